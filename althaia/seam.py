@@ -1,0 +1,76 @@
+"""The calls that patched marshmallow makes, and nothing else.
+
+Patched upstream imports this module and only this one; the module knows nobody.
+The engine puts its own functions here (see :func:`connect`). Until it has, or
+where it has no plan, a hook answers :data:`DECLINED` and upstream's own code runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+
+class _Declined:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<althaia: no plan, upstream's own code runs>"
+
+
+DECLINED: Final = _Declined()
+"""What a hook returns to say: no plan here, run upstream's own code."""
+
+Connector = Callable[[], object]
+
+_connector: Connector | None = None
+
+
+def connect(connector: Connector) -> None:
+    """Name the function that loads the engine when a hook is called for the first time.
+
+    ``connector`` is called once, without arguments; it must replace the hooks in this
+    module by its own.
+    """
+    global _connector
+    _connector = connector
+
+
+def _load_engine() -> None:
+    global _connector
+    connector, _connector = _connector, None
+    if connector is not None:
+        connector()
+
+
+def dump(schema: Any, obj: Any, many: bool | None) -> Any:
+    """First statement of ``Schema.dump``: the whole dump, hooks included, or DECLINED."""
+    return _first_call("dump", schema, obj, many)
+
+
+def serialize(schema: Any, obj: Any, many: bool) -> Any:
+    """First statement of ``Schema._serialize``: the serialized object(s), or DECLINED."""
+    return _first_call("serialize", schema, obj, many)
+
+
+def load(
+    schema: Any, data: Any, many: bool | None, partial: Any, unknown: Any, postprocess: bool
+) -> Any:
+    """First statement of ``Schema._do_load``: the whole load, hooks included, or DECLINED."""
+    return _first_call("load", schema, data, many, partial, unknown, postprocess)
+
+
+def deserialize(
+    schema: Any, data: Any, error_store: Any, many: bool, partial: Any, unknown: Any, index: Any
+) -> Any:
+    """In ``Schema._deserialize``, before ``if many:``: the loaded object(s), or DECLINED."""
+    return _first_call("deserialize", schema, data, error_store, many, partial, unknown, index)
+
+
+def _first_call(name: str, *args: Any) -> Any:
+    _load_engine()
+    hook = globals()[name]
+    return DECLINED if hook is _OWN[name] else hook(*args)
+
+
+_OWN: Final = {hook.__name__: hook for hook in (dump, serialize, load, deserialize)}
