@@ -1,0 +1,1 @@
+"""A real collection dumped through marshmallow twice: by upstream, and by the compiled copy."""

@@ -1,0 +1,91 @@
+"""``python -m demo``: the table. Exits with 1 where an output differs, 2 where it cannot run."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from demo import data
+from demo.measure import Case, DemoError, Result, measure, steps, workers
+
+CASES = (
+    Case("characters", "Unicode characters", 1),
+    Case("quotes:20", "Quotes and authors", 200),
+    Case("quotes:1000", "Quotes and authors", 5),
+    Case("quotes:20000", "Quotes and authors", 1),
+)
+
+
+def run(rounds: int, limit: int, console: Console) -> list[Result]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    points = data.code_points()[: limit or None]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Progress(*columns, console=console, transient=True) as bar,
+    ):
+        database = Path(folder) / "characters.sqlite"
+        writing = bar.add_task("Writing characters to SQLite", total=len(points))
+        data.build(database, points, lambda count: bar.advance(writing, count))
+        results = []
+        with workers(database, limit) as (upstream, patched):
+            for case in CASES:
+                task = bar.add_task(f"Dumping {case.title}", total=steps(rounds))
+                results.append(measure(case, upstream, patched, rounds, partial(bar.advance, task)))
+        return results
+
+
+def table(results: Sequence[Result], rounds: int) -> Table:
+    shown = Table(
+        title=f"One dump, best of {rounds} rounds each, "
+        f"{platform.python_implementation()} {platform.python_version()}"
+    )
+    shown.add_column("what", no_wrap=True)
+    for heading in ("rows", "seconds upstream", "seconds patched", "ratio"):
+        shown.add_column(heading, justify="right")
+    shown.add_column("output identical")
+    for result in results:
+        shown.add_row(
+            result.case.title,
+            f"{result.rows:,}",
+            f"{result.upstream:.5f}",
+            f"{result.patched:.5f}",
+            f"{result.ratio:.1f}×",
+            "[bold red]NO" if result.difference else "[green]yes",
+        )
+    return shown
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each (default 5)")
+    parser.add_argument("--limit", type=int, default=0, help="use only the first N characters")
+    options = parser.parse_args(argv)
+    console = Console()
+    try:
+        results = run(options.rounds, options.limit, console)
+    except DemoError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 2
+    console.print(table(results, options.rounds))
+    different = [result for result in results if result.difference]
+    for result in different:
+        print(f"{result.case.title}: the outputs differ in {result.difference}", file=sys.stderr)
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
