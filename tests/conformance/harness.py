@@ -1,0 +1,213 @@
+"""Run one scenario on marshmallow and on ``althaia.marshmallow``; whatever differs fails.
+
+Adding a scenario takes three lines::
+
+    @scenario
+    def test_bytes_become_text(ma, log):
+        return ma.Schema.from_dict({"f": ma.fields.String()})().dump({"f": b"x"})
+
+``ma`` is the library, ``log`` records what happens on the way (see :class:`Log`). Returned
+and raised values, the log, warnings and watched objects are compared as the design defines
+"equal". Every scenario runs against our copy twice: with plans, and with every call left to
+upstream's own code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, TypeVar
+from unittest import mock
+
+import marshmallow as upstream
+import pytest
+
+from althaia import marshmallow as ours
+from althaia import seam
+from tests.conformance.describe import Describer, Description, lines
+
+if upstream is ours or not upstream.__spec__ or "althaia" in str(upstream.__file__):
+    raise RuntimeError(
+        "The conformance tests need the real marshmallow under its own name; this process is "
+        "patched. Run them without `-p althaia.pytest_plugin` and without ALTHAIA_PATCH."
+    )
+
+for _library in (upstream, ours):
+    for _name in ("class_registry", "error_store", "fields", "schema", "utils", "validate"):
+        __import__(f"{_library.__name__}.{_name}")
+
+Scenario = Callable[..., object]
+_T = TypeVar("_T")
+
+
+@dataclass
+class Outcome:
+    """Everything one run of a scenario showed."""
+
+    result: Description = None
+    error: Description = None
+    log: list[Description] = field(default_factory=list)
+    warnings: list[Description] = field(default_factory=list)
+    watched: list[Description] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        text: list[str] = []
+        for name, value in vars(self).items():
+            text.append(f"{name}:")
+            text.extend(lines(tuple(value) if isinstance(value, list) else value, 1))
+        return text
+
+
+class Log:
+    """What a scenario uses to show what happened while it ran.
+
+    ``log("event", value)`` records the values as they are at that moment.
+    """
+
+    def __init__(self, library: Any) -> None:
+        self._describe = Describer(getattr(library, "missing", None))
+        self._stack = contextlib.ExitStack()
+        self._watched: list[object] = []
+        self.outcome = Outcome()
+
+    def __call__(self, event: str, *values: object) -> None:
+        """Record ``event`` with a snapshot of ``values``."""
+        self.outcome.log.append((event, *(self._describe(value) for value in values)))
+
+    def watch(self, value: _T) -> _T:
+        """Compare ``value`` once more when the scenario is over, to see side effects on it."""
+        self._watched.append(value)
+        return value
+
+    def attempt(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call ``function`` and record what it returned or raised; the scenario goes on."""
+        try:
+            value = function(*args, **kwargs)
+        except Exception as error:
+            self("raised", error)
+            return error
+        self("returned", value)
+        return value
+
+    def spy(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """``function``, recording its arguments on every call."""
+
+        def spied(*args: Any, **kwargs: Any) -> Any:
+            self(name, args, kwargs)
+            return function(*args, **kwargs)
+
+        return spied
+
+    def patch(self, target: Any, name: str, value: Any) -> Any:
+        """Set ``target.name`` until the end of the scenario (for the library's own classes)."""
+        return self._stack.enter_context(mock.patch.object(target, name, value, create=True))
+
+    def close(self) -> None:
+        self._stack.close()
+        self.outcome.watched = [self._describe(value) for value in self._watched]
+
+    def returned(self, value: object) -> None:
+        self.outcome.result = self._describe(value)
+
+    def raised(self, error: BaseException) -> None:
+        self.outcome.error = self._describe(error)
+
+
+@contextlib.contextmanager
+def plans_off() -> Iterator[None]:
+    """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does."""
+    with contextlib.ExitStack() as stack:
+        for name in seam._OWN:
+            stack.enter_context(mock.patch.object(seam, name, lambda *args: seam.DECLINED))
+        yield
+
+
+@contextlib.contextmanager
+def _own_registry(library: Any) -> Iterator[None]:
+    # Scenarios reuse class names; the registry keeps the first class of a name and module.
+    registry = getattr(getattr(library, "class_registry", None), "_registry", {})
+    saved = dict(registry)
+    registry.clear()
+    try:
+        yield
+    finally:
+        registry.clear()
+        registry.update(saved)
+
+
+def run(function: Scenario, library: Any, **arguments: object) -> Outcome:
+    """What ``function`` showed when run on ``library``."""
+    log = Log(library)
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        _own_registry(library),
+    ):
+        warnings.simplefilter("always")
+        try:
+            log.returned(function(library, log, **arguments))
+        except Exception as error:
+            log.raised(error)
+        finally:
+            log.close()
+    log.outcome.warnings = [
+        (warning.category.__name__, str(warning.message)) for warning in caught
+    ]
+    return log.outcome
+
+
+def difference(expected: Outcome, actual: Outcome) -> str:
+    """The difference between two outcomes as text, empty when they are equal."""
+    if expected == actual:
+        return ""
+    return "\n".join(
+        difflib.unified_diff(
+            expected.lines(), actual.lines(), "marshmallow", "althaia.marshmallow", lineterm=""
+        )
+    )
+
+
+def compare(function: Scenario, *, plans: bool = True, **arguments: object) -> None:
+    """Fail the test when the two libraries differ in ``function``.
+
+    :raises AssertionError: with the difference as text.
+    """
+    expected = run(function, upstream, **arguments)
+    with contextlib.nullcontext() if plans else plans_off():
+        actual = run(function, ours, **arguments)
+    text = difference(expected, actual)
+    if text:
+        raise AssertionError(f"the libraries differ:\n{text}")
+
+
+def scenario(function: Scenario) -> Callable[..., None]:
+    """Make a test of ``function(ma, log, **parameters)``; parameters come from pytest."""
+    parameters = list(inspect.signature(function).parameters.values())[2:]
+
+    def test(plans: bool, **arguments: object) -> None:
+        __tracebackhide__ = True
+        compare(function, plans=plans, **arguments)
+
+    test.__name__ = function.__name__
+    test.__qualname__ = function.__qualname__
+    test.__module__ = function.__module__
+    test.__doc__ = function.__doc__
+    switch = inspect.Parameter("plans", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    test.__signature__ = inspect.Signature([switch, *parameters])  # type: ignore[attr-defined]
+    return pytest.mark.parametrize("plans", [True, False], ids=["plans", "no-plans"])(test)
+
+
+def libraries() -> tuple[ModuleType, ModuleType]:
+    """The real marshmallow and our copy of it."""
+    return upstream, ours
+
+
+def is_compiled() -> bool:
+    """Whether our copy's modules are extension modules in this process."""
+    module = sys.modules[f"{ours.__name__}.schema"]
+    return not str(module.__file__).endswith(".py")

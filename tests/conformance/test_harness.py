@@ -1,0 +1,227 @@
+"""The harness sees every sort of difference: each is planted here, in one run of two."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.conformance import harness
+from tests.conformance.describe import Describer, neutral
+
+PLAIN = SimpleNamespace(planted=False, missing=object())
+PLANTED = SimpleNamespace(planted=True, missing=object())
+
+
+class Text(str):
+    pass
+
+
+class Growing(dict[str, Any]):
+    def __missing__(self, key: str) -> int:
+        self[key] = 0
+        return 0
+
+
+def raise_(error: BaseException) -> None:
+    raise error
+
+
+def with_attributes(error: Exception, **attributes: object) -> Exception:
+    vars(error).update(attributes)
+    return error
+
+
+def noted(error: Exception) -> Exception:
+    error.add_note("look here")
+    return error
+
+
+def raise_from(cause: Exception) -> None:
+    raise ValueError("x") from cause
+
+
+def aliased(first: list[int], second: list[int]) -> dict[str, list[int]]:
+    return {"a": first, "b": second}
+
+
+def method_error(error: Exception, name: str, value: object) -> None:
+    raise with_attributes(error, **{name: value})
+
+
+DIFFERENCES = {
+    "value": (lambda log: 1, lambda log: 2),
+    "bool for int": (lambda log: 1, lambda log: True),
+    "float for int": (lambda log: 1, lambda log: 1.0),
+    "subclass of str": (lambda log: "a", lambda log: Text("a")),
+    "key order": (lambda log: {"a": 1, "b": 2}, lambda log: {"b": 2, "a": 1}),
+    "mapping type": (lambda log: {"a": 1}, lambda log: Growing(a=1)),
+    "list for tuple": (lambda log: (1,), lambda log: [1]),
+    "NaN for a number": (lambda log: 0.0, lambda log: math.nan),
+    "sign of NaN": (lambda log: math.nan, lambda log: math.copysign(math.nan, -1)),
+    "sign of zero": (lambda log: 0.0, lambda log: -0.0),
+    "nested deep": (lambda log: [{"a": [1]}], lambda log: [{"a": [1, None]}]),
+    "exception": (lambda log: 1, lambda log: raise_(ValueError())),
+    "exception type": (
+        lambda log: raise_(KeyError("x")),
+        lambda log: raise_(LookupError("x")),
+    ),
+    "exception args": (
+        lambda log: raise_(ValueError("x")),
+        lambda log: raise_(ValueError("x", 1)),
+    ),
+    "exception cause": (
+        lambda log: raise_from(KeyError("x")),
+        lambda log: raise_from(KeyError("y")),
+    ),
+    "exception without cause": (
+        lambda log: raise_from(KeyError("x")),
+        lambda log: raise_(ValueError("x")),
+    ),
+    "exception note": (
+        lambda log: raise_(ValueError("x")),
+        lambda log: raise_(noted(ValueError("x"))),
+    ),
+    "log entry": (lambda log: log("call", 1), lambda log: log("call", 2)),
+    "log count": (lambda log: log("call"), lambda log: [log("call"), log("call")][0]),
+    "log order": (
+        lambda log: [log("a"), log("b")],
+        lambda log: list(reversed([log("b"), log("a")])),
+    ),
+    "attempted": (
+        lambda log: bool(log.attempt(int, "1")),
+        lambda log: bool(log.attempt(int, "2")),
+    ),
+    "spied arguments": (
+        lambda log: log.spy("f", lambda x=0: None)(),
+        lambda log: log.spy("f", lambda x=0: None)(0),
+    ),
+    "warning": (lambda log: None, lambda log: warnings.warn("x", stacklevel=1)),
+    "warning category": (
+        lambda log: warnings.warn("x", UserWarning, stacklevel=1),
+        lambda log: warnings.warn("x", FutureWarning, stacklevel=1),
+    ),
+}
+for name in ("messages", "field_name", "data", "valid_data", "kwargs"):
+    DIFFERENCES[f"exception {name}"] = (
+        lambda log, name=name: method_error(ValueError("x"), name, [1]),  # type: ignore[misc]
+        lambda log, name=name: method_error(ValueError("x"), name, [2]),  # type: ignore[misc]
+    )
+
+
+@pytest.mark.parametrize("kind", DIFFERENCES)
+def test_a_planted_difference_is_seen(kind: str) -> None:
+    plain, planted = DIFFERENCES[kind]
+
+    def scenario(ma: Any, log: Any) -> object:
+        return (planted if ma.planted else plain)(log)
+
+    expected = harness.run(scenario, PLAIN)
+    assert not harness.difference(expected, harness.run(scenario, PLAIN)), "not repeatable"
+    assert harness.difference(expected, harness.run(scenario, PLANTED))
+
+
+def test_identity_is_seen() -> None:
+    def scenario(ma: Any, log: Any) -> object:
+        value = log.watch([1])
+        return value if ma.planted else list(value)
+
+    assert harness.difference(harness.run(scenario, PLAIN), harness.run(scenario, PLANTED))
+
+
+def test_identity_inside_one_result_is_seen() -> None:
+    def scenario(ma: Any, log: Any) -> object:
+        value = [1]
+        return aliased(value, value if ma.planted else [1])
+
+    assert harness.difference(harness.run(scenario, PLAIN), harness.run(scenario, PLANTED))
+
+
+def test_a_side_effect_on_a_watched_object_is_seen() -> None:
+    def scenario(ma: Any, log: Any) -> None:
+        data = log.watch(Growing())
+        if ma.planted:
+            data["x"]
+
+    assert harness.difference(harness.run(scenario, PLAIN), harness.run(scenario, PLANTED))
+
+
+def test_a_later_change_does_not_rewrite_the_log() -> None:
+    def scenario(ma: Any, log: Any) -> None:
+        data = [1]
+        if ma.planted:
+            data.append(2)
+        log("seen", data)
+        data[:] = []
+
+    assert harness.difference(harness.run(scenario, PLAIN), harness.run(scenario, PLANTED))
+
+
+def test_what_legitimately_differs_is_equal() -> None:
+    def scenario(ma: Any, log: Any) -> object:
+        module = "althaia.marshmallow.fields" if ma.planted else "marshmallow.fields"
+        cls = type("Thing", (), {"__module__": module})
+        return [cls, cls(), repr(cls), repr(object()), ma.missing]
+
+    assert not harness.difference(harness.run(scenario, PLAIN), harness.run(scenario, PLANTED))
+
+
+def test_a_scenario_that_differs_fails_its_test() -> None:
+    def scenario(ma: Any, log: Any) -> str:
+        return "ours" if "althaia" in ma.__name__ else "upstream"
+
+    with pytest.raises(AssertionError, match="the libraries differ"):
+        harness.compare(scenario)
+
+
+def test_the_two_libraries_are_two() -> None:
+    upstream, ours = harness.libraries()
+    assert upstream.Schema is not ours.Schema
+    assert upstream.__name__ == "marshmallow"
+    assert ours.__name__ == "althaia.marshmallow"
+
+
+def test_patches_and_registry_entries_end_with_the_scenario() -> None:
+    upstream, _ = harness.libraries()
+    registry = upstream.class_registry._registry
+    before = dict(registry)
+
+    def scenario(ma: Any, log: Any) -> None:
+        log.patch(ma.fields.Integer, "num_type", float)
+        type("Registered", (ma.Schema,), {})
+        assert "Registered" in registry
+
+    outcome = harness.run(scenario, upstream)
+    assert outcome.error is None
+    assert upstream.fields.Integer.num_type is int
+    assert registry == before
+
+
+def test_describing_calls_no_user_code() -> None:
+    class Hostile(list[int]):
+        def __getattribute__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+        def __iter__(self) -> Any:
+            raise AssertionError
+
+        __eq__ = __hash__ = __repr__ = __len__ = __iter__  # type: ignore[assignment]
+
+    (label, *items) = Describer()(Hostile([1]))
+    assert label.endswith("Hostile#0")
+    assert items == [("int", "0x1")]
+
+
+def test_cycles_end() -> None:
+    cycle: list[Any] = [1]
+    cycle.append(cycle)
+    assert Describer()(cycle) == ("builtins.list#0", ("int", "0x1"), "builtins.list#0")
+
+
+def test_neutral_text() -> None:
+    assert neutral("<althaia.marshmallow.fields.X object at 0x7f1c2d>") == (
+        "<marshmallow.fields.X object at 0x>"
+    )
