@@ -1,0 +1,12 @@
+"""What poetry-core runs before it collects the files of a wheel; the work is in buildtools/."""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))
+
+from buildtools.pipeline import main  # noqa: E402
+
+sys.exit(main(ROOT, os.environ))

@@ -1,0 +1,162 @@
+"""The maintainer's commands: ``python -m buildtools --help``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from buildtools import lock, patching, queue, rename, semantics, upstream
+from buildtools.errors import BuildError
+from buildtools.layout import Layout
+from buildtools.pipeline import build
+
+Command = Callable[[Layout, argparse.Namespace], int]
+
+
+def build_in_place(layout: Layout, _: argparse.Namespace) -> int:
+    """Generate and compile in this tree, as an editable install does."""
+    build(layout, os.environ)
+    return 0
+
+
+def patches_check(layout: Layout, options: argparse.Namespace) -> int:
+    """Apply the queue in memory and say where each hunk went."""
+    source = _source(options)
+    for line in queue.report(patching.read_series(layout.patches), source):
+        print(line)
+    return 0
+
+
+def patches_apply(layout: Layout, options: argparse.Namespace) -> int:
+    """Write pristine and patched sources to a folder, to look at or to edit."""
+    target = options.to or layout.work / "queue"
+    queue.write_trees(patching.read_series(layout.patches), _source(options), target)
+    print(f"pristine: {target / 'a'}\npatched:  {target / 'b'}")
+    return 0
+
+
+def patches_refresh(layout: Layout, options: argparse.Namespace) -> int:
+    """Write today's line numbers into the hunk headers; nothing else changes."""
+    for name in queue.refresh(layout.patches, _source(options)):
+        print(f"refreshed {name}")
+    return 0
+
+
+def patches_stats(layout: Layout, _: argparse.Namespace) -> int:
+    """Count patches and lines against the budget."""
+    for line in queue.statistics(patching.read_series(layout.patches)):
+        print(line)
+    return 0
+
+
+def lock_refresh(layout: Layout, options: argparse.Namespace) -> int:
+    """Write the lock for the installed release; archive hashes come from --hash."""
+    source = _source(options)
+    known = lock.read(layout.lock) if layout.lock.is_file() else None
+    hashes = dict(item.split("=", 1) for item in options.hash)
+    same = known is not None and known.version == source.version
+    for kind in ("sdist", "wheel"):
+        if kind not in hashes and not same:
+            raise BuildError(
+                str(layout.lock),
+                f"the {kind} hash of release {source.version} is not known",
+                f"pass --hash {kind}=<sha256>, from the package index's page of files",
+            )
+    files = {
+        name: lock.LockedFile(
+            lock.digest(data),
+            rename.rename(name, source.text(name)).imports if name.endswith(".py") else 0,
+        )
+        for name, data in source.files.items()
+    }
+    layout.lock.write_text(
+        lock.render(
+            lock.Lock(
+                source.version,
+                hashes.get("sdist") or (known.sdist_sha256 if known else ""),
+                hashes.get("wheel") or (known.wheel_sha256 if known else ""),
+                files,
+            )
+        ),
+        "utf-8",
+    )
+    print(f"locked {source.origin}: {len(files)} files")
+    return 0
+
+
+def semantics_diff(layout: Layout, options: argparse.Namespace) -> int:
+    """List upstream's functions that are not those the plans were written against."""
+    names = semantics.differing(semantics.read(layout.semantics), _digests(_source(options)))
+    for name in names:
+        print(name)
+    print(f"{len(names)} differ", file=sys.stderr)
+    return 1 if names else 0
+
+
+def semantics_refresh(layout: Layout, options: argparse.Namespace) -> int:
+    """Record today's digests; do this after reading each difference."""
+    source = _source(options)
+    found = _digests(source)
+    layout.semantics.write_text(semantics.render(source.version, found), "utf-8")
+    print(f"recorded {len(found)} digests of {source.origin}")
+    return 0
+
+
+def _digests(source: upstream.Upstream) -> semantics.Digests:
+    return semantics.digests({name: source.text(name) for name in source.modules})
+
+
+def _source(options: argparse.Namespace) -> upstream.Upstream:
+    if options.upstream is not None:
+        return upstream.from_folder(options.upstream)
+    return upstream.find(os.environ)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m buildtools", description=__doc__)
+    topics = parser.add_subparsers(required=True, metavar="topic")
+
+    def command(parent: object, name: str, run: Command) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = parent.add_parser(  # type: ignore[attr-defined]
+            name, help=run.__doc__, description=run.__doc__
+        )
+        added.set_defaults(run=run)
+        added.add_argument(
+            "--upstream", type=Path, metavar="FOLDER", help="sources to use, not the installed ones"
+        )
+        return added
+
+    def topic(name: str, text: str) -> object:
+        return topics.add_parser(name, help=text).add_subparsers(required=True, metavar="command")
+
+    command(topics, "build", build_in_place)
+    patches = topic("patches", "the patch queue")
+    command(patches, "check", patches_check)
+    command(patches, "apply", patches_apply).add_argument("--to", type=Path, metavar="FOLDER")
+    command(patches, "refresh", patches_refresh)
+    command(patches, "stats", patches_stats)
+    command(topic("lock", "the pinned release"), "refresh", lock_refresh).add_argument(
+        "--hash", action="append", default=[], metavar="sdist|wheel=SHA256"
+    )
+    meanings = topic("semantics", "what upstream's functions meant when we read them")
+    command(meanings, "diff", semantics_diff)
+    command(meanings, "refresh", semantics_refresh)
+    return parser
+
+
+def main() -> int:
+    """Run one command; the exit code is for the shell."""
+    options = _parser().parse_args()
+    run: Command = options.run
+    try:
+        return run(Layout(Path(__file__).resolve().parent.parent), options)
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+"""Compile modules to extension modules beside their sources.
+
+Finished extension modules are kept in the work folder under the digest of all that went into
+them, per interpreter: a build compiles what changed and copies the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from buildtools.errors import BuildError
+from buildtools.layout import Layout
+from buildtools.modules import CompiledModule
+
+if TYPE_CHECKING:
+    from setuptools import Extension
+
+JOBS = 2
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What the C compiler is asked for."""
+
+    compile_args: tuple[str, ...]
+    link_args: tuple[str, ...]
+
+
+def toolchain(environ: Mapping[str, str]) -> Toolchain:
+    """Small and reproducible: no debug information, symbols stripped.
+
+    ``CFLAGS`` that state an optimisation level are believed.
+    """
+    if sys.platform == "win32":
+        return Toolchain(("/O2",), ())
+    level = () if "-O" in environ.get("CFLAGS", "") else ("-O2",)
+    link = ("-Wl,-x",) if sys.platform == "darwin" else ("-Wl,-s",)
+    return Toolchain((*level, "-g0"), link)
+
+
+def remove_binaries(layout: Layout) -> list[str]:
+    """Remove every extension module from the package: other interpreters', outdated ones.
+
+    poetry-core collects whatever it finds after the build script ran.
+    """
+    removed = []
+    for pattern in ("*.so", "*.pyd"):
+        for path in sorted(layout.package.rglob(pattern)):
+            path.unlink()
+            removed.append(path.name)
+    return removed
+
+
+def compile_modules(
+    layout: Layout, modules: Iterable[CompiledModule], environ: Mapping[str, str]
+) -> list[str]:
+    """Put an extension module beside each source.
+
+    :return: the names that had to be compiled; the others were taken from the work folder
+    :raises BuildError: Cython or the C compiler refused a module
+    """
+    modules = list(modules)
+    tools = toolchain(environ)
+    store = layout.work / sysconfig.get_config_var("EXT_SUFFIX").strip(".").rsplit(".", 1)[0]
+    keys = {module.name: _key(layout, module, tools, environ) for module in modules}
+    missing = [m for m in modules if not _stored(layout, store, m, keys[m.name]).is_file()]
+    if missing:
+        _run(layout, missing, tools, store)
+        for module in missing:
+            kept = _stored(layout, store, module, keys[module.name])
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(_target(layout, module), kept)
+    for module in modules:
+        kept = _stored(layout, store, module, keys[module.name])
+        shutil.copy2(kept, _target(layout, module))
+        for old in kept.parent.iterdir():
+            if old != kept:
+                old.unlink()
+    return [module.name for module in missing]
+
+
+def _target(layout: Layout, module: CompiledModule) -> Path:
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    return (layout.root / module.source).with_suffix("").with_name(module.source.stem + suffix)
+
+
+def _stored(layout: Layout, store: Path, module: CompiledModule, key: str) -> Path:
+    return store / "modules" / module.name / (key + _target(layout, module).suffix)
+
+
+def _key(
+    layout: Layout, module: CompiledModule, tools: Toolchain, environ: Mapping[str, str]
+) -> str:
+    facts = {
+        "directives": dict(module.directives),
+        "cython": metadata.version("Cython"),
+        "python": sys.version,
+        "suffix": sysconfig.get_config_var("EXT_SUFFIX"),
+        "cc": [sysconfig.get_config_var("CC"), environ.get("CC"), environ.get("CFLAGS")],
+        "args": [tools.compile_args, tools.link_args, environ.get("LDFLAGS")],
+        "how": [sha256(Path(__file__).read_bytes()).hexdigest()],
+    }
+    read = [layout.root / module.source]
+    if not module.upstream:
+        read += sorted(layout.package.rglob("*.pxd")) + sorted(layout.package.rglob("*.h"))
+    else:
+        read += [layout.root / module.source.with_suffix(".pxd")]
+    found = sha256(json.dumps(facts, sort_keys=True, default=list).encode())
+    for path in read:
+        if path.is_file():
+            found.update(f"\0{path.relative_to(layout.root).as_posix()}\0".encode())
+            found.update(path.read_bytes())
+    return found.hexdigest()[:32]
+
+
+def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store: Path) -> None:
+    from Cython.Build import cythonize
+    from Cython.Compiler.Errors import CompileError
+    from setuptools import Distribution
+    from setuptools.command.build_ext import build_ext
+    from setuptools.errors import BaseError
+
+    before = Path.cwd()
+    # Relative paths only: what the C files and the binaries say does not depend on this machine.
+    os.chdir(layout.root)
+    try:
+        built: list[Extension] = []
+        for upstream in (True, False):
+            group = [module for module in modules if module.upstream is upstream]
+            if group:
+                built += cythonize(
+                    [_extension(module, tools) for module in group],
+                    # Stronger than what a module's header says, hence one call a group.
+                    compiler_directives=dict(group[0].directives),
+                    build_dir=(store / "c").relative_to(layout.root).as_posix(),
+                    include_path=["."],
+                    nthreads=JOBS if len(group) > 1 else 0,
+                    force=True,
+                    quiet=True,
+                )
+        command = build_ext(Distribution({"name": "althaia", "ext_modules": built}))
+        command.inplace = True
+        command.parallel = JOBS
+        command.force = True
+        command.build_temp = (store / "objects").relative_to(layout.root).as_posix()
+        command.ensure_finalized()
+        command.run()
+    except (CompileError, BaseError, OSError) as error:
+        raise BuildError(
+            "compiling",
+            f"{type(error).__name__}: {error}",
+            "the messages above say which module; a C compiler and Python's headers are needed. "
+            "ALTHAIA_PURE_BUILD=1 makes a build without them, which is not accelerated",
+        ) from error
+    finally:
+        os.chdir(before)
+
+
+def _extension(module: CompiledModule, tools: Toolchain) -> Extension:
+    from setuptools import Extension
+
+    return Extension(
+        module.name,
+        [module.source.as_posix()],
+        include_dirs=["."],
+        extra_compile_args=list(tools.compile_args),
+        extra_link_args=list(tools.link_args),
+    )

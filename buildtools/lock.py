@@ -1,0 +1,99 @@
+"""Check upstream's files against ``vendor/marshmallow/lock.toml``.
+
+The lock says, for the pinned release: its version, the hashes of its archives, and for each
+file its sha256 and how many imports the rename must find in it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from buildtools.errors import BuildError
+from buildtools.upstream import Upstream
+
+BUMP = "if this is a deliberate change of release, follow vendor/marshmallow/README.md"
+
+
+@dataclass(frozen=True)
+class LockedFile:
+    sha256: str
+    imports: int
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The pinned release as it was looked at by a maintainer."""
+
+    version: str
+    sdist_sha256: str
+    wheel_sha256: str
+    files: Mapping[str, LockedFile]
+
+
+def digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def read(path: Path) -> Lock:
+    """Parse a lock file.
+
+    :raises BuildError: it is missing or lacks an entry
+    """
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+        return Lock(
+            version=table["version"],
+            sdist_sha256=table["sdist_sha256"],
+            wheel_sha256=table["wheel_sha256"],
+            files={
+                name: LockedFile(entry["sha256"], entry["imports"])
+                for name, entry in table["files"].items()
+            },
+        )
+    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
+        raise BuildError(str(path), f"no usable lock file ({error!r})", BUMP) from error
+
+
+def check(lock: Lock, upstream: Upstream) -> None:
+    """Compare the release, the list of files and each file's digest with the lock.
+
+    :raises BuildError: naming the first thing that differs
+    """
+    if upstream.version != lock.version:
+        raise BuildError(
+            upstream.origin, f"expected release {lock.version}, found {upstream.version}", BUMP
+        )
+    for name in sorted(lock.files.keys() | upstream.files.keys()):
+        if name not in upstream.files:
+            raise BuildError(name, f"is in the lock and not in {upstream.origin}", BUMP)
+        if name not in lock.files:
+            raise BuildError(name, f"is in {upstream.origin} and not in the lock", BUMP)
+        found = digest(upstream.files[name])
+        if found != lock.files[name].sha256:
+            raise BuildError(
+                name,
+                f"expected sha256 {lock.files[name].sha256}, found {found} in {upstream.origin}",
+                f"reinstall marshmallow=={lock.version} from a source you trust; {BUMP}",
+            )
+
+
+def render(lock: Lock) -> str:
+    """The text of a lock file."""
+    lines = [
+        "# The upstream release this tree is built from. README.md says how to change it.",
+        f'version = "{lock.version}"',
+        f'sdist_sha256 = "{lock.sdist_sha256}"',
+        f'wheel_sha256 = "{lock.wheel_sha256}"',
+        "",
+        "# Per file: its digest, and the number of imports that the rename rewrites.",
+        "[files]",
+    ]
+    lines += [
+        f'"{name}" = {{ sha256 = "{entry.sha256}", imports = {entry.imports} }}'
+        for name, entry in sorted(lock.files.items())
+    ]
+    return "\n".join(lines) + "\n"

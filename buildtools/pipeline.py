@@ -1,0 +1,60 @@
+"""The stages in order; ``build_ext.py`` calls :func:`main`."""
+
+from __future__ import annotations
+
+import sys
+import time
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from buildtools import compile as compiling
+from buildtools import generate, lock, patching, semantics, stamp, upstream
+from buildtools.errors import BuildError
+from buildtools.layout import Layout
+from buildtools.modules import compiled_modules
+
+
+def is_pure(environ: Mapping[str, str]) -> bool:
+    """Whether ``ALTHAIA_PURE_BUILD`` asks for a build without extension modules."""
+    return environ.get("ALTHAIA_PURE_BUILD", "") not in {"", "0"}
+
+
+def main(root: Path, environ: Mapping[str, str]) -> int:
+    """Build in place; the exit code says whether it worked."""
+    try:
+        build(Layout(root), environ)
+    except BuildError as error:
+        print(f"althaia build: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def build(layout: Layout, environ: Mapping[str, str]) -> None:
+    """Generate ``althaia/marshmallow``, compile what is to be compiled, write the build info.
+
+    :raises BuildError: any stage failed; nothing falls back silently
+    """
+    started = time.perf_counter()
+    source = upstream.find(environ)
+    queue = patching.read_series(layout.patches)
+    generated = generate.generate(source, lock.read(layout.lock), queue)
+    pristine = {name: source.text(name) for name in source.modules}
+    differing = semantics.differing(semantics.read(layout.semantics), semantics.digests(pristine))
+    compiling.remove_binaries(layout)
+    generate.write(layout, generated)
+    modules = compiled_modules(layout)
+    tools = None if is_pure(environ) else compiling.toolchain(environ)
+    compiled = [] if tools is None else compiling.compile_modules(layout, modules, environ)
+    info = stamp.build_info(layout, _version(layout), source, modules, tools, differing)
+    stamp.write(layout, info)
+    took = time.perf_counter() - started
+    how = "pure, not accelerated" if tools is None else f"{len(compiled)} compiled"
+    print(f"althaia build: {source.origin}, {len(modules)} modules, {how}, {took:.1f} s")
+    for name in differing:
+        print(f"althaia build: upstream's {name} is not the one the plans know: they decline it")
+
+
+def _version(layout: Layout) -> str:
+    table = tomllib.loads((layout.root / "pyproject.toml").read_text("utf-8"))
+    return str(table["project"]["version"])

@@ -1,0 +1,59 @@
+"""Write down what was built, for ``althaia.info()`` and for the tests."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import sysconfig
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from importlib import metadata
+from typing import Any
+
+from buildtools.compile import Toolchain
+from buildtools.layout import Layout
+from buildtools.modules import OWN, UPSTREAM, CompiledModule, interpreted_modules
+from buildtools.upstream import Upstream
+
+
+def build_info(
+    layout: Layout,
+    version: str,
+    upstream: Upstream,
+    modules: Sequence[CompiledModule],
+    tools: Toolchain | None,
+    differing: Iterable[str],
+) -> dict[str, Any]:
+    """The content of ``_build_info.json``.
+
+    :param tools: ``None`` in a pure build
+    :param differing: qualified names of upstream's functions that are not those we know
+    """
+    return {
+        "version": version,
+        "upstream": {"version": upstream.version, "pinned": upstream.pinned},
+        "compiled": tools is not None,
+        "cython": metadata.version("Cython") if tools else None,
+        "python": platform.python_version() if tools else None,
+        "implementation": sys.implementation.name if tools else None,
+        "abi": sysconfig.get_config_var("SOABI") if tools else None,
+        "compile_args": [*tools.compile_args] if tools else [],
+        "directives": {"upstream": dict(UPSTREAM), "own": dict(OWN)} if tools else {},
+        "modules": {
+            module.name: {
+                "source": module.source.as_posix(),
+                "sha256": sha256((layout.root / module.source).read_bytes()).hexdigest(),
+                "compiled": tools is not None,
+            }
+            for module in modules
+        },
+        "interpreted": [
+            path.relative_to(layout.root).as_posix() for path in interpreted_modules(layout)
+        ],
+        "semantics": {"differing": sorted(differing)},
+    }
+
+
+def write(layout: Layout, info: dict[str, Any]) -> None:
+    layout.stamp.write_text(json.dumps(info, indent=2, sort_keys=True) + "\n", "utf-8")
