@@ -40,7 +40,7 @@ def build_editable(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     """Build an editable wheel; see PEP 660."""
-    name = api.build_editable(wheel_directory, config_settings, metadata_directory)
+    name: str = api.build_editable(wheel_directory, config_settings, metadata_directory)
     path = Path(wheel_directory) / name
     wheel.add_files(path, {n: Path(n).read_bytes() for n in STARTUP_FILES if Path(n).is_file()})
     return name
