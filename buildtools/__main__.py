@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from buildtools import lock, patching, queue, rename, semantics, upstream
+from buildtools import fetch, lock, patching, queue, rename, semantics, treecopy, upstream
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.pipeline import build
@@ -79,6 +79,7 @@ def lock_refresh(layout: Layout, options: argparse.Namespace) -> int:
                 hashes.get("sdist") or (known.sdist_sha256 if known else ""),
                 hashes.get("wheel") or (known.wheel_sha256 if known else ""),
                 files,
+                known.tried if known else {},
             )
         ),
         "utf-8",
@@ -102,6 +103,18 @@ def semantics_refresh(layout: Layout, options: argparse.Namespace) -> int:
     found = _digests(source)
     layout.semantics.write_text(semantics.render(source.version, found), "utf-8")
     print(f"recorded {len(found)} digests of {source.origin}")
+    return 0
+
+
+def fetch_sources(layout: Layout, options: argparse.Namespace) -> int:
+    """Unpack a release's sdist below vendor/marshmallow, checked against the lock."""
+    print(fetch.fetch(lock.read(layout.lock), layout.lock.parent, options.release))
+    return 0
+
+
+def copy_sources(layout: Layout, options: argparse.Namespace) -> int:
+    """Copy this tree's sources to another folder, to build there in another way."""
+    print(f"{treecopy.copy_tree(layout.root, options.to)} files written to {options.to}")
     return 0
 
 
@@ -133,6 +146,12 @@ def _parser() -> argparse.ArgumentParser:
         return topics.add_parser(name, help=text).add_subparsers(required=True, metavar="command")
 
     command(topics, "build", build_in_place)
+    command(topics, "fetch", fetch_sources).add_argument(
+        "--release", metavar="VERSION", help="one that the lock knows; the pinned one if not given"
+    )
+    command(topics, "copy", copy_sources).add_argument(
+        "--to", type=Path, metavar="FOLDER", required=True
+    )
     patches = topic("patches", "the patch queue")
     command(patches, "check", patches_check)
     command(patches, "apply", patches_apply).add_argument("--to", type=Path, metavar="FOLDER")

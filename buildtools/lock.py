@@ -32,6 +32,8 @@ class Lock:
     sdist_sha256: str
     wheel_sha256: str
     files: Mapping[str, LockedFile]
+    tried: Mapping[str, str]
+    """Other releases the patch queue must fit: version to hash of the sdist."""
 
 
 def digest(data: bytes) -> str:
@@ -53,6 +55,7 @@ def read(path: Path) -> Lock:
                 name: LockedFile(entry["sha256"], entry["imports"])
                 for name, entry in table["files"].items()
             },
+            tried=dict(table.get("tried", {})),
         )
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
         raise BuildError(str(path), f"no usable lock file ({error!r})", BUMP) from error
@@ -95,5 +98,11 @@ def render(lock: Lock) -> str:
     lines += [
         f'"{name}" = {{ sha256 = "{entry.sha256}", imports = {entry.imports} }}'
         for name, entry in sorted(lock.files.items())
+    ]
+    lines += [
+        "",
+        "# Other releases that the patch queue must fit: hash of the sdist.",
+        "[tried]",
+        *(f'"{version}" = "{sha256}"' for version, sha256 in sorted(lock.tried.items())),
     ]
     return "\n".join(lines) + "\n"

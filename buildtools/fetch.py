@@ -1,0 +1,58 @@
+"""Get a release's sdist for tests: its own test suite, another line's sources.
+
+pip downloads and checks the hash; nothing here is part of a build.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from buildtools.errors import BuildError
+from buildtools.lock import Lock
+from buildtools.upstream import PACKAGE
+
+
+def fetch(lock: Lock, folder: Path, version: str | None = None) -> Path:
+    """The unpacked sdist of a release the lock knows, downloaded when it is not there yet.
+
+    :param folder: where unpacked releases are kept
+    :param version: the pinned release when ``None``
+    :return: the folder that holds ``src`` and ``tests``
+    :raises BuildError: the lock has no hash for it, or pip could not get it
+    """
+    version = version or lock.version
+    unpacked = folder / f"{PACKAGE}-{version}"
+    if (unpacked / "PKG-INFO").is_file():
+        return unpacked
+    sha256 = lock.sdist_sha256 if version == lock.version else lock.tried.get(version)
+    if sha256 is None:
+        raise BuildError("vendor/marshmallow/lock.toml", f"no hash for {version}", "add it there")
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        archive = _download(version, sha256, Path(scratch))
+        with tarfile.open(archive) as content:
+            content.extractall(scratch, filter="data")
+        (Path(scratch) / unpacked.name).replace(unpacked)
+    return unpacked
+
+
+def _download(version: str, sha256: str, scratch: Path) -> Path:
+    wanted = scratch / "requirements.txt"
+    wanted.write_text(f"{PACKAGE}=={version} --hash=sha256:{sha256}\n", "utf-8")
+    options = ["--quiet", "--no-deps", "--require-hashes", "--no-binary", PACKAGE]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "download", *options, "-r", wanted, "-d", scratch],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise BuildError(
+            f"{PACKAGE} {version}",
+            f"pip could not download its sdist:\n{done.stderr.strip()}",
+            "check the connection to the package index, and the hash in the lock",
+        )
+    return next(scratch.glob("*.tar.gz"))
