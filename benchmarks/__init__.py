@@ -1,0 +1,1 @@
+"""The project's benchmarks: the same work on every library, outputs compared, then timed."""

@@ -1,0 +1,45 @@
+"""The calls that are timed, and nothing around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.model import Marshmallow, Work
+
+
+def dump_work(schema: Any, source: Any) -> Work:
+    return lambda: schema.dump(source)
+
+
+def load_work(ma: Marshmallow, schema: Any, records: Any) -> Work:
+    """Load ``records``; invalid input answers with its errors and what was valid."""
+    invalid = ma.ValidationError
+
+    def load() -> object:
+        try:
+            return schema.load(records)
+        except invalid as error:
+            return Invalid(error.messages, error.valid_data)
+
+    return load
+
+
+class Invalid:
+    """What a load that failed gave: messages, and the data that was valid."""
+
+    __slots__ = ("messages", "valid")
+
+    def __init__(self, messages: Any, valid: Any) -> None:
+        self.messages = messages
+        self.valid = valid
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Invalid) and (self.messages, self.valid) == (
+            other.messages,
+            other.valid,
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Invalid({self.messages!r}, {self.valid!r})"

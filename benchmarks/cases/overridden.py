@@ -1,0 +1,160 @@
+"""Schemas whose users wrote their own: fields, attribute access, hooks."""
+
+# The base classes come from whichever marshmallow is measured, hence Any.
+# mypy: disable-error-code="misc"
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks import data
+from benchmarks.cases.calls import dump_work, load_work
+from benchmarks.model import Case, Goal, Marshmallow, Work
+
+COUNT = 1_000
+
+
+def records(count: int) -> list[dict[str, Any]]:
+    return [
+        {"number": i, "title": f" title {i} ", "ratio": i / 2, "email": f"r{i}@example.com"}
+        for i in range(count)
+    ]
+
+
+def own_fields(ma: Marshmallow) -> Any:
+    """A schema on which every field is of the user's own class."""
+    fields = ma.fields
+
+    class Stripped(fields.String):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            return value.strip()
+
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            return value.strip()
+
+    class Plus(fields.Integer):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            return value + 1
+
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            return value - 1
+
+    class Half(fields.Float):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            return value / 2
+
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            return value * 2
+
+    class Own(ma.Schema):
+        number = Plus()
+        title = Stripped()
+        ratio = Half()
+        email = Stripped()
+
+    return Own
+
+
+def own_access(ma: Marshmallow) -> Any:
+    """A schema that reads its objects by a ``get_attribute`` of its own."""
+    fields = ma.fields
+
+    class Upper(ma.Schema):
+        number = fields.Int()
+        title = fields.Str()
+        ratio = fields.Float()
+        email = fields.Str()
+
+        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+            return obj.get(attr, default)
+
+    return Upper
+
+
+def own_hooks(ma: Marshmallow) -> Any:
+    """A schema with every kind of hook."""
+    fields = ma.fields
+
+    class Hooked(ma.Schema):
+        number = fields.Int()
+        title = fields.Str()
+        ratio = fields.Float()
+        email = fields.Str()
+
+        @ma.pre_dump
+        def before_dump(self, item: Any, **kwargs: Any) -> Any:
+            return item
+
+        @ma.post_dump
+        def after_dump(self, item: Any, **kwargs: Any) -> Any:
+            return item
+
+        @ma.pre_load
+        def before_load(self, item: Any, **kwargs: Any) -> Any:
+            return item
+
+        @ma.post_load
+        def after_load(self, item: Any, **kwargs: Any) -> Any:
+            return item
+
+        @ma.validates("number")
+        def check_number(self, value: Any, **kwargs: Any) -> None:
+            if value < 0:
+                raise ma.ValidationError("Must not be negative.")
+
+        @ma.validates_schema
+        def check_all(self, item: Any, **kwargs: Any) -> None:
+            if not item:
+                raise ma.ValidationError("Must not be empty.")
+
+    return Hooked
+
+
+def build_own_dump(ma: Marshmallow, count: int) -> Work:
+    return dump_work(own_fields(ma)(many=True), [data.Bag(**record) for record in records(count)])
+
+
+def build_own_load(ma: Marshmallow, count: int) -> Work:
+    return load_work(ma, own_fields(ma)(many=True), records(count))
+
+
+def build_access_dump(ma: Marshmallow, count: int) -> Work:
+    return dump_work(own_access(ma)(many=True), records(count))
+
+
+def build_hooks_dump(ma: Marshmallow, count: int) -> Work:
+    return dump_work(own_hooks(ma)(many=True), records(count))
+
+
+def build_hooks_load(ma: Marshmallow, count: int) -> Work:
+    return load_work(ma, own_hooks(ma)(many=True), records(count))
+
+
+def cases() -> Iterator[Case]:
+    yield Case(
+        "own-fields",
+        "every field overridden by the user",
+        "dump",
+        COUNT,
+        build_own_dump,
+        Goal("dump", 2),
+    )
+    yield Case("own-access", "custom get_attribute", "dump", COUNT, build_access_dump)
+    yield Case("hooks", "every kind of dump hook", "dump", COUNT, build_hooks_dump)
+    yield Case(
+        "load-own-fields",
+        "every field with the user's own _deserialize",
+        "load",
+        COUNT,
+        build_own_load,
+        Goal("load", 1.5, 2),
+    )
+    yield Case(
+        "load-hooks",
+        "hooks everywhere",
+        "load",
+        COUNT,
+        build_hooks_load,
+        Goal("load", 1.5, 2),
+    )

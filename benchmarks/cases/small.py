@@ -1,0 +1,154 @@
+"""One small object at a time: a reused schema, and a schema for each call."""
+
+# The base classes come from whichever marshmallow is measured, hence Any.
+# mypy: disable-error-code="misc"
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks import data
+from benchmarks.cases import quotes
+from benchmarks.cases.calls import Invalid, dump_work, load_work
+from benchmarks.model import Case, Goal, Marshmallow, Work
+
+
+def schema(ma: Marshmallow) -> Any:
+    fields = ma.fields
+
+    class Small(ma.Schema):
+        id = fields.Int(required=True)
+        name = fields.Str(required=True)
+        email = fields.Email()
+        active = fields.Bool()
+        joined = fields.DateTime()
+
+    return Small
+
+
+BAD = {"name": None, "active": "perhaps"}
+
+
+def build_dump(ma: Marshmallow, count: int) -> Work:
+    return dump_work(schema(ma)(), data.small())
+
+
+def build_load(ma: Marshmallow, count: int) -> Work:
+    return load_work(ma, schema(ma)(), data.small_record())
+
+
+def build_load_invalid(ma: Marshmallow, count: int) -> Work:
+    return load_work(ma, schema(ma)(), data.small_record() | BAD)
+
+
+def build_validate(ma: Marshmallow, count: int) -> Work:
+    small, record = schema(ma)(), data.small_record()
+    return lambda: small.validate(record)
+
+
+def build_new_dump(ma: Marshmallow, count: int) -> Work:
+    cls, source = schema(ma), data.small()
+    return lambda: cls().dump(source)
+
+
+def build_new_load(ma: Marshmallow, count: int) -> Work:
+    cls, record, invalid = schema(ma), data.small_record(), ma.ValidationError
+
+    def load() -> object:
+        try:
+            return cls().load(record)
+        except invalid as error:
+            return Invalid(error.messages, error.valid_data)
+
+    return load
+
+
+def build_new_nested_dump(ma: Marshmallow, count: int) -> Work:
+    cls, source = quotes.schemas(ma)[1], data.quotes(1)[0]
+    return lambda: cls().dump(source)
+
+
+def build_new_only_dump(ma: Marshmallow, count: int) -> Work:
+    cls, source = schema(ma), data.small()
+    return lambda: cls(only=("id", "name", "email")).dump(source)
+
+
+def build_new_many_dump(ma: Marshmallow, count: int) -> Work:
+    cls, sources = schema(ma), [data.small() for _ in range(count)]
+    return lambda: cls(many=True).dump(sources)
+
+
+def build_schema_class(ma: Marshmallow, count: int) -> Work:
+    fields, base = ma.fields, ma.Schema
+
+    def create() -> object:
+        cls = type(
+            "Made",
+            (base,),
+            {
+                "id": fields.Int(),
+                "name": fields.Str(),
+                "email": fields.Email(),
+                "active": fields.Bool(),
+                "joined": fields.DateTime(),
+                # Unregistered: the registry would otherwise grow for as long as we measure.
+                "Meta": type("Meta", (), {"register": False}),
+            },
+        )
+        return sorted(cls._declared_fields)  # type: ignore[attr-defined]
+
+    return create
+
+
+def cases() -> Iterator[Case]:
+    reused = "one small object, 5 fields, schema reused"
+    yield Case("small", reused, "dump", 1, build_dump, Goal("dump", 6, 10))
+    yield Case("load-small", "one small dict, 5 fields", "load", 1, build_load, Goal("load", 6, 11))
+    yield Case(
+        "load-small-invalid",
+        "one small dict with two errors",
+        "load",
+        1,
+        build_load_invalid,
+        Goal("load", 3),
+    )
+    yield Case(
+        "validate-small", "schema.validate(data)", "load", 1, build_validate, Goal("load", 3)
+    )
+    yield Case(
+        "new-dump",
+        "S().dump(one), 5 fields",
+        "instance",
+        1,
+        build_new_dump,
+        Goal("instance", 10, 20),
+    )
+    yield Case("new-load", "S().load(one)", "instance", 1, build_new_load, Goal("instance", 8, 15))
+    yield Case(
+        "new-nested-dump",
+        "S() with nested schemas, dump one",
+        "instance",
+        1,
+        build_new_nested_dump,
+        Goal("instance", 12, 25),
+    )
+    yield Case(
+        "new-only-dump",
+        "S(only=(…)).dump(one)",
+        "instance",
+        1,
+        build_new_only_dump,
+        Goal("instance", 8, 15),
+    )
+    yield Case(
+        "new-many-dump", "S(many=True).dump(20 objects)", "instance", 20, build_new_many_dump
+    )
+    yield Case(
+        "schema-class",
+        "creating a schema class",
+        "instance",
+        1,
+        build_schema_class,
+        Goal("instance", 1.3, 2),
+    )

@@ -1,0 +1,267 @@
+"""The objects and records every library gets. Made by arithmetic, so equal everywhere."""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+import uuid
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+START = dt.datetime(2024, 2, 29, 8, 15, 30, 250_000, tzinfo=dt.UTC)
+
+
+class Bag:
+    """A plain object with the attributes it is given."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+
+class Colour(enum.Enum):
+    """Names and values agree, so that libraries which write either give the same text."""
+
+    red = "red"
+    green = "green"
+    blue = "blue"
+
+
+COLOURS = tuple(Colour)
+
+
+def quotes(count: int) -> list[Bag]:
+    """Objects in the shape of upstream's own benchmark: a quote and its author."""
+    return [
+        Bag(
+            id=i,
+            author=Bag(
+                id=i,
+                first="Ada",
+                last=f"Writer {i}",
+                book_count=12.0 + i % 7,
+                age=40.5,
+                address=f"{i} Long Lane",
+            ),
+            content="Whatever is worth saying is worth saying twice.",
+            posted_at=START + dt.timedelta(minutes=i),
+            book_name=f"Collected Works {i % 50}",
+            page_number=float(i % 400),
+            line_number=3.0,
+            col_number=17.5,
+        )
+        for i in range(count)
+    ]
+
+
+def quote_records(count: int) -> list[dict[str, Any]]:
+    """What a client would send for :func:`quotes`."""
+    return [
+        {
+            "id": i,
+            "author": {
+                "id": i,
+                "first": "Ada",
+                "last": f"Writer {i}",
+                "book_count": 12.0 + i % 7,
+                "age": 40.5,
+                "address": f"{i} Long Lane",
+            },
+            "content": "Whatever is worth saying is worth saying twice.",
+            "posted_at": (START + dt.timedelta(minutes=i)).isoformat(),
+            "book_name": f"Collected Works {i % 50}",
+            "page_number": float(i % 400),
+            "line_number": 3.0,
+            "col_number": 17.5,
+        }
+        for i in range(count)
+    ]
+
+
+class Node:
+    """An object with a method to be serialized and children of the same kind."""
+
+    def __init__(self, number: int, children: list[Node], child: Node | None) -> None:
+        self.name = f"node {number}"
+        self.number = number
+        self.children = children
+        self.child = child
+
+    def double(self) -> int:
+        return self.number * 2
+
+
+def parents(count: int) -> list[Node]:
+    """Parents with ten listed children and one single one."""
+    return [
+        Node(i, [Node(i + k, [], None) for k in range(10)], Node(i + 99, [], None))
+        for i in range(count)
+    ]
+
+
+FLAT_NAMES = (
+    "number", "title", "ratio", "active", "created", "day", "at", "key", "price",
+    "email", "site", "colour", "span", "extra", "label",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class FlatSlots:
+    """The flat record as a dataclass with slots."""
+
+    number: int
+    title: str
+    ratio: float
+    active: bool
+    created: dt.datetime
+    day: dt.date
+    at: dt.time
+    key: uuid.UUID
+    price: Decimal
+    email: str
+    site: str
+    colour: Colour
+    span: dt.timedelta
+    extra: Any
+    label: str
+
+
+def flat_dicts(count: int) -> list[dict[str, Any]]:
+    """Records of fifteen fields, one of each common kind."""
+    return [
+        {
+            "number": i,
+            "title": f"title {i}",
+            "ratio": i / 4,
+            "active": i % 2 == 0,
+            "created": START + dt.timedelta(seconds=i),
+            "day": START.date() + dt.timedelta(days=i % 900),
+            "at": dt.time(i % 24, i % 60, 30),
+            "key": uuid.UUID(int=i * 0x1234567890ABCDEF1234567890),
+            "price": Decimal(i * 25 + 5) / 100,
+            "email": f"reader{i}@example.com",
+            "site": f"https://example.com/readers/{i}",
+            "colour": COLOURS[i % 3],
+            "span": dt.timedelta(seconds=i, milliseconds=500),
+            "extra": {"rank": i % 10},
+            "label": f"label {i}",
+        }
+        for i in range(count)
+    ]
+
+
+def flat_objects(count: int) -> list[Bag]:
+    return [Bag(**record) for record in flat_dicts(count)]
+
+
+def flat_slots(count: int) -> list[FlatSlots]:
+    return [FlatSlots(**record) for record in flat_dicts(count)]
+
+
+def flat_records(count: int) -> list[dict[str, Any]]:
+    """What a client would send for :func:`flat_dicts`: JSON's own types only."""
+    return [
+        {
+            **{name: record[name] for name in ("number", "title", "ratio", "active", "email")},
+            "created": record["created"].isoformat(),
+            "day": record["day"].isoformat(),
+            "at": record["at"].isoformat(),
+            "key": str(record["key"]),
+            "price": str(record["price"]),
+            "site": record["site"],
+            "colour": record["colour"].name,
+            "span": record["span"].total_seconds(),
+            "extra": record["extra"],
+            "Label": record["label"],
+        }
+        for record in flat_dicts(count)
+    ]
+
+
+def orders(count: int, lines: int) -> list[Bag]:
+    """Orders, their lines, and each line's product."""
+    return [
+        Bag(
+            id=i,
+            placed=START + dt.timedelta(hours=i),
+            customer=Bag(name=f"Customer {i}", address=Bag(city=f"City {i % 40}")),
+            coupon=Bag(code=f"C{i % 9}", percent=i % 50),
+            totals={"net": i * 10.0, "tax": i * 2.0},
+            lines=[
+                Bag(
+                    quantity=k + 1,
+                    price=(k + 1) * 2.5,
+                    product=Bag(
+                        id=k,
+                        name=f"Product {k}",
+                        tags=["new", "sale"],
+                        weight=k / 8,
+                    ),
+                )
+                for k in range(lines)
+            ],
+        )
+        for i in range(count)
+    ]
+
+
+def order_records(count: int, lines: int) -> list[dict[str, Any]]:
+    """What a client would send for :func:`orders`."""
+    return [
+        {
+            "id": order.id,
+            "placed": order.placed.isoformat(),
+            "city": order.customer.address.city,
+            "coupon": order.coupon.code,
+            "totals": dict(order.totals),
+            "lines": [
+                {
+                    "quantity": line.quantity,
+                    "price": line.price,
+                    "product": dict(vars(line.product)),
+                }
+                for line in order.lines
+            ],
+        }
+        for order in orders(count, lines)
+    ]
+
+
+def small() -> Bag:
+    return Bag(
+        id=7,
+        name="Ada Writer",
+        email="ada@example.com",
+        active=True,
+        joined=START,
+    )
+
+
+def small_record() -> dict[str, Any]:
+    return {
+        "id": 7,
+        "name": "Ada Writer",
+        "email": "ada@example.com",
+        "active": True,
+        "joined": START.isoformat(),
+    }
+
+
+def signup_records(count: int) -> list[dict[str, Any]]:
+    """Six fields, each of which a validator looks at."""
+    return [
+        {
+            "name": f"reader {i}",
+            "nick": f"r{i}",
+            "email": f"reader{i}@example.com",
+            "age": 18 + i % 60,
+            "score": (i % 100) / 2,
+            "plan": ("free", "basic", "pro")[i % 3],
+        }
+        for i in range(count)
+    ]
+
+
+def every_tenth(records: list[dict[str, Any]], **spoiled: Any) -> list[dict[str, Any]]:
+    """``records`` with the values of every tenth replaced by ``spoiled``."""
+    return [{**record, **spoiled} if i % 10 == 9 else record for i, record in enumerate(records)]

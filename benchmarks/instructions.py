@@ -1,0 +1,189 @@
+"""Instructions instead of seconds: ``python -m benchmarks.instructions``.
+
+A shared machine's clock tells little about a change of a few per cent; the number of
+instructions tells it exactly. Everything runs once, in one process under callgrind. The
+parts are told apart by a call to ``os.getloadavg``, at which callgrind writes down and
+zeroes its counters: nobody else calls it, and libc always names it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cases import rows, select
+from benchmarks.model import Case, Work
+
+ROOT = Path(__file__).resolve().parent.parent
+BASELINE = Path(__file__).with_name("baseline.json")
+TOLERANCE = 0.03
+OBJECTS = 50
+
+
+def mark() -> None:
+    """End one counted part and begin the next."""
+    os.getloadavg()
+
+
+def count_in_this_process(cases: list[Case]) -> None:
+    """Call the work of every case on both sides, marked off; run under callgrind."""
+    from benchmarks.rows import both
+
+    prepared = [(both(case, _objects(case)), OBJECTS // _objects(case)) for case in cases]
+    for works, _ in prepared:
+        for work in works:
+            # Twice: plans, caches and the interpreter's own specialisation settle.
+            work()
+            work()
+    gc.collect()
+    gc.disable()
+    for works, loops in prepared:
+        for work in works:
+            _counted(work, loops)
+
+
+def _objects(case: Case) -> int:
+    """As many objects as counting can afford: callgrind runs fifty times as slow."""
+    return min(case.objects, OBJECTS)
+
+
+def _counted(work: Work, loops: int) -> None:
+    turns = range(loops)
+    mark()
+    for _ in turns:
+        work()
+    mark()
+
+
+def count(cases: list[Case], keep: Path | None = None) -> dict[str, dict[str, float]]:
+    """Instructions per object for every case: ``{name: {upstream, ours, ratio}}``.
+
+    ``keep`` names a folder for callgrind's files, for callgrind_annotate. Raises
+    RuntimeError when valgrind is missing or the counted process fails.
+    """
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise RuntimeError("instruction counts need valgrind: install it and try again")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = keep or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        out = folder / "callgrind.out"
+        done = subprocess.run(
+            [
+                valgrind,
+                "--tool=callgrind",
+                "--dump-before=getloadavg",
+                f"--callgrind-out-file={out}",
+                sys.executable,
+                "-m",
+                "benchmarks.instructions",
+                "--count",
+                *(case.name for case in cases),
+            ],
+            cwd=ROOT,
+            # Hash seeds move dict collisions, and with them the count.
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"the counted process failed:\n{done.stderr[-2000:]}")
+        parts = [folder / f"callgrind.out.{n}" for n in range(1, 4 * len(cases) + 1)]
+        # Each work leaves two dumps: what led up to it, and the work itself.
+        totals = [_total(part) for part in parts[1::2]]
+    counted = {}
+    for case, upstream, ours in zip(cases, totals[::2], totals[1::2], strict=True):
+        objects = OBJECTS // _objects(case) * _objects(case)
+        counted[case.name] = {
+            "upstream": round(upstream / objects),
+            "ours": round(ours / objects),
+            "ratio": round(upstream / ours, 3),
+        }
+    return counted
+
+
+def _total(part: Path) -> int:
+    found = re.search(r"^(?:summary|totals): (\d+)", part.read_text(), re.MULTILINE)
+    if found is None:
+        raise RuntimeError(f"{part} has no total: callgrind did not finish writing it")
+    return int(found[1])
+
+
+def moved(baseline: dict[str, dict[str, float]], counted: dict[str, dict[str, float]]) -> list[str]:
+    """One sentence for every case whose ratio differs from the baseline's by over 3 %."""
+    sentences = []
+    for name, figures in counted.items():
+        before = baseline.get(name)
+        if before is None:
+            sentences.append(f"{name}: not in the baseline")
+            continue
+        change = figures["ratio"] / before["ratio"] - 1
+        if abs(change) > TOLERANCE:
+            direction = "better" if change > 0 else "WORSE"
+            sentences.append(
+                f"{name}: {before['ratio']:.2f}× became {figures['ratio']:.2f}× "
+                f"({change:+.1%}, {direction}); ours {before['ours']:,.0f} -> "
+                f"{figures['ours']:,.0f} instructions per object"
+            )
+    sentences += [
+        f"{name}: in the baseline but not counted" for name in baseline if name not in counted
+    ]
+    return sentences
+
+
+def check(baseline_file: Path = BASELINE) -> int:
+    """Compare with the committed baseline; 1 when a case got worse by over 3 %."""
+    baseline: dict[str, Any] = json.loads(baseline_file.read_text())
+    here = platform.python_version()
+    if baseline["python"] != here:
+        print(f"note: the baseline was counted on Python {baseline['python']}, this is {here}")
+    cases = [case for name in baseline["cases"] for case in select(name)[:1]]
+    sentences = moved(baseline["cases"], count(cases))
+    print("\n".join(sentences) or f"no ratio moved by more than {TOLERANCE:.0%}")
+    return 1 if any("WORSE" in sentence for sentence in sentences) else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.instructions", description=__doc__)
+    parser.add_argument("--case", action="append", help="a case's name or a part of it")
+    parser.add_argument("--keep", type=Path, help="keep callgrind's files in this folder")
+    parser.add_argument("--check", action="store_true", help="compare with the baseline")
+    parser.add_argument("--update", action="store_true", help="write the baseline anew")
+    parser.add_argument("--count", nargs="+", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.count:
+        count_in_this_process([select(name)[0] for name in options.count])
+        return 0
+    if options.check:
+        return check()
+    try:
+        cases = [c for name in options.case or [] for c in select(name)] or rows()
+        counted = count(cases, options.keep)
+    except (LookupError, RuntimeError) as error:
+        parser.exit(2, f"{parser.prog}: {error}\n")
+    if options.update:
+        BASELINE.write_text(
+            json.dumps({"python": platform.python_version(), "cases": counted}, indent=2) + "\n"
+        )
+    width = max(map(len, counted))
+    for name, figures in counted.items():
+        print(
+            f"{name:<{width}}  {figures['upstream']:>12,.0f}  {figures['ours']:>12,.0f}  "
+            f"{figures['ratio']:>7.2f}×"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

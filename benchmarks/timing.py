@@ -1,0 +1,65 @@
+"""Time two or more pieces of work in turns, so that noise falls on all of them alike."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+from benchmarks.model import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A median with the range that holds the middle half of what was seen."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: list[float]) -> Spread:
+        """Summarise ``values``; raises StatisticsError when there are none."""
+        if len(values) < 2:
+            only = statistics.median(values)
+            return cls(only, only, only)
+        low, median, high = statistics.quantiles(values, n=4, method="inclusive")
+        return cls(median, low, high)
+
+
+def loops_for(work: Work, seconds: float) -> int:
+    """How many calls of ``work`` take about ``seconds``; it is warm afterwards."""
+    work()
+    loops = 1
+    while (spent := time_loops(work, loops)) < seconds / 4 and spent < seconds:
+        loops *= 2 if spent > seconds / 50 else 10
+    return max(1, round(loops * seconds / spent))
+
+
+def time_loops(work: Work, loops: int) -> float:
+    """Seconds for ``loops`` calls, with the cyclic collector on, as in a real process."""
+    # Garbage of whoever ran before us must not be collected on our time.
+    gc.collect()
+    turns = range(loops)
+    start = perf_counter()
+    for _ in turns:
+        work()
+    return perf_counter() - start
+
+
+def interleave(works: Mapping[str, Work], rounds: int, seconds: float) -> dict[str, list[float]]:
+    """Seconds per call of every work, one figure a round, the works taking turns."""
+    loops = {name: loops_for(work, seconds) for name, work in works.items()}
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(rounds):
+        # The order alternates: whoever always ran second would always meet a hotter machine.
+        for name in works if turn % 2 == 0 else reversed(list(works)):
+            times[name].append(time_loops(works[name], loops[name]) / loops[name])
+    return times
+
+
+def ratios(baseline: list[float], times: list[float]) -> Spread:
+    """How many times as fast as ``baseline``, round by round."""
+    return Spread.of([one / other for one, other in zip(baseline, times, strict=True)])
