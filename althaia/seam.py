@@ -7,8 +7,15 @@ where it has no plan, a hook answers :data:`DECLINED` and upstream's own code ru
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+# Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
+# interpreter start, where typing would cost ten times what the rest does.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Final
+
+    Connector = Callable[[], object]
 
 
 class _Declined:
@@ -20,8 +27,6 @@ class _Declined:
 
 DECLINED: Final = _Declined()
 """What a hook returns to say: no plan here, run upstream's own code."""
-
-Connector = Callable[[], object]
 
 _connector: Connector | None = None
 
