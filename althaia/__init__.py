@@ -1,0 +1,173 @@
+"""marshmallow, compiled, behind an import hook.
+
+An application switches it on before anything imports marshmallow::
+
+    import althaia
+
+    althaia.patch()
+
+    import marshmallow  # the compiled copy
+
+An application calls :func:`patch`; a library never does: which marshmallow a process
+runs is for the process to say.
+
+This module is imported at interpreter start where ``ALTHAIA_PATCH`` is set, so it
+imports next to nothing itself; each function loads what it needs when it is called.
+"""
+
+from __future__ import annotations
+
+from os import environ
+
+from althaia import seam
+
+# Type checkers take this name for ``typing.TYPE_CHECKING``; importing typing would
+# cost more than the rest of this module.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from althaia.config import ConfigError as ConfigError
+    from althaia.redirect import LatePatchError as LatePatchError
+    from althaia.status import Info
+    from althaia.status import NotCompiledError as NotCompiledError
+
+    __version__: str
+
+__all__ = [
+    "ConfigError",
+    "LatePatchError",
+    "NotCompiledError",
+    "__version__",
+    "explain",
+    "info",
+    "is_patched",
+    "patch",
+    "stats",
+    "unpatch",
+]
+
+_LAZY = {
+    "ConfigError": "althaia.config",
+    "LatePatchError": "althaia.redirect",
+    "NotCompiledError": "althaia.status",
+}
+
+
+def patch(*, force: bool = False) -> bool:
+    """Make every later ``import marshmallow`` yield the compiled copy.
+
+    Cheap and idempotent, safe from several threads: marshmallow itself is imported only
+    when somebody imports it.
+
+    :param force: redirect even though the real marshmallow is already imported. Modules
+        that hold references to it keep them, and two copies of the library live in the
+        process until :func:`unpatch`.
+    :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
+    :raises LatePatchError: the real marshmallow is already imported; the message names the
+        modules that hold references to it.
+    :raises ConfigError: an ``ALTHAIA_…`` variable of the environment has a bad value.
+
+    >>> import althaia
+    >>> althaia.patch()
+    True
+    >>> import marshmallow
+    """
+    from althaia import redirect
+
+    return redirect.patch(force=force, how="althaia.patch()")
+
+
+def unpatch() -> bool:
+    """Take the redirect away: the next ``import marshmallow`` yields the real one.
+
+    Module names, ``sys.modules`` and ``sys.meta_path`` are put back. Whoever imported the
+    compiled copy before goes on using it.
+
+    :returns: whether there was a redirect to take away.
+    """
+    from althaia import redirect
+
+    return redirect.unpatch()
+
+
+def is_patched() -> bool:
+    """Whether ``import marshmallow`` yields the compiled copy."""
+    from althaia import redirect
+
+    return redirect.is_patched()
+
+
+def info() -> Info:
+    """What is installed here and how it is switched on.
+
+    :returns: an object with ``as_text()`` and ``as_dict()``: versions, which modules are
+        compiled or stale, whether and how marshmallow is redirected, where the real one is.
+
+    >>> import althaia
+    >>> althaia.info().as_dict()["patched"]
+    False
+    """
+    from althaia import status
+
+    return status.info()
+
+
+def explain(schema: Any) -> Any:
+    """How a schema is dumped and loaded: each field, its path, and the reason for it.
+
+    :param schema: a schema class or instance of the compiled marshmallow.
+    :returns: an object with ``as_text()`` and ``as_dict()``.
+    :raises TypeError: ``schema`` is neither.
+
+    >>> print(althaia.explain(UserSchema).as_text())
+    """
+    from althaia.plans.explain import explain
+
+    return explain(schema)
+
+
+def stats() -> dict[str, Any]:
+    """Counts since the process began: calls that ran a plan, calls that did not, and why."""
+    from althaia.plans.engine import stats
+
+    return stats()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("althaia")
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _connect_engine() -> None:
+    from althaia.config import settings
+
+    if not settings().plans:
+        return
+    try:
+        from althaia.plans import engine
+    except ModuleNotFoundError as error:
+        if error.name not in ("althaia.plans", "althaia.plans.engine"):
+            raise
+    else:
+        engine.connect()
+
+
+seam.connect(_connect_engine)
+
+if environ.get("ALTHAIA_REQUIRE_COMPILED"):
+    from althaia import status as _status
+
+    _status.check_compiled()

@@ -1,0 +1,5 @@
+"""``python -m althaia``."""
+
+from althaia.cli import main
+
+raise SystemExit(main())

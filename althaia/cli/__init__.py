@@ -1,0 +1,80 @@
+"""``python -m althaia …``: one module here for each command.
+
+A command module has a docstring, whose first line is its help, and two functions::
+
+    def configure(parser: argparse.ArgumentParser) -> None: ...
+    def execute(options: argparse.Namespace) -> int: ...
+
+and its name in :data:`COMMANDS`. ``run`` is the exception: it takes the command line as it
+is, because everything behind the program's name belongs to the program.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+COMMANDS = ("explain", "info")
+"""The commands that are parsed by argparse, each the name of a module here."""
+
+_USAGE = """\
+usage: python -m althaia [run] SCRIPT [ARGUMENT ...]
+       python -m althaia [run] -m MODULE [ARGUMENT ...]
+       python -m althaia [run] -c CODE [ARGUMENT ...]
+       python -m althaia COMMAND [OPTION ...]
+
+Runs a program as Python itself would, with marshmallow redirected to the compiled copy,
+in its child processes too. Or one of the commands:
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code.
+
+    :param arguments: the words behind ``python -m althaia``; by default those of ``sys.argv``.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help"):
+        print(_help(), file=sys.stdout if words else sys.stderr)
+        return 0 if words else 2
+    if words[0] == "--version":
+        import althaia
+
+        print(f"althaia {althaia.__version__}")
+        return 0
+    if words[0] in COMMANDS:
+        return _execute(words[0], words[1:])
+    # Only here: what is imported before the program starts is there when it looks.
+    from althaia.cli import run
+
+    return run.execute(words[1:] if words[0] == "run" else words)
+
+
+def _execute(command: str, words: list[str]) -> int:
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+    module = import_module(f"{__name__}.{command}")
+    parser = ArgumentParser(
+        prog=f"python -m althaia {command}",
+        description=module.__doc__,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    module.configure(parser)
+    options: argparse.Namespace = parser.parse_args(words)
+    code: int = module.execute(options)
+    return code
+
+
+def _help() -> str:
+    lines = [_USAGE]
+    for command in COMMANDS:
+        doc = import_module(f"{__name__}.{command}").__doc__ or ""
+        lines.append(f"  {command:<10}{doc.partition(chr(10))[0]}")
+    lines.append("\n'python -m althaia COMMAND --help' says more.")
+    return "\n".join(lines)

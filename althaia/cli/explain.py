@@ -1,0 +1,34 @@
+"""Show how a schema is dumped and loaded: each field, its path, and the reason.
+
+The schema is named as package.module:Schema, where Schema is a schema class, an instance,
+or a dotted path to one. The module is imported with marshmallow redirected.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+import althaia
+from althaia.cli import target
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def execute(options: argparse.Namespace) -> int:
+    althaia.patch()
+    try:
+        schema = target.resolve(options.schema)
+        explanation = althaia.explain(schema)
+    except (target.TargetError, TypeError) as error:
+        print(f"python -m althaia explain: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps(explanation.as_dict(), indent=2))
+    else:
+        print(explanation.as_text())
+    return 0

@@ -1,0 +1,110 @@
+"""The ``ALTHAIA_…`` variables of the environment, as one frozen object.
+
+Read at interpreter start, so without dataclasses and typing, which cost more to import
+than the rest of the package.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
+
+_YES = ("1", "true", "yes", "on")
+_NO = ("0", "false", "no", "off")
+
+
+class ConfigError(ValueError):
+    """A variable of the environment has a value that means nothing to us."""
+
+
+class Settings:
+    """What the environment asks for. Frozen; see :func:`read` and :func:`settings`."""
+
+    __slots__ = ("disable", "patch", "plans", "require_compiled", "strict")
+
+    patch: bool
+    """``ALTHAIA_PATCH``: redirect marshmallow at interpreter start."""
+    disable: bool
+    """``ALTHAIA_DISABLE``: never redirect, whoever asks for it."""
+    require_compiled: bool
+    """``ALTHAIA_REQUIRE_COMPILED``: importing an uncompiled copy is an error."""
+    plans: bool
+    """``ALTHAIA_PLANS``: dump and load by plans (the default)."""
+    strict: bool
+    """``ALTHAIA_STRICT``: a schema that gets no plan is an error."""
+
+    def __init__(
+        self, *, patch: bool, disable: bool, require_compiled: bool, plans: bool, strict: bool
+    ) -> None:
+        put = object.__setattr__
+        put(self, "patch", patch)
+        put(self, "disable", disable)
+        put(self, "require_compiled", require_compiled)
+        put(self, "plans", plans)
+        put(self, "strict", strict)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(
+            f"althaia's settings are read from the environment once and cannot be changed "
+            f"(tried to set {name!r}); set ALTHAIA_{name.upper()} before the process starts"
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"althaia's settings cannot be changed (tried to delete {name!r})")
+
+    def as_dict(self) -> dict[str, bool]:
+        """The settings by name."""
+        return {name: getattr(self, name) for name in sorted(self.__slots__)}
+
+    def __repr__(self) -> str:
+        return f"Settings({', '.join(f'{k}={v}' for k, v in self.as_dict().items())})"
+
+
+def read(environ: Mapping[str, str]) -> Settings:
+    """The settings that ``environ`` asks for.
+
+    :raises ConfigError: a variable has a value other than yes or no.
+
+    >>> read({"ALTHAIA_PLANS": "0"}).plans
+    False
+    """
+    return Settings(
+        patch=_flag(environ, "ALTHAIA_PATCH", default=False),
+        disable=_flag(environ, "ALTHAIA_DISABLE", default=False),
+        require_compiled=_flag(environ, "ALTHAIA_REQUIRE_COMPILED", default=False),
+        plans=_flag(environ, "ALTHAIA_PLANS", default=True),
+        strict=_flag(environ, "ALTHAIA_STRICT", default=False),
+    )
+
+
+def settings() -> Settings:
+    """The settings of this process: its environment as it was at the first call.
+
+    :raises ConfigError: a variable has a value other than yes or no.
+    """
+    global _settings
+    if _settings is None:
+        _settings = read(os.environ)
+    return _settings
+
+
+def _flag(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
+    text = environ.get(name, "").strip().lower()
+    if not text:
+        return default
+    if text in _YES:
+        return True
+    if text in _NO:
+        return False
+    raise ConfigError(
+        f"the environment variable {name} is {environ[name]!r}, which is neither yes "
+        f"({', '.join(_YES)}) nor no ({', '.join(_NO)}): change it or unset it"
+    )
+
+
+_settings: Settings | None = None
