@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from buildtools import declarations
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
@@ -108,7 +109,7 @@ def _key(
         "suffix": sysconfig.get_config_var("EXT_SUFFIX"),
         "cc": [sysconfig.get_config_var("CC"), environ.get("CC"), environ.get("CFLAGS")],
         "args": [tools.compile_args, tools.link_args, environ.get("LDFLAGS")],
-        "how": [sha256(Path(__file__).read_bytes()).hexdigest()],
+        "how": [declarations.DECLARATIONS, sha256(Path(__file__).read_bytes()).hexdigest()],
     }
     read = [layout.root / module.source]
     if not module.upstream:
@@ -134,6 +135,8 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
     # Relative paths only: what the C files and the binaries say does not depend on this machine.
     os.chdir(layout.root)
     try:
+        declared = (store / "declarations").relative_to(layout.root)
+        declarations.write(declared, modules)
         built: list[Extension] = []
         for upstream in (True, False):
             group = [module for module in modules if module.upstream is upstream]
@@ -143,7 +146,8 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
                     # Stronger than what a module's header says, hence one call a group.
                     compiler_directives=dict(group[0].directives),
                     build_dir=(store / "c").relative_to(layout.root).as_posix(),
-                    include_path=["."],
+                    # Ours have .pxd files of their own; they get nothing declared for them.
+                    include_path=[declared.as_posix(), "."] if upstream else ["."],
                     nthreads=JOBS if len(group) > 1 else 0,
                     force=True,
                     quiet=True,

@@ -17,6 +17,7 @@ UPSTREAM: Mapping[str, bool | int] = {
     "binding": True,
     "annotation_typing": False,
     "infer_types": False,
+    "autotestdict": False,
 }
 
 # error_store.py merges errors as deep as the input is nested; interpreted frames carry
