@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.redirect import processes
+
+
+@pytest.fixture(params=processes.WAYS_IN)
+def way(request: pytest.FixtureRequest) -> str:
+    """Each way of switching the redirect on."""
+    return str(request.param)
+
+
+@pytest.fixture
+def redirected(way: str, tmp_path: Path) -> Callable[..., str]:
+    """Runs a program redirected, once for each way in."""
+    return partial(processes.redirected, way=way, cwd=tmp_path)
+
+
+@pytest.fixture
+def patched(tmp_path: Path) -> Callable[..., str]:
+    """Runs a program redirected by ``althaia.patch()``, where the way in does not matter."""
+    return partial(processes.redirected, way="patch()", cwd=tmp_path)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[..., str]:
+    """Runs a program that is not redirected."""
+    return partial(processes.program, cwd=tmp_path)

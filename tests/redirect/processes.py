@@ -1,0 +1,57 @@
+"""Run small programs in processes of their own, redirected in each of the possible ways."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import dedent
+
+WAYS_IN = ("patch()", "runner", "environment")
+
+
+def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's environment without what switches the redirect on or off."""
+    ours = ("ALTHAIA_PATCH", "ALTHAIA_DISABLE", "ALTHAIA_REQUIRE_COMPILED", "ALTHAIA_STRICT")
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return {**kept, **(changes or {})}
+
+
+def run(
+    *words: str, cwd: Path, env: Mapping[str, str] | None = None, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the interpreter of the tests with these words; whatever comes of it."""
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=cwd,
+        env=environment(env),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def succeed(*words: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+    """Run the interpreter, insist on exit code 0, and return what was printed."""
+    done = run(*words, cwd=cwd, env=env)
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def program(code: str, *, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+    """Run a program that is not redirected, insist on exit code 0, return what it printed."""
+    return succeed("-c", dedent(code), cwd=cwd, env=env)
+
+
+def redirected(code: str, *, way: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+    """Run a program that is redirected in one of :data:`WAYS_IN`; return what it printed."""
+    code = dedent(code)
+    if way == "patch()":
+        return succeed("-c", f"import althaia\nalthaia.patch()\n{code}", cwd=cwd, env=env)
+    if way == "runner":
+        return succeed("-m", "althaia", "-c", code, cwd=cwd, env=env)
+    assert way == "environment"
+    return succeed("-c", code, cwd=cwd, env={"ALTHAIA_PATCH": "1", **(env or {})})

@@ -1,0 +1,252 @@
+"""The import system, its tools and the file system see a package like any other."""
+
+from __future__ import annotations
+
+
+def test_find_spec_imports_nothing(redirected):
+    redirected(
+        """
+        import importlib.util, sys
+        spec = importlib.util.find_spec("marshmallow")
+        assert spec.name == "marshmallow" and spec.has_location, spec
+        assert "althaia" in spec.origin
+        assert spec.loader.get_filename("marshmallow") == spec.origin
+        assert not [n for n in sys.modules if n.startswith(("marsh" "mallow", "althaia.marsh"))]
+        """
+    )
+
+
+def test_find_spec_of_a_submodule(redirected):
+    redirected(
+        """
+        import importlib.util
+        spec = importlib.util.find_spec("marshmallow.fields")
+        assert spec.name == "marshmallow.fields" and spec.parent == "marshmallow", spec
+        context = importlib.util.find_spec("marshmallow.experimental.context")
+        assert context.name == "marshmallow.experimental.context"
+        import marshmallow
+        assert marshmallow.fields.__spec__.name == "marshmallow.fields"
+        """
+    )
+
+
+def test_a_module_made_by_hand_from_the_spec_is_the_same_copy(patched):
+    patched(
+        """
+        import importlib.util
+        spec = importlib.util.find_spec("marshmallow")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        import marshmallow
+        assert module is marshmallow
+        assert marshmallow.__spec__.loader is marshmallow.__loader__
+        """
+    )
+
+
+def test_what_upstream_lacks_is_missing(redirected, program):
+    code = """
+        import importlib, importlib.util
+        import marshmallow
+        for name in ("marshmallow.nope", "marshmallow.fields.nope", "marshmallow.nope.deeper",
+                     "marshmallow.seam", "marshmallow.plans"):
+            try:
+                print(importlib.util.find_spec(name))
+            except ImportError as error:
+                print(type(error), error, error.name)
+            try:
+                importlib.import_module(name)
+            except ImportError as error:
+                print(type(error), error, error.name, error.path)
+        try:
+            from marshmallow import nope
+        except ImportError as error:
+            print(type(error), error.name, str(error).partition(" (")[0])
+    """
+    assert redirected(code) == program(code)
+
+
+def test_neighbours_are_left_alone(redirected, tmp_path):
+    for name in ("marshmallow_sqlalchemy", "marshmallowx", "marshmallow-x"):
+        (tmp_path / f"{name}.py").write_text("from marshmallow import Schema\n")
+    redirected(
+        """
+        import sys
+        sys.path.insert(0, "")
+        import importlib
+        import marshmallow
+        for name in ("marshmallow_sqlalchemy", "marshmallowx", "marshmallow-x"):
+            module = importlib.import_module(name)
+            assert module.__spec__.name == name and "althaia" not in module.__file__
+            assert module.Schema is marshmallow.Schema
+        """
+    )
+
+
+def test_resources_and_metadata(redirected):
+    redirected(
+        """
+        import importlib.metadata, importlib.resources, pkgutil
+        files = importlib.resources.files("marshmallow")
+        assert files.joinpath("py.typed").is_file()
+        assert files.joinpath("schema.py").read_text("utf-8").startswith('"'), "source is there"
+        assert importlib.resources.is_resource("marshmallow", "py.typed")
+        assert importlib.metadata.version("marshmallow").startswith("4.4.")
+        assert pkgutil.get_data("marshmallow", "py.typed") is not None
+        import marshmallow.experimental
+        assert importlib.resources.files(marshmallow.experimental).joinpath("context.py").is_file()
+        """
+    )
+
+
+def test_pkgutil_lists_what_upstream_has(redirected, program):
+    code = """
+        import pkgutil, marshmallow
+        print(sorted(pkgutil.walk_packages(marshmallow.__path__, marshmallow.__name__ + "."),
+                     key=lambda each: each.name).__len__())
+        print(sorted((m.name, m.ispkg) for m in pkgutil.walk_packages(
+            marshmallow.__path__, marshmallow.__name__ + ".")))
+        print(pkgutil.resolve_name("marshmallow.fields:Nested"))
+    """
+    assert redirected(code) == program(code)
+
+
+def test_every_form_of_import(redirected):
+    redirected(
+        """
+        import importlib
+        import marshmallow.fields as f
+        from marshmallow import *
+        from marshmallow import fields as g, Schema as S
+        import marshmallow.experimental.context
+        import marshmallow as m
+        h = importlib.import_module("marshmallow.fields")
+        i = importlib.import_module(".fields", "marshmallow")
+        j = __import__("marshmallow.fields")
+        k = __import__("marshmallow.fields", fromlist=["x"])
+        assert f is g is h is i is k is m.fields is fields and j is m and S is Schema
+        assert not hasattr(m, "nope")
+        """
+    )
+
+
+def test_the_import_of_a_submodule_alone(redirected):
+    redirected(
+        """
+        import sys
+        from marshmallow.validate import Length
+        import marshmallow
+        assert sys.modules["marshmallow.validate"].Length is Length is marshmallow.validate.Length
+        """
+    )
+
+
+def test_reload_keeps_one_copy(redirected):
+    redirected(
+        """
+        import importlib, sys, warnings
+        warnings.simplefilter("error")
+        import marshmallow
+        from marshmallow import fields, utils
+        for module in (utils, fields, marshmallow):
+            name, spec = module.__name__, module.__spec__
+            assert importlib.reload(module) is module
+            assert module.__name__ == module.__spec__.name == name
+            assert module.__loader__ is module.__spec__.loader
+            assert type(module.__loader__) is type(spec.loader)
+            assert sys.modules[name] is sys.modules["althaia." + name] is module
+            assert module.__file__.endswith(".py")
+        assert utils.get_value.__module__ == "marshmallow.utils"
+        assert fields.String.__module__ == "marshmallow.fields"
+        assert marshmallow.Schema.from_dict({"x": fields.Int()})().load({"x": "1"}) == {"x": 1}
+        """
+    )
+
+
+def test_removed_from_sys_modules_and_imported_again(redirected):
+    redirected(
+        """
+        import sys
+        import marshmallow
+        first = marshmallow.fields
+        del sys.modules["marshmallow.fields"]
+        import marshmallow.fields
+        assert marshmallow.fields is first
+        for name in [name for name in sys.modules if name.startswith("marshmallow")]:
+            del sys.modules[name]
+        import marshmallow as again
+        from marshmallow.schema import Schema
+        assert again is marshmallow and Schema is marshmallow.Schema
+        assert Schema.__module__ == "marshmallow.schema"
+        """
+    )
+
+
+def test_both_names_removed_and_imported_again(redirected):
+    redirected(
+        """
+        import sys
+        import marshmallow
+        for name in [name for name in sys.modules if "marshmallow" in name]:
+            del sys.modules[name]
+        import marshmallow as again
+        assert sys.modules["marshmallow.fields"] is sys.modules["althaia.marshmallow.fields"]
+        assert again.Schema.__module__ == "marshmallow.schema"
+        assert again.Schema.from_dict({"x": again.fields.Int()})().dump({"x": "1"}) == {"x": 1}
+        """
+    )
+
+
+def test_a_blocked_import_stays_blocked(patched):
+    patched(
+        """
+        import sys
+        sys.modules["marshmallow"] = None
+        try:
+            import marshmallow
+        except ModuleNotFoundError as error:
+            assert error.name == "marshmallow"
+        else:
+            raise AssertionError
+        """
+    )
+
+
+def test_a_lazily_imported_marshmallow(patched):
+    patched(
+        """
+        import importlib.util, sys
+        spec = importlib.util.find_spec("marshmallow")
+        spec.loader = importlib.util.LazyLoader(spec.loader)
+        lazy = importlib.util.module_from_spec(spec)
+        sys.modules["marshmallow"] = lazy
+        spec.loader.exec_module(lazy)
+        assert lazy.Schema.from_dict({"x": lazy.fields.Int()})().dump({"x": "1"}) == {"x": 1}
+        """
+    )
+
+
+def test_our_copy_not_built_is_an_error_not_the_real_one(tmp_path, program):
+    import shutil
+    from pathlib import Path
+
+    import althaia
+
+    package = tmp_path / "althaia"
+    package.mkdir()
+    for source in Path(althaia.__file__).parent.glob("*.py"):
+        shutil.copy(source, package)
+    program(
+        """
+        import sys
+        sys.path.insert(0, "")
+        import althaia
+        althaia.patch()
+        try:
+            import marshmallow
+        except ModuleNotFoundError as error:
+            assert "was not built" in str(error), error
+        else:
+            raise AssertionError(marshmallow)
+        """
+    )

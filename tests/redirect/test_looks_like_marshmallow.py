@@ -1,0 +1,204 @@
+"""While redirected, nothing says that it is not marshmallow; afterwards everything does."""
+
+from __future__ import annotations
+
+import json
+
+# Prints what a module says of itself and of what it defines, under the name in NAME.
+SURVEY = """
+import importlib, inspect, json, pkgutil, sys, types, typing
+
+package = importlib.import_module(NAME)
+found = {}
+
+def look(where, value, owner):
+    if isinstance(value, typing.TypeVar):
+        return  # says in which module's Python frame it was made: compiled code has none
+    name = getattr(value, "__module__", None)
+    if not isinstance(name, str) or not name.startswith(("marshmallow", "althaia")):
+        return
+    if not isinstance(value, type) and type(value).__module__ == name:
+        return
+    found[where] = name
+    if isinstance(value, type) and name == owner:
+        for key, member in vars(value).items():
+            for function in (member, getattr(member, "__func__", None),
+                             getattr(member, "fget", None)):
+                look(f"{where}.{key}", function, owner)
+
+names = [NAME] + [m.name for m in pkgutil.walk_packages(package.__path__, NAME + ".")]
+for name in names:
+    module = importlib.import_module(name)
+    short = name.removeprefix("althaia.")
+    found[short] = [module.__name__, module.__package__, module.__spec__.name,
+                    module.__spec__.parent, module.__loader__ is module.__spec__.loader,
+                    module.__file__.rpartition("/")[2]]
+    for key, value in vars(module).items():
+        if not key.startswith("__") and not isinstance(value, types.ModuleType):
+            look(f"{short}:{key}", value, name)
+print(json.dumps(found, sort_keys=True))
+"""
+
+
+def survey(name: str) -> str:
+    return SURVEY.replace("NAME", repr(name))
+
+
+def test_every_name_is_upstreams(redirected, program):
+    ours = json.loads(redirected(survey("marshmallow")))
+    real = json.loads(program(survey("marshmallow")))
+    assert len(real) > 300
+    # The seam is ours; it is the one name that upstream has not got.
+    ours.pop("marshmallow.schema:_seam", None)
+    different = {
+        where: (name, ours.get(where)) for where, name in real.items() if ours.get(where) != name
+    }
+    assert different == {}
+    assert [where for where, name in ours.items() if "althaia" in str(name)] == []
+
+
+def test_used_directly_it_has_its_own_names(program):
+    found = json.loads(program(survey("althaia.marshmallow")))
+    assert len(found) > 300
+    assert [where for where, name in found.items() if "althaia" not in str(name)] == []
+
+
+def test_used_directly_it_lives_beside_the_real_one(program):
+    program(
+        """
+        import marshmallow as real
+        from althaia import marshmallow as ours
+        assert real is not ours and real.Schema is not ours.Schema
+        class A(real.Schema):
+            x = real.fields.Int()
+        class B(ours.Schema):
+            x = ours.fields.Int()
+        assert A().load({"x": "1"}) == B().load({"x": "1"}) == {"x": 1}
+        assert real.__file__ != ours.__file__
+        """
+    )
+
+
+def test_there_is_one_copy_under_both_names(redirected):
+    redirected(
+        """
+        import sys, gc
+        import marshmallow, marshmallow.experimental.context
+        import althaia.marshmallow.experimental.context as direct
+        assert direct is marshmallow.experimental.context
+        ours = [name for name in sys.modules if name.startswith("althaia.marshmallow")]
+        assert len(ours) > 10
+        for name in ours:
+            assert sys.modules[name] is sys.modules[name.removeprefix("althaia.")], name
+        schemas = [o for o in gc.get_objects() if isinstance(o, type) and o.__name__ == "Schema"]
+        assert schemas == [marshmallow.Schema], schemas
+        """
+    )
+
+
+def test_our_copy_imported_directly_while_redirected_says_marshmallow(patched):
+    patched(
+        """
+        from althaia import marshmallow as direct
+        import althaia.marshmallow.experimental.context as context
+        assert direct.Schema.__module__ == "marshmallow.schema"
+        assert direct.__name__ == "marshmallow"
+        assert context.Context.__module__ == "marshmallow.experimental.context"
+        import marshmallow
+        assert marshmallow is direct
+        """
+    )
+
+
+def test_our_copy_imported_before_patch_says_marshmallow_after(program):
+    program(
+        """
+        import althaia
+        from althaia.marshmallow import Schema
+        import althaia.marshmallow.experimental.context
+        assert Schema.__module__ == "althaia.marshmallow.schema"
+        althaia.patch()
+        assert Schema.__module__ == Schema.dump.__module__ == "marshmallow.schema"
+        import marshmallow
+        assert marshmallow.Schema is Schema
+        assert marshmallow.experimental.context.Context.__module__.startswith("marshmallow.")
+        """
+    )
+
+
+def test_schemas_registered_by_upstream_are_found_by_their_path(redirected):
+    redirected(
+        """
+        import marshmallow
+        from marshmallow import class_registry
+        assert class_registry.get_class("marshmallow.schema.Schema") is marshmallow.Schema
+        """
+    )
+
+
+def test_repr_is_upstreams(redirected, program):
+    code = """
+        import marshmallow
+        from marshmallow import fields, validate
+        class S(marshmallow.Schema):
+            x = fields.List(fields.Int(validate=validate.Range(min=1)))
+        print(S(), S, marshmallow.Schema, fields.String, marshmallow.missing)
+        print(repr(S().fields["x"]).replace(hex(id(S)), ""))
+        print(marshmallow.ValidationError("no"), repr(marshmallow.ValidationError("no")))
+        print(type(marshmallow.missing), validate.Range(min=1))
+    """
+    assert redirected(code) == program(code)
+
+
+def test_attributes_upstream_lacks_are_missing(redirected, program):
+    code = """
+        import marshmallow
+        for name in ("__version__", "__version_info__", "nope", "pprint"):
+            try:
+                print(getattr(marshmallow, name))
+            except AttributeError as error:
+                print(error)
+        print(sorted(name for name in dir(marshmallow) if "seam" not in name))
+        exec("from marshmallow import *")
+        print(sorted(name for name in globals() if name in marshmallow.__all__))
+    """
+    assert redirected(code) == program(code)
+
+
+def test_tools_that_look_at_modules(redirected):
+    redirected(
+        """
+        import inspect, io, pydoc, typing, warnings
+        warnings.simplefilter("error")
+        import marshmallow
+        from marshmallow import fields
+        source = inspect.getsource(marshmallow.Schema)
+        assert source.startswith("class Schema("), source[:40]
+        assert inspect.getmodule(marshmallow.Schema) is marshmallow.schema
+        assert "many" in inspect.signature(marshmallow.Schema.dump).parameters
+        assert inspect.getdoc(marshmallow.Schema.dump).startswith("Serialize")
+        assert typing.get_type_hints(marshmallow.Schema.dump)["many"] == (bool | None)
+        assert "class Schema" in pydoc.render_doc(marshmallow.Schema)
+        assert "marshmallow.fields" in pydoc.render_doc(fields, renderer=pydoc.plaintext)
+        assert pydoc.locate("marshmallow.fields.String") is fields.String
+        """
+    )
+
+
+def test_mock_patch_reaches_upstreams_globals(redirected):
+    redirected(
+        """
+        from unittest import mock
+        import marshmallow
+        from marshmallow import fields
+        class S(marshmallow.Schema):
+            x = fields.Int()
+        with mock.patch("marshmallow.schema.Schema.get_attribute", return_value=7):
+            assert S().dump({"x": 1}) == {"x": 7}
+        assert S().dump({"x": 1}) == {"x": 1}
+        with mock.patch("marshmallow.fields.String._serialize", return_value="mocked"):
+            assert marshmallow.Schema.from_dict({"x": fields.String()})().dump({"x": 1}) == {
+                "x": "mocked"
+            }
+        """
+    )
