@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     Connector = Callable[[], object]
+    Namespace = dict[str, Any]
 
 
 class _Declined:
@@ -29,6 +30,32 @@ DECLINED: Final = _Declined()
 """What a hook returns to say: no plan here, run upstream's own code."""
 
 _connector: Connector | None = None
+
+pristine: dict[type, Namespace] = {}
+"""Upstream's classes as they were defined: their attributes by class."""
+
+modules: dict[str, Namespace] = {}
+"""Upstream's modules as they were defined: live namespaces by their short names."""
+
+
+def loaded(schema_namespace: Namespace) -> None:
+    """Keep what upstream's classes are made of, before any user code can replace a method.
+
+    Called as the last statement of marshmallow's ``schema`` module.
+    """
+    fields = vars(schema_namespace["ma_fields"])
+    modules.update(
+        schema=schema_namespace,
+        fields=fields,
+        utils=vars(fields["utils"]),
+        validate=vars(fields["validate"]),
+    )
+    pristine.clear()
+    for namespace in modules.values():
+        owner = namespace["__name__"]
+        for value in namespace.values():
+            if isinstance(value, type) and value.__module__ == owner:
+                pristine[value] = dict(vars(value))
 
 
 def connect(connector: Connector) -> None:

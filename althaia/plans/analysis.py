@@ -1,0 +1,172 @@
+"""What dump and load analysis share: reading fields safely, and noting what was read.
+
+Everything an analysis rests on goes through an :class:`Analysis`, which hands it to the
+guard. What cannot be read without running user code (a descriptor, a ``__getattribute__``)
+is :class:`Opaque`: the field's own method runs instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from althaia.plans.guards import ABSENT as UNSET
+from althaia.plans.guards import Guard
+from althaia.plans.upstream import ABSENT, Upstream, static
+
+
+class Opaque(Exception):
+    """Something about a field can only be known by asking it, each time.
+
+    :param reason: why, as a person would say it.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Analysis:
+    """One schema under analysis.
+
+    :param schema: the schema instance.
+    :param members: its mapping of field names to fields that the plan is for.
+    """
+
+    def __init__(self, upstream: Upstream, schema: Any, members: Any) -> None:
+        self.upstream = upstream
+        self.schema = schema
+        self.members = members
+        self.state: dict[str, Any] = schema.__dict__
+        self.sites = 0
+        self._types: dict[type, None] = {}
+        self._fields: dict[int, Any] = {}
+        self._lists: list[tuple[list[Any], tuple[Any, ...]]] = []
+        self._entries: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]] = {}
+        self._schema_names: dict[str, Any] = {}
+
+    # -- What is watched
+
+    def watch_type(self, cls: type) -> None:
+        self._types[cls] = None
+
+    def watch_field(self, field: Any) -> None:
+        self._fields[id(field)] = field
+        self.watch_type(type(field))
+
+    def watch_list(self, items: list[Any]) -> None:
+        self._lists.append((items, tuple(items)))
+
+    def watch_entry(self, mapping: dict[Any, Any], key: Any) -> Any:
+        """The value under a key (``ABSENT`` of the guards where there is none), watched."""
+        value = mapping.get(key, UNSET)
+        self._entries[id(mapping), key] = (mapping, key, value)
+        return value
+
+    def new_site(self) -> int:
+        self.sites += 1
+        return self.sites - 1
+
+    def guard(self) -> Guard:
+        """The guard of all that was watched."""
+        return Guard(
+            self.schema,
+            type(self.schema),
+            tuple(self._schema_names.items()),
+            self.members,
+            tuple(self._types),
+            tuple(self._fields.values()),
+            tuple(self._lists),
+            tuple(self._entries.values()),
+        )
+
+    # -- The schema
+
+    def schema_value(self, name: str) -> Any:
+        """An attribute of the schema, read without running code.
+
+        :raises Opaque: where a descriptor computes it.
+        """
+        raw = static(type(self.schema), name)
+        if raw is not ABSENT and _is_data_descriptor(raw):
+            raise Opaque(f"{name} is a descriptor of {self._owner(type(self.schema), name)}")
+        value = self.state.get(name, UNSET)
+        self._schema_names[name] = value
+        if value is not UNSET:
+            return value
+        if raw is ABSENT or hasattr(type(raw), "__get__"):
+            raise Opaque(f"{name} is not a plain value")
+        return raw
+
+    def schema_method_is_upstreams(self, name: str) -> bool:
+        """Whether the schema has upstream's own method, neither overridden nor shadowed."""
+        self._schema_names[name] = self.state.get(name, UNSET)
+        if self._schema_names[name] is not UNSET:
+            return False
+        cls = type(self.schema)
+        return self.upstream.defines(cls, name, self.upstream.Schema)
+
+    def why_schema_method(self, name: str) -> str:
+        """Where the schema gets a method from that is not upstream's."""
+        if self._schema_names.get(name, UNSET) is not UNSET:
+            return f"{name} is set on the schema instance"
+        return f"{name} is overridden by {self._owner(type(self.schema), name)}"
+
+    # -- Fields
+
+    def field_value(self, field: Any, name: str) -> Any:
+        """An attribute of a watched field, read without running code.
+
+        :raises Opaque: where a descriptor computes it, or where there is none.
+        """
+        raw = static(type(field), name)
+        if raw is not ABSENT and _is_data_descriptor(raw):
+            raise Opaque(f"{name} is a descriptor of {self._owner(type(field), name)}")
+        state = field.__dict__
+        if name in state:
+            return state[name]
+        if raw is ABSENT or hasattr(type(raw), "__get__"):
+            raise Opaque(f"{name} is not a plain value")
+        return raw
+
+    def field_method(self, field: Any, name: str, owner: type) -> None:
+        """Make sure that a field's method is the one upstream defined on ``owner``.
+
+        :raises Opaque: where it is not, saying where it comes from.
+        """
+        if name in field.__dict__:
+            raise Opaque(f"{name} is set on the field instance")
+        cls = type(field)
+        if not self.upstream.defines(cls, name, owner):
+            raise Opaque(f"{name} is overridden by {self._owner(cls, name)}")
+
+    def field_function(self, module: str, *names: str) -> None:
+        """Watch functions of an upstream module that the plan replaces by its own code.
+
+        :raises Opaque: where one is not upstream's.
+        """
+        namespace = getattr(self.upstream, module)
+        for name in names:
+            found = self.watch_entry(namespace, name)
+            if found is not self.upstream.functions[module].get(name, UNSET):
+                raise Opaque(f"marshmallow.{module}.{name} is replaced")
+
+    def check_readable(self, field: Any) -> None:
+        """Make sure that a field's attributes are where Python keeps them.
+
+        :raises Opaque: where its class answers for them itself.
+        """
+        cls = type(field)
+        if static(cls, "__getattribute__") is not object.__getattribute__:
+            raise Opaque(f"__getattribute__ is overridden by {self._owner(cls, '__getattribute__')}")
+        if static(cls, "__getattr__") is not ABSENT:
+            raise Opaque(f"__getattr__ is defined by {self._owner(cls, '__getattr__')}")
+        if static(cls, "__dict__") is not static(self.upstream.Field, "__dict__"):
+            raise Opaque(f"__dict__ is overridden by {self._owner(cls, '__dict__')}")
+
+    def _owner(self, cls: type, name: str) -> str:
+        return self.upstream.owner(cls, name)
+
+
+def _is_data_descriptor(raw: Any) -> bool:
+    kind = type(raw)
+    return hasattr(kind, "__set__") or hasattr(kind, "__delete__")

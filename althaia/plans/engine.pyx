@@ -1,0 +1,124 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Find, build, publish and drop plans; the functions behind the seam.
+
+A plan is built when a schema is used for the second time, or at once where a collection
+makes it worth while: building costs as much as some twenty fields dumped by upstream.
+A plan that is dropped again and again is built less and less often.
+"""
+
+import sys
+
+from althaia import seam
+from althaia.plans import analyse_dump, dump as _dump
+from althaia.plans import upstream as _upstream
+from althaia.plans.statistics import statistics_of
+
+from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks, valid_plan
+from althaia.plans.guards cimport InstanceDict, instance_dict
+from althaia.plans.primitives cimport althaia_enter, althaia_leave
+
+cdef object DECLINED = seam.DECLINED
+cdef object upstream = None
+cdef int LARGE = 8
+cdef int LONGEST_WAIT = 1024
+
+
+def connect():
+    """Load what upstream defined and take the seam's hooks.
+
+    Called once, by the seam, when a hook is reached for the first time.
+    """
+    global upstream
+    upstream = _upstream.load()
+    _dump.connect(upstream.missing, plan_of)
+    seam.dump = dump
+    seam.serialize = serialize
+
+
+def plan_of(schema):
+    """The dump plan of a schema that a parent's plan has reached, or None."""
+    cdef DumpPlan plan = find(schema, False)
+    return None if plan is None or plan.declined else plan
+
+
+def build(schema):
+    """Analyse a schema whatever has been published for it: a :class:`DumpPlan`."""
+    return analyse_dump.analyse(upstream, schema, statistics_of(type(schema)))
+
+
+cdef bint is_large(object obj, object many):
+    """Whether one call is likely to repay the building of a plan."""
+    if not many or obj is None:
+        return False
+    if type(obj) is list:
+        return len(<list>obj) >= LARGE
+    if type(obj) is tuple:
+        return len(<tuple>obj) >= LARGE
+    return True
+
+
+cdef DumpPlan find(object schema, bint large):
+    """The plan for this call, built where that pays, or None."""
+    cdef DumpPlan plan = valid_plan(schema)
+    if plan is not None:
+        return plan
+    return find_anew(schema, large)
+
+
+cdef DumpPlan find_anew(object schema, bint large):
+    cdef InstanceDict state = instance_dict(schema)
+    cdef DumpPlan plan
+    if state is None:
+        return None
+    if state.dump_plan is not None:
+        statistics_of(type(schema)).invalidated += 1
+        state.dump_plan = None
+        state.dump_drops += 1
+        state.dump_wait = min(1 << min(state.dump_drops, 10), LONGEST_WAIT)
+    elif state.dump_drops == 0 and state.dump_wait == 0:
+        state.dump_wait = 2
+    if state.dump_wait > 0:
+        state.dump_wait -= 1
+    if state.dump_wait > 0 and not large:
+        return None
+    plan = build(schema)
+    if plan.guard.unwatchable() is not None:
+        return None
+    # The one store that publishes.
+    state.dump_plan = plan
+    return plan
+
+
+def dump(schema, obj, many):
+    """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
+    cdef DumpPlan plan = valid_plan(schema)
+    if plan is None:
+        plan = find_anew(schema, is_large(obj, schema.many if many is None else many))
+        if plan is None:
+            return DECLINED
+    if not plan.whole:
+        return DECLINED
+    many = schema.many if many is None else bool(many)
+    plan.statistics.calls += 1
+    althaia_enter()
+    try:
+        return run_with_hooks(plan, obj, many, open_frame(plan, schema))
+    finally:
+        althaia_leave()
+
+
+def serialize(schema, obj, many):
+    """``Schema._serialize``: the serialized object(s), or DECLINED."""
+    cdef DumpPlan plan = valid_plan(schema)
+    if plan is None:
+        plan = find_anew(schema, is_large(obj, many))
+        if plan is None:
+            return DECLINED
+    if plan.declined or (many and obj is not None and not plan.many_allowed):
+        return DECLINED
+    plan.statistics.calls += 1
+    althaia_enter()
+    try:
+        return run(plan, obj, bool(many), open_frame(plan, schema))
+    finally:
+        althaia_leave()

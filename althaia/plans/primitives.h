@@ -1,0 +1,512 @@
+/* The few hot C primitives of the plans: attribute access, dictionary snapshots,
+ * text forms of fixed width, the stack guard and the loop tick.
+ *
+ * Everything is static: each extension module that includes this file has its own
+ * copy, and the C compiler inlines what pays.
+ */
+#ifndef ALTHAIA_PRIMITIVES_H
+#define ALTHAIA_PRIMITIVES_H
+
+#include <Python.h>
+#include <datetime.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_WIN32)
+#include <windows.h>
+#define ALTHAIA_THREAD_LOCAL __declspec(thread)
+#else
+#include <pthread.h>
+#include <sys/resource.h>
+#include <time.h>
+#define ALTHAIA_THREAD_LOCAL __thread
+#endif
+
+#if PY_VERSION_HEX < 0x030D0000
+#define althaia_optional_attr _PyObject_LookupAttr
+#else
+#define althaia_optional_attr PyObject_GetOptionalAttr
+#endif
+
+#if PY_VERSION_HEX < 0x030D0000
+#define ALTHAIA_BEGIN_CRITICAL(op) {
+#define ALTHAIA_END_CRITICAL() }
+#else
+#define ALTHAIA_BEGIN_CRITICAL(op) Py_BEGIN_CRITICAL_SECTION(op)
+#define ALTHAIA_END_CRITICAL() Py_END_CRITICAL_SECTION()
+#endif
+
+/* ---- Attribute access ------------------------------------------------------------ */
+
+/* getattr(obj, name, missing) as a new reference, NULL on error. */
+static PyObject *
+althaia_getattr(PyObject *obj, PyObject *name, PyObject *missing)
+{
+    PyObject *value;
+    if (althaia_optional_attr(obj, name, &value) < 0) {
+        return NULL;
+    }
+    return value != NULL ? value : Py_NewRef(missing);
+}
+
+/* The instance dictionary as a borrowed reference, NULL (no error) where there is none.
+ * The instance keeps it alive as long as nobody replaces `__dict__`. */
+static PyObject *
+althaia_instance_dict(PyObject *obj)
+{
+    PyObject *dict = PyObject_GenericGetDict(obj, NULL);
+    if (dict == NULL) {
+        PyErr_Clear();
+        return NULL;
+    }
+    Py_DECREF(dict);
+    return dict;
+}
+
+static PyObject *althaia_getitem_name = NULL;
+
+/* What upstream's marshmallow.utils._get_value_for_key swallows: the lookup failed. */
+static int
+althaia_swallow_lookup_error(void)
+{
+    if (PyErr_ExceptionMatches(PyExc_KeyError) || PyErr_ExceptionMatches(PyExc_IndexError)
+        || PyErr_ExceptionMatches(PyExc_TypeError)
+        || PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        return 1;
+    }
+    return 0;
+}
+
+/* True where `obj[str]` is known to raise TypeError, so that asking can be spared. */
+static int
+althaia_refuses_str_keys(PyTypeObject *type, binaryfunc subscript)
+{
+    if (subscript == PyTuple_Type.tp_as_mapping->mp_subscript) {
+        return 1;
+    }
+    return type == &PyList_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
+}
+
+/* One key of one object, as marshmallow.utils._get_value_for_key reads it: `obj[key]`
+ * where the object has __getitem__, then `getattr(obj, key, missing)`.
+ * `key` is an exact str. New reference, NULL on error. */
+static PyObject *
+althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
+{
+    PyTypeObject *type = Py_TYPE(obj);
+    PyObject *value;
+    if (type == &PyDict_Type) {
+#if PY_VERSION_HEX < 0x030D0000
+        value = PyDict_GetItemWithError(obj, key);
+        if (value != NULL) {
+            return Py_NewRef(value);
+        }
+#else
+        if (PyDict_GetItemRef(obj, key, &value) > 0) {
+            return value;
+        }
+#endif
+        if (PyErr_Occurred() && !althaia_swallow_lookup_error()) {
+            return NULL;
+        }
+        return althaia_getattr(obj, key, missing);
+    }
+    if (type->tp_getattro == PyObject_GenericGetAttr) {
+        binaryfunc subscript
+            = type->tp_as_mapping != NULL ? type->tp_as_mapping->mp_subscript : NULL;
+        ssizeargfunc item = type->tp_as_sequence != NULL ? type->tp_as_sequence->sq_item : NULL;
+        if (subscript == NULL && item == NULL) {
+            /* No slot: whatever __getitem__ the instance may carry, obj[key] is a
+             * TypeError, and upstream falls through to getattr. */
+            return althaia_getattr(obj, key, missing);
+        }
+        if (subscript != NULL && althaia_refuses_str_keys(type, subscript)) {
+            return althaia_getattr(obj, key, missing);
+        }
+    }
+    if (althaia_getitem_name == NULL) {
+        althaia_getitem_name = PyUnicode_InternFromString("__getitem__");
+        if (althaia_getitem_name == NULL) {
+            return NULL;
+        }
+    }
+    if (althaia_optional_attr(obj, althaia_getitem_name, &value) < 0) {
+        return NULL;
+    }
+    if (value == NULL) {
+        return althaia_getattr(obj, key, missing);
+    }
+    Py_DECREF(value);
+    value = PyObject_GetItem(obj, key);
+    if (value != NULL) {
+        return value;
+    }
+    if (!althaia_swallow_lookup_error()) {
+        return NULL;
+    }
+    return althaia_getattr(obj, key, missing);
+}
+
+/* ---- Snapshots -------------------------------------------------------------------- */
+
+/* The version tag of a type, assigned where it has none yet; 0 where none can be had.
+ * CPython drops the tag whenever the type or one of its bases changes. */
+static unsigned int
+althaia_type_tag(PyTypeObject *type)
+{
+    if (type->tp_version_tag == 0) {
+#if PY_VERSION_HEX >= 0x030C0000
+        PyUnstable_Type_AssignVersionTag(type);
+#else
+        PyObject *name = PyUnicode_InternFromString("__class__");
+        if (name != NULL) {
+            _PyType_Lookup(type, name);
+            Py_DECREF(name);
+        }
+        PyErr_Clear();
+#endif
+    }
+    return type->tp_version_tag;
+}
+
+/* 1 where `dict` holds exactly the keys and values of `snapshot` (key, value, key, …),
+ * by identity and in order. A value equal to `any` in the snapshot is not compared. */
+static int
+althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot), at = 0, position = 0;
+    PyObject **expected = ((PyTupleObject *)snapshot)->ob_item;
+    PyObject *key, *value;
+    int same = 1;
+    if (PyDict_GET_SIZE(dict) * 2 != size) {
+        return 0;
+    }
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    while (PyDict_Next(dict, &position, &key, &value)) {
+        if (at >= size || key != expected[at]
+            || (value != expected[at + 1] && expected[at + 1] != any)) {
+            same = 0;
+            break;
+        }
+        at += 2;
+    }
+    ALTHAIA_END_CRITICAL();
+    return same && at == size;
+}
+
+/* 1 where the list holds exactly the items of the tuple, by identity and in order. */
+static int
+althaia_same_items(PyObject *list, PyObject *snapshot)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot);
+    if (PyList_GET_SIZE(list) != size) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        if (PyList_GET_ITEM(list, i) != PyTuple_GET_ITEM(snapshot, i)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* 1 where dict.get(key) is value; an absent key is told by value == absent. Never raises. */
+static int
+althaia_same_entry(PyObject *dict, PyObject *key, PyObject *value, PyObject *absent)
+{
+    PyObject *found = PyDict_GetItemWithError(dict, key);
+    if (found == NULL) {
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return 0;
+        }
+        return value == absent;
+    }
+    return found == value;
+}
+
+/* ---- Text of fixed width ---------------------------------------------------------- */
+
+static void
+althaia_two_digits(Py_UCS1 *at, int number)
+{
+    at[0] = (Py_UCS1)('0' + number / 10);
+    at[1] = (Py_UCS1)('0' + number % 10);
+}
+
+static Py_UCS1 *
+althaia_put_date(Py_UCS1 *at, int year, int month, int day)
+{
+    althaia_two_digits(at, year / 100);
+    althaia_two_digits(at + 2, year % 100);
+    at[4] = '-';
+    althaia_two_digits(at + 5, month);
+    at[7] = '-';
+    althaia_two_digits(at + 8, day);
+    return at + 10;
+}
+
+static Py_UCS1 *
+althaia_put_time(Py_UCS1 *at, int hour, int minute, int second, int microsecond)
+{
+    althaia_two_digits(at, hour);
+    at[2] = ':';
+    althaia_two_digits(at + 3, minute);
+    at[5] = ':';
+    althaia_two_digits(at + 6, second);
+    at += 8;
+    if (microsecond != 0) {
+        *at++ = '.';
+        althaia_two_digits(at, microsecond / 10000);
+        althaia_two_digits(at + 2, microsecond / 100 % 100);
+        althaia_two_digits(at + 4, microsecond % 100);
+        at += 6;
+    }
+    return at;
+}
+
+static PyObject *
+althaia_ascii(const Py_UCS1 *start, const Py_UCS1 *end)
+{
+    Py_ssize_t size = end - start;
+    PyObject *text = PyUnicode_New(size, 127);
+    if (text != NULL) {
+        memcpy(PyUnicode_1BYTE_DATA(text), start, (size_t)size);
+    }
+    return text;
+}
+
+/* date.isoformat() of an exact date or datetime. */
+static PyObject *
+althaia_iso_date(PyObject *value)
+{
+    Py_UCS1 text[10];
+    Py_UCS1 *end = althaia_put_date(text, PyDateTime_GET_YEAR(value),
+                                    PyDateTime_GET_MONTH(value), PyDateTime_GET_DAY(value));
+    return althaia_ascii(text, end);
+}
+
+/* datetime.isoformat() of an exact datetime that is naive or in timezone.utc;
+ * NULL without an error for every other time zone. */
+static PyObject *
+althaia_iso_datetime(PyObject *value)
+{
+    Py_UCS1 text[40];
+    Py_UCS1 *end;
+    PyObject *zone = PyDateTime_DATE_GET_TZINFO(value);
+    if (zone != Py_None && zone != PyDateTime_TimeZone_UTC) {
+        return NULL;
+    }
+    end = althaia_put_date(text, PyDateTime_GET_YEAR(value), PyDateTime_GET_MONTH(value),
+                           PyDateTime_GET_DAY(value));
+    *end++ = 'T';
+    end = althaia_put_time(end, PyDateTime_DATE_GET_HOUR(value),
+                           PyDateTime_DATE_GET_MINUTE(value), PyDateTime_DATE_GET_SECOND(value),
+                           PyDateTime_DATE_GET_MICROSECOND(value));
+    if (zone != Py_None) {
+        memcpy(end, "+00:00", 6);
+        end += 6;
+    }
+    return althaia_ascii(text, end);
+}
+
+/* time.isoformat() of an exact naive time; NULL without an error with a time zone. */
+static PyObject *
+althaia_iso_time(PyObject *value)
+{
+    Py_UCS1 text[16];
+    Py_UCS1 *end;
+    if (PyDateTime_TIME_GET_TZINFO(value) != Py_None) {
+        return NULL;
+    }
+    end = althaia_put_time(text, PyDateTime_TIME_GET_HOUR(value),
+                           PyDateTime_TIME_GET_MINUTE(value), PyDateTime_TIME_GET_SECOND(value),
+                           PyDateTime_TIME_GET_MICROSECOND(value));
+    return althaia_ascii(text, end);
+}
+
+/* An exact timedelta in units of `unit` microseconds, as Python's int / int gives it:
+ * one correctly rounded division. NULL without an error where C doubles cannot hold
+ * both sides exactly. `unit` is below 2**53. */
+static PyObject *
+althaia_timedelta(PyObject *value, int64_t unit)
+{
+    int64_t days = PyDateTime_DELTA_GET_DAYS(value);
+    int64_t total;
+    if (days > 100000 || days < -100000) {
+        return NULL;
+    }
+    total = (days * 86400 + PyDateTime_DELTA_GET_SECONDS(value)) * 1000000
+        + PyDateTime_DELTA_GET_MICROSECONDS(value);
+    return PyFloat_FromDouble((double)total / (double)unit);
+}
+
+/* The text form of a UUID from its 128-bit integer (an exact int); NULL without an
+ * error where the integer does not fit. */
+static PyObject *
+althaia_uuid_text(PyObject *number)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[16];
+    PyObject *text;
+    Py_UCS1 *at;
+#if PY_VERSION_HEX < 0x030D0000
+    if (_PyLong_AsByteArray((PyLongObject *)number, bytes, 16, 0, 0) < 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+#else
+    Py_ssize_t size = PyLong_AsNativeBytes(
+        number, bytes, 16,
+        Py_ASNATIVEBYTES_BIG_ENDIAN | Py_ASNATIVEBYTES_UNSIGNED_BUFFER
+            | Py_ASNATIVEBYTES_REJECT_NEGATIVE);
+    if (size < 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+    if (size > 16) {
+        return NULL;
+    }
+#endif
+    text = PyUnicode_New(36, 127);
+    if (text == NULL) {
+        PyErr_Clear();
+        return NULL;
+    }
+    at = PyUnicode_1BYTE_DATA(text);
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            *at++ = '-';
+        }
+        *at++ = (Py_UCS1)digits[bytes[i] >> 4];
+        *at++ = (Py_UCS1)digits[bytes[i] & 15];
+    }
+    return text;
+}
+
+/* ---- Stack guard ------------------------------------------------------------------- */
+
+/* Bounds of this thread's C stack, found once per thread. [low, high) is the whole
+ * stack; below `floor` no further level of recursion is begun. */
+typedef struct {
+    char *low;
+    char *floor;
+    char *high;
+} althaia_stack_t;
+
+static ALTHAIA_THREAD_LOCAL althaia_stack_t althaia_stack = {NULL, NULL, NULL};
+
+static void
+althaia_find_stack(char *here)
+{
+    char *low = NULL, *high = NULL;
+    size_t size, margin;
+#if defined(_WIN32)
+    ULONG_PTR win_low, win_high;
+    GetCurrentThreadStackLimits(&win_low, &win_high);
+    low = (char *)win_low;
+    high = (char *)win_high;
+#elif defined(__APPLE__)
+    high = (char *)pthread_get_stackaddr_np(pthread_self());
+    low = high - pthread_get_stacksize_np(pthread_self());
+#elif defined(__linux__)
+    pthread_attr_t attr;
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        void *address;
+        if (pthread_attr_getstack(&attr, &address, &size) == 0) {
+            low = (char *)address;
+            high = low + size;
+        }
+        pthread_attr_destroy(&attr);
+    }
+#endif
+    if (low == NULL || here < low || here >= high) {
+        /* A stack of somebody's own making: take it that 64 KiB are left from here. */
+        low = here - 65536;
+        high = here + 65536;
+    }
+    size = (size_t)(high - low);
+    /* What user code and CPython itself may need below our last frame. */
+    margin = size / 4;
+    if (margin > 262144) {
+        margin = 262144;
+    }
+    if (margin < 40960 && size >= 98304) {
+        margin = 40960;
+    }
+    althaia_stack.low = low;
+    althaia_stack.high = high;
+    althaia_stack.floor = low + margin;
+}
+
+/* Begin a level of recursion: 0, or -1 with RecursionError set. Every 0 is matched by
+ * althaia_leave(). */
+static int
+althaia_enter(void)
+{
+    char here;
+    char *at = (char *)&here;
+    if (at < althaia_stack.low || at >= althaia_stack.high) {
+        althaia_find_stack(at);
+    }
+    if (at < althaia_stack.floor) {
+        PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded");
+        return -1;
+    }
+    return Py_EnterRecursiveCall("");
+}
+
+static void
+althaia_leave(void)
+{
+    Py_LeaveRecursiveCall();
+}
+
+/* ---- Loop tick ---------------------------------------------------------------------- */
+
+#define ALTHAIA_TICKS 64
+
+static int althaia_ticks_left = ALTHAIA_TICKS;
+static int64_t althaia_last_breath = 0;
+static int64_t althaia_switch_interval = 5000000;
+
+static int64_t
+althaia_now(void)
+{
+#if defined(_WIN32)
+    return (int64_t)GetTickCount64() * 1000000;
+#else
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+#endif
+}
+
+static int
+althaia_breathe(void)
+{
+    int64_t now = althaia_now();
+    althaia_ticks_left = ALTHAIA_TICKS;
+    if (now - althaia_last_breath < althaia_switch_interval) {
+        return 0;
+    }
+    /* Compiled loops run no bytecode: nobody else hands over the GIL or runs signal
+     * handlers in them. */
+    Py_BEGIN_ALLOW_THREADS
+    Py_END_ALLOW_THREADS
+    althaia_last_breath = althaia_now();
+    return PyErr_CheckSignals();
+}
+
+/* Once per object in a loop: 0, or -1 with what a signal handler raised. */
+static inline int
+althaia_tick(void)
+{
+    if (--althaia_ticks_left > 0) {
+        return 0;
+    }
+    return althaia_breathe();
+}
+
+#endif
