@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from buildtools import declarations
+from buildtools import declarations, stackguard
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from setuptools import Extension
 
 JOBS = 2
+
+# The files that decide what a module's C source is compiled to.
+_HOW = (__file__, stackguard.__file__)
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def _key(
     if not module.upstream:
         read += sorted(layout.package.rglob("*.pxd")) + sorted(layout.package.rglob("*.h"))
     else:
-        read += [layout.root / module.source.with_suffix(".pxd")]
+        read += [layout.root / module.source.with_suffix(".pxd"), layout.root / stackguard.HEADER]
     found = sha256(json.dumps(facts, sort_keys=True, default=list).encode())
     for path in read:
         if path.is_file():
@@ -141,7 +144,7 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
         for upstream in (True, False):
             group = [module for module in modules if module.upstream is upstream]
             if group:
-                built += cythonize(
+                extensions = cythonize(
                     [_extension(module, tools) for module in group],
                     # Stronger than what a module's header says, hence one call a group.
                     compiler_directives=dict(group[0].directives),
@@ -152,6 +155,10 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
                     force=True,
                     quiet=True,
                 )
+                if upstream:
+                    for extension in extensions:
+                        stackguard.guard_file(Path(extension.sources[0]))
+                built += extensions
         command = build_ext(Distribution({"name": "althaia", "ext_modules": built}))
         command.inplace = True
         command.parallel = JOBS
