@@ -95,19 +95,19 @@ class Describer:
     def _describe(self, value: object, seen: set[int]) -> Description:
         cls = type(value)
         if cls is str:
-            return ("str", neutral(value))  # type: ignore[arg-type]
+            return ("str", neutral(value))
         if cls is int:
-            return ("int", hex(value))  # type: ignore[call-overload]
+            return ("int", hex(value))
         if cls is float:
-            return ("float", _float(value))  # type: ignore[arg-type]
+            return ("float", _float(value))
         if cls in _PLAIN_REPR:
-            return (cls.__name__, repr(value))
+            return (cls.__name__, neutral(repr(value)))
         if cls is tuple:
-            return ("tuple", *(self._describe(item, seen) for item in value))  # type: ignore[attr-defined]
+            return ("tuple", *(self._describe(item, seen) for item in value))
         if value is self._missing:
             return "missing"
         if issubclass(cls, type):
-            return ("class", type_name(value))  # type: ignore[arg-type]
+            return ("class", type_name(value))
         if issubclass(cls, enum.Enum):
             return ("enum", type_name(cls), object.__getattribute__(value, "_name_"))
         if cls.__name__ in _FUNCTIONS:
@@ -115,8 +115,8 @@ class Describer:
         if cls is types.MethodType or cls.__name__ == "method":
             return (
                 "method",
-                neutral(value.__func__.__qualname__),  # type: ignore[attr-defined]
-                self._describe(value.__self__, seen),  # type: ignore[attr-defined]
+                neutral(value.__func__.__qualname__),
+                self._describe(value.__self__, seen),
             )
         if cls is functools.partial:
             partial: Any = value
@@ -164,14 +164,10 @@ class Describer:
             if type(state) is dict and state:
                 yield ("vars", *self._contents(state, dict, seen))
 
-    def _exception(
-        self, error: BaseException, cls: type, seen: set[int]
-    ) -> Iterator[Description]:
+    def _exception(self, error: BaseException, cls: type, seen: set[int]) -> Iterator[Description]:
         # How deep a recursion got is worded by the interpreter according to where it stood.
         if not issubclass(cls, RecursionError):
             yield ("args", *(self._describe(arg, seen) for arg in error.args))
-        if issubclass(cls, (AttributeError, NameError)):
-            yield ("name", error.name)  # type: ignore[attr-defined]
         for name, item in sorted(vars(error).items()):
             yield (name, self._describe(item, seen))
         yield ("cause", self._describe(error.__cause__, seen))

@@ -119,12 +119,16 @@ class Log:
         self.outcome.error = self._describe(error)
 
 
+def _decline(*args: object) -> object:
+    return seam.DECLINED
+
+
 @contextlib.contextmanager
 def plans_off() -> Iterator[None]:
     """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does."""
     with contextlib.ExitStack() as stack:
         for name in seam._OWN:
-            stack.enter_context(mock.patch.object(seam, name, lambda *args: seam.DECLINED))
+            stack.enter_context(mock.patch.object(seam, name, _decline))
         yield
 
 
@@ -155,9 +159,7 @@ def run(function: Scenario, library: Any, **arguments: object) -> Outcome:
             log.raised(error)
         finally:
             log.close()
-    log.outcome.warnings = [
-        (warning.category.__name__, str(warning.message)) for warning in caught
-    ]
+    log.outcome.warnings = [(warning.category.__name__, str(warning.message)) for warning in caught]
     return log.outcome
 
 
@@ -198,7 +200,7 @@ def scenario(function: Scenario) -> Callable[..., None]:
     test.__module__ = function.__module__
     test.__doc__ = function.__doc__
     switch = inspect.Parameter("plans", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    test.__signature__ = inspect.Signature([switch, *parameters])  # type: ignore[attr-defined]
+    test.__signature__ = inspect.Signature([switch, *parameters])
     return pytest.mark.parametrize("plans", [True, False], ids=["plans", "no-plans"])(test)
 
 

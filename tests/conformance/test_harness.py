@@ -107,8 +107,8 @@ DIFFERENCES = {
 }
 for name in ("messages", "field_name", "data", "valid_data", "kwargs"):
     DIFFERENCES[f"exception {name}"] = (
-        lambda log, name=name: method_error(ValueError("x"), name, [1]),  # type: ignore[misc]
-        lambda log, name=name: method_error(ValueError("x"), name, [2]),  # type: ignore[misc]
+        lambda log, name=name: method_error(ValueError("x"), name, [1]),
+        lambda log, name=name: method_error(ValueError("x"), name, [2]),
     )
 
 
@@ -208,7 +208,7 @@ def test_describing_calls_no_user_code() -> None:
         def __iter__(self) -> Any:
             raise AssertionError
 
-        __eq__ = __hash__ = __repr__ = __len__ = __iter__  # type: ignore[assignment]
+        __eq__ = __hash__ = __repr__ = __len__ = __iter__
 
     (label, *items) = Describer()(Hostile([1]))
     assert label.endswith("Hostile#0")

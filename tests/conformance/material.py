@@ -1,0 +1,925 @@
+"""Values, objects and fields that the scenarios combine.
+
+Everything is a factory called anew for each use: generators are consumed, mappings grow,
+and no object may be shared between the two libraries.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime as dt
+import decimal
+import enum
+import fractions
+import ipaddress
+import types
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import attrs
+
+Factory = Callable[[], Any]
+FieldFactory = Callable[[Any], Any]
+
+UTC = dt.UTC
+UUID_TEXT = "12345678-1234-5678-1234-567812345678"
+
+
+# --- values that lie about what they are -------------------------------------------------
+
+
+class Text(str):
+    """A str subclass whose ``str()`` is again a subclass."""
+
+    def __str__(self) -> str:
+        return Text(str.__str__(self) + "!")
+
+    def strip(self, *args: Any) -> str:
+        return Text("stripped")
+
+
+class PlainText(str):
+    __slots__ = ()
+
+
+class Number(int):
+    def __int__(self) -> int:
+        return 41
+
+    def __str__(self) -> str:
+        return "a number"
+
+
+class PlainNumber(int):
+    pass
+
+
+class Real(float):
+    def __float__(self) -> float:
+        return 2.5
+
+    def __str__(self) -> str:
+        return "3.5"
+
+
+class Bytes(bytes):
+    def decode(self, *args: Any, **kwargs: Any) -> str:
+        return "decoded"
+
+
+class Moment(dt.datetime):
+    def isoformat(self, *args: Any, **kwargs: Any) -> str:
+        return "a moment"
+
+    def strftime(self, format: str) -> str:
+        return "formatted " + format
+
+
+class Day(dt.date):
+    def isoformat(self) -> str:
+        return "a day"
+
+
+class Clock(dt.time):
+    def isoformat(self, *args: Any, **kwargs: Any) -> str:
+        return "a clock"
+
+
+class Span(dt.timedelta):
+    @property
+    def days(self) -> int:
+        return 7
+
+
+class Identifier(uuid.UUID):
+    def __str__(self) -> str:
+        return "an identifier"
+
+
+class Money(decimal.Decimal):
+    def __str__(self) -> str:
+        return "12.50"
+
+
+class Zone(dt.tzinfo):
+    """A time zone with an offset that ISO formatting must spell out to the microsecond."""
+
+    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:
+        return dt.timedelta(hours=5, minutes=30, seconds=7, microseconds=11)
+
+    def dst(self, when: dt.datetime | None) -> dt.timedelta | None:
+        return None
+
+    def tzname(self, when: dt.datetime | None) -> str | None:
+        return "ODD"
+
+
+class NoOffset(Zone):
+    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:
+        return None
+
+
+class BrokenZone(Zone):
+    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta | None:
+        raise KeyError("offset")
+
+
+class Stringable:
+    def __init__(self, text: object) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        if isinstance(self.text, Exception):
+            raise self.text
+        return self.text
+
+
+class Numeric:
+    def __int__(self) -> int:
+        return 5
+
+    def __float__(self) -> float:
+        return 5.5
+
+    def __str__(self) -> str:
+        return "5.25"
+
+
+class Index:
+    def __index__(self) -> int:
+        return 6
+
+    def __str__(self) -> str:
+        return "6"
+
+
+class Unequal:
+    __hash__ = None
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("eq")
+
+
+class Unhashable:
+    def __hash__(self) -> int:
+        raise LookupError("hash")
+
+
+class Undecided:
+    def __bool__(self) -> bool:
+        raise ArithmeticError("bool")
+
+
+class EqualToOne:
+    def __eq__(self, other: object) -> bool:
+        return other == 1
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return "one"
+
+
+class Proxy:
+    """Claims another class by ``__class__``, as werkzeug's local proxies do."""
+
+    def __init__(self, target: Any) -> None:
+        object.__setattr__(self, "_target", target)
+
+    @property
+    def __class__(self) -> type:
+        return type(object.__getattribute__(self, "_target"))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_target"), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return object.__getattribute__(self, "_target")[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(object.__getattribute__(self, "_target"))
+
+    def __len__(self) -> int:
+        return len(object.__getattribute__(self, "_target"))
+
+    def __contains__(self, item: object) -> bool:
+        return item in object.__getattribute__(self, "_target")
+
+    def __str__(self) -> str:
+        return str(object.__getattribute__(self, "_target"))
+
+    def __eq__(self, other: object) -> bool:
+        return bool(object.__getattribute__(self, "_target") == other)
+
+    def __hash__(self) -> int:
+        return hash(object.__getattribute__(self, "_target"))
+
+
+class Color(enum.Enum):
+    RED = 1
+    GREEN = "green"
+    CRIMSON = 1  # noqa: PIE796
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 10
+
+
+class Word(str, enum.Enum):  # noqa: UP042
+    YES = "yes"
+    NO = "no"
+
+
+class Maybe(enum.Enum):
+    NOTHING = None
+    SOME = 1
+
+
+class When(enum.Enum):
+    NEW_YEAR = dt.date(2020, 1, 1)
+    LEAP = dt.date(2020, 2, 29)
+
+
+class Flags(enum.Flag):
+    A = 1
+    B = 2
+
+
+class Fused(enum.Enum):
+    A = "1"
+    B = "2"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        if value == "raise":
+            raise ValueError("no such member")
+        return cls.A if value == "0" else None
+
+
+class Pair(NamedTuple):
+    x: Any
+    y: Any = None
+
+
+class ListLike(list[Any]):
+    def __iter__(self) -> Iterator[Any]:
+        return iter(["from", "iter"])
+
+    def __len__(self) -> int:
+        return 99
+
+
+class TupleLike(tuple[Any, ...]):
+    def __iter__(self) -> Iterator[Any]:
+        return iter(("x", "y"))
+
+
+class DictLike(dict[Any, Any]):
+    """A dict whose own methods answer otherwise than its storage."""
+
+    def items(self) -> Any:
+        return [("k", "from items")]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return "from get"
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(["k"])
+
+
+class Query:
+    """Iterated exactly once, never asked for its length."""
+
+    def __init__(self, *items: Any) -> None:
+        self._items = items
+        self.iterated = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.iterated += 1
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        raise AssertionError("asked for the length")
+
+
+class Sequenced(Sequence[Any]):
+    def __init__(self, *items: Any) -> None:
+        self._items = items
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
+class OldSequence:
+    """Iterable by ``__getitem__`` alone."""
+
+    def __getitem__(self, index: int) -> int:
+        if index > 2:
+            raise IndexError(index)
+        return index
+
+
+class Mapped(Mapping[Any, Any]):
+    def __init__(self, data: Mapping[Any, Any]) -> None:
+        self._data = dict(data)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._data[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+class MultiDict(dict[Any, Any]):
+    """First value on ``[]`` and ``get``, lists in storage, as web frameworks' form data."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return dict.__getitem__(self, key)[0]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+
+def failing_iterator() -> Iterator[int]:
+    yield 1
+    raise KeyError("while iterating")
+
+
+VALUES: dict[str, Factory] = {
+    "none": lambda: None,
+    "true": lambda: True,
+    "false": lambda: False,
+    "zero": lambda: 0,
+    "one": lambda: 1,
+    "minus": lambda: -5,
+    "int": lambda: 42,
+    "big": lambda: 2**70,
+    "huge": lambda: 10**5000,
+    "int-subclass": lambda: Number(7),
+    "plain-int-subclass": lambda: PlainNumber(7),
+    "float": lambda: 1.5,
+    "whole-float": lambda: 3.0,
+    "minus-zero": lambda: -0.0,
+    "small-float": lambda: 1e-320,
+    "large-float": lambda: 1e300,
+    "nan": lambda: float("nan"),
+    "inf": lambda: float("inf"),
+    "minus-inf": lambda: float("-inf"),
+    "float-subclass": lambda: Real(9.5),
+    "complex": lambda: 1 + 2j,
+    "fraction": lambda: fractions.Fraction(3, 2),
+    "str": lambda: "text",
+    "empty": lambda: "",
+    "blank": lambda: "  ",
+    "unicode": lambda: "žluťoučký \U0001f40e",
+    "surrogate": lambda: "\ud800",
+    "nul": lambda: "a\0b",
+    "digits": lambda: "12",
+    "spaced-digits": lambda: " 12 ",
+    "underscored-digits": lambda: "1_000",
+    "arabic-digits": lambda: "٣",
+    "decimal-digits": lambda: "12.50",
+    "exponent": lambda: "1e3",
+    "nan-text": lambda: "NaN",
+    "inf-text": lambda: "-Infinity",
+    "many-digits": lambda: "9" * 5000,
+    "yes": lambda: "yes",
+    "On": lambda: "On",
+    "false-text": lambda: "false",
+    "bytes": lambda: b"raw",
+    "utf8-bytes": lambda: "é".encode(),
+    "bad-bytes": lambda: b"\xff\xfe",
+    "sixteen-bytes": lambda: b"0123456789abcdef",
+    "bytes-subclass": lambda: Bytes(b"x"),
+    "bytearray": lambda: bytearray(b"ba"),
+    "memoryview": lambda: memoryview(b"mv").tobytes(),
+    "str-subclass": lambda: Text("sub"),
+    "plain-str-subclass": lambda: PlainText("sub"),
+    "datetime": lambda: dt.datetime(2020, 2, 29, 12, 30, 15),
+    "datetime-micro": lambda: dt.datetime(2020, 2, 29, 12, 30, 15, 123),
+    "datetime-utc": lambda: dt.datetime(2020, 2, 29, 12, 30, 15, 120000, tzinfo=UTC),
+    "datetime-offset": lambda: dt.datetime(
+        2020, 2, 29, 12, tzinfo=dt.timezone(dt.timedelta(hours=-3, minutes=-30))
+    ),
+    "datetime-odd-zone": lambda: dt.datetime(2020, 2, 29, 12, tzinfo=Zone()),
+    "datetime-seconds-offset": lambda: dt.datetime(
+        2020, 2, 29, tzinfo=dt.timezone(dt.timedelta(seconds=-1))
+    ),
+    "datetime-micro-offset": lambda: dt.datetime(
+        2020, 2, 29, tzinfo=dt.timezone(dt.timedelta(microseconds=-1))
+    ),
+    "datetime-no-offset": lambda: dt.datetime(2020, 2, 29, 12, tzinfo=NoOffset()),
+    "datetime-broken-zone": lambda: dt.datetime(2020, 2, 29, 12, tzinfo=BrokenZone()),
+    "datetime-min": lambda: dt.datetime.min,
+    "datetime-max": lambda: dt.datetime.max,
+    "datetime-fold": lambda: dt.datetime(2020, 2, 29, fold=1),
+    "datetime-subclass": lambda: Moment(2020, 1, 1),
+    "date": lambda: dt.date(2020, 2, 29),
+    "date-early": lambda: dt.date(33, 4, 3),
+    "date-subclass": lambda: Day(2020, 1, 1),
+    "time": lambda: dt.time(1, 2, 3),
+    "time-micro": lambda: dt.time(1, 2, 3, 4),
+    "time-utc": lambda: dt.time(1, 2, tzinfo=UTC),
+    "time-fold": lambda: dt.time(1, 2, fold=1),
+    "time-odd-zone": lambda: dt.time(1, 2, 3, tzinfo=Zone()),
+    "time-subclass": lambda: Clock(1),
+    "timedelta": lambda: dt.timedelta(days=1, seconds=2, microseconds=3),
+    "timedelta-minus": lambda: dt.timedelta(microseconds=-1),
+    "timedelta-max": lambda: dt.timedelta.max,
+    "timedelta-subclass": lambda: Span(1),
+    "iso-datetime": lambda: "2020-02-29T12:30:15.123456+02:00",
+    "iso-z": lambda: "2020-02-29T12:30:15Z",
+    "iso-basic": lambda: "20200229T123015",
+    "iso-date": lambda: "2020-02-29",
+    "iso-week": lambda: "2020-W09-6",
+    "iso-time": lambda: "12:30:15.5",
+    "not-a-date": lambda: "2021-02-29",
+    "rfc": lambda: "Sat, 29 Feb 2020 12:30:15 +0100",
+    "rfc-minus-zero": lambda: "Sat, 29 Feb 2020 12:30:15 -0000",
+    "uuid": lambda: uuid.UUID(UUID_TEXT),
+    "uuid-subclass": lambda: Identifier(UUID_TEXT),
+    "uuid-text": lambda: UUID_TEXT,
+    "uuid-hex": lambda: UUID_TEXT.replace("-", "").upper(),
+    "uuid-braces": lambda: "{" + UUID_TEXT + "}",
+    "decimal": lambda: decimal.Decimal("12.345"),
+    "decimal-zero": lambda: decimal.Decimal("-0"),
+    "decimal-exponent": lambda: decimal.Decimal("1E+10"),
+    "decimal-far": lambda: decimal.Decimal("1E+9999"),
+    "decimal-nan": lambda: decimal.Decimal("NaN"),
+    "decimal-snan": lambda: decimal.Decimal("-sNaN"),
+    "decimal-inf": lambda: decimal.Decimal("-Infinity"),
+    "decimal-long": lambda: decimal.Decimal("1.23456789012345678901234567890123456789"),
+    "decimal-subclass": lambda: Money("9"),
+    "ipv4": lambda: ipaddress.ip_address("10.0.0.1"),
+    "ipv6": lambda: ipaddress.ip_address("2001:db8::1"),
+    "ipv6-scope": lambda: ipaddress.ip_address("fe80::1%eth0"),
+    "ip-interface": lambda: ipaddress.ip_interface("10.0.0.1/24"),
+    "ipv6-interface": lambda: ipaddress.ip_interface("2001:db8::1/64"),
+    "ipv4-text": lambda: "192.168.0.1",
+    "ipv4-zeros": lambda: "192.168.000.1",
+    "ipv6-text": lambda: "::1",
+    "ip-interface-text": lambda: "192.168.0.1/24",
+    "email": lambda: "a.b@example.org",
+    "email-odd": lambda: '"quoted"@[127.0.0.1]',
+    "not-email": lambda: "a@b",
+    "url": lambda: "https://example.org:8080/a?b=c#d",
+    "url-relative": lambda: "/a/b",
+    "url-file": lambda: "file:///etc/hosts",
+    "not-url": lambda: "http://",
+    "enum": lambda: Color.RED,
+    "enum-alias": lambda: Color.CRIMSON,
+    "enum-name": lambda: "RED",
+    "enum-alias-name": lambda: "CRIMSON",
+    "enum-value": lambda: "green",
+    "int-enum": lambda: Level.HIGH,
+    "str-enum": lambda: Word.YES,
+    "flag": lambda: Flags.A | Flags.B,
+    "list": lambda: [1, "2", 3.0],
+    "empty-list": list,
+    "list-of-none": lambda: [None, None],
+    "nested-list": lambda: [[1], [2, [3]]],
+    "list-subclass": lambda: ListLike([1, 2]),
+    "list-of-pairs": lambda: [("a", 1), ("b", 2)],
+    "list-of-dicts": lambda: [{"a": 1}, {"a": "x"}, {}],
+    "tuple": lambda: (1, "2"),
+    "tuple-subclass": lambda: TupleLike((1, 2)),
+    "namedtuple": lambda: Pair(1, 2),
+    "set": lambda: {3},
+    "frozenset": lambda: frozenset({4}),
+    "range": lambda: range(3),
+    "deque": lambda: collections.deque([1, 2]),
+    "generator": lambda: (number for number in (1, 2)),
+    "failing-generator": failing_iterator,
+    "query": lambda: Query(1, 2),
+    "sequence": lambda: Sequenced(1, 2),
+    "old-sequence": OldSequence,
+    "dict": lambda: {"a": 1, "b": "2"},
+    "empty-dict": dict,
+    "int-keyed": lambda: {1: 2, "1": 3, None: 4},
+    "dict-of-lists": lambda: {"a": [1], "b": ["x"]},
+    "dict-subclass": lambda: DictLike(a=1),
+    "ordered-dict": lambda: collections.OrderedDict(b=1, a=2),
+    "defaultdict": lambda: collections.defaultdict(int, a=1),
+    "mapping-proxy": lambda: types.MappingProxyType({"a": 1}),
+    "mapping": lambda: Mapped({"a": 1}),
+    "multidict": lambda: MultiDict(a=[1, 2]),
+    "chainmap": lambda: collections.ChainMap({"a": 1}, {"b": 2}),
+    "object": lambda: types.SimpleNamespace(a=1, b="2"),
+    "stringable": lambda: Stringable("spoken"),
+    "stringable-subclass": lambda: Stringable(PlainText("spoken")),
+    "stringable-broken": lambda: Stringable(OSError("no words")),
+    "stringable-number": lambda: Stringable(7),
+    "numeric": Numeric,
+    "index": Index,
+    "unequal": Unequal,
+    "unhashable": Unhashable,
+    "undecided": Undecided,
+    "equal-to-one": EqualToOne,
+    "proxy-str": lambda: Proxy("proxied"),
+    "proxy-int": lambda: Proxy(3),
+    "proxy-list": lambda: Proxy([1, 2]),
+    "proxy-dict": lambda: Proxy({"a": 1}),
+    "proxy-datetime": lambda: Proxy(dt.datetime(2020, 1, 1)),
+    "proxy-uuid": lambda: Proxy(uuid.UUID(UUID_TEXT)),
+    "class": lambda: Stringable,
+    "function": lambda: failing_iterator,
+}
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def _child(ma: Any) -> Any:
+    return ma.Schema.from_dict(
+        {"a": ma.fields.Integer(), "b": ma.fields.String(data_key="B", attribute="b")},
+        name="Child",
+    )
+
+
+FIELDS: dict[str, FieldFactory] = {
+    "raw": lambda ma: ma.fields.Raw(),
+    "string": lambda ma: ma.fields.String(),
+    "email": lambda ma: ma.fields.Email(),
+    "url": lambda ma: ma.fields.URL(),
+    "url-relative": lambda ma: ma.fields.URL(relative=True, schemes={"file", "http"}),
+    "url-relative-only": lambda ma: ma.fields.URL(relative=True, absolute=False),
+    "url-no-tld": lambda ma: ma.fields.URL(require_tld=False),
+    "integer": lambda ma: ma.fields.Integer(),
+    "integer-strict": lambda ma: ma.fields.Integer(strict=True),
+    "integer-text": lambda ma: ma.fields.Integer(as_string=True),
+    "float": lambda ma: ma.fields.Float(),
+    "float-nan": lambda ma: ma.fields.Float(allow_nan=True),
+    "float-text": lambda ma: ma.fields.Float(as_string=True),
+    "decimal": lambda ma: ma.fields.Decimal(),
+    "decimal-nan": lambda ma: ma.fields.Decimal(allow_nan=True),
+    "decimal-text": lambda ma: ma.fields.Decimal(as_string=True),
+    "decimal-places": lambda ma: ma.fields.Decimal(2),
+    "decimal-up": lambda ma: ma.fields.Decimal(1, decimal.ROUND_UP, allow_nan=True),
+    "decimal-all": lambda ma: ma.fields.Decimal(
+        places=3, rounding=decimal.ROUND_DOWN, allow_nan=True, as_string=True
+    ),
+    "boolean": lambda ma: ma.fields.Boolean(),
+    "boolean-own": lambda ma: ma.fields.Boolean(truthy={"yes", 42}, falsy=["text", 0]),
+    "boolean-any": lambda ma: ma.fields.Boolean(truthy=()),
+    "datetime": lambda ma: ma.fields.DateTime(),
+    "datetime-iso": lambda ma: ma.fields.DateTime("iso8601"),
+    "datetime-rfc": lambda ma: ma.fields.DateTime("rfc"),
+    "datetime-timestamp": lambda ma: ma.fields.DateTime("timestamp"),
+    "datetime-timestamp-ms": lambda ma: ma.fields.DateTime(format="timestamp_ms"),
+    "datetime-format": lambda ma: ma.fields.DateTime("%d.%m.%Y %H:%M"),
+    "datetime-bad-format": lambda ma: ma.fields.DateTime("%"),
+    "naive": lambda ma: ma.fields.NaiveDateTime(),
+    "naive-zone": lambda ma: ma.fields.NaiveDateTime(timezone=UTC),
+    "naive-timestamp": lambda ma: ma.fields.NaiveDateTime("timestamp", timezone=UTC),
+    "aware": lambda ma: ma.fields.AwareDateTime(),
+    "aware-zone": lambda ma: ma.fields.AwareDateTime(default_timezone=UTC),
+    "aware-rfc": lambda ma: ma.fields.AwareDateTime("rfc822", default_timezone=Zone()),
+    "date": lambda ma: ma.fields.Date(),
+    "date-format": lambda ma: ma.fields.Date("%d/%m/%y"),
+    "time": lambda ma: ma.fields.Time(),
+    "time-format": lambda ma: ma.fields.Time(format="%H.%M"),
+    "timedelta": lambda ma: ma.fields.TimeDelta(),
+    "timedelta-days": lambda ma: ma.fields.TimeDelta("days"),
+    "timedelta-micro": lambda ma: ma.fields.TimeDelta(precision="microseconds"),
+    "uuid": lambda ma: ma.fields.UUID(),
+    "ip": lambda ma: ma.fields.IP(),
+    "ip-exploded": lambda ma: ma.fields.IP(exploded=True),
+    "ipv4": lambda ma: ma.fields.IPv4(),
+    "ipv6": lambda ma: ma.fields.IPv6(exploded=True),
+    "ip-interface": lambda ma: ma.fields.IPInterface(),
+    "ipv4-interface": lambda ma: ma.fields.IPv4Interface(),
+    "ipv6-interface": lambda ma: ma.fields.IPv6Interface(exploded=True),
+    "enum": lambda ma: ma.fields.Enum(Color),
+    "enum-value": lambda ma: ma.fields.Enum(Color, by_value=True),
+    "enum-field": lambda ma: ma.fields.Enum(When, by_value=ma.fields.Date("%d.%m.%Y")),
+    "enum-int": lambda ma: ma.fields.Enum(Level, by_value=ma.fields.Integer),
+    "enum-str": lambda ma: ma.fields.Enum(Word, by_value=True),
+    "enum-none": lambda ma: ma.fields.Enum(Maybe, by_value=True),
+    "enum-none-name": lambda ma: ma.fields.Enum(Maybe),
+    "enum-flag": lambda ma: ma.fields.Enum(Flags, by_value=True),
+    "enum-missing": lambda ma: ma.fields.Enum(Fused, by_value=True),
+    "list-raw": lambda ma: ma.fields.List(ma.fields.Raw()),
+    "list-int": lambda ma: ma.fields.List(ma.fields.Integer),
+    "list-str": lambda ma: ma.fields.List(ma.fields.String(allow_none=True)),
+    "list-list": lambda ma: ma.fields.List(ma.fields.List(ma.fields.Float())),
+    "list-nested": lambda ma: ma.fields.List(ma.fields.Nested(_child(ma))),
+    "list-nested-unknown": lambda ma: ma.fields.List(
+        ma.fields.Nested(_child(ma), unknown=ma.EXCLUDE)
+    ),
+    "list-enum": lambda ma: ma.fields.List(ma.fields.Enum(Level, by_value=True)),
+    "list-datetime": lambda ma: ma.fields.List(ma.fields.DateTime()),
+    "list-pluck": lambda ma: ma.fields.List(ma.fields.Pluck(_child(ma), "a")),
+    "tuple": lambda ma: ma.fields.Tuple((ma.fields.Integer(), ma.fields.String)),
+    "tuple-empty": lambda ma: ma.fields.Tuple(()),
+    "tuple-three": lambda ma: ma.fields.Tuple(
+        [ma.fields.Integer(), ma.fields.String(), ma.fields.Float(allow_none=True)]
+    ),
+    "dict": lambda ma: ma.fields.Dict(),
+    "dict-keys": lambda ma: ma.fields.Dict(keys=ma.fields.String()),
+    "dict-int-keys": lambda ma: ma.fields.Dict(keys=ma.fields.Integer(allow_none=True)),
+    "dict-values": lambda ma: ma.fields.Dict(values=ma.fields.Integer),
+    "dict-both": lambda ma: ma.fields.Dict(
+        keys=ma.fields.String, values=ma.fields.Float(allow_none=True)
+    ),
+    "dict-nested": lambda ma: ma.fields.Dict(
+        keys=ma.fields.String(), values=ma.fields.Nested(_child(ma))
+    ),
+    "dict-lists": lambda ma: ma.fields.Dict(values=ma.fields.List(ma.fields.Integer())),
+    "nested": lambda ma: ma.fields.Nested(_child(ma)),
+    "nested-many": lambda ma: ma.fields.Nested(_child(ma), many=True),
+    "nested-instance": lambda ma: ma.fields.Nested(_child(ma)(many=True)),
+    "nested-lambda": lambda ma: ma.fields.Nested(lambda: _child(ma)(only=("a",))),
+    "nested-dict": lambda ma: ma.fields.Nested({"a": ma.fields.Boolean()}),
+    "nested-include": lambda ma: ma.fields.Nested(_child(ma), unknown=ma.INCLUDE),
+    "pluck": lambda ma: ma.fields.Pluck(_child(ma), "a"),
+    "pluck-key": lambda ma: ma.fields.Pluck(_child(ma), "b"),
+    "pluck-many": lambda ma: ma.fields.Pluck(_child(ma), "a", many=True),
+    "constant": lambda ma: ma.fields.Constant("always"),
+    "constant-none": lambda ma: ma.fields.Constant(None),
+    "constant-list": lambda ma: ma.fields.Constant([1]),
+    "function": lambda ma: ma.fields.Function(_identity, _identity),
+    "function-type": lambda ma: ma.fields.Function(
+        lambda obj: type(obj).__name__, lambda value: [value]
+    ),
+    "method-none": lambda ma: ma.fields.Method(),
+    "with-default": lambda ma: ma.fields.String(dump_default="d", load_default="l"),
+    "with-callable-default": lambda ma: ma.fields.List(
+        ma.fields.Integer(), dump_default=list, load_default=list
+    ),
+    "none-default": lambda ma: ma.fields.Integer(dump_default=None, load_default=None),
+    "required": lambda ma: ma.fields.Integer(required=True),
+    "required-none": lambda ma: ma.fields.Integer(required=True, allow_none=True),
+    "allow-none": lambda ma: ma.fields.DateTime(allow_none=True),
+    "no-none": lambda ma: ma.fields.String(allow_none=False, load_default=None),
+    "data-key": lambda ma: ma.fields.Integer(data_key="f"),
+    "validated": lambda ma: ma.fields.Integer(
+        validate=[ma.validate.Range(1, 50), ma.validate.OneOf([1, 42, 7])]
+    ),
+    "length": lambda ma: ma.fields.Raw(validate=ma.validate.Length(min=1, max=3)),
+    "processed": lambda ma: ma.fields.Raw(pre_load=[_identity, str], post_load=len),
+}
+
+
+# --- objects to dump ---------------------------------------------------------------------
+
+
+class Plain:
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+
+class Slotted:
+    __slots__ = ("f", "g")
+
+    def __init__(self, **attributes: Any) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+
+class Inherited(Slotted):
+    pass
+
+
+class WithProperty:
+    def __init__(self, **attributes: Any) -> None:
+        self._attributes = attributes
+
+    @property
+    def f(self) -> Any:
+        return self._attributes["f"]
+
+    @property
+    def g(self) -> Any:
+        return self._attributes["g"]
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    """A class of objects whose property ``f`` raises ``error``."""
+
+    class Raising(Plain):
+        @property
+        def f(self) -> Any:
+            raise error
+
+        @f.setter
+        def f(self, value: Any) -> None:
+            pass
+
+        def __init__(self, **attributes: Any) -> None:
+            super().__init__(**{k: v for k, v in attributes.items() if k != "f"})
+
+    return Raising
+
+
+class Dynamic:
+    """Everything by ``__getattr__``."""
+
+    def __init__(self, **attributes: Any) -> None:
+        object.__setattr__(self, "_attributes", attributes)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return object.__getattribute__(self, "_attributes")[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class Intercepted(Plain):
+    def __getattribute__(self, name: str) -> Any:
+        value = object.__getattribute__(self, name)
+        return ("seen", value) if name == "f" else value
+
+
+class BrokenGetattr(Plain):
+    def __getattr__(self, name: str) -> Any:
+        raise KeyError(name)
+
+
+class Subscript:
+    def __init__(self, **attributes: Any) -> None:
+        self._attributes = attributes
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._attributes[key]
+
+
+class SubscriptOrAttribute:
+    """``[]`` fails with each error in turn, then the attribute is asked."""
+
+    error: type[Exception] = KeyError
+
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+    def __getitem__(self, key: Any) -> Any:
+        raise self.error(key)
+
+
+def subscript_raising(error: type[Exception]) -> type:
+    return type("Failing", (SubscriptOrAttribute,), {"error": error})
+
+
+class ClassItem:
+    """``__getitem__`` found on the instance only, which ``[]`` does not use."""
+
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+        self.__getitem__ = lambda key: "instance"
+
+
+class NoneItem:
+    __getitem__ = None
+
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+
+class Missing(dict[str, Any]):
+    def __missing__(self, key: str) -> Any:
+        return "missing " + key
+
+
+class MissingRaises(dict[str, Any]):
+    def __missing__(self, key: str) -> Any:
+        raise AttributeError(key)
+
+
+class GetItem(dict[str, Any]):
+    def __getitem__(self, key: str) -> Any:
+        return ("item", dict.get(self, key))
+
+
+class DictWithAttributes(dict[str, Any]):
+    g = "class attribute"
+
+    @property
+    def h(self) -> str:
+        return "property"
+
+
+@dataclasses.dataclass
+class Data:
+    f: Any = None
+    g: Any = "g"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FrozenData:
+    f: Any = None
+    g: Any = "g"
+
+
+@attrs.define
+class Attrs:
+    f: Any = None
+    g: Any = "g"
+
+
+class Named(NamedTuple):
+    f: Any = None
+    g: Any = "g"
+
+
+class ClassAttributes:
+    f = "on the class"
+
+    @classmethod
+    def g(cls) -> None: ...
+
+    def __init__(self, **attributes: Any) -> None: ...
+
+
+class Descriptor:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return ("descriptor", instance is None, instance._attributes.get(self.name))
+
+
+class Described:
+    f = Descriptor("f")
+
+    def __init__(self, **attributes: Any) -> None:
+        self._attributes = attributes
+
+
+OBJECTS: dict[str, Callable[..., Any]] = {
+    "dict": dict,
+    "ordered-dict": collections.OrderedDict,
+    "missing": Missing,
+    "missing-raises": MissingRaises,
+    "defaultdict": lambda **kw: collections.defaultdict(list, kw),
+    "defaultdict-without-factory": lambda **kw: collections.defaultdict(None, kw),
+    "counter": lambda **kw: collections.Counter(dict.fromkeys(kw, 1)),
+    "dict-getitem": GetItem,
+    "dict-attributes": DictWithAttributes,
+    "dict-like": DictLike,
+    "multidict": lambda **kw: MultiDict({k: [v] for k, v in kw.items()}),
+    "user-dict": lambda **kw: collections.UserDict(kw),
+    "mapping": lambda **kw: Mapped(kw),
+    "mapping-proxy": lambda **kw: types.MappingProxyType(kw),
+    "chainmap": lambda **kw: collections.ChainMap({}, kw),
+    "namespace": types.SimpleNamespace,
+    "plain": Plain,
+    "slotted": Slotted,
+    "slotted-with-dict": Inherited,
+    "properties": WithProperty,
+    "raises-attribute-error": raising(AttributeError("inner")),
+    "raises-key-error": raising(KeyError("inner")),
+    "raises-type-error": raising(TypeError("inner")),
+    "raises-index-error": raising(IndexError("inner")),
+    "raises-value-error": raising(ValueError("inner")),
+    "dynamic": Dynamic,
+    "intercepted": Intercepted,
+    "broken-getattr": BrokenGetattr,
+    "subscript": Subscript,
+    "subscript-key-error": subscript_raising(KeyError),
+    "subscript-index-error": subscript_raising(IndexError),
+    "subscript-type-error": subscript_raising(TypeError),
+    "subscript-attribute-error": subscript_raising(AttributeError),
+    "subscript-value-error": subscript_raising(ValueError),
+    "subscript-lookup-error": subscript_raising(LookupError),
+    "instance-getitem": ClassItem,
+    "none-getitem": NoneItem,
+    "dataclass": lambda **kw: Data(**{k: v for k, v in kw.items() if k in "fg"}),
+    "slots-dataclass": lambda **kw: FrozenData(**{k: v for k, v in kw.items() if k in "fg"}),
+    "attrs": lambda **kw: Attrs(**{k: v for k, v in kw.items() if k in "fg"}),
+    "namedtuple": lambda **kw: Named(**{k: v for k, v in kw.items() if k in "fg"}),
+    "class-attributes": ClassAttributes,
+    "class-itself": lambda **kw: ClassAttributes,
+    "generic-alias": lambda **kw: list[int],
+    "descriptor": Described,
+    "module": lambda **kw: types.ModuleType("a_module"),
+    "proxy-dict": lambda **kw: Proxy(kw),
+    "proxy-object": lambda **kw: Proxy(Plain(**kw)),
+    "str": lambda **kw: "a string",
+    "bytes": lambda **kw: b"bytes",
+    "int": lambda **kw: 3,
+    "none": lambda **kw: None,
+    "list": lambda **kw: list(kw.values()),
+    "tuple": lambda **kw: tuple(kw.values()),
+    "set": lambda **kw: {1},
+    "function": lambda **kw: raising,
+    "exception": lambda **kw: ValueError("f"),
+    "simple-class": lambda **kw: Plain,
+}
+
+
+def schema_of(ma: Any, fields: dict[str, Any], **options: Any) -> Any:
+    """An instance of a schema class with ``fields``."""
+    return ma.Schema.from_dict(fields)(**options)

@@ -1,0 +1,182 @@
+"""Every field class, with each option, given every value: what comes out of ``dump``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import FIELDS, VALUES, Plain, schema_of
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_each_value(ma: Any, log: Any, kind: str) -> None:
+    schema = schema_of(ma, {"f": FIELDS[kind](ma)})
+    for name, make in VALUES.items():
+        value = make()
+        log(name)
+        log.attempt(schema.dump, {"f": value})
+        log("afterwards", value)
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_each_value_on_an_object_in_a_list(ma: Any, log: Any, kind: str) -> None:
+    schema = schema_of(ma, {"e": ma.fields.Raw(), "f": FIELDS[kind](ma)}, many=True)
+    for name, make in VALUES.items():
+        value = make()
+        log(name)
+        log.attempt(schema.dump, [Plain(e=1), Plain(e=2, f=value), Plain(f=make())])
+        log("afterwards", value)
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_absent(ma: Any, log: Any, kind: str) -> None:
+    schema = schema_of(ma, {"f": FIELDS[kind](ma)})
+    for obj in ({}, Plain(), None, [], "text", 3):
+        log.attempt(schema.dump, obj)
+        log.attempt(schema.dump, [obj], many=True)
+    log.attempt(schema.dump, None, many=True)
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_the_missing_value_itself(ma: Any, log: Any, kind: str) -> None:
+    schema = schema_of(ma, {"f": FIELDS[kind](ma)})
+    log.attempt(schema.dump, {"f": ma.missing})
+    log.attempt(schema.dump, Plain(f=ma.missing))
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_inside_a_list_and_a_dict(ma: Any, log: Any, kind: str) -> None:
+    listed = schema_of(ma, {"f": ma.fields.List(FIELDS[kind](ma))})
+    mapped = schema_of(ma, {"f": ma.fields.Dict(values=FIELDS[kind](ma))})
+    paired = schema_of(ma, {"f": ma.fields.Tuple([FIELDS[kind](ma), ma.fields.Raw()])})
+    for name, make in VALUES.items():
+        log(name)
+        log.attempt(listed.dump, {"f": [None, make(), make()]})
+        log.attempt(mapped.dump, {"f": {"a": make(), "b": None}})
+        log.attempt(paired.dump, {"f": (make(), 1)})
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_as_keys_of_a_dict(ma: Any, log: Any, kind: str) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Dict(keys=FIELDS[kind](ma))})
+    for name, make in VALUES.items():
+        log(name)
+        try:
+            data = {make(): 1, "x": 2}
+        except Exception:
+            continue
+        log.attempt(schema.dump, {"f": data})
+
+
+@pytest.mark.parametrize("default", ["value", "callable", "none", "missing", "class", "raises"])
+@pytest.mark.parametrize("kind", ["string", "integer", "raw", "list-int", "nested", "function"])
+@scenario
+def test_dump_default(ma: Any, log: Any, kind: str, default: str) -> None:
+    field = FIELDS[kind](ma)
+    field.dump_default = {
+        "value": 7,
+        "callable": log.spy("default", lambda: [3]),
+        "none": None,
+        "missing": ma.missing,
+        "class": list,
+        "raises": lambda: 1 / 0,
+    }[default]
+    schema = schema_of(ma, {"f": field})
+    for obj in ({}, {"f": 1}, {"f": None}, Plain(), Plain(f=ma.missing)):
+        log.attempt(schema.dump, obj)
+        log.attempt(schema.dump, [obj, {}], many=True)
+
+
+@scenario
+def test_a_default_that_returns_missing(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Integer(dump_default=lambda: ma.missing)})
+    log.attempt(schema.dump, {})
+
+
+@scenario
+def test_the_default_object_is_passed_on(ma: Any, log: Any) -> Any:
+    default = log.watch([1])
+    schema = schema_of(ma, {"f": ma.fields.Raw(dump_default=default)})
+    return [schema.dump({}), schema.dump({})]
+
+
+@pytest.mark.parametrize("order", ["f g h", "h g f", "g h f"])
+@scenario
+def test_key_order(ma: Any, log: Any, order: str) -> Any:
+    fields = {name: ma.fields.Raw() for name in order.split()}
+    schema = schema_of(ma, fields)
+    return [schema.dump({"f": 1, "g": 2, "h": 3}), schema.dump({"h": 3}), schema.dump({})]
+
+
+@pytest.mark.parametrize("key", ["", "other", "with.dot", 3, None, ("t",)])
+@scenario
+def test_data_key(ma: Any, log: Any, key: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Integer(data_key=key), "g": ma.fields.Raw()})
+    log.attempt(schema.dump, {"f": "1", "g": 2})
+    log.attempt(schema.dump, [{"f": "1"}, {}], many=True)
+
+
+@scenario
+def test_data_key_set_later_onto_another_field(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Raw()})
+    schema.fields["f"].data_key = "g"
+    log.attempt(schema.dump, {"f": "1", "g": 2})
+    schema.fields["f"].data_key = None
+    log.attempt(schema.dump, {"f": "1", "g": 2})
+
+
+@pytest.mark.parametrize(
+    "attribute", ["g", "", "a.b", "a.b.c", ".", "a.", ".a", "a..b", "0", "a.0"]
+)
+@scenario
+def test_attribute(ma: Any, log: Any, attribute: str) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Raw(attribute=attribute, dump_default="d")})
+    for obj in (
+        {"f": 1, "g": 2, "": 3, "a": {"b": {"c": 4}, "": 5}},
+        {"a.b": 1, "a": Plain(b=2)},
+        {"a": [10, 11]},
+        {"a": None},
+        Plain(a=Plain(b=Plain(c=1))),
+        Plain(a={"b": 3}),
+        [5, 6],
+        None,
+    ):
+        log.attempt(schema.dump, obj)
+
+
+@pytest.mark.parametrize("name", ["items", "get", "keys", "values", "__class__", "a.b", "", "0"])
+@scenario
+def test_fields_named_like_methods(ma: Any, log: Any, name: str) -> None:
+    schema = schema_of(ma, {name: ma.fields.Raw()})
+    for obj in ({}, {name: 1}, Plain(), {"a": {"b": 2}}, [7], "text", Plain(items=3, get=4)):
+        log.attempt(schema.dump, obj)
+
+
+@pytest.mark.parametrize("dict_class", ["OrderedDict", "own", "function"])
+@scenario
+def test_dict_class(ma: Any, log: Any, dict_class: str) -> Any:
+    import collections
+
+    class Own(dict):
+        def __setitem__(self, key: Any, value: Any) -> None:
+            log("set", key, value)
+            super().__setitem__(key, value)
+
+    made = {"OrderedDict": collections.OrderedDict, "own": Own, "function": lambda: Own(z=1)}
+
+    class S(ma.Schema):
+        dict_class = (
+            made[dict_class] if dict_class != "function" else staticmethod(made[dict_class])
+        )
+        f = ma.fields.Integer()
+        g = ma.fields.Nested({"h": ma.fields.Integer()})
+
+    return S().dump([{"f": "1", "g": {"h": 2}}], many=True)
