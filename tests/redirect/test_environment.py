@@ -1,0 +1,238 @@
+"""The variables of the environment, the start-up file, and the interpreter's own options."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import althaia
+from althaia.config import ConfigError, read
+from tests.redirect.processes import environment, run, succeed
+
+ROOT = Path(althaia.__file__).parent.parent
+CHECK = "import marshmallow; print('ours' if 'althaia' in marshmallow.__file__ else 'real')"
+
+
+def test_settings_and_their_defaults():
+    assert read({}).as_dict() == {
+        "disable": False,
+        "patch": False,
+        "plans": True,
+        "require_compiled": False,
+        "strict": False,
+    }
+    for name in ("PATCH", "DISABLE", "REQUIRE_COMPILED", "PLANS", "STRICT"):
+        for text, value in [("1", True), (" Yes ", True), ("off", False), ("0", False)]:
+            assert getattr(read({f"ALTHAIA_{name}": text}), name.lower()) is value
+    assert read({"ALTHAIA_PLANS": ""}).plans is True
+
+
+def test_a_bad_value_is_named():
+    with pytest.raises(ConfigError, match=r"ALTHAIA_PLANS is 'maybe', .*unset it"):
+        read({"ALTHAIA_PLANS": "maybe"})
+
+
+def test_settings_are_frozen():
+    settings = read({})
+    with pytest.raises(AttributeError, match="ALTHAIA_PLANS"):
+        settings.plans = False
+    with pytest.raises(AttributeError):
+        del settings.plans
+    assert repr(settings).startswith("Settings(disable=False, ")
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({}, "real"),
+        ({"ALTHAIA_PATCH": ""}, "real"),
+        ({"ALTHAIA_PATCH": "0"}, "real"),
+        ({"ALTHAIA_PATCH": "1"}, "ours"),
+        ({"ALTHAIA_PATCH": "yes"}, "ours"),
+        ({"ALTHAIA_PATCH": "1", "ALTHAIA_DISABLE": "1"}, "real"),
+        ({"ALTHAIA_PATCH": "1", "ALTHAIA_DISABLE": "0"}, "ours"),
+    ],
+)
+def test_start_up(env, expected, tmp_path):
+    assert succeed("-c", CHECK, cwd=tmp_path, env=env).strip() == expected
+
+
+def test_start_up_with_a_bad_value_is_loud(tmp_path):
+    done = run("-c", CHECK, cwd=tmp_path, env={"ALTHAIA_PATCH": "perhaps"})
+    assert "ALTHAIA_PATCH is 'perhaps'" in done.stderr
+    assert done.stdout.strip() == "real"
+
+
+@pytest.mark.parametrize("options", [["-c", CHECK], ["-m", "althaia", "-c", CHECK]])
+def test_disable_wins(options, tmp_path):
+    env = {"ALTHAIA_DISABLE": "1", "ALTHAIA_PATCH": "1", "ALTHAIA_REQUIRE_COMPILED": "1"}
+    assert succeed(*options, cwd=tmp_path, env=env).strip() == "real"
+
+
+def test_disabled_patch_says_so(program):
+    program(
+        """
+        import sys, althaia
+        before = list(sys.meta_path)
+        assert althaia.patch() is False and not althaia.is_patched()
+        assert althaia.patch(force=True) is False
+        assert sys.meta_path == before
+        """,
+        env={"ALTHAIA_DISABLE": "1"},
+    )
+
+
+def test_start_up_costs_nothing_when_not_asked_for(tmp_path):
+    code = "import sys; print([name for name in sys.modules if 'althaia' in name])"
+    assert succeed("-c", code, cwd=tmp_path).strip() == "[]"
+
+
+def test_the_start_up_files_say_the_same():
+    line = (ROOT / "althaia_startup.pth").read_text("utf-8")
+    entry = (ROOT / "althaia_startup.start").read_text("utf-8").strip()
+    assert line.startswith("import os; ")
+    assert line.count("\n") == 1
+    module, _, function = entry.partition(":")
+    assert module == "althaia.startup"
+    assert f'"{module}"' in line
+    assert f".{function}()" in line
+
+
+@pytest.mark.parametrize(
+    ("code", "env", "patched"),
+    [("0", {}, False), ("1", {"ALTHAIA_PATCH": "1"}, True)],
+)
+def test_the_entry_of_the_start_file(code, env, patched, tmp_path):
+    entry = (ROOT / "althaia_startup.start").read_text("utf-8").strip()
+    succeed(
+        "-S",
+        "-c",
+        dedent(
+            f"""
+            import sys
+            sys.path.insert(0, {str(ROOT)!r})
+            import pkgutil
+            pkgutil.resolve_name({entry!r})()
+            import althaia
+            assert ("althaia.redirect" in sys.modules) is {patched}
+            assert althaia.is_patched() is {patched}
+            """
+        ),
+        cwd=tmp_path,
+        env=env,
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-W", "error"],
+        ["-O"],
+        ["-OO"],
+        ["-I"],
+        ["-E"],
+        ["-B"],
+        ["-X", "dev"],
+        ["-bb"],
+        ["-P"],
+        ["-W", "error", "-X", "dev", "-X", "importtime"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("way", ["patch()", "runner", "environment"])
+def test_with_the_interpreters_options(options, way, tmp_path):
+    words = {
+        "patch()": ["-c", f"import althaia; althaia.patch()\n{CHECK}"],
+        "runner": ["-m", "althaia", "-c", CHECK],
+        "environment": ["-c", CHECK],
+    }[way]
+    env = {"ALTHAIA_PATCH": "1"} if way == "environment" else {}
+    assert succeed(*options, *words, cwd=tmp_path, env=env).strip() == "ours"
+
+
+def test_without_site_packages_processing(tmp_path):
+    code = f"import sys; sys.path[:0] = {[str(ROOT)]!r}\nimport althaia; althaia.patch()\n{CHECK}"
+    assert succeed("-S", "-c", code, cwd=tmp_path).strip() == "ours"
+
+
+def test_from_an_archive(tmp_path):
+    archive = tmp_path / "bundle.zip"
+    with zipfile.ZipFile(archive, "w") as bundle:
+        for path in (ROOT / "althaia").rglob("*.py"):
+            bundle.write(path, path.relative_to(ROOT))
+        bundle.write(ROOT / "althaia/marshmallow/py.typed", "althaia/marshmallow/py.typed")
+    code = f"""
+        import sys
+        sys.path.insert(0, {str(archive)!r})
+        import importlib, importlib.resources, importlib.util
+        import althaia
+        assert {str(archive)!r} in althaia.__file__
+        althaia.patch()
+        import marshmallow
+        from marshmallow.experimental.context import Context
+        assert {str(archive)!r} in marshmallow.__file__
+        assert marshmallow.Schema.__module__ == "marshmallow.schema"
+        assert importlib.resources.files("marshmallow").joinpath("py.typed").is_file()
+        assert importlib.util.find_spec("marshmallow.nope") is None
+        assert importlib.reload(marshmallow.utils) is marshmallow.utils
+        assert marshmallow.Schema.from_dict({{"x": marshmallow.fields.Int()}})().load({{"x": 1}})
+        import inspect
+        assert inspect.getsource(marshmallow.Schema).startswith("class Schema")
+        """
+    # Plans are compiled, and an archive holds no compiled modules.
+    succeed("-c", dedent(code), cwd=tmp_path, env={"ALTHAIA_PLANS": "0"})
+
+
+class TestRequireCompiled:
+    ENV = {"ALTHAIA_REQUIRE_COMPILED": "1"}
+
+    @pytest.fixture
+    def uncompiled(self, tmp_path: Path) -> Path:
+        """The package as a pure build leaves it."""
+        for path in (ROOT / "althaia").rglob("*"):
+            if path.suffix in (".py", ".json") and "__pycache__" not in path.parts:
+                copy = tmp_path / path.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(path.read_bytes())
+        return tmp_path
+
+    @pytest.mark.parametrize("imported", ["althaia", "althaia.marshmallow", "althaia.redirect"])
+    def test_an_uncompiled_import_is_an_error(self, imported, uncompiled):
+        code = f"import sys; sys.path.insert(0, '')\nimport {imported}"
+        done = run("-c", code, cwd=uncompiled, env=self.ENV)
+        assert done.returncode == 1
+        last = done.stderr.strip().splitlines()[-1]
+        assert last.startswith("althaia.status.NotCompiledError: ALTHAIA_REQUIRE_COMPILED is set")
+        assert "althaia.marshmallow.schema" in last
+        assert succeed("-c", code, cwd=uncompiled) == ""
+
+    def test_never_built(self, uncompiled):
+        (uncompiled / "althaia" / "_build_info.json").unlink()
+        code = "import sys; sys.path.insert(0, '')\nimport althaia"
+        done = run("-c", code, cwd=uncompiled, env=self.ENV)
+        assert done.returncode == 1
+        assert "it was never built" in done.stderr
+
+    def test_a_compiled_import_is_none(self, tmp_path):
+        done = run(
+            "-c", "import althaia; althaia.patch(); import marshmallow", cwd=tmp_path, env=self.ENV
+        )
+        assert (done.returncode == 0) is althaia.info().compiled, done.stderr
+
+    def test_a_bad_value_is_named(self, tmp_path):
+        done = run("-c", "import althaia", cwd=tmp_path, env={"ALTHAIA_REQUIRE_COMPILED": "2"})
+        assert "ALTHAIA_REQUIRE_COMPILED is '2'" in done.stderr
+
+
+def test_a_program_without_an_environment(tmp_path):
+    """The start-up line survives what it finds: here, next to nothing."""
+    kept = {k: v for k, v in environment().items() if k in ("SYSTEMROOT", "LD_LIBRARY_PATH")}
+    done = subprocess.run(
+        [sys.executable, "-c", CHECK], env=kept, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.stdout.strip(), done.stderr) == ("real", "")

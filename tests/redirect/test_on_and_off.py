@@ -1,0 +1,128 @@
+"""patch() and unpatch(): idempotent, lazy, and what one does the other undoes."""
+
+from __future__ import annotations
+
+
+def test_patch_is_lazy_and_idempotent(program):
+    program(
+        """
+        import sys
+        import althaia
+        before = list(sys.meta_path)
+        assert not althaia.is_patched()
+        for _ in range(3):
+            assert althaia.patch() is True and althaia.is_patched()
+        assert sys.meta_path[1:] == before
+        loaded = [name for name in sys.modules if name.partition(".")[0] == "marshmallow"]
+        assert loaded == [] and "althaia.marshmallow" not in sys.modules
+        for heavy in ("typing", "dataclasses", "importlib.metadata", "re", "json", "inspect"):
+            assert heavy not in sys.modules, heavy
+        """
+    )
+
+
+def test_unpatch_restores_everything(program):
+    program(
+        """
+        import sys
+        from althaia import marshmallow
+        import althaia.marshmallow.experimental.context
+        from althaia.marshmallow import class_registry
+
+        def state():
+            described = {"registry": sorted(class_registry._registry)}
+            for name, module in sorted(sys.modules.items()):
+                if name.startswith(("marshmallow", "althaia.marshmallow")):
+                    spec = module.__spec__
+                    described[name] = (
+                        module.__name__, module.__package__, module.__file__, id(spec), spec.name,
+                        module.__loader__ is spec.loader,
+                    )
+                    for key, value in vars(module).items():
+                        described[name, key] = getattr(value, "__module__", None)
+                        if isinstance(value, type):
+                            for member, function in vars(value).items():
+                                described[name, key, member] = getattr(function, "__module__", None)
+            return described, list(sys.meta_path)
+
+        before = state()
+        for _ in range(2):
+            althaia.patch()
+            import marshmallow as again
+            assert again is marshmallow and again.Schema.__module__ == "marshmallow.schema"
+            assert state() != before
+            assert althaia.unpatch() is True
+            assert state() == before
+        assert althaia.unpatch() is False
+        """
+    )
+
+
+def test_unpatch_leads_back_to_the_real_one(redirected):
+    redirected(
+        """
+        import importlib.util
+        import althaia, marshmallow
+        ours = marshmallow
+        class Kept(ours.Schema):
+            x = ours.fields.Int()
+        althaia.unpatch()
+        assert not althaia.is_patched()
+        assert ours.Schema.__module__ == "althaia.marshmallow.schema"
+        assert Kept().load({"x": "1"}) == {"x": 1}
+        assert "althaia" not in importlib.util.find_spec("marshmallow").origin
+        import marshmallow, marshmallow.fields
+        assert marshmallow is not ours and marshmallow.fields is not ours.fields
+        """
+    )
+
+
+def test_unpatch_after_a_reload(redirected):
+    redirected(
+        """
+        import importlib, althaia, marshmallow
+        from marshmallow import utils
+        importlib.reload(utils)
+        althaia.unpatch()
+        assert utils.get_value.__module__ == "althaia.marshmallow.utils"
+        assert utils.__spec__.name == "althaia.marshmallow.utils"
+        importlib.reload(utils)
+        """
+    )
+
+
+def test_a_finder_removed_by_hand_is_put_back(program):
+    program(
+        """
+        import sys, althaia
+        saved = sys.meta_path[:]
+        althaia.patch()
+        sys.meta_path[:] = saved
+        assert not althaia.is_patched()
+        althaia.patch()
+        assert althaia.is_patched() and len(sys.meta_path) == len(saved) + 1
+        import marshmallow
+        assert marshmallow is sys.modules["althaia.marshmallow"]
+        """
+    )
+
+
+def test_importing_althaia_does_nothing(program):
+    program(
+        """
+        import sys
+        before = set(sys.modules)
+        meta_path = list(sys.meta_path)
+        import althaia
+        new = set(sys.modules) - before
+        assert new == {"althaia", "althaia.seam", "__future__"}, new
+        assert sys.meta_path == meta_path
+        assert set(althaia.__all__) <= set(dir(althaia))
+        for name in althaia.__all__:
+            assert getattr(althaia, name) is not None
+        try:
+            althaia.nope
+        except AttributeError as error:
+            assert "nope" in str(error)
+        """
+    )

@@ -1,0 +1,110 @@
+"""Many threads, one finder, one copy.
+
+CPython itself reports a deadlock when one thread imports a package whose ``__init__`` imports
+its submodules while another imports one of these by name; the real marshmallow is such a
+package. Its names for our copy are not affected: the submodules are there before they are asked
+for.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize("round_", range(5))
+def test_concurrent_patch_makes_one_finder_and_one_copy(program, round_):
+    program(
+        """
+        import importlib, sys, threading
+        import althaia
+        sys.setswitchinterval(1e-6)
+        before = len(sys.meta_path)
+        names = ["marshmallow", "marshmallow.fields", "marshmallow.experimental.context",
+                 "marshmallow.validate", "althaia.marshmallow", "althaia.marshmallow.schema"]
+        barrier = threading.Barrier(24)
+        found, errors = [], []
+
+        def work(index):
+            try:
+                barrier.wait()
+                assert althaia.patch()
+                barrier.wait()
+                name = names[index % len(names)]
+                module = importlib.import_module(name)
+                found.append((name.removeprefix("althaia."), module, module.__name__))
+                from marshmallow import Schema, fields
+                assert Schema.from_dict({"x": fields.Int()})().load({"x": "1"}) == {"x": 1}
+            except BaseException as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(24)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert not errors, errors
+        assert len(found) == 24
+        assert len(sys.meta_path) == before + 1
+        for name, module, said in found:
+            assert said == name and module is sys.modules[name] is sys.modules["althaia." + name]
+        """
+    )
+
+
+def test_patch_and_unpatch_in_a_race_leave_a_sound_state(program):
+    program(
+        """
+        import sys, threading
+        import althaia
+        sys.setswitchinterval(1e-6)
+        before = list(sys.meta_path)
+        errors = []
+
+        def work():
+            try:
+                for _ in range(200):
+                    althaia.patch()
+                    althaia.unpatch()
+            except BaseException as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert not errors, errors
+        assert sys.meta_path == before and not althaia.is_patched()
+        """
+    )
+
+
+def test_a_child_forked_while_another_thread_holds_the_lock_can_import(program):
+    program(
+        """
+        import os, threading
+        if not hasattr(os, "fork"):
+            raise SystemExit
+        import althaia
+        from althaia import redirect
+        althaia.patch()
+        held, done = threading.Event(), threading.Event()
+
+        def hold():
+            with redirect._redirect._lock:
+                held.set()
+                done.wait(30)
+
+        threading.Thread(target=hold).start()
+        held.wait()
+        child = os.fork()
+        if child == 0:
+            import signal
+            signal.alarm(20)
+            import marshmallow
+            os._exit(0 if althaia.patch() else 1)
+        status = os.waitpid(child, 0)[1]
+        done.set()
+        assert status == 0, status
+        """
+    )

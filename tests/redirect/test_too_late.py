@@ -1,0 +1,127 @@
+"""Two live copies of the library never come about silently."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_the_error_names_who_holds_references(tmp_path, program):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "__init__.py").write_text("")
+    (tmp_path / "shop" / "schemas.py").write_text(
+        "from marshmallow import Schema, fields\nclass Order(Schema):\n    x = fields.Int()\n"
+    )
+    (tmp_path / "shop" / "dumps.py").write_text(
+        "from shop.schemas import Order\norders = Order(many=True)\n"
+    )
+    (tmp_path / "innocent.py").write_text("import json\nclass Schema: ...\nmarshmallow = 1\n")
+    program(
+        """
+        import sys; sys.path.insert(0, "")
+        import innocent, shop.dumps
+        import althaia
+        try:
+            althaia.patch()
+        except althaia.LatePatchError as error:
+            assert set(error.holders) == {"shop.schemas", "shop.dumps"}, error.holders
+            assert error.holders["shop.schemas"] == ["Order", "Schema", "fields"]
+            assert error.holders["shop.dumps"] == ["Order", "orders"]
+            text = str(error)
+            assert "shop.schemas: Order, Schema, fields" in text
+            assert "python -m althaia" in text and "force=True" in text
+        else:
+            raise AssertionError
+        assert not althaia.is_patched()
+        import marshmallow
+        assert "althaia" not in marshmallow.__file__
+        assert not [f for f in sys.meta_path if type(f).__module__ == "althaia.redirect"]
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    "imported",
+    [
+        "import marshmallow",
+        "import marshmallow.fields; del marshmallow",
+        "import sys, marshmallow.fields; del sys.modules['marshmallow']",
+    ],
+)
+def test_late_however_little_was_imported(program, imported):
+    program(
+        f"""
+        {imported}
+        import althaia
+        try:
+            althaia.patch()
+        except althaia.LatePatchError:
+            pass
+        else:
+            raise AssertionError
+        """
+    )
+
+
+def test_looking_for_holders_does_not_wake_lazy_modules(tmp_path, program):
+    (tmp_path / "sleeper.py").write_text("raise SystemExit('woken')\n")
+    program(
+        """
+        import importlib.util, sys
+        sys.path.insert(0, "")
+        spec = importlib.util.find_spec("sleeper")
+        spec.loader = importlib.util.LazyLoader(spec.loader)
+        sys.modules["sleeper"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["sleeper"])
+        sys.modules["odd"] = object()
+        import marshmallow, althaia
+        try:
+            althaia.patch()
+        except althaia.LatePatchError as error:
+            assert list(error.holders) == ["__main__"], error.holders
+        else:
+            raise AssertionError
+        """
+    )
+
+
+def test_force_redirects_later_imports_and_unpatch_puts_the_real_one_back(program):
+    program(
+        """
+        import sys
+        import marshmallow, marshmallow.experimental.context
+        real, held = marshmallow, marshmallow.Schema
+        before = {n: m for n, m in sys.modules.items() if n.startswith("marshmallow")}
+        import althaia
+        assert althaia.patch(force=True) and althaia.is_patched()
+        import marshmallow
+        from marshmallow.experimental.context import Context
+        assert marshmallow is not real and marshmallow.Schema is not held
+        assert marshmallow.Schema.__module__ == held.__module__ == "marshmallow.schema"
+        assert Context is not real.experimental.context.Context
+        assert althaia.patch(), "asking again is harmless"
+        assert althaia.unpatch()
+        after = {n: m for n, m in sys.modules.items() if n.startswith("marshmallow")}
+        assert after == before
+        import marshmallow
+        assert marshmallow is real
+        """
+    )
+
+
+def test_the_real_one_put_back_behind_our_back(program):
+    program(
+        """
+        import sys, marshmallow
+        real = marshmallow
+        import althaia
+        althaia.patch(force=True)
+        sys.modules["marshmallow"] = real
+        for attempt in (lambda: __import__("marshmallow.fields"), althaia.patch):
+            try:
+                attempt()
+            except (ImportError, althaia.LatePatchError) as error:
+                assert "real one" in str(error), error
+            else:
+                raise AssertionError(attempt)
+        """
+    )

@@ -1,0 +1,52 @@
+"""Worker processes run the same library, and values travel to and from them."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from tests.redirect.processes import succeed
+
+PROGRAM = """
+import multiprocessing, sys
+{first}
+import marshmallow
+from marshmallow import Schema, ValidationError, fields
+
+class Item(Schema):
+    x = fields.Integer(required=True)
+
+def work(value):
+    if value is None:
+        raise ValidationError({{"x": ["bad"]}}, "x", {{"x": 1}})
+    return marshmallow.__file__, marshmallow.Schema, Item().load({{"x": value}})
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context({method!r})
+    with context.Pool(2) as pool:
+        for file, schema, loaded in pool.map(work, ["1", "2", "3"]):
+            assert file == marshmallow.__file__ and "althaia" in file, file
+            assert schema is Schema
+        try:
+            pool.apply(work, (None,))
+        except ValidationError as error:
+            assert error.messages == {{"x": ["bad"]}} and error.data == {{"x": 1}}
+        else:
+            raise AssertionError
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+@pytest.mark.parametrize("way", ["patch()", "runner", "runner -m", "environment"])
+def test_pool(way: str, method: str, tmp_path: Path) -> None:
+    first = "import althaia; althaia.patch()" if way == "patch()" else ""
+    (tmp_path / "workers.py").write_text(PROGRAM.format(first=first, method=method))
+    env = {"ALTHAIA_PATCH": "1"} if way == "environment" else {}
+    words = {
+        "runner": ["-m", "althaia", "workers.py"],
+        "runner -m": ["-m", "althaia", "-m", "workers"],
+    }
+    assert "done" in succeed(*words.get(way, ["workers.py"]), cwd=tmp_path, env=env)
