@@ -15,6 +15,7 @@ import uuid as _uuid
 from itertools import zip_longest
 from types import MethodType
 
+cimport cython
 from cpython.datetime cimport (
     PyDate_CheckExact,
     PyDateTime_CheckExact,
@@ -88,6 +89,8 @@ cdef object taken(void* made):
 # ---- Frames -------------------------------------------------------------------------
 
 
+@cython.final
+@cython.freelist(16)
 cdef class Frame:
     pass
 
@@ -117,6 +120,7 @@ cdef DumpPlan valid_plan(object schema):
 # ---- Steps --------------------------------------------------------------------------
 
 
+@cython.no_gc_clear
 cdef class Step:
     """One field of a plan, and how its value is converted: as it is.
 
@@ -158,6 +162,8 @@ cdef class Step:
         return f"<{self.kind}: {self.name or self.attr} -> {self.key!r}>"
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class FieldStep(Step):
     """The field's own ``_serialize`` converts."""
 
@@ -167,12 +173,16 @@ cdef class FieldStep(Step):
         return self.field._serialize(value, self.attr, obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class OpaqueStep(Step):
     """The field's own ``serialize`` does everything."""
 
     kind = "field's own serialize"
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class StringStep(Step):
     kind = "text"
 
@@ -184,6 +194,8 @@ cdef class StringStep(Step):
         return self.field._serialize(value, self.attr, obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class IntegerStep(Step):
     kind = "int"
     cdef bint as_string
@@ -200,6 +212,8 @@ cdef class IntegerStep(Step):
         return str(value) if self.as_string else value
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class FloatStep(Step):
     kind = "float"
     cdef bint as_string
@@ -216,6 +230,8 @@ cdef class FloatStep(Step):
         return str(value) if self.as_string else value
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class DecimalStep(Step):
     kind = "decimal"
     cdef bint as_string, allow_nan
@@ -239,6 +255,8 @@ cdef class DecimalStep(Step):
         return format(value, "f") if self.as_string else value
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class IsoDateTimeStep(Step):
     kind = "datetime, ISO"
 
@@ -253,6 +271,8 @@ cdef class IsoDateTimeStep(Step):
         return self.field._serialize(value, self.attr, obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class IsoDateStep(Step):
     kind = "date, ISO"
 
@@ -264,6 +284,8 @@ cdef class IsoDateStep(Step):
         return self.field._serialize(value, self.attr, obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class IsoTimeStep(Step):
     kind = "time, ISO"
 
@@ -278,6 +300,8 @@ cdef class IsoTimeStep(Step):
         return self.field._serialize(value, self.attr, obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class FormatStep(Step):
     """A function of ``SERIALIZATION_FUNCS`` formats the value."""
 
@@ -292,6 +316,8 @@ cdef class FormatStep(Step):
         return None if value is None else self.function(value)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class StrftimeStep(Step):
     kind = "strftime"
     cdef object format
@@ -304,6 +330,8 @@ cdef class StrftimeStep(Step):
         return None if value is None else value.strftime(self.format)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class TimeDeltaStep(Step):
     kind = "timedelta"
     cdef int64_t unit
@@ -323,6 +351,8 @@ cdef class TimeDeltaStep(Step):
         return self.field._serialize(value, self.attr, obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class UUIDStep(Step):
     kind = "UUID"
 
@@ -339,6 +369,8 @@ cdef class UUIDStep(Step):
         return self.field._serialize(value, self.attr, obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class AttributeStep(Step):
     """One attribute of the value: ``compressed`` or ``exploded`` of an IP address."""
 
@@ -353,6 +385,8 @@ cdef class AttributeStep(Step):
         return None if value is None else getattr(value, self.attribute)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class EnumStep(Step):
     """A member's name or value, through the field that serializes it.
 
@@ -384,6 +418,8 @@ cdef class EnumStep(Step):
         return {"value" if self.by_value else "name": self.converter}
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class ListStep(Step):
     kind = "list"
     cdef Step item
@@ -406,6 +442,8 @@ cdef class ListStep(Step):
         return {"items": self.item}
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class TupleStep(Step):
     kind = "tuple"
     cdef tuple items
@@ -440,6 +478,8 @@ cdef bint has_simple_keys(dict mapping):
     return True
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class DictStep(Step):
     kind = "dict"
     cdef Step keys, values
@@ -481,6 +521,8 @@ cdef class DictStep(Step):
         }
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class MethodStep(Step):
     """A method of the schema, called with the object."""
 
@@ -499,6 +541,8 @@ cdef class MethodStep(Step):
         return MISSING if self.method is None else self.method(obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class FunctionStep(Step):
     kind = "function"
     cdef object function
@@ -511,6 +555,8 @@ cdef class FunctionStep(Step):
         return self.function(obj)
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class ConstantStep(Step):
     kind = "constant"
     cdef object constant
@@ -523,6 +569,8 @@ cdef class ConstantStep(Step):
         return self.constant
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class NestedStep(Step):
     """Another schema. It is resolved when the first object reaches it, as upstream does,
     and looked up and checked once per call."""
@@ -579,6 +627,8 @@ cdef class NestedStep(Step):
 # ---- Plans --------------------------------------------------------------------------
 
 
+@cython.final
+@cython.no_gc_clear
 cdef class DumpPlan:
     """How one schema dumps.
 

@@ -1,3 +1,7 @@
+from libc.stdint cimport uint64_t
+
+from althaia.plans.primitives cimport althaia_watched
+
 cdef object ANY
 
 
@@ -11,9 +15,15 @@ cdef class Guard:
     cdef object members
     cdef tuple members_snapshot
     cdef bint members_plain
+    cdef uint64_t members_version
     cdef unsigned int* tags
+    cdef althaia_watched* watched
+    cdef uint64_t* entry_versions
     cdef bint holds(self, object schema, object state)
     cdef bint _same_members(self)
+    cdef int _watch_types(self) except -1
+    cdef int _watch_fields(self, tuple fields) except -1
+    cdef int _watch_entries(self) except -1
 
 
 cdef class InstanceDict(dict):

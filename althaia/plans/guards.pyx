@@ -14,16 +14,21 @@ never be reused under it. It watches
 - the schema's own instance dictionary, as far as it shadows what the plan rests on.
 """
 
+cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM
+from libc.stdint cimport uint64_t
 
 from althaia.plans.primitives cimport (
+    althaia_all_hold,
+    althaia_dict_version,
     althaia_instance_dict,
     althaia_same_entries,
     althaia_same_entry,
     althaia_same_items,
     althaia_type_tag,
+    althaia_watched,
 )
 
 
@@ -60,6 +65,10 @@ def snapshot(mapping):
     return tuple(flat)
 
 
+# Not cleared by the collector: its borrowed pointers live as long as its tuples. The cycle
+# schema - dictionary - plan - field - schema is broken at the dictionary.
+@cython.no_gc_clear
+@cython.final
 cdef class Guard:
     """What one plan rests on.
 
@@ -78,28 +87,60 @@ cdef class Guard:
         self, schema, schema_type, tuple schema_names, members, tuple types,
         tuple fields, tuple lists, tuple entries,
     ):
-        cdef Py_ssize_t i
         self.schema_type = schema_type
         self.schema_names = schema_names
         self.members = members
         self.members_plain = type(members) is dict
+        self.members_version = althaia_dict_version(members) if self.members_plain else 0
         self.members_snapshot = snapshot(members)
         self.types = (schema_type, *types)
         self.lists = lists
         self.entries = entries
-        watched = []
-        for field in fields:
-            state = <object>althaia_instance_dict(field)
-            watched.append((field, type(field), snapshot(state)))
-        self.fields = tuple(watched)
-        self.tags = <unsigned int*>PyMem_Malloc(sizeof(unsigned int) * len(self.types))
+        self._watch_types()
+        self._watch_fields(fields)
+        self._watch_entries()
+
+    cdef int _watch_types(self) except -1:
+        cdef Py_ssize_t i, size = len(self.types)
+        self.tags = <unsigned int*>PyMem_Malloc(sizeof(unsigned int) * size)
         if self.tags is NULL:
             raise MemoryError
-        for i in range(len(self.types)):
+        for i in range(size):
             self.tags[i] = althaia_type_tag(self.types[i])
+        return 0
+
+    cdef int _watch_fields(self, tuple fields) except -1:
+        cdef Py_ssize_t i, size = len(fields)
+        cdef list owned = []
+        self.watched = <althaia_watched*>PyMem_Malloc(sizeof(althaia_watched) * (size or 1))
+        if self.watched is NULL:
+            raise MemoryError
+        for i in range(size):
+            field = fields[i]
+            state = <object>althaia_instance_dict(field)
+            entry = (field, type(field), state, snapshot(state))
+            owned.append(entry)
+            self.watched[i].object = <void*>field
+            self.watched[i].type = <void*>(<tuple>entry)[1]
+            self.watched[i].dict = <void*>state
+            self.watched[i].version = althaia_dict_version(state)
+            self.watched[i].snapshot = <void*>(<tuple>entry)[3]
+        self.fields = tuple(owned)
+        return 0
+
+    cdef int _watch_entries(self) except -1:
+        cdef Py_ssize_t i, size = len(self.entries)
+        self.entry_versions = <uint64_t*>PyMem_Malloc(sizeof(uint64_t) * (size or 1))
+        if self.entry_versions is NULL:
+            raise MemoryError
+        for i in range(size):
+            self.entry_versions[i] = althaia_dict_version((<tuple>self.entries[i])[0])
+        return 0
 
     def __dealloc__(self):
         PyMem_Free(self.tags)
+        PyMem_Free(self.watched)
+        PyMem_Free(self.entry_versions)
 
     def unwatchable(self):
         """The first type that CPython gives no version tag, or None."""
@@ -116,31 +157,24 @@ cdef class Guard:
         """
         cdef Py_ssize_t i, size
         cdef tuple entry
-        cdef void* found
         if type(schema) is not self.schema_type:
             return False
         size = len(self.types)
         for i in range(size):
-            if ALTHAIA_VERSION_TAG(self.types[i]) != self.tags[i]:
+            if ALTHAIA_VERSION_TAG(<object>PyTuple_GET_ITEM(self.types, i)) != self.tags[i]:
                 return False
         size = len(self.schema_names)
         for i in range(size):
-            entry = <tuple>self.schema_names[i]
-            if not althaia_same_entry(state, entry[0], entry[1], ABSENT_):
+            entry = <tuple>PyTuple_GET_ITEM(self.schema_names, i)
+            if not althaia_same_entry(
+                state, <object>PyTuple_GET_ITEM(entry, 0), <object>PyTuple_GET_ITEM(entry, 1),
+                ABSENT_,
+            ):
                 return False
-        if self.members_plain:
-            if not althaia_same_entries(self.members, self.members_snapshot, ANY):
-                return False
-        elif not self._same_members():
+        if not self._same_members():
             return False
-        size = len(self.fields)
-        for i in range(size):
-            entry = <tuple>self.fields[i]
-            if type(entry[0]) is not entry[1]:
-                return False
-            found = althaia_instance_dict(entry[0])
-            if found is NULL or not althaia_same_entries(<object>found, <tuple>entry[2], ANY):
-                return False
+        if not althaia_all_hold(self.watched, len(self.fields), ANY):
+            return False
         size = len(self.lists)
         for i in range(size):
             entry = <tuple>self.lists[i]
@@ -148,14 +182,27 @@ cdef class Guard:
                 return False
         size = len(self.entries)
         for i in range(size):
-            entry = <tuple>self.entries[i]
+            entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
+            if (
+                self.entry_versions[i] != 0
+                and althaia_dict_version(<object>PyTuple_GET_ITEM(entry, 0))
+                == self.entry_versions[i]
+            ):
+                continue
             if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT_):
                 return False
         return True
 
     cdef bint _same_members(self):
-        cdef tuple now = snapshot(self.members)
-        cdef Py_ssize_t i, size = len(now)
+        cdef tuple now
+        cdef Py_ssize_t i, size
+        if self.members_plain:
+            return (
+                self.members_version != 0
+                and althaia_dict_version(self.members) == self.members_version
+            ) or althaia_same_entries(self.members, self.members_snapshot, ANY)
+        now = snapshot(self.members)
+        size = len(now)
         if size != len(self.members_snapshot):
             return False
         for i in range(size):

@@ -153,8 +153,9 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
 /* The version tag of a type, assigned where it has none yet; 0 where none can be had.
  * CPython drops the tag whenever the type or one of its bases changes. */
 static unsigned int
-althaia_type_tag(PyTypeObject *type)
+althaia_type_tag(PyObject *cls)
 {
+    PyTypeObject *type = (PyTypeObject *)cls;
     if (type->tp_version_tag == 0) {
 #if PY_VERSION_HEX >= 0x030C0000
         PyUnstable_Type_AssignVersionTag(type);
@@ -193,6 +194,61 @@ althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
     }
     ALTHAIA_END_CRITICAL();
     return same && at == size;
+}
+
+/* A number that changes whenever the dictionary does, 0 where CPython keeps none that can be
+ * relied on: from 3.13 on, attributes kept inline change without it. */
+static uint64_t
+althaia_dict_version(PyObject *dict)
+{
+#if PY_VERSION_HEX < 0x030D0000
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
+    return ((PyDictObject *)dict)->ma_version_tag;
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#else
+    (void)dict;
+    return 0;
+#endif
+}
+
+/* What a guard knows of one object with an instance dictionary. All pointers are borrowed;
+ * the guard owns the objects. */
+typedef struct {
+    PyObject *object;
+    PyObject *type;
+    PyObject *dict;
+    uint64_t version;
+    PyObject *snapshot;
+} althaia_watched;
+
+/* 1 where each object has its type, its dictionary and in it what the snapshot says. */
+static int
+althaia_all_hold(const althaia_watched *watched, Py_ssize_t count, PyObject *any)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const althaia_watched *each = &watched[i];
+        PyObject *dict;
+        if ((PyObject *)Py_TYPE(each->object) != each->type) {
+            return 0;
+        }
+        dict = althaia_instance_dict(each->object);
+        if (dict == NULL) {
+            return 0;
+        }
+        if (dict == each->dict && each->version != 0
+            && althaia_dict_version(dict) == each->version) {
+            continue;
+        }
+        if (!althaia_same_entries(dict, each->snapshot, any)) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* 1 where the list holds exactly the items of the tuple, by identity and in order. */

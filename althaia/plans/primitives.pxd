@@ -1,6 +1,6 @@
 """Declarations of :file:`primitives.h`."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 
 cdef extern from "althaia/plans/primitives.h":
@@ -8,12 +8,32 @@ cdef extern from "althaia/plans/primitives.h":
     object althaia_get_value(object obj, str key, object missing)
     void* althaia_instance_dict(object obj)
 
-    unsigned int althaia_type_tag(object type_) 
+    unsigned int althaia_type_tag(object type_)
     bint althaia_same_entries(object mapping, tuple snapshot, object any_)
     bint althaia_same_items(list items, tuple snapshot)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
 
+    ctypedef struct althaia_watched:
+        void* object
+        void* type
+        void* dict
+        uint64_t version
+        void* snapshot
+
+    uint64_t althaia_dict_version(object mapping)
+    bint althaia_all_hold(const althaia_watched* watched, Py_ssize_t count, object any_)
+
     void* althaia_iso_date(object value) except? NULL
+    ctypedef struct althaia_watched:
+        void* object
+        void* type
+        void* dict
+        uint64_t version
+        void* snapshot
+
+    uint64_t althaia_dict_version(object mapping)
+    bint althaia_all_hold(const althaia_watched* watched, Py_ssize_t count, object any_)
+
     void* althaia_iso_datetime(object value) except? NULL
     void* althaia_iso_time(object value) except? NULL
     void* althaia_timedelta(object value, int64_t unit) except? NULL
