@@ -157,7 +157,7 @@ def _connect_engine() -> None:
     if not settings().plans:
         return
     try:
-        from althaia.plans import engine
+        import althaia.plans.engine as engine
     except ModuleNotFoundError as error:
         if error.name not in ("althaia.plans", "althaia.plans.engine"):
             raise
