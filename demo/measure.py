@@ -59,7 +59,8 @@ class Worker:
 
     def ask(self, *command: Any) -> Any:
         process = self._process
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             process.stdin.write(json.dumps(command) + "\n")
             process.stdin.flush()

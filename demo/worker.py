@@ -11,9 +11,9 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterable
-from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from time import perf_counter
+from types import FunctionType
 from typing import Any
 
 import marshmallow.schema
@@ -87,9 +87,13 @@ def digest(value: Any) -> str:
 
 
 def library() -> dict[str, Any]:
-    """Which marshmallow this process imported, by its file, not by what it says of itself."""
-    file = str(marshmallow.schema.__file__)
-    return {"file": file, "compiled": file.endswith(tuple(EXTENSION_SUFFIXES))}
+    """Which marshmallow this process imported: where it was loaded from, what it is made of."""
+    spec = marshmallow.schema.__spec__
+    dump: Any = marshmallow.Schema.dump
+    return {
+        "file": spec.origin if spec else None,
+        "compiled": not isinstance(dump, FunctionType),
+    }
 
 
 def main(database: str, limit: str) -> None:
