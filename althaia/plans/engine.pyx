@@ -21,6 +21,13 @@ cdef object DECLINED = seam.DECLINED
 cdef object upstream = None
 cdef int LARGE = 8
 cdef int LONGEST_WAIT = 1024
+cdef bint at_once = False
+
+
+def build_at_once(bint on):
+    """Build every plan at its schema's first use, whether that pays or not; for tests."""
+    global at_once
+    at_once = on
 
 
 def connect():
@@ -79,7 +86,7 @@ cdef DumpPlan find_anew(object schema, bint large):
         state.dump_wait = 2
     if state.dump_wait > 0:
         state.dump_wait -= 1
-    if state.dump_wait > 0 and not large:
+    if state.dump_wait > 0 and not large and not at_once:
         return None
     plan = build(schema)
     if plan.guard.unwatchable() is not None:
