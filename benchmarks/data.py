@@ -99,10 +99,20 @@ def parents(count: int) -> list[Node]:
     ]
 
 
-FLAT_NAMES = (
-    "number", "title", "ratio", "active", "created", "day", "at", "key", "price",
-    "email", "site", "colour", "span", "extra", "label",
-)  # fmt: skip
+def parent_records(count: int) -> list[dict[str, Any]]:
+    """:func:`parents` as records, for libraries that make their own objects of them."""
+
+    def record(node: Node) -> dict[str, Any]:
+        return {"name": node.name, "number": node.number}
+
+    return [
+        {
+            **record(parent),
+            "child": record(parent.child) if parent.child else None,
+            "children": [record(child) for child in parent.children],
+        }
+        for parent in parents(count)
+    ]
 
 
 @dataclass(slots=True)
@@ -265,3 +275,28 @@ def signup_records(count: int) -> list[dict[str, Any]]:
 def every_tenth(records: list[dict[str, Any]], **spoiled: Any) -> list[dict[str, Any]]:
     """``records`` with the values of every tenth replaced by ``spoiled``."""
     return [{**record, **spoiled} if i % 10 == 9 else record for i, record in enumerate(records)]
+
+
+def bad_quote_records(count: int) -> list[dict[str, Any]]:
+    return every_tenth(quote_records(count), page_number="many", content=None)
+
+
+def bad_flat_records(count: int) -> list[dict[str, Any]]:
+    return every_tenth(flat_records(count), number="x", email="nobody", day="2024-13-01")
+
+
+def bad_signup_records(count: int) -> list[dict[str, Any]]:
+    return every_tenth(signup_records(count), name="", age=11, plan="gold")
+
+
+def bad_small_record() -> dict[str, Any]:
+    return {**small_record(), "name": None, "active": "perhaps"}
+
+
+def bad_order_records(count: int, lines: int) -> list[dict[str, Any]]:
+    """Order records; in every tenth the last line does not load, at two levels."""
+    records = order_records(count, lines)
+    broken_line = {"quantity": "few", "price": 1.0, "product": {"id": 1, "tags": "new"}}
+    for order in records[9::10]:
+        order["lines"] = [*order["lines"][:-1], broken_line]
+    return records

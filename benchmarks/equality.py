@@ -6,23 +6,29 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.cases.calls import Invalid
+from benchmarks.cases.calls import Invalid, Rejected, paths_of
 
 
-def difference(expected: Any, actual: Any, where: str = "output") -> str | None:
+def difference(
+    expected: Any, actual: Any, where: str = "output", *, ordered: bool = True
+) -> str | None:
     """The first difference between two outputs as a sentence, or None.
+
+    ``ordered`` says whether the order of a mapping's keys counts.
 
     >>> difference([1, {"a": 2}], [1, {"a": 2.0}])
     "output[1]['a']: 2 (int) became 2.0 (float)"
     """
+    if isinstance(expected, Invalid) and isinstance(actual, Rejected):
+        return difference(paths_of(expected.messages), actual.paths, "places of errors")
     if type(expected) is not type(actual):
         return f"{where}: {_show(expected)} became {_show(actual)}"
     if isinstance(expected, Invalid):
-        return difference(expected.messages, actual.messages, "messages") or difference(
-            expected.valid, actual.valid, "valid data"
-        )
+        return difference(
+            expected.messages, actual.messages, "messages", ordered=ordered
+        ) or difference(expected.valid, actual.valid, "valid data", ordered=ordered)
     if isinstance(expected, Mapping):
-        if list(expected) != list(actual):
+        if list(expected) != list(actual) and (ordered or expected.keys() != actual.keys()):
             return f"{where}: keys {list(expected)} became {list(actual)}"
         pairs = ((expected[key], actual[key], f"{where}[{key!r}]") for key in expected)
     elif isinstance(expected, (list, tuple)):
@@ -41,7 +47,7 @@ def difference(expected: Any, actual: Any, where: str = "output") -> str | None:
         # Both sides of NaN are unequal to themselves, hence the texts.
         same = expected == actual or repr(expected) == repr(actual)
         return None if same else f"{where}: {_show(expected)} became {_show(actual)}"
-    return next((found for pair in pairs if (found := difference(*pair))), None)
+    return next((found for pair in pairs if (found := difference(*pair, ordered=ordered))), None)
 
 
 def _show(value: object) -> str:

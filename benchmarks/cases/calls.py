@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from benchmarks.model import Marshmallow, Work
@@ -43,3 +44,24 @@ class Invalid:
 
     def __repr__(self) -> str:
         return f"Invalid({self.messages!r}, {self.valid!r})"
+
+
+class Rejected:
+    """What another library's failed load gave: where the errors are, not how they read."""
+
+    __slots__ = ("paths",)
+
+    def __init__(self, paths: Iterable[tuple[Any, ...]]) -> None:
+        self.paths = sorted(paths, key=repr)
+
+
+def paths_of(messages: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where a marshmallow error tree has messages, in the order :class:`Rejected` keeps.
+
+    >>> paths_of({0: {"name": ["Missing."], "age": ["Too low.", "Odd."]}})
+    [(0, 'age'), (0, 'name')]
+    """
+    if not isinstance(messages, Mapping):
+        return [path]
+    below = [leaf for key, tree in messages.items() for leaf in paths_of(tree, (*path, key))]
+    return sorted(below, key=repr)

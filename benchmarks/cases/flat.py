@@ -55,10 +55,7 @@ def build_load(ma: Marshmallow, count: int) -> Work:
 
 
 def build_load_invalid(ma: Marshmallow, count: int) -> Work:
-    records = data.every_tenth(
-        data.flat_records(count), number="x", email="nobody", day="2024-13-01"
-    )
-    return load_work(ma, schema(ma)(many=True), records)
+    return load_work(ma, schema(ma)(many=True), data.bad_flat_records(count))
 
 
 SOURCES: dict[str, tuple[Callable[[int], Any], Goal]] = {

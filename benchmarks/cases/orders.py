@@ -54,11 +54,7 @@ def build_load(ma: Marshmallow, count: int) -> Work:
 
 
 def build_load_invalid(ma: Marshmallow, count: int) -> Work:
-    records = data.order_records(count, LINES)
-    broken_line = {"quantity": "few", "price": 1.0, "product": {"id": 1, "tags": "new"}}
-    for order in records[9::10]:
-        order["lines"] = [*order["lines"][:-1], broken_line]
-    return load_work(ma, schema(ma)(many=True), records)
+    return load_work(ma, schema(ma)(many=True), data.bad_order_records(count, LINES))
 
 
 def cases() -> Iterator[Case]:

@@ -62,8 +62,7 @@ def build_load(ma: Marshmallow, count: int) -> Work:
 
 
 def build_load_invalid(ma: Marshmallow, count: int) -> Work:
-    records = data.every_tenth(data.quote_records(count), page_number="many", content=None)
-    return load_work(ma, schemas(ma)[1](many=True), records)
+    return load_work(ma, schemas(ma)[1](many=True), data.bad_quote_records(count))
 
 
 def cases() -> Iterator[Case]:

@@ -27,9 +27,6 @@ def schema(ma: Marshmallow) -> Any:
     return Small
 
 
-BAD = {"name": None, "active": "perhaps"}
-
-
 def build_dump(ma: Marshmallow, count: int) -> Work:
     return dump_work(schema(ma)(), data.small())
 
@@ -39,7 +36,7 @@ def build_load(ma: Marshmallow, count: int) -> Work:
 
 
 def build_load_invalid(ma: Marshmallow, count: int) -> Work:
-    return load_work(ma, schema(ma)(), data.small_record() | BAD)
+    return load_work(ma, schema(ma)(), data.bad_small_record())
 
 
 def build_validate(ma: Marshmallow, count: int) -> Work:

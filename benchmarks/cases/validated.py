@@ -34,8 +34,7 @@ def build(ma: Marshmallow, count: int) -> Work:
 
 
 def build_invalid(ma: Marshmallow, count: int) -> Work:
-    records = data.every_tenth(data.signup_records(count), name="", age=11, plan="gold")
-    return load_work(ma, schema(ma)(many=True), records)
+    return load_work(ma, schema(ma)(many=True), data.bad_signup_records(count))
 
 
 def cases() -> Iterator[Case]:

@@ -1,0 +1,87 @@
+"""Who takes part: each library, what has to be installed for it, and how it is set up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """One contestant.
+
+    ``runner`` is its module in ``benchmarks.runners``. ``requirements`` go into an
+    environment of its own; ``None`` means the environment that runs the benchmarks, and
+    ``from_checkout`` a build of this checkout. A ``drop_in`` runs the cases' own schemas and
+    must give upstream's output to the last key; the others have schemas in their own
+    language and may order keys as they like.
+    """
+
+    name: str
+    label: str
+    runner: str
+    requirements: tuple[str, ...] | None
+    drop_in: bool = True
+    from_checkout: bool = False
+    variables: Mapping[str, str] = field(default_factory=lambda: NO_VARIABLES)
+
+
+UPSTREAM = Library("upstream", "marshmallow 4.4.0", "upstream", None)
+OURS = Library("althaia", "althaia", "ours", None)
+HAND_WRITTEN = Library("hand-written", "hand-written Python", "handwritten", None, drop_in=False)
+PURE = Library(
+    "pure",
+    "althaia, pure build",
+    "ours",
+    (),
+    from_checkout=True,
+    variables={"ALTHAIA_PURE_BUILD": "1"},
+)
+NO_PLANS = Library(
+    "no-plans", "althaia, ALTHAIA_PLANS=0", "ours", None, variables={"ALTHAIA_PLANS": "0"}
+)
+PREDECESSOR = Library("althaia-4.3.0", "althaia 4.3.0", "predecessor", ("althaia==4.3.0",))
+DEEP_FRIED = Library(
+    "deepfried",
+    "DeepFriedMarshmallow",
+    "deepfried",
+    ("DeepFriedMarshmallow==1.1.2", "marshmallow==4.4.0"),
+)
+PYDANTIC = Library(
+    "pydantic", "pydantic", "pydantic_models", ("pydantic[email]==2.14.3",), drop_in=False
+)
+MSGSPEC = Library("msgspec", "msgspec", "msgspec_structs", ("msgspec==0.22.0",), drop_in=False)
+CATTRS = Library(
+    "cattrs", "attrs + cattrs", "attrs_classes", ("attrs==26.1.0", "cattrs==26.2.1"), drop_in=False
+)
+MASHUMARO = Library(
+    "mashumaro", "mashumaro", "mashumaro_classes", ("mashumaro==3.23",), drop_in=False
+)
+RECIPE = Library(
+    "recipe",
+    "marshmallow-recipe",
+    "recipe_classes",
+    (
+        "marshmallow-recipe==0.0.103; python_version >= '3.12'",
+        # The last one for older Pythons; it has no Rust part.
+        "marshmallow-recipe==0.0.64; python_version < '3.12'",
+    ),
+    drop_in=False,
+)
+
+USUAL = (UPSTREAM, OURS, HAND_WRITTEN)
+PEERS = (
+    *USUAL,
+    PURE,
+    NO_PLANS,
+    PREDECESSOR,
+    DEEP_FRIED,
+    PYDANTIC,
+    MSGSPEC,
+    CATTRS,
+    MASHUMARO,
+    RECIPE,
+)

@@ -1,0 +1,1 @@
+"""One module a library: ``builds()`` by case name, ``plain(output)``, ``versions()``."""

@@ -1,0 +1,25 @@
+"""Bring another library's output into the form upstream's is compared in. Never timed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_UTC = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
+
+
+def spell_utc(value: Any) -> Any:
+    """``…Z`` and ``…+00:00`` name the same moment; upstream writes the latter."""
+    if isinstance(value, str):
+        return f"{value[:-1]}+00:00" if _UTC.fullmatch(value) else value
+    if isinstance(value, dict):
+        return {key: spell_utc(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [spell_utc(item) for item in value]
+    return value
+
+
+def unfold_order(loaded: dict[str, Any]) -> dict[str, Any]:
+    """Give a loaded order the dotted path and the plucked object upstream unfolds."""
+    city, coupon = loaded.pop("city"), loaded.pop("coupon")
+    return {**loaded, "customer": {"address": {"city": city}}, "coupon": {"code": coupon}}

@@ -1,0 +1,193 @@
+"""marshmallow-recipe: dataclasses; compiled where its Rust part installs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import marshmallow_recipe as mr
+
+from benchmarks import data
+from benchmarks.cases import flat
+from benchmarks.model import Work
+from benchmarks.runners.dropin import versions_of
+from benchmarks.runners.plainly import spell_utc, unfold_order
+
+
+@dataclass
+class Author:
+    id: int
+    first: str
+    last: str
+    book_count: float
+    age: float
+    address: str
+
+
+@dataclass
+class Quote:
+    id: int
+    author: Author
+    content: str
+    posted_at: dt.datetime
+    book_name: str
+    page_number: float
+    line_number: float
+    col_number: float
+
+
+@dataclass
+class Child:
+    name: str
+    number: int
+
+
+@dataclass
+class Parent:
+    name: str
+    number: int
+    child: Child
+    children: list[Child]
+
+
+@dataclass
+class Flat:
+    number: int
+    title: str
+    ratio: float
+    active: bool
+    created: dt.datetime
+    day: dt.date
+    at: dt.time
+    key: uuid.UUID
+    price: Decimal
+    email: str
+    site: str
+    colour: data.Colour
+    span: float
+    extra: dict[str, Any]
+    label: str = field(metadata=mr.meta(name="Label"))
+
+
+@dataclass
+class Product:
+    id: int
+    name: str
+    tags: list[str]
+    weight: float
+
+
+@dataclass
+class Line:
+    quantity: int
+    price: float
+    product: Product
+
+
+@dataclass
+class Order:
+    id: int
+    placed: dt.datetime
+    city: str
+    coupon: str
+    totals: dict[str, float]
+    lines: list[Line]
+
+
+@dataclass
+class Small:
+    id: int
+    name: str
+    email: str
+    active: bool
+    joined: dt.datetime
+
+
+def finish_quote(quote: dict[str, Any]) -> dict[str, Any]:
+    """It writes fields only: Python adds what is computed."""
+    author = quote["author"]
+    author["full_name"] = f"{author['first']} {author['last']}"
+    quote["author_line"] = f"{author['last']}, {author['first']}"
+    return quote
+
+
+def finish_child(child: dict[str, Any]) -> dict[str, Any]:
+    child["doubled"] = child["number"] * 2 + 10
+    return child
+
+
+def finish_parent(parent: dict[str, Any]) -> dict[str, Any]:
+    finish_child(parent["child"])
+    for child in parent["children"]:
+        finish_child(child)
+    return finish_child(parent)
+
+
+def dump_many(
+    kind: type,
+    records: Callable[[int], Any],
+    finish: Callable[[dict[str, Any]], dict[str, Any]] | None,
+    count: int,
+) -> Work:
+    items = mr.load_many(kind, records(count))
+    dump = partial(mr.dump_many, items)
+    if finish is None:
+        return dump
+    return lambda: [finish(item) for item in dump()]
+
+
+def first(many: Work) -> Work:
+    return lambda: many()[0]  # type: ignore[index]
+
+
+def dump_one(kind: type, make: Callable[[], Any], count: int) -> Work:
+    return partial(mr.dump, mr.load(kind, make()))
+
+
+def load_many(kind: type, records: Callable[[int], Any], count: int) -> Work:
+    return partial(mr.load_many, kind, records(count))
+
+
+def load_one(kind: type, make: Callable[[], Any], count: int) -> Work:
+    return partial(mr.load, kind, make())
+
+
+def plain(output: Any) -> Any:
+    if isinstance(output, list):
+        return [plain(item) for item in output]
+    if is_dataclass(output) and not isinstance(output, type):
+        values = asdict(output)
+        return unfold_order(values) if isinstance(output, Order) else values
+    return spell_utc(output)
+
+
+def builds() -> Mapping[str, Callable[[int], Work]]:
+    orders = partial(data.order_records, lines=20)
+    flats = partial(dump_many, Flat, data.flat_records, None)
+    parents = partial(dump_many, Parent, data.parent_records, finish_parent)
+    return {
+        **{
+            f"quotes-{n}": partial(dump_many, Quote, data.quote_records, finish_quote)
+            for n in (1, 20, 1_000, 20_000)
+        },
+        **{f"load-quotes-{n}": partial(load_many, Quote, data.quote_records) for n in (1, 1_000)},
+        **{f"children-{n}": parents for n in (2, 100)},
+        **{f"growth-{n}": flats for n in flat.GROWTH},
+        "children-1": lambda count: first(parents(1)),
+        "flat-dicts": flats,
+        "flat-objects": flats,
+        "flat-slots": flats,
+        "orders": partial(dump_many, Order, orders, None),
+        "small": partial(dump_one, Small, data.small_record),
+        "load-orders": partial(load_many, Order, orders),
+        "load-small": partial(load_one, Small, data.small_record),
+    }
+
+
+def versions() -> dict[str, str]:
+    return versions_of("marshmallow-recipe", "marshmallow")
