@@ -12,15 +12,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(_WIN32)
-#include <windows.h>
-#define ALTHAIA_THREAD_LOCAL __declspec(thread)
-#else
-#include <pthread.h>
-#include <sys/resource.h>
+#if !defined(_WIN32)
 #include <time.h>
-#define ALTHAIA_THREAD_LOCAL __thread
 #endif
+
+#include "althaia/stack.h"
 
 #if PY_VERSION_HEX < 0x030D0000
 #define althaia_optional_attr _PyObject_LookupAttr
@@ -443,71 +439,12 @@ althaia_uuid_text(PyObject *number)
 
 /* ---- Stack guard ------------------------------------------------------------------- */
 
-/* Bounds of this thread's C stack, found once per thread. [low, high) is the whole
- * stack; below `floor` no further level of recursion is begun. */
-typedef struct {
-    char *low;
-    char *floor;
-    char *high;
-} althaia_stack_t;
-
-static ALTHAIA_THREAD_LOCAL althaia_stack_t althaia_stack = {NULL, NULL, NULL};
-
-static void
-althaia_find_stack(char *here)
-{
-    char *low = NULL, *high = NULL;
-    size_t size, margin;
-#if defined(_WIN32)
-    ULONG_PTR win_low, win_high;
-    GetCurrentThreadStackLimits(&win_low, &win_high);
-    low = (char *)win_low;
-    high = (char *)win_high;
-#elif defined(__APPLE__)
-    high = (char *)pthread_get_stackaddr_np(pthread_self());
-    low = high - pthread_get_stacksize_np(pthread_self());
-#elif defined(__linux__)
-    pthread_attr_t attr;
-    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-        void *address;
-        if (pthread_attr_getstack(&attr, &address, &size) == 0) {
-            low = (char *)address;
-            high = low + size;
-        }
-        pthread_attr_destroy(&attr);
-    }
-#endif
-    if (low == NULL || here < low || here >= high) {
-        /* A stack of somebody's own making: take it that 64 KiB are left from here. */
-        low = here - 65536;
-        high = here + 65536;
-    }
-    size = (size_t)(high - low);
-    /* What user code and CPython itself may need below our last frame. */
-    margin = size / 4;
-    if (margin > 262144) {
-        margin = 262144;
-    }
-    if (margin < 40960 && size >= 98304) {
-        margin = 40960;
-    }
-    althaia_stack.low = low;
-    althaia_stack.high = high;
-    althaia_stack.floor = low + margin;
-}
-
 /* Begin a level of recursion: 0, or -1 with RecursionError set. Every 0 is matched by
  * althaia_leave(). */
 static int
 althaia_enter(void)
 {
-    char here;
-    char *at = (char *)&here;
-    if (at < althaia_stack.low || at >= althaia_stack.high) {
-        althaia_find_stack(at);
-    }
-    if (at < althaia_stack.floor) {
-        PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded");
+    if (althaia_stack_is_low()) {
         return -1;
     }
     return Py_EnterRecursiveCall("");
