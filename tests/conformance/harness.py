@@ -8,8 +8,9 @@ Adding a scenario takes three lines::
 
 ``ma`` is the library, ``log`` records what happens on the way (see :class:`Log`). Returned
 and raised values, the log, warnings and watched objects are compared as the design defines
-"equal". Every scenario runs against our copy twice: with plans, and with every call left to
-upstream's own code.
+"equal". Every scenario runs against our copy twice: with plans built at first use, and with
+every call left to upstream's own code (only the latter where there is no engine: the pure
+build).
 """
 
 from __future__ import annotations
@@ -119,6 +120,24 @@ class Log:
         self.outcome.error = self._describe(error)
 
 
+try:
+    from althaia.plans import engine
+except ImportError:
+    engine = None
+
+MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
+
+
+@contextlib.contextmanager
+def plans_at_once() -> Iterator[None]:
+    """Plan each schema when it is first used, where the engine would rather wait."""
+    engine.build_at_once(True)
+    try:
+        yield
+    finally:
+        engine.build_at_once(False)
+
+
 def _decline(*args: object) -> object:
     return seam.DECLINED
 
@@ -174,13 +193,13 @@ def difference(expected: Outcome, actual: Outcome) -> str:
     )
 
 
-def compare(function: Scenario, *, plans: bool = True, **arguments: object) -> None:
+def compare(function: Scenario, *, plans: bool = engine is not None, **arguments: object) -> None:
     """Fail the test when the two libraries differ in ``function``.
 
     :raises AssertionError: with the difference as text.
     """
     expected = run(function, upstream, **arguments)
-    with contextlib.nullcontext() if plans else plans_off():
+    with plans_at_once() if plans else plans_off():
         actual = run(function, ours, **arguments)
     text = difference(expected, actual)
     if text:
@@ -191,17 +210,17 @@ def scenario(function: Scenario) -> Callable[..., None]:
     """Make a test of ``function(ma, log, **parameters)``; parameters come from pytest."""
     parameters = list(inspect.signature(function).parameters.values())[2:]
 
-    def test(plans: bool, **arguments: object) -> None:
+    def test(mode: str, **arguments: object) -> None:
         __tracebackhide__ = True
-        compare(function, plans=plans, **arguments)
+        compare(function, plans=mode == "plans", **arguments)
 
     test.__name__ = function.__name__
     test.__qualname__ = function.__qualname__
     test.__module__ = function.__module__
     test.__doc__ = function.__doc__
-    switch = inspect.Parameter("plans", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    switch = inspect.Parameter("mode", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     test.__signature__ = inspect.Signature([switch, *parameters])
-    return pytest.mark.parametrize("plans", [True, False], ids=["plans", "no-plans"])(test)
+    return pytest.mark.parametrize("mode", MODES)(test)
 
 
 def libraries() -> tuple[ModuleType, ModuleType]:

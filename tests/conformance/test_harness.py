@@ -225,3 +225,18 @@ def test_neutral_text() -> None:
     assert neutral("<althaia.marshmallow.fields.X object at 0x7f1c2d>") == (
         "<marshmallow.fields.X object at 0x>"
     )
+
+
+@pytest.mark.skipif(harness.engine is None, reason="a pure build has no plans to switch")
+def test_plans_are_on_and_off() -> None:
+    _, ours = harness.libraries()
+
+    def answered() -> list[object]:
+        schema = ours.Schema.from_dict({"f": ours.fields.Integer()})()
+        schema.dump({"f": 1})
+        return [harness.seam.dump(schema, {"f": "1"}, None)]
+
+    with harness.plans_at_once():
+        assert answered() == [{"f": 1}]
+    with harness.plans_off():
+        assert answered() == [harness.seam.DECLINED]

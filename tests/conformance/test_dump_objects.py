@@ -1,0 +1,336 @@
+"""Every sort of object given to schemas that read it in every way."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import OBJECTS, Plain, Query, Sequenced, schema_of
+
+READERS = {
+    "raw": lambda ma: {"f": ma.fields.Raw(), "g": ma.fields.Raw()},
+    "default": lambda ma: {"g": ma.fields.Raw(dump_default="d"), "f": ma.fields.Raw()},
+    "string": lambda ma: {"f": ma.fields.String(), "absent": ma.fields.String()},
+    "integer": lambda ma: {"f": ma.fields.Integer(), "g": ma.fields.String()},
+    "attribute": lambda ma: {"x": ma.fields.Raw(attribute="f"), "f": ma.fields.Raw()},
+    "dotted": lambda ma: {
+        "x": ma.fields.Raw(attribute="f.real"),
+        "y": ma.fields.Raw(attribute="f.f"),
+        "z": ma.fields.Raw(attribute="absent.f"),
+    },
+    "methods": lambda ma: {
+        "items": ma.fields.Raw(),
+        "get": ma.fields.Raw(),
+        "keys": ma.fields.Raw(),
+        "h": ma.fields.Raw(),
+    },
+    "nested": lambda ma: {
+        "f": ma.fields.Nested({"real": ma.fields.Raw(), "f": ma.fields.Raw()}),
+        "g": ma.fields.List(ma.fields.Raw()),
+    },
+    "function": lambda ma: {"f": ma.fields.Function(lambda obj: obj["f"]), "g": ma.fields.Raw()},
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("kind", OBJECTS)
+@scenario
+def test_each_object(ma: Any, log: Any, kind: str, reader: str) -> None:
+    schema = schema_of(ma, READERS[reader](ma))
+    make = OBJECTS[kind]
+    for attributes in ({}, {"f": 1}, {"f": 1, "g": "x"}, {"f": {"f": 2}, "g": [1]}):
+        obj = log.watch(make(**attributes))
+        log.attempt(schema.dump, obj)
+        log.attempt(schema.dump, [make(**attributes), obj], many=True)
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+@scenario
+def test_each_object_nested(ma: Any, log: Any, kind: str) -> None:
+    child = ma.Schema.from_dict({"f": ma.fields.Raw(), "g": ma.fields.String()}, name="Child")
+    schema = schema_of(
+        ma,
+        {
+            "one": ma.fields.Nested(child),
+            "many": ma.fields.Nested(child, many=True),
+            "listed": ma.fields.List(ma.fields.Nested(child)),
+            "mapped": ma.fields.Dict(values=ma.fields.Nested(child)),
+            "plucked": ma.fields.Pluck(child, "f"),
+            "all": ma.fields.Pluck(child, "g", many=True),
+        },
+    )
+    make = OBJECTS[kind]
+    for name in ("one", "plucked"):
+        log.attempt(schema.dump, {name: make(f=1, g=2)})
+        log.attempt(schema.dump, {name: make()})
+    for name in ("many", "listed", "all"):
+        log.attempt(schema.dump, {name: [make(f=1, g=2), make(g=3)]})
+        log.attempt(schema.dump, {name: make(f=1, g=2)})
+    log.attempt(schema.dump, {"mapped": {"k": make(f=1, g=2)}})
+    log.attempt(schema.dump, {"mapped": make(f=1, g=2)})
+
+
+def _failing(items: Any) -> Any:
+    yield from items
+    raise LookupError("in the middle")
+
+
+COLLECTIONS = {
+    "list": list,
+    "tuple": tuple,
+    "generator": lambda items: (item for item in items),
+    "failing": _failing,
+    "iterator": iter,
+    "query": lambda items: Query(*items),
+    "sequence": lambda items: Sequenced(*items),
+    "deque": collections.deque,
+    "dict": lambda items: dict.fromkeys(range(len(items)), 1),
+    "dict-of-items": lambda items: {"f": items},
+    "values": lambda items: dict(enumerate(items)).values(),
+    "map": lambda items: map(dict, items),
+    "none": lambda items: None,
+    "number": lambda items: 3,
+    "text": lambda items: "ab",
+    "one": lambda items: items[0],
+    "empty": lambda items: [],
+    "nones": lambda items: [None, *items, None],
+    "mixed": lambda items: [*items, Plain(f=9), None, 3, "x", Plain()],
+    "subclass": lambda items: type("L", (list,), {"__iter__": lambda self: iter([{"f": 7}])})(
+        items
+    ),
+}
+
+
+@pytest.mark.parametrize("many", [True, False, 1, 0, "yes", "", None])
+@pytest.mark.parametrize("kind", COLLECTIONS)
+@scenario
+def test_collections(ma: Any, log: Any, kind: str, many: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Raw(dump_default=0)})
+    for _ in range(2):
+        items = COLLECTIONS[kind]([{"f": "1"}, {"f": 2, "g": 3}, {}])
+        log.attempt(schema.dump, items, many=many)
+        log("afterwards", items)
+    items = COLLECTIONS[kind]([{"f": "1"}])
+    log.attempt(schema_of(ma, {"f": ma.fields.Integer()}, many=True).dump, items, many=many)
+
+
+@scenario
+def test_a_collection_that_grows_while_it_is_dumped(ma: Any, log: Any) -> Any:
+    rows: list[Any] = [{"f": 1}]
+
+    def grow(obj: Any) -> int:
+        if len(rows) < 20:
+            rows.append({"f": len(rows)})
+        return len(rows)
+
+    schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Function(grow)})
+    return schema.dump(rows, many=True)
+
+
+@scenario
+def test_a_collection_that_shrinks_while_it_is_dumped(ma: Any, log: Any) -> Any:
+    rows = [{"f": number} for number in range(10)]
+
+    def shrink(obj: Any) -> int:
+        rows.pop()
+        return len(rows)
+
+    schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Function(shrink)})
+    return schema.dump(rows, many=True)
+
+
+@pytest.mark.parametrize("field", ["dict", "list", "keys"])
+@scenario
+def test_a_value_that_changes_while_it_is_converted(ma: Any, log: Any, field: str) -> Any:
+    value: Any = [1, 2] if field == "list" else {"a": 1, "b": 2}
+
+    class Growing(ma.fields.Raw):
+        def _serialize(self, item: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            if len(value) < 6:
+                if field == "list":
+                    value.append(len(value))
+                else:
+                    value[f"k{len(value)}"] = 0
+            return item
+
+    fields = {
+        "list": lambda: ma.fields.List(Growing()),
+        "dict": lambda: ma.fields.Dict(values=Growing()),
+        "keys": lambda: ma.fields.Dict(keys=Growing()),
+    }
+    log.attempt(schema_of(ma, {"f": fields[field]()}).dump, log.watch({"f": value}))
+
+
+@pytest.mark.parametrize("where", ["first", "middle", "last"])
+@pytest.mark.parametrize("error", [ValueError, KeyError, AttributeError, StopIteration])
+@scenario
+def test_an_exception_from_a_property(
+    ma: Any, log: Any, error: type[Exception], where: str
+) -> None:
+    class Noisy:
+        def __init__(self, fails: bool) -> None:
+            self.fails = fails
+
+        def __getattr__(self, name: str) -> Any:
+            log("asked", name)
+            if name == "g" and self.fails:
+                raise error("g")
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return name
+
+    schema = schema_of(ma, {name: ma.fields.String() for name in "fgh"})
+    rows = [Noisy(where == "first"), Noisy(where == "middle"), Noisy(where == "last")]
+    log.attempt(schema.dump, rows, many=True)
+    log.attempt(schema.dump, rows, many=True)
+
+
+@scenario
+def test_what_is_asked_of_an_object_and_in_which_order(ma: Any, log: Any) -> None:
+    class Watched:
+        def __getattribute__(self, name: str) -> Any:
+            log("get", name)
+            return object.__getattribute__(self, name)
+
+        f = 1
+
+    class Item:
+        def __getitem__(self, key: Any) -> Any:
+            log("item", key)
+            if key == "g":
+                raise KeyError(key)
+            return 2
+
+        def __getattr__(self, name: str) -> Any:
+            log("attr", name)
+            raise AttributeError(name)
+
+    schema = schema_of(ma, {name: ma.fields.Integer() for name in "fgh"})
+    dotted = schema_of(ma, {"a": ma.fields.Raw(attribute="f.g.h")})
+    for obj in (Watched(), Item()):
+        for _ in range(3):
+            log.attempt(schema.dump, obj)
+            log.attempt(dotted.dump, obj)
+            log.attempt(dotted.dump, {"f": obj})
+
+
+@scenario
+def test_hostile_keys(ma: Any, log: Any) -> None:
+    class Key(str):
+        def __hash__(self) -> int:
+            return str.__hash__(self)
+
+        def __eq__(self, other: object) -> bool:
+            log("eq", str(other))
+            raise RuntimeError("compared")
+
+    class QuietKey(Key):
+        __hash__ = Key.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            raise KeyError("compared")
+
+    schema = schema_of(ma, {"f": ma.fields.Raw(), "g": ma.fields.Raw()})
+    for key in (Key("f"), QuietKey("f")):
+        log.attempt(schema.dump, {key: 1, "g": 2})
+        log.attempt(schema.dump, [{"f": 1}, {key: 1}], many=True)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 100])
+@scenario
+def test_counts_around_the_engines_thresholds(ma: Any, log: Any, count: int) -> Any:
+    schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.String()})
+    return schema.dump([{"f": str(i), "g": i} for i in range(count)], many=True)
+
+
+@pytest.mark.parametrize("times", range(1, 6))
+@scenario
+def test_a_schema_used_several_times(ma: Any, log: Any, times: int) -> None:
+    schema = schema_of(
+        ma, {"f": ma.fields.Integer(), "n": ma.fields.Nested({"g": ma.fields.Raw()})}
+    )
+    for number in range(times):
+        log.attempt(schema.dump, {"f": number, "n": {"g": 1}})
+        log.attempt(schema.dump, {"f": "not a number", "n": {"g": 1}})
+
+
+@scenario
+def test_a_cycle(ma: Any, log: Any) -> None:
+    class Node(ma.Schema):
+        f = ma.fields.Integer()
+        next = ma.fields.Nested(lambda: Node())
+
+    rows: dict[str, Any] = {"f": 1}
+    rows["next"] = rows
+    log.attempt(Node().dump, rows)
+
+
+@pytest.mark.parametrize("expired", [True, False])
+@scenario
+def test_mapped_objects(ma: Any, log: Any, expired: bool) -> None:
+    import sqlalchemy as sa
+    from sqlalchemy import orm
+
+    registry = orm.registry()
+    authors = sa.Table(
+        "author", registry.metadata, sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("name", sa.String),
+    )  # fmt: skip
+    books = sa.Table(
+        "book", registry.metadata, sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("title", sa.String), sa.Column("author_id", sa.ForeignKey("author.id")),
+    )  # fmt: skip
+
+    class Author:
+        pass
+
+    class Book:
+        pass
+
+    registry.map_imperatively(Book, books)
+    registry.map_imperatively(
+        Author, authors, properties={"books": orm.relationship(Book, backref="author")}
+    )
+    book = ma.Schema.from_dict({"id": ma.fields.Integer(), "title": ma.fields.String()})
+    schema = schema_of(
+        ma,
+        {
+            "id": ma.fields.Integer(),
+            "name": ma.fields.String(),
+            "absent": ma.fields.Raw(dump_default=0),
+            "books": ma.fields.List(ma.fields.Nested(book)),
+            "titles": ma.fields.Pluck(book, "title", many=True, attribute="books"),
+        },
+    )
+    connection = sa.create_engine("sqlite://")
+    registry.metadata.create_all(connection)
+    with orm.Session(connection, expire_on_commit=expired) as session:
+        for number in range(3):
+            author = Author()
+            author.name = f"author {number}"
+            author.books = [Book(), Book()]
+            author.books[0].title = "a title"
+            session.add(author)
+        session.commit()
+        log.attempt(schema.dump, session.query(Author).order_by(authors.c.id), many=True)
+        log.attempt(schema.dump, author)
+    registry.dispose()
+
+
+@scenario
+def test_rows_of_a_table(ma: Any, log: Any) -> None:
+    import sqlalchemy as sa
+
+    engine = sa.create_engine("sqlite://")
+    schema = schema_of(
+        ma, {"f": ma.fields.Integer(), "g": ma.fields.String(), "h": ma.fields.Raw()}
+    )
+    with engine.connect() as connection:
+        rows = connection.execute(sa.text("select 1 as f, 'x' as g union select 2, null")).all()
+        log.attempt(schema.dump, rows, many=True)
+        log.attempt(schema.dump, rows[0])
+        log.attempt(schema.dump, [row._mapping for row in rows], many=True)
+        log.attempt(schema.dump, connection.execute(sa.text("select 3 as f")), many=True)
