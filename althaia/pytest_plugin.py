@@ -1,27 +1,41 @@
 """Run a test suite on the compiled copy: ``pytest -p althaia.pytest_plugin``.
 
 In a configuration file: ``addopts = "-p althaia.pytest_plugin"``. Loading the plugin
-redirects marshmallow. pytest loads ``-p`` plugins before it reads ``filterwarnings`` and
-before any conftest, either of which may import marshmallow.
+redirects marshmallow, before any conftest or test module is imported.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
+from _pytest import config
 
 import althaia
 from althaia import redirect
 
-if TYPE_CHECKING:
-    import pytest
 
-redirect.patch(how="-p althaia.pytest_plugin")
+def _activate() -> None:
+    how = "-p althaia.pytest_plugin"
+    try:
+        redirect.patch(how=how)
+    except redirect.LatePatchError as error:
+        if error.holders:
+            raise pytest.UsageError(
+                f"{error}\nSince pytest 9, the classes that filterwarnings names are imported "
+                "before any plugin: run 'python -m althaia -m pytest', or set ALTHAIA_PATCH=1."
+            ) from None
+        # Only a class of marshmallow's own was looked up, for filterwarnings. Nobody holds the
+        # library yet, and pytest parses the filters again for each test, unless it remembers.
+        redirect.patch(force=True, how=how)
+        getattr(config.parse_warning_filter, "cache_clear", bool)()
 
 
-def pytest_report_header(config: pytest.Config) -> str:
+def pytest_report_header() -> str:
     """One line at the top of the run: which marshmallow is tested."""
     info = althaia.info()
     if not info.patched:
         return f"althaia {info.version}: switched off, marshmallow is not redirected"
     kind = "compiled" if info.compiled else "not compiled"
     return f"althaia {info.version}: marshmallow {info.upstream} is redirected, {kind}"
+
+
+_activate()

@@ -13,6 +13,7 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFil
 from io import open_code
 
 from althaia import redirect
+from althaia.config import ConfigError
 
 TYPE_CHECKING = False
 
@@ -47,7 +48,12 @@ def execute(words: list[str]) -> int:
 
 
 def _start(program: Callable[[str], None], value: str, argv: list[str]) -> int:
-    if redirect.patch(how="python -m althaia"):
+    try:
+        redirected = redirect.patch(how="python -m althaia")
+    except (ConfigError, redirect.LatePatchError) as error:
+        print(f"python -m althaia: {error}", file=sys.stderr)
+        return 1
+    if redirected:
         # Workers that the program spawns run the same library.
         os.environ.setdefault("ALTHAIA_PATCH", "1")
     sys.argv[:] = argv
@@ -86,11 +92,11 @@ def _standard_input(_: str) -> None:
 
 
 def _script(name: str) -> None:
-    path = name if os.path.isabs(name) else os.path.join(os.getcwd(), name.removeprefix("./"))
+    path = os.path.join(os.getcwd(), name)
     if _is_import_root(name):
         from runpy import _run_module_as_main  # type: ignore[attr-defined]
 
-        sys.path.insert(0, name)
+        sys.path.insert(0, path)
         _clear_main(BuiltinImporter)
         _run_module_as_main("__main__", False)
         return

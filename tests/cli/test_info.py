@@ -1,0 +1,131 @@
+"""``althaia.info()`` and ``python -m althaia info``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import althaia
+
+ROOT = Path(althaia.__file__).parent.parent
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A folder with a copy of the package, to change."""
+    shutil.copytree(
+        ROOT / "althaia", tmp_path / "althaia", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    return tmp_path
+
+
+def show(run, **options):
+    done = run("-m", "althaia", "info", "--json", **options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_it_says(run):
+    shown = show(run)
+    assert shown["version"] == metadata.version("althaia") == althaia.__version__
+    assert shown["upstream"] == "4.4.0"
+    assert shown["python"].endswith(sys.version.split()[0])
+    assert shown["patched"] is False
+    assert shown["how"] is None
+    assert shown["real"]["version"] == metadata.version("marshmallow")
+    assert Path(shown["real"]["location"]).is_file()
+    assert "althaia" not in shown["real"]["location"]
+    assert shown["stale"] == []
+    assert shown["settings"]["plans"] is True
+    assert "althaia.marshmallow.schema" in shown["modules"]
+    assert set(shown["modules"].values()) == {"compiled" if shown["compiled"] else "interpreted"}
+
+
+def test_the_text_says_the_same(run):
+    text = run("-m", "althaia", "info").stdout
+    shown = show(run)
+    for fact in (
+        shown["version"],
+        shown["real"]["location"],
+        "marshmallow 4.4.0",
+        *shown["modules"],
+    ):
+        assert fact in text
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "how"),
+    [
+        (
+            ["-c", "import althaia; althaia.patch(); print(althaia.info().how)"],
+            {},
+            "althaia.patch()",
+        ),
+        (
+            ["-m", "althaia", "-c", "import althaia; print(althaia.info().how)"],
+            {},
+            "python -m althaia",
+        ),
+        (
+            ["-c", "import althaia; print(althaia.info().how)"],
+            {"ALTHAIA_PATCH": "1"},
+            "ALTHAIA_PATCH",
+        ),
+        (
+            ["-c", "import althaia; althaia.patch(); print(althaia.info().how)"],
+            {"ALTHAIA_PATCH": "1"},
+            "ALTHAIA_PATCH",
+        ),
+        (["-c", "import althaia; print(althaia.info().how)"], {}, "None"),
+    ],
+)
+def test_how_it_was_patched(run, words, env, how):
+    done = run(*words, env=env)
+    assert done.stdout.strip() == how, done.stderr
+
+
+def test_patched_it_still_knows_the_real_one(run):
+    shown = show(run, env={"ALTHAIA_PATCH": "1"})
+    assert shown["patched"] is True
+    assert "althaia" not in shown["real"]["location"]
+
+
+def test_it_imports_neither_library(run):
+    code = (
+        "import althaia, sys; althaia.info(); "
+        "print([n for n in sys.modules if 'marshmallow' in n or n.startswith('althaia.plans')])"
+    )
+    assert run("-c", code).stdout.strip() == "[]"
+
+
+def test_an_edited_source_is_stale_where_it_is_compiled(run, copied):
+    source = copied / "althaia" / "marshmallow" / "validate.py"
+    source.write_text(source.read_text("utf-8") + "\nEDITED = True\n", "utf-8")
+    shown = show(run, cwd=copied)
+    if shown["compiled"]:
+        assert shown["stale"] == ["althaia.marshmallow.validate"]
+        assert "1 stale: build again" in run("-m", "althaia", "info", cwd=copied).stdout
+    else:
+        assert shown["stale"] == []
+
+
+def test_a_partly_compiled_package(run, copied):
+    binaries = [*copied.rglob("validate.*.so"), *copied.rglob("validate.*.pyd")]
+    for binary in binaries:
+        binary.unlink()
+    shown = show(run, cwd=copied)
+    assert shown["compiled"] is False
+    assert shown["modules"]["althaia.marshmallow.validate"] == "interpreted"
+
+
+def test_a_package_that_was_never_built(run, copied):
+    (copied / "althaia" / "_build_info.json").unlink()
+    shown = show(run, cwd=copied)
+    assert shown["upstream"] is None
+    assert shown["compiled"] is False
+    assert "not built" in run("-m", "althaia", "info", cwd=copied).stdout

@@ -1,0 +1,152 @@
+"""A test suite runs on our copy, from its very first import of marshmallow."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+import althaia
+
+Pytest = Callable[..., CompletedProcess[str]]
+
+TESTS = """
+import sys, warnings
+import marshmallow
+from {module} import OldSchemaWarning
+
+def test_ours():
+    assert "althaia" in marshmallow.__file__
+    warnings.warn("x", OldSchemaWarning)
+    warnings.warn(OldSchemaWarning("x"))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A test project that names no warning class."""
+    (tmp_path / "test_shop.py").write_text(
+        "import marshmallow\ndef test_ours():\n    assert 'althaia' in marshmallow.__file__\n"
+    )
+    (tmp_path / "conftest.py").write_text("import marshmallow\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings =\n    error\n")
+    return tmp_path
+
+
+@pytest.fixture
+def run_pytest(run: Pytest, project: Path) -> Pytest:
+    """Runs pytest on the project."""
+
+    def run_it(
+        *words: str, before: tuple[str, ...] = (), env: dict[str, str] | None = None
+    ) -> CompletedProcess[str]:
+        env = {"PYTHONPATH": str(project), "PYTEST_ADDOPTS": "", **(env or {})}
+        return run(*before, "-m", "pytest", "-p", "no:cacheprovider", *words, cwd=project, env=env)
+
+    return run_it
+
+
+def add_filter(project: Path, category: str) -> None:
+    """Let the project name a warning class in its configuration, and use it in a test."""
+    with (project / "pytest.ini").open("a") as ini:
+        ini.write(f"    ignore::{category}\n")
+    tests = TESTS.format(module=category.rpartition(".")[0])
+    (project / "test_shop.py").write_text(tests)
+
+
+@pytest.fixture
+def release_with_warnings(project: Path) -> str:
+    """A marshmallow, and our copy of it, with a warning class of its own (4.4.0 has none)."""
+    import marshmallow
+
+    ignore = shutil.ignore_patterns("__pycache__")
+    assert althaia.__file__ is not None
+    shutil.copytree(Path(althaia.__file__).parent, project / "althaia", ignore=ignore)
+    shutil.copytree(Path(marshmallow.__file__).parent, project / "marshmallow", ignore=ignore)
+    for package in (project / "althaia" / "marshmallow", project / "marshmallow"):
+        (package / "warnings.py").write_text("class OldSchemaWarning(UserWarning): ...\n")
+    return "marshmallow.warnings.OldSchemaWarning"
+
+
+@pytest.fixture
+def library_with_warnings(project: Path) -> str:
+    """A library on top of marshmallow with a warning class."""
+    (project / "shoplib.py").write_text(
+        "import marshmallow\n"
+        "class OldSchemaWarning(marshmallow.exceptions.MarshmallowError, UserWarning): ...\n"
+    )
+    return "shoplib.OldSchemaWarning"
+
+
+PLUGIN = ("-p", "althaia.pytest_plugin")
+
+
+def test_on_the_command_line(run_pytest):
+    done = run_pytest(*PLUGIN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+    assert "marshmallow 4.4.0 is redirected" in done.stdout
+
+
+def test_in_the_configuration_file(run_pytest, project):
+    with (project / "pytest.ini").open("a") as ini:
+        ini.write(f"addopts = {' '.join(PLUGIN)}\n")
+    done = run_pytest()
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_without_it_the_project_sees_the_real_one(run_pytest):
+    done = run_pytest()
+    assert done.returncode == 1
+    assert "1 failed" in done.stdout
+
+
+def test_disabled_it_says_so(run_pytest):
+    done = run_pytest(*PLUGIN, env={"ALTHAIA_DISABLE": "1"})
+    assert done.returncode == 1
+    assert "switched off" in done.stdout
+
+
+def test_filterwarnings_naming_a_class_of_marshmallow(run_pytest, project, release_with_warnings):
+    add_filter(project, release_with_warnings)
+    done = run_pytest(*PLUGIN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"before": ("-m", "althaia")}, {"env": {"ALTHAIA_PATCH": "1"}}],
+    ids=["runner", "environment"],
+)
+@pytest.mark.parametrize("owner", ["release_with_warnings", "library_with_warnings"])
+def test_filterwarnings_naming_any_class(run_pytest, project, how, owner, request):
+    add_filter(project, request.getfixturevalue(owner))
+    done = run_pytest(**how)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+def test_filterwarnings_naming_a_class_made_of_marshmallows(
+    run_pytest, project, library_with_warnings
+):
+    add_filter(project, library_with_warnings)
+    done = run_pytest(*PLUGIN)
+    if pytest.version_tuple < (9,):
+        assert done.returncode == 0, done.stdout + done.stderr
+    else:
+        assert done.returncode != 0
+        shown = done.stdout + done.stderr
+        assert "shoplib: OldSchemaWarning, marshmallow" in shown
+        assert "python -m althaia -m pytest" in shown
+
+
+def test_a_conftest_that_patches_is_too_late(run_pytest, project, library_with_warnings):
+    add_filter(project, library_with_warnings)
+    (project / "conftest.py").write_text("import althaia\nalthaia.patch()\n")
+    done = run_pytest()
+    assert done.returncode != 0
+    assert "shoplib: " in done.stdout + done.stderr

@@ -1,0 +1,259 @@
+"""``python -m althaia PROGRAM`` against ``python PROGRAM``: nothing may differ but the library."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import json, sys
+print(json.dumps([sys.argv, sys.path, sorted(globals()), __name__, __file__, __spec__ is None,
+                  __package__, __doc__, type(__loader__).__name__, __cached__,
+                  __builtins__.__name__, sys.modules["__main__"].__dict__ is globals()]))
+"""
+COMMAND = """
+import json, sys
+print(json.dumps([sys.argv, sys.path, sorted(globals()), __name__, __spec__ is None, __package__,
+                  __doc__, __loader__.__name__, __builtins__.__name__]))
+"""
+MODULE = """
+import json, sys
+print(json.dumps([sys.argv, sys.path, sorted(globals()), __name__, __file__, __spec__.name,
+                  __package__, __doc__, type(__loader__).__name__, __cached__]))
+"""
+FAILING = """\
+def inner():
+    raise ValueError("inside")
+
+def outer():
+    try:
+        inner()
+    except ValueError as error:
+        raise RuntimeError("outside") from error
+
+outer()
+"""
+
+
+def outcome(done):
+    """What a process shows to the world, without object addresses."""
+    clean = re.compile(r"0x[0-9a-f]+")
+    return done.returncode, clean.sub("0x", done.stdout), clean.sub("0x", done.stderr)
+
+
+def same(run, *words, **options):
+    """Run a program both ways, insist that nothing differs, and return what it did."""
+    python = run(*words, **options)
+    ours = run("-m", "althaia", *words, **options)
+    assert outcome(ours) == outcome(python)
+    explicit = run("-m", "althaia", "run", *words, **options)
+    assert outcome(explicit) == outcome(python)
+    return python
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Scripts, a package, a folder and an archive to run."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "neighbour.py").write_text("value = 1\n")
+    (tmp_path / "scripts" / "show.py").write_text(SCRIPT)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "info").write_text("print('a script with the name of a command')\n")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("")
+    (tmp_path / "package" / "show.py").write_text(MODULE)
+    (tmp_path / "package" / "__main__.py").write_text(MODULE)
+    (tmp_path / "package" / "fail.py").write_text(FAILING)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "__main__.py").write_text(MODULE)
+    with zipfile.ZipFile(tmp_path / "archive.pyz", "w") as archive:
+        archive.writestr("__main__.py", MODULE)
+    (tmp_path / "fail.py").write_text(FAILING)
+    (tmp_path / "syntax.py").write_text("x = 1\ny = (\n")
+    (tmp_path / "latin.py").write_bytes(b"# -*- coding: latin-1 -*-\nprint(ascii('\xe9'))\n")
+    (tmp_path / "bom.py").write_bytes(b"\xef\xbb\xbfprint('after the mark')\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["script.py"],
+        ["./script.py", "a", "-b", "--json", ""],
+        ["scripts/show.py", "-m", "x"],
+        ["scripts/../script.py"],
+        ["-c", COMMAND],
+        ["-c", COMMAND, "a", "-c", "b"],
+        [f"-c{COMMAND}", "a"],
+        ["-m", "package", "a"],
+        ["-m", "package.show", "--help", "a"],
+        ["-mpackage.show"],
+        ["folder", "a"],
+        ["archive.pyz", "a", "b"],
+        ["latin.py"],
+        ["bom.py"],
+        ["-m", "json.tool", "--help"],
+    ],
+    ids=lambda words: " ".join(words)[:24].strip(),
+)
+@pytest.mark.parametrize("options", [(), ("-P",), ("-I",)], ids=" ".join)
+def test_what_the_program_sees(run, folder, words, options):
+    python = run(*options, *words)
+    ours = run(*options, "-m", "althaia", *words)
+    assert outcome(ours) == outcome(python)
+
+
+def test_absolute_and_linked_scripts(run, folder):
+    link = folder / "scripts" / "link.py"
+    link.symlink_to(folder / "script.py")
+    for script in (folder / "script.py", link, Path("scripts/link.py")):
+        assert same(run, str(script), "a").returncode == 0
+
+
+def test_a_compiled_script(run, folder):
+    import py_compile
+
+    py_compile.compile(str(folder / "script.py"), cfile=str(folder / "byte.pyc"))
+    assert same(run, "byte.pyc", "a").returncode == 0
+
+
+def test_a_program_on_standard_input(run):
+    code = "import sys, json\nprint(json.dumps([sys.argv, sys.path[0], __name__]))\n"
+    same(run, "-", "a", stdin=code)
+    assert same(run, "-", stdin="1/0\n").returncode == 1
+
+
+def test_a_command_given_with_indentation(run):
+    same(run, "-c", "    print(1)\n    print(2)")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fail.py"],
+        ["-m", "package.fail"],
+        ["-c", FAILING],
+        ["-c", "1/0"],
+        ["-c", "import nope"],
+        ["syntax.py"],
+        ["-c", "x = ("],
+        ["missing.py"],
+        ["missing/script.py"],
+        ["scripts"],
+        ["-m", "missing"],
+        ["-m", "package.missing"],
+        ["-m", "missing.module"],
+        ["-m", "scripts"],
+        ["-c", "raise SystemExit('said')"],
+        ["-c", "raise SystemExit(7)"],
+        ["-c", "raise SystemExit"],
+        ["-c", "import sys; sys.exit((1, 2))"],
+        ["-c", "import os; os._exit(9)"],
+        ["-c", "raise KeyboardInterrupt"],
+        ["-c", "raise BaseException('b')"],
+        ["-c", "raise ExceptionGroup('g', [ValueError(1), TypeError(2)])"],
+        ["-c", "import atexit; atexit.register(print, 'bye'); 1/0"],
+        ["-c", "import sys; sys.excepthook = lambda *a: print(a[0], a[2].tb_frame.f_code); 1/0"],
+        ["-c", "import threading; t = threading.Thread(target=lambda: 1/0, name='t'); t.start()"],
+        ["-c", "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"],
+        ["-c", "import warnings; warnings.warn('w')"],
+        ["-c", "import logging; logging.exception('no', exc_info=True)"],
+    ],
+    ids=lambda words: " ".join(words)[:40].replace("\n", " "),
+)
+def test_how_the_program_ends(run, folder, words):
+    same(run, *words)
+
+
+def test_a_traceback_has_no_frame_of_ours(run, folder):
+    done = run("-m", "althaia", "fail.py")
+    assert done.returncode == 1
+    assert "althaia" not in done.stderr
+    assert done.stderr.count("Traceback (most recent call last)") == 2
+
+
+def test_the_traceback_kept_for_a_debugger_has_none_either(run, folder):
+    code = "import atexit, sys, traceback\n" + (
+        "atexit.register(lambda: print(*traceback.format_tb(sys.last_traceback)))\n1/0\n"
+    )
+    same(run, "-c", code)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are interrupted by signals on POSIX only")
+def test_an_interrupted_program_dies_of_the_signal(run):
+    code = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(5)"
+    assert same(run, "-c", code).returncode == -signal.SIGINT
+
+
+def test_the_program_runs_our_copy(run, folder):
+    check = "import marshmallow, sys; print('althaia' in marshmallow.__file__)"
+    (folder / "check.py").write_text(check)
+    for words in (["check.py"], ["-m", "check"], ["-c", check]):
+        done = run("-m", "althaia", *words)
+        assert done.stdout.strip() == "True", done.stderr
+
+
+def test_modules_that_only_the_runner_needs_are_not_loaded(run):
+    code = (
+        "import sys; print([n for n in ('argparse', 'typing', 'rich', 'json') if n in sys.modules])"
+    )
+    assert run("-m", "althaia", "-c", code).stdout.strip() == "[]"
+
+
+def test_a_script_with_the_name_of_a_command(run, folder):
+    assert "built from" in run("-m", "althaia", "info").stdout
+    assert "name of a command" in run("-m", "althaia", "run", "info").stdout
+    assert "name of a command" in run("-m", "althaia", "./info").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["-c"], "argument expected for the -c option"),
+        (["-m"], "argument expected for the -m option"),
+        (["run"], "nothing to run"),
+        (["-X", "dev"], "options of Python itself go before"),
+    ],
+)
+def test_a_command_line_that_means_nothing(run, words, text):
+    done = run("-m", "althaia", *words)
+    assert done.returncode == 2
+    assert text in done.stderr
+    assert done.stdout == ""
+
+
+def test_help(run):
+    shown = run("-m", "althaia", "--help")
+    assert shown.returncode == 0
+    for word in ("SCRIPT", "-m MODULE", "-c CODE", "explain", "info"):
+        assert word in shown.stdout
+    bare = run("-m", "althaia")
+    assert (bare.returncode, bare.stdout, bare.stderr) == (2, "", shown.stdout)
+    assert run("-m", "althaia", "--version").stdout.startswith("althaia 4.")
+    assert "usage: python -m althaia info" in run("-m", "althaia", "info", "--help").stdout
+
+
+def test_too_late_is_told_without_our_frames(run, folder):
+    (folder / "sitecustomize.py").write_text("import marshmallow\n")
+    done = run("-m", "althaia", "-c", "print('ran')", env={"PYTHONPATH": str(folder)})
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "marshmallow was imported before" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_disabled_it_only_runs_the_program(run):
+    code = "import marshmallow, os; print('althaia' in marshmallow.__file__, os.environ.get('X'))"
+    done = run("-m", "althaia", "-c", code, env={"ALTHAIA_DISABLE": "1", "X": "1"})
+    assert done.stdout.split() == ["False", "1"]
+
+
+def test_the_interpreter_named_in_messages_is_the_one_that_was_called(run):
+    done = run("-m", "althaia", "missing.py")
+    assert done.stderr.startswith(f"{sys.executable}: can't open file")
