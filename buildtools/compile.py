@@ -12,16 +12,17 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from buildtools import declarations, stackguard
+from buildtools import toolchain as toolchains
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
+from buildtools.toolchain import Toolchain, linking_environment, toolchain
 
 if TYPE_CHECKING:
     from setuptools import Extension
@@ -29,27 +30,7 @@ if TYPE_CHECKING:
 JOBS = 2
 
 # The files that decide what a module's C source is compiled to.
-_HOW = (__file__, stackguard.__file__)
-
-
-@dataclass(frozen=True)
-class Toolchain:
-    """What the C compiler is asked for."""
-
-    compile_args: tuple[str, ...]
-    link_args: tuple[str, ...]
-
-
-def toolchain(environ: Mapping[str, str]) -> Toolchain:
-    """Small and reproducible: no debug information, symbols stripped.
-
-    ``CFLAGS`` that state an optimisation level are believed.
-    """
-    if sys.platform == "win32":
-        return Toolchain(("/O2",), ())
-    level = () if "-O" in environ.get("CFLAGS", "") else ("-O2",)
-    link = ("-Wl,-x",) if sys.platform == "darwin" else ("-Wl,-s",)
-    return Toolchain((*level, "-g0"), link)
+_HOW = (__file__, stackguard.__file__, toolchains.__file__)
 
 
 def remove_binaries(layout: Layout) -> list[str]:
@@ -76,7 +57,7 @@ def compile_modules(
     modules = list(modules)
     tools = toolchain(environ)
     store = layout.work / sysconfig.get_config_var("EXT_SUFFIX").strip(".").rsplit(".", 1)[0]
-    keys = {module.name: _key(layout, module, tools, environ) for module in modules}
+    keys = {module.name: key(layout, module, tools, environ) for module in modules}
     missing = [m for m in modules if not _stored(layout, store, m, keys[m.name]).is_file()]
     if missing:
         _run(layout, missing, tools, store)
@@ -102,9 +83,10 @@ def _stored(layout: Layout, store: Path, module: CompiledModule, key: str) -> Pa
     return store / "modules" / module.name / (key + _target(layout, module).suffix)
 
 
-def _key(
+def key(
     layout: Layout, module: CompiledModule, tools: Toolchain, environ: Mapping[str, str]
 ) -> str:
+    """Digest of all that decides what the compiled module is: sources, settings, tools."""
     facts = {
         "directives": dict(module.directives),
         "cython": metadata.version("Cython"),
@@ -112,7 +94,10 @@ def _key(
         "suffix": sysconfig.get_config_var("EXT_SUFFIX"),
         "cc": [sysconfig.get_config_var("CC"), environ.get("CC"), environ.get("CFLAGS")],
         "args": [tools.compile_args, tools.link_args, environ.get("LDFLAGS")],
-        "how": [declarations.DECLARATIONS, sha256(Path(__file__).read_bytes()).hexdigest()],
+        "how": [
+            declarations.DECLARATIONS,
+            *(sha256(Path(p).read_bytes()).hexdigest() for p in _HOW),
+        ],
     }
     read = [layout.root / module.source]
     if not module.upstream:
@@ -165,7 +150,8 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
         command.force = True
         command.build_temp = (store / "objects").relative_to(layout.root).as_posix()
         command.ensure_finalized()
-        command.run()
+        with linking_environment():
+            command.run()
     except (CompileError, BaseError, OSError) as error:
         raise BuildError(
             "compiling",

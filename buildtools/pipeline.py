@@ -13,6 +13,7 @@ from buildtools import generate, lock, patching, semantics, stamp, upstream
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
+from buildtools.toolchain import toolchain
 
 
 def is_pure(environ: Mapping[str, str]) -> bool:
@@ -44,7 +45,7 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     compiling.remove_binaries(layout)
     generate.write(layout, generated)
     modules = compiled_modules(layout)
-    tools = None if is_pure(environ) else compiling.toolchain(environ)
+    tools = None if is_pure(environ) else toolchain(environ)
     compiled = [] if tools is None else compiling.compile_modules(layout, modules, environ)
     info = stamp.build_info(layout, _version(layout), source, modules, tools, differing)
     stamp.write(layout, info)

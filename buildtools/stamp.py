@@ -11,9 +11,9 @@ from hashlib import sha256
 from importlib import metadata
 from typing import Any
 
-from buildtools.compile import Toolchain
 from buildtools.layout import Layout
 from buildtools.modules import OWN, UPSTREAM, CompiledModule, interpreted_modules
+from buildtools.toolchain import Toolchain
 from buildtools.upstream import Upstream
 
 

@@ -1,0 +1,63 @@
+"""What the C compiler and the linker are asked for."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """Arguments on top of those Python was built with."""
+
+    compile_args: tuple[str, ...]
+    link_args: tuple[str, ...]
+
+
+def toolchain(environ: Mapping[str, str]) -> Toolchain:
+    """Small and reproducible: no debug information, symbols stripped.
+
+    ``CFLAGS`` that state an optimisation level are believed.
+    """
+    if sys.platform == "win32":
+        return Toolchain(("/O2",), ())
+    level = () if "-O" in environ.get("CFLAGS", "") else ("-O2",)
+    link = ("-Wl,-x",) if sys.platform == "darwin" else ("-Wl,-s",)
+    # Setuptools forgets Python's own -DNDEBUG and -fwrapv once CFLAGS is set. And a header of
+    # inline functions need not have all of them used in every module.
+    common = ("-g0", "-DNDEBUG", "-fwrapv", "-Wno-unused-function")
+    return Toolchain((*level, *common), link)
+
+
+def linker(command: str) -> str:
+    """Python's own command for shared objects, without the places of this machine.
+
+    An interpreter built by hand passes its library folder on to every extension module, which
+    has no use for it and would carry the path around.
+
+    >>> linker("gcc -shared -L/home/me/lib -Wl,-rpath,/home/me/lib -Wl,-z,now")
+    'gcc -shared -Wl,-z,now'
+    """
+    kept = [
+        word for word in shlex.split(command) if not word.startswith(("-L/", "-Wl,-rpath", "-R/"))
+    ]
+    return shlex.join(kept)
+
+
+@contextmanager
+def linking_environment() -> Iterator[None]:
+    """Have setuptools use :func:`linker`, unless the user chose a command."""
+    known = sysconfig.get_config_var("LDSHARED")
+    if sys.platform != "linux" or not known or "LDSHARED" in os.environ:
+        yield
+        return
+    os.environ["LDSHARED"] = linker(known)
+    try:
+        yield
+    finally:
+        del os.environ["LDSHARED"]

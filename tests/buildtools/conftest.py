@@ -1,0 +1,38 @@
+"""The real queue, lock and sources, read once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from buildtools import fetch, lock, patching, upstream
+from buildtools.layout import Layout
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def layout() -> Layout:
+    return Layout(ROOT)
+
+
+@pytest.fixture(scope="session")
+def locked(layout: Layout) -> lock.Lock:
+    return lock.read(layout.lock)
+
+
+@pytest.fixture(scope="session")
+def queue(layout: Layout) -> list[patching.Patch]:
+    return patching.read_series(layout.patches)
+
+
+@pytest.fixture(scope="session")
+def pinned(layout: Layout, locked: lock.Lock) -> upstream.Upstream:
+    """The pinned release, from its sdist; the digests in the lock hold for it as well."""
+    return upstream.from_folder(fetch.fetch(locked, layout.lock.parent))
+
+
+@pytest.fixture(scope="session")
+def older_line(layout: Layout, locked: lock.Lock) -> upstream.Upstream:
+    return upstream.from_folder(fetch.fetch(locked, layout.lock.parent, "3.26.2"))

@@ -1,0 +1,79 @@
+"""Our own queue: within its budget, fits both lines, says why each patch is there."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from buildtools import patching
+from buildtools.layout import Layout
+from buildtools.queue import refresh, report, statistics, write_trees
+from buildtools.rename import rename
+from buildtools.upstream import Upstream
+
+
+def test_budget(queue: list[patching.Patch]) -> None:
+    assert len(queue) <= 10
+    assert sum(patch.added for patch in queue) <= 60
+
+
+def test_every_patch_is_for_the_pinned_release(
+    queue: list[patching.Patch], pinned: Upstream
+) -> None:
+    assert [patch.name for patch in queue if not patch.applies_to(pinned.version)] == []
+
+
+@pytest.mark.parametrize("release", ["pinned", "older_line"])
+def test_the_queue_fits(
+    release: str, queue: list[patching.Patch], request: pytest.FixtureRequest
+) -> None:
+    source: Upstream = request.getfixturevalue(release)
+    pristine = {name: source.text(name) for name in source.modules}
+    patched, placed = patching.apply(queue, pristine, source.version)
+    wanted = [p for p in queue if p.applies_to(source.version)]
+    assert [place.patch for place in placed] == [p.name for p in wanted for _ in p.hunks]
+    for name, text in patched.items():
+        compile(rename(name, text).text, name, "exec")
+
+
+def test_the_seam_patches_fit_the_older_line_too(
+    queue: list[patching.Patch], older_line: Upstream
+) -> None:
+    seam = [patch for patch in queue if patch.header["Reason"] == "seam"]
+    assert len(seam) >= 5
+    assert all(patch.applies_to(older_line.version) for patch in seam)
+
+
+def test_logic_stays_out_of_seam_patches(queue: list[patching.Patch]) -> None:
+    """A seam patch asks and obeys: it adds an import or one call and its return."""
+    for patch in queue:
+        if patch.header["Reason"] == "seam":
+            assert patch.removed == 0, patch.name
+            assert patch.added <= 3 * len(patch.hunks), patch.name
+
+
+def test_refresh_repairs_line_numbers_only(
+    layout: Layout, pinned: Upstream, tmp_path: Path
+) -> None:
+    copy = tmp_path / "patches"
+    shutil.copytree(layout.patches, copy)
+    refresh(copy, pinned)
+    path = copy / "seam-dump.patch"
+    right = path.read_text()
+    header = next(line for line in right.split("\n") if line.startswith("@@"))
+    path.write_text(right.replace(header, "@@ -7,1 +7,3 @@ Schema.dump"))
+    assert refresh(copy, pinned) == ["seam-dump.patch"]
+    assert path.read_text() == right
+
+
+def test_report_and_trees(
+    queue: list[patching.Patch], pinned: Upstream, older_line: Upstream, tmp_path: Path
+) -> None:
+    assert len(list(report(queue, pinned))) == 1 + sum(len(p.hunks) for p in queue)
+    assert any("not for this release" in line for line in report(queue, older_line))
+    write_trees(queue, pinned, tmp_path)
+    assert (tmp_path / "a" / "schema.py").read_text() == pinned.text("schema.py")
+    assert "_seam.dump(" in (tmp_path / "b" / "schema.py").read_text()
+    assert list(statistics(queue))[-1].startswith(f"{len(queue)} patches of 10")

@@ -1,0 +1,87 @@
+"""The semantic lock: what each of upstream's functions meant when we read it."""
+
+from __future__ import annotations
+
+import pytest
+
+from buildtools import semantics
+from buildtools.layout import Layout
+from buildtools.upstream import Upstream
+
+SOURCE = '''\
+"""Doc."""
+LIMIT = 3
+
+
+class Box(Base):
+    """Doc."""
+
+    kind = int
+
+    @property
+    def size(self):
+        """Doc."""
+        return LIMIT  # the limit
+
+
+def helper(): return 1
+'''
+
+
+def digests(text: str) -> semantics.Digests:
+    return semantics.digests({"box.py": text})
+
+
+def test_nothing_has_changed_since_somebody_looked(layout: Layout, pinned: Upstream) -> None:
+    """Fails on a new release until its differences were read and the digests refreshed."""
+    found = semantics.digests({name: pinned.text(name) for name in pinned.modules})
+    assert semantics.differing(semantics.read(layout.semantics), found) == []
+
+
+def test_every_function_class_and_module_has_an_entry(layout: Layout) -> None:
+    known = semantics.read(layout.semantics)
+    assert {"fields.Integer._validated", "schema.Schema._deserialize", "fields.DateTime"} <= set(
+        known
+    )
+    assert {"utils.get_value", "validate.Length.__call__", "fields", "error_store"} <= set(known)
+
+
+def test_names() -> None:
+    assert set(digests(SOURCE)) == {"box", "box.Box", "box.Box.size", "box.helper"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"""Doc."""', '"""Other words."""'),
+        ("LIMIT = 3\n", "# Why three\nLIMIT = 3\n"),
+        ("    kind = int\n", "\n    # a comment\n    kind = int\n\n"),
+    ],
+    ids=["docstrings", "comment", "blank lines"],
+)
+def test_words_are_no_meaning(old: str, new: str) -> None:
+    assert digests(SOURCE.replace(old, new)) == digests(SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("return LIMIT", "return LIMIT + 1", ["box.Box.size"]),
+        ("@property", "@cached", ["box.Box.size"]),
+        ("kind = int", "kind = float", ["box.Box"]),
+        ("Box(Base)", "Box(Other)", ["box.Box"]),
+        ("LIMIT = 3", "LIMIT = 4", ["box"]),
+        ("def helper(): return 1", "def helper(): return 2", ["box.helper"]),
+        ("def helper()", "def added()", ["box.added", "box.helper"]),
+    ],
+)
+def test_code_is(old: str, new: str, names: list[str]) -> None:
+    changed = digests(SOURCE.replace(old, new))
+    assert semantics.differing(digests(SOURCE), changed) == names
+
+
+def test_the_older_line_differs(layout: Layout, older_line: Upstream) -> None:
+    found = semantics.digests({name: older_line.text(name) for name in older_line.modules})
+    names = semantics.differing(semantics.read(layout.semantics), found)
+    assert "schema.Schema._deserialize" in names
+    assert "schema.Schema._serialize" not in names

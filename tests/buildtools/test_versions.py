@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from buildtools.versions import applies
+
+
+@pytest.mark.parametrize(
+    ("specifiers", "version", "answer"),
+    [
+        (">=3.20.1, <5", "4.4.0", True),
+        (">=3.20.1, <5", "3.20.0", False),
+        (">=3.20.1, <5", "3.9.1", False),
+        (">=3.20.1, <5", "5.0", False),
+        (">=4", "4", True),
+        ("<=4.4", "4.4.0", True),
+        ("==4.4.0", "4.4", True),
+        (">4.4", "4.4.0.1", True),
+        (">=99", "unknown", True),
+    ],
+)
+def test_applies(specifiers: str, version: str, answer: bool) -> None:
+    assert applies(specifiers, version) is answer
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a version specifier: '~=4'"):
+        applies("~=4", "4.0")

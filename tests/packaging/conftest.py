@@ -1,0 +1,93 @@
+"""Build the archives once, from a copy of the tree, the way ``python -m build`` does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from buildtools.layout import Layout
+from buildtools.pipeline import is_pure
+from buildtools.treecopy import copy_tree
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A built wheel, and how it was meant to be built."""
+
+    path: Path
+    pure: bool
+
+    def names(self) -> list[str]:
+        with zipfile.ZipFile(self.path) as archive:
+            return sorted(archive.namelist())
+
+    def read(self, name: str) -> bytes:
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.read(name)
+
+    def metadata(self, name: str) -> str:
+        (found,) = (n for n in self.names() if n.endswith(f".dist-info/{name}"))
+        return self.read(found).decode()
+
+
+def build(kind: str, tree: Path, out: Path, pure: bool) -> Path:
+    """Run the ``build`` front end in ``tree`` with this environment's build requirements."""
+    environ = {**os.environ, "ALTHAIA_PURE_BUILD": "1" if pure else "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", out, tree],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = out.iterdir()
+    return built
+
+
+@pytest.fixture(scope="session")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tree = tmp_path_factory.mktemp("tree")
+    copy_tree(ROOT, tree)
+    # Generated files must not get into it, git or no git.
+    shutil.copytree(Layout(ROOT).generated, Layout(tree).generated)
+    shutil.copy(Layout(ROOT).stamp, Layout(tree).stamp)
+    return build("sdist", tree, tmp_path_factory.mktemp("sdist"), pure=False)
+
+
+@pytest.fixture(scope="session")
+def unpacked(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sdist, unpacked, with this tree's compiled modules to reuse where nothing changed."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    (tree,) = folder.iterdir()
+    if Layout(ROOT).work.is_dir():
+        shutil.copytree(Layout(ROOT).work, Layout(tree).work)
+    return tree
+
+
+KINDS = ["pure"] if is_pure(os.environ) else ["compiled", "pure"]
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def wheel(
+    request: pytest.FixtureRequest, unpacked: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Wheel:
+    pure = request.param == "pure"
+    # What a build for another interpreter, or an older one, may have left behind.
+    generated = Layout(unpacked).generated
+    generated.mkdir(exist_ok=True)
+    (generated / "fields.cpython-27-other.so").write_bytes(b"stale")
+    (generated / "retired.py").write_text("stale = True\n")
+    return Wheel(build("wheel", unpacked, tmp_path_factory.mktemp("wheel"), pure), pure)

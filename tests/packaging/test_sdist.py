@@ -1,0 +1,49 @@
+"""The sdist carries what the build reads and nothing that it makes."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+from tests.packaging.conftest import ROOT
+
+
+def names(sdist: Path) -> set[str]:
+    with tarfile.open(sdist) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+def test_what_the_build_reads_is_in_it(sdist: Path) -> None:
+    expected = {"build_ext.py", "pyproject.toml", "LICENSE", "README.md", "althaia_startup.pth"}
+    expected |= {"patches/series", "vendor/marshmallow/lock.toml"}
+    expected |= {"vendor/marshmallow/semantics.toml"}
+    for folder, pattern in (
+        ("buildtools", "*.py"),
+        ("patches", "*.patch"),
+        ("althaia", "**/*_cy.py"),
+        ("althaia", "**/*.pyx"),
+        ("althaia", "**/*.pxd"),
+        ("althaia", "**/*.h"),
+    ):
+        expected |= {p.relative_to(ROOT).as_posix() for p in (ROOT / folder).glob(pattern)}
+    assert expected - names(sdist) == set()
+
+
+def test_what_the_build_makes_is_not(sdist: Path) -> None:
+    found = names(sdist)
+    assert [name for name in found if name.startswith("althaia/marshmallow")] == []
+    assert "althaia/_build_info.json" not in found
+    assert [name for name in found if name.endswith((".so", ".pyd", ".c", ".pyc"))] == []
+
+
+def test_no_third_party_source(sdist: Path) -> None:
+    in_vendor = {name for name in names(sdist) if name.startswith("vendor/")}
+    assert in_vendor == {
+        "vendor/marshmallow/README.md",
+        "vendor/marshmallow/lock.toml",
+        "vendor/marshmallow/semantics.toml",
+    }
+
+
+def test_tests_come_along(sdist: Path) -> None:
+    assert "tests/packaging/test_sdist.py" in names(sdist)
