@@ -1,0 +1,136 @@
+"""Imports run downwards, as the design says; read from the source, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+LAYERS: list[set[str]] = [
+    {"seam", "config", "marshmallow"},
+    {"plans"},
+    {"json"},
+    {"redirect"},
+    {"status"},
+    {"__init__", "startup"},
+    {"cli", "pytest_plugin"},
+    {"__main__"},
+]
+"""From the bottom up. A part may import what lies below it, and itself. The public API
+(``__init__``) is what the commands and the plugin are written against."""
+
+SEPARATE = {"buildtools", "benchmarks", "demo", "tests"}
+"""Packages that the library never imports."""
+
+
+def part_of(path: Path) -> str:
+    """The part of the package that a source file belongs to."""
+    relative = path.relative_to(ROOT / "althaia")
+    return relative.parts[0].removesuffix(path.suffix) if relative.parts else ""
+
+
+def height(part: str) -> int:
+    for level, parts in enumerate(LAYERS):
+        if part in parts:
+            return level
+    raise LookupError(f"althaia.{part} is in no layer: add it to LAYERS in {Path(__file__).name}")
+
+
+def sources() -> list[Path]:
+    found = [
+        path
+        for pattern in ("*.py", "*.pyx", "*.pxd")
+        for path in sorted((ROOT / "althaia").rglob(pattern))
+        if "marshmallow" not in path.relative_to(ROOT / "althaia").parts
+    ]
+    assert len(found) > 10
+    return found
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The full names of all modules that a file imports, wherever the import stands."""
+    text = path.read_text("utf-8")
+    package = ".".join(path.relative_to(ROOT).parent.parts)
+    if path.suffix != ".py":
+        yield from _imported_by_cython(text)
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, *filter(None, [node.module])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+_CYTHON = re.compile(
+    r"^\s*(?:from\s+([\w.]+)\s+c?import\s+(\([^)]*\)|[^\n]+)|c?import\s+([\w., ]+))", re.M
+)
+
+
+def _imported_by_cython(text: str) -> Iterator[str]:
+    for base, names, plain in _CYTHON.findall(text):
+        for name in re.split(r"[\s,()]+", plain or names):
+            if name and name != "as":
+                yield f"{base}.{name}" if base else name
+
+
+def parts_imported(path: Path) -> set[str]:
+    """The parts of our own package that a file imports."""
+    parts = set()
+    for name in imported(path):
+        first, _, rest = name.partition(".")
+        if first == "althaia":
+            head = rest.partition(".")[0]
+            is_module = (ROOT / "althaia" / head).is_dir() or any(
+                (ROOT / "althaia" / f"{head}{suffix}").exists() for suffix in (".py", ".pyx")
+            )
+            parts.add(head if head and (is_module or head == "marshmallow") else "__init__")
+    return parts
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_downwards(path: Path) -> None:
+    own = part_of(path)
+    for other in parts_imported(path) - {own}:
+        assert height(other) < height(own), (
+            f"{path.relative_to(ROOT)} imports althaia.{other}, which lies above it"
+        )
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_library_imports_no_tools(path: Path) -> None:
+    assert {name.partition(".")[0] for name in imported(path)}.isdisjoint(SEPARATE)
+
+
+@pytest.mark.parametrize("package", ["buildtools", "benchmarks"])
+def test_tools_stand_apart(package: str) -> None:
+    others = (SEPARATE | {"tests"}) - {package}
+    for path in sorted((ROOT / package).rglob("*.py")):
+        roots = {name.partition(".")[0] for name in imported(path)}
+        assert roots.isdisjoint(others), path
+        if package == "buildtools":
+            assert "althaia" not in roots, f"{path}: the build must not import what it builds"
+
+
+def test_the_seam_knows_nobody() -> None:
+    assert not parts_imported(ROOT / "althaia" / "seam.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("from a.b cimport c, d", {"a.b.c", "a.b.d"}),
+        ("import a\ncimport b.c", {"a", "b.c"}),
+        ("from a cimport (\n    b,\n    c,\n)", {"a.b", "a.c"}),
+    ],
+)
+def test_cythons_imports_are_read(text: str, names: set[str]) -> None:
+    assert set(_imported_by_cython(text)) == names

@@ -1,0 +1,66 @@
+"""A pytest plugin for upstream's own suite: fail when anything but our copy was tested."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FunctionType
+
+import pytest
+
+
+def _modules_that_are_not_ours() -> list[str]:
+    ours = {
+        name.partition(".")[2]: module
+        for name, module in sys.modules.items()
+        if name.startswith("althaia.marshmallow")
+    }
+    return [
+        name
+        for name, module in sys.modules.items()
+        if (name == "marshmallow" or name.startswith("marshmallow."))
+        and ours.get(name) is not module
+    ]
+
+
+def _interpreted() -> list[str]:
+    import althaia
+
+    return [module.name for module in althaia.info().modules if not module.compiled]
+
+
+class Guard:
+    """Looks at the modules when the run starts and when it ends."""
+
+    def __init__(self) -> None:
+        self.complaints: list[str] = []
+
+    def look(self) -> None:
+        schema = sys.modules.get("marshmallow.schema")
+        if schema is None:
+            self.complaints.append("marshmallow was not imported at all")
+        self.complaints += [f"{name} is not our copy" for name in _modules_that_are_not_ours()]
+        if os.environ.get("ALTHAIA_PURE_BUILD") != "1":
+            self.complaints += [f"{name} is not compiled" for name in _interpreted()]
+            if schema is not None and isinstance(schema.get_value, FunctionType):
+                self.complaints.append("marshmallow's functions are interpreted")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.look()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.look()
+        if self.complaints:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for complaint in dict.fromkeys(self.complaints):
+            terminalreporter.write_line(f"guard: {complaint}", red=True)
+        if not self.complaints:
+            terminalreporter.write_line("guard: our copy was tested and nothing else")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Guard())
