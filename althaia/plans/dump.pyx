@@ -136,6 +136,8 @@ cdef class Step:
     """
 
     kind = "as it is"
+    # Whether the plan knows itself what to do with a value of the usual type.
+    narrow = True
 
     def __init__(
         self, field, attr=None, key=None, int source=NOTHING, str name=None, tuple path=None,
@@ -168,6 +170,7 @@ cdef class FieldStep(Step):
     """The field's own ``_serialize`` converts."""
 
     kind = "field's own _serialize"
+    narrow = False
 
     cdef object convert(self, object value, object obj, Frame frame):
         return self.field._serialize(value, self.attr, obj)
@@ -179,6 +182,7 @@ cdef class OpaqueStep(Step):
     """The field's own ``serialize`` does everything."""
 
     kind = "field's own serialize"
+    narrow = False
 
 
 @cython.final

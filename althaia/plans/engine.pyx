@@ -9,25 +9,43 @@ A plan that is dropped again and again is built less and less often.
 import sys
 
 from althaia import seam
+from althaia.config import settings
 from althaia.plans import analyse_dump, dump as _dump
+from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
-from althaia.plans.statistics import statistics_of
+from althaia.plans.statistics import by_class
 
 from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks, valid_plan
 from althaia.plans.guards cimport InstanceDict, instance_dict
 from althaia.plans.primitives cimport althaia_enter, althaia_leave
+from althaia.plans.statistics cimport Counters, Statistics, statistics_of
 
 cdef object DECLINED = seam.DECLINED
 cdef object upstream = None
 cdef int LARGE = 8
 cdef int LONGEST_WAIT = 1024
 cdef bint at_once = False
+cdef bint strict = False
 
 
 def build_at_once(bint on):
     """Build every plan at its schema's first use, whether that pays or not; for tests."""
     global at_once
     at_once = on
+
+
+def be_strict(bint on):
+    """Make a declined plan or field of upstream's own an error, as ``ALTHAIA_STRICT`` does.
+
+    Plans are then built at first use, or a schema used once would never be looked at.
+    """
+    global strict, at_once
+    strict = at_once = on
+
+
+def stats():
+    """See :func:`althaia.stats`."""
+    return by_class()
 
 
 def connect():
@@ -38,6 +56,8 @@ def connect():
     global upstream
     upstream = _upstream.load()
     _dump.connect(upstream.missing, plan_of)
+    if settings().strict:
+        be_strict(True)
     seam.dump = dump
     seam.serialize = serialize
 
@@ -48,9 +68,14 @@ def plan_of(schema):
     return None if plan is None or plan.declined else plan
 
 
+cdef Counters dump_counters(object schema):
+    cdef Statistics statistics = statistics_of(type(schema))
+    return statistics.dump
+
+
 def build(schema):
     """Analyse a schema whatever has been published for it: a :class:`DumpPlan`."""
-    return analyse_dump.analyse(upstream, schema, statistics_of(type(schema)))
+    return analyse_dump.analyse(upstream, schema, dump_counters(schema))
 
 
 cdef bint is_large(object obj, object many):
@@ -75,10 +100,12 @@ cdef DumpPlan find(object schema, bint large):
 cdef DumpPlan find_anew(object schema, bint large):
     cdef InstanceDict state = instance_dict(schema)
     cdef DumpPlan plan
+    cdef Counters counters
     if state is None:
         return None
     if state.dump_plan is not None:
-        statistics_of(type(schema)).invalidated += 1
+        counters = dump_counters(schema)
+        counters.invalidated += 1
         state.dump_plan = None
         state.dump_drops += 1
         state.dump_wait = min(1 << min(state.dump_drops, 10), LONGEST_WAIT)
@@ -91,41 +118,70 @@ cdef DumpPlan find_anew(object schema, bint large):
     plan = build(schema)
     if plan.guard.unwatchable() is not None:
         return None
+    if strict:
+        _strict.check(upstream, schema, plan)
+    counters = <Counters>plan.statistics
+    counters.built += 1
+    if plan.declined:
+        counters.declined += 1
     # The one store that publishes.
     state.dump_plan = plan
     return plan
 
 
+cdef Py_ssize_t count(object obj, bint many, object result):
+    """How many objects a call was given, as far as that can be known without asking them."""
+    if not many or obj is None:
+        return 1
+    if type(obj) is list:
+        return len(<list>obj)
+    if type(obj) is tuple:
+        return len(<tuple>obj)
+    return len(<list>result) if type(result) is list else 0
+
+
 def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
     cdef DumpPlan plan = valid_plan(schema)
+    cdef Counters counters
     if plan is None:
         plan = find_anew(schema, is_large(obj, schema.many if many is None else many))
         if plan is None:
+            counters = dump_counters(schema)
+            counters.unplanned += 1
             return DECLINED
+    counters = <Counters>plan.statistics
     if not plan.whole:
+        if plan.declined:
+            counters.unplanned += 1
         return DECLINED
     many = schema.many if many is None else bool(many)
-    plan.statistics.calls += 1
+    counters.calls += 1
     althaia_enter()
     try:
-        return run_with_hooks(plan, obj, many, open_frame(plan, schema))
+        result = run_with_hooks(plan, obj, many, open_frame(plan, schema))
     finally:
         althaia_leave()
+    counters.objects += count(obj, many, result)
+    return result
 
 
 def serialize(schema, obj, many):
     """``Schema._serialize``: the serialized object(s), or DECLINED."""
     cdef DumpPlan plan = valid_plan(schema)
+    cdef Counters counters
     if plan is None:
         plan = find_anew(schema, is_large(obj, many))
         if plan is None:
             return DECLINED
     if plan.declined or (many and obj is not None and not plan.many_allowed):
         return DECLINED
-    plan.statistics.calls += 1
+    counters = <Counters>plan.statistics
+    counters.calls += 1
     althaia_enter()
     try:
-        return run(plan, obj, bool(many), open_frame(plan, schema))
+        result = run(plan, obj, bool(many), open_frame(plan, schema))
     finally:
         althaia_leave()
+    counters.objects += count(obj, many, result)
+    return result
