@@ -128,11 +128,15 @@ def explain(schema: Any) -> Any:
     return explain(schema)
 
 
-def stats() -> dict[str, Any]:
-    """Counts since the process began: calls that ran a plan, calls that did not, and why."""
-    from althaia.plans.engine import stats
+def stats() -> dict[str, dict[str, int]]:
+    """What plans did since the process began, by the qualified name of the schema class.
 
-    return stats()
+    >>> althaia.stats()
+    {'shop.schemas.Order': {'calls': 12, 'built': 1, 'declined': 0, 'invalidated': 0}}
+    """
+    from althaia.plans import statistics
+
+    return statistics.by_class()
 
 
 def __getattr__(name: str) -> Any:
