@@ -1,5 +1,5 @@
 /* The few hot C primitives of the plans: attribute access, dictionary snapshots,
- * text forms of fixed width, the stack guard and the loop tick.
+ * text forms of fixed width; the checks of recursion and loops come from checks.h.
  *
  * Everything is static: each extension module that includes this file has its own
  * copy, and the C compiler inlines what pays.
@@ -12,11 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if !defined(_WIN32)
-#include <time.h>
-#endif
-
-#include "althaia/stack.h"
+#include "althaia/checks.h"
 
 #if PY_VERSION_HEX < 0x030D0000
 #define althaia_optional_attr _PyObject_LookupAttr
@@ -437,14 +433,14 @@ althaia_uuid_text(PyObject *number)
     return text;
 }
 
-/* ---- Stack guard ------------------------------------------------------------------- */
+/* ---- Recursion ---------------------------------------------------------------------- */
 
 /* Begin a level of recursion: 0, or -1 with RecursionError set. Every 0 is matched by
  * althaia_leave(). */
 static int
 althaia_enter(void)
 {
-    if (althaia_stack_is_low()) {
+    if (althaia_check_stack() < 0) {
         return -1;
     }
     return Py_EnterRecursiveCall("");
@@ -454,52 +450,6 @@ static void
 althaia_leave(void)
 {
     Py_LeaveRecursiveCall();
-}
-
-/* ---- Loop tick ---------------------------------------------------------------------- */
-
-#define ALTHAIA_TICKS 64
-
-static int althaia_ticks_left = ALTHAIA_TICKS;
-static int64_t althaia_last_breath = 0;
-static int64_t althaia_switch_interval = 5000000;
-
-static int64_t
-althaia_now(void)
-{
-#if defined(_WIN32)
-    return (int64_t)GetTickCount64() * 1000000;
-#else
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-#endif
-}
-
-static int
-althaia_breathe(void)
-{
-    int64_t now = althaia_now();
-    althaia_ticks_left = ALTHAIA_TICKS;
-    if (now - althaia_last_breath < althaia_switch_interval) {
-        return 0;
-    }
-    /* Compiled loops run no bytecode: nobody else hands over the GIL or runs signal
-     * handlers in them. */
-    Py_BEGIN_ALLOW_THREADS
-    Py_END_ALLOW_THREADS
-    althaia_last_breath = althaia_now();
-    return PyErr_CheckSignals();
-}
-
-/* Once per object in a loop: 0, or -1 with what a signal handler raised. */
-static inline int
-althaia_tick(void)
-{
-    if (--althaia_ticks_left > 0) {
-        return 0;
-    }
-    return althaia_breathe();
 }
 
 #endif

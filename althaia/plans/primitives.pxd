@@ -42,4 +42,3 @@ cdef extern from "althaia/plans/primitives.h":
     int althaia_enter() except -1
     void althaia_leave()
     int althaia_tick() except -1
-    int64_t althaia_switch_interval

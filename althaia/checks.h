@@ -1,11 +1,12 @@
-/* How much C stack this thread has left.
+/* What CPython does between the bytecodes of interpreted code, and compiled code has to do
+ * itself: notice that the C stack is nearly used up, run signal handlers, hand over the GIL.
  *
  * Compiled functions recurse on the C stack, and CPython 3.11 to 3.13 count such calls
  * wrongly or not at all: what bounds them here is the stack itself. Everything is static:
  * each extension module that includes this file has its own copy.
  */
-#ifndef ALTHAIA_STACK_H
-#define ALTHAIA_STACK_H
+#ifndef ALTHAIA_CHECKS_H
+#define ALTHAIA_CHECKS_H
 
 #include <Python.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #else
 #include <pthread.h>
 #include <sys/resource.h>
+#include <time.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,14 +46,26 @@
  * importing a module. */
 #define ALTHAIA_MARGIN_AT_LEAST ((uintptr_t)40 << 10)
 
-/* This thread's stack is [low, high); nothing begins below `floor`. All zero: not known yet. */
+/* How many checks pass between two looks at signals and at the clock. */
+#define ALTHAIA_CHECKS_A_LOOK 64
+/* In nanoseconds, like the clock: CPython's switch interval until it has been asked for, and
+ * the longest that is respected, because signals have to be handled soon all the same. */
+#define ALTHAIA_INTERVAL ((int64_t)5000000)
+#define ALTHAIA_INTERVAL_AT_MOST ((int64_t)50000000)
+
+/* What is known of this thread: its stack is [low, high) and nothing begins below `floor`
+ * (all zero: not known yet); how many checks are left until the next look; when it last
+ * handed over the GIL and how long it may keep it. */
 typedef struct {
     uintptr_t low;
     uintptr_t floor;
     uintptr_t high;
-} althaia_stack_bounds;
+    int checks_left;
+    int64_t last_breath;
+    int64_t interval;
+} althaia_thread_state;
 
-static ALTHAIA_THREAD_LOCAL althaia_stack_bounds althaia_stack;
+static ALTHAIA_THREAD_LOCAL althaia_thread_state althaia_thread;
 
 /* 1 and the bounds where the platform knows them, else 0. */
 static int
@@ -126,40 +140,121 @@ althaia_find_stack(uintptr_t here)
     if (margin > size / 2) {
         margin = size / 2;
     }
-    althaia_stack.low = low;
-    althaia_stack.floor = low + margin;
-    althaia_stack.high = high;
+    althaia_thread.low = low;
+    althaia_thread.floor = low + margin;
+    althaia_thread.high = high;
 }
 
 static ALTHAIA_OUT_OF_LINE int
 althaia_stack_below_floor(uintptr_t here)
 {
-    if (here < althaia_stack.low || here >= althaia_stack.high) {
+    if (here < althaia_thread.low || here >= althaia_thread.high) {
         althaia_find_stack(here);
-        if (here >= althaia_stack.floor) {
+        if (here >= althaia_thread.floor) {
             return 0;
         }
     }
     PyErr_SetString(PyExc_RecursionError,
                     "maximum recursion depth exceeded: the thread's stack is used up");
-    return 1;
+    return -1;
 }
 
-/* 0, or 1 with RecursionError set where too little stack is left to go deeper. */
+static int64_t
+althaia_now(void)
+{
+#if defined(_WIN32)
+    return (int64_t)GetTickCount64() * 1000000;
+#else
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+#endif
+}
+
+/* sys.getswitchinterval() in nanoseconds; what cannot be had is the default. */
+static int64_t
+althaia_ask_interval(void)
+{
+    PyObject *ask = PySys_GetObject("getswitchinterval");
+    PyObject *seconds = ask != NULL ? PyObject_CallNoArgs(ask) : NULL;
+    double number = seconds != NULL ? PyFloat_AsDouble(seconds) : -1.0;
+    int64_t interval = ALTHAIA_INTERVAL;
+    Py_XDECREF(seconds);
+    if (number > 0.0) {
+        interval = number * 1e9 < (double)ALTHAIA_INTERVAL_AT_MOST ? (int64_t)(number * 1e9)
+                                                                   : ALTHAIA_INTERVAL_AT_MOST;
+    }
+    PyErr_Clear();
+    return interval;
+}
+
+/* Run signal handlers; hand over the GIL where this thread has kept it for long enough.
+ * 0, or -1 with what a handler raised. */
+static ALTHAIA_OUT_OF_LINE int
+althaia_look_around(void)
+{
+    int64_t now;
+    althaia_thread.checks_left = ALTHAIA_CHECKS_A_LOOK;
+    if (PyErr_Occurred()) {
+        return 0;
+    }
+    now = althaia_now();
+    /* Half the interval: a thread that begins to wait just after one hand-over is served at
+     * the next, within the interval and a half. */
+    if (now - althaia_thread.last_breath >= althaia_thread.interval / 2) {
+        Py_BEGIN_ALLOW_THREADS
+        Py_END_ALLOW_THREADS
+        althaia_thread.interval = althaia_ask_interval();
+        althaia_thread.last_breath = althaia_now();
+    }
+    return PyErr_CheckSignals();
+}
+
+static ALTHAIA_OUT_OF_LINE int
+althaia_check_slowly(uintptr_t here)
+{
+    if (here < althaia_thread.floor || here >= althaia_thread.high) {
+        if (althaia_stack_below_floor(here) < 0) {
+            return -1;
+        }
+    }
+    return althaia_thread.checks_left < 0 ? althaia_look_around() : 0;
+}
+
+/* Before going deeper: 0, or -1 with RecursionError set where too little stack is left. */
 static inline int
-althaia_stack_is_low(void)
+althaia_check_stack(void)
 {
     uintptr_t here = ALTHAIA_HERE();
-    if (ALTHAIA_SELDOM(here < althaia_stack.floor || here >= althaia_stack.high)) {
+    if (ALTHAIA_SELDOM(here < althaia_thread.floor || here >= althaia_thread.high)) {
         return althaia_stack_below_floor(here);
     }
     return 0;
 }
 
+/* Once in each round of a loop: 0, or -1 with what a signal handler raised. */
+static inline int
+althaia_tick(void)
+{
+    return ALTHAIA_SELDOM(--althaia_thread.checks_left < 0) ? althaia_look_around() : 0;
+}
+
+/* Both. */
+static inline int
+althaia_check(void)
+{
+    uintptr_t here = ALTHAIA_HERE();
+    if (ALTHAIA_SELDOM(here < althaia_thread.floor || here >= althaia_thread.high
+                       || --althaia_thread.checks_left < 0)) {
+        return althaia_check_slowly(here);
+    }
+    return 0;
+}
+
 /* The first statement of a function that returns a new reference. */
-#define ALTHAIA_CHECK_STACK    \
-    if (althaia_stack_is_low()) { \
-        return NULL;           \
+#define ALTHAIA_CHECK      \
+    if (althaia_check()) { \
+        return NULL;       \
     }
 
 #endif

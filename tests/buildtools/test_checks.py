@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from buildtools.checks import checked
 from buildtools.errors import BuildError
-from buildtools.stackguard import guarded
 
 FUNCTION = """\
 static PyObject *__pyx_pw_3mod_{number}f(PyObject *__pyx_self, PyObject *__pyx_v_x); /*proto*/
@@ -26,10 +26,10 @@ HEAD = '#include "Python.h"\n'
 
 
 def test_each_wrapper_gets_one_check_and_the_file_one_header() -> None:
-    text = guarded(HEAD + FUNCTION.format(number=1) + FUNCTION.format(number=2), "mod.c")
-    assert text.count("  ALTHAIA_CHECK_STACK __Pyx_RefNannySetupContext(") == 2
-    assert text.count('ALTHAIA_CHECK_STACK __Pyx_RefNannySetupContext("f (wrapper)", 0);') == 2
-    assert text.count('#include "althaia/stack.h"') == 1
+    text = checked(HEAD + FUNCTION.format(number=1) + FUNCTION.format(number=2), "mod.c")
+    assert text.count("  ALTHAIA_CHECK __Pyx_RefNannySetupContext(") == 2
+    assert text.count('ALTHAIA_CHECK __Pyx_RefNannySetupContext("f (wrapper)", 0);') == 2
+    assert text.count('#include "althaia/checks.h"') == 1
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_each_wrapper_gets_one_check_and_the_file_one_header() -> None:
 )
 def test_a_form_it_does_not_know_stops_the_build(source: str) -> None:
     with pytest.raises(BuildError, match=r"mod\.c"):
-        guarded(source, "mod.c")
+        checked(source, "mod.c")
