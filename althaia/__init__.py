@@ -128,15 +128,17 @@ def explain(schema: Any) -> Any:
     return explain(schema)
 
 
-def stats() -> dict[str, dict[str, int]]:
+def stats() -> dict[str, Any]:
     """What plans did since the process began, by the qualified name of the schema class.
 
-    >>> althaia.stats()
-    {'shop.schemas.Order': {'calls': 12, 'built': 1, 'declined': 0, 'invalidated': 0}}
-    """
-    from althaia.plans import statistics
+    Empty where nothing was dumped or loaded yet, and in a pure build, which has no plans.
 
-    return statistics.by_class()
+    >>> althaia.stats()["shop.schemas.Order"]["dump"]["calls"]
+    12
+    """
+    engine = _engine()
+    counters: dict[str, Any] = engine.stats() if engine else {}
+    return counters
 
 
 def __getattr__(name: str) -> Any:
@@ -155,17 +157,23 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+def _engine() -> Any:
+    """The engine; None in a pure build, which has none."""
+    from importlib import import_module
+
+    try:
+        return import_module("althaia.plans.engine")
+    except ModuleNotFoundError as error:
+        if error.name != "althaia.plans.engine":
+            raise
+        return None
+
+
 def _connect_engine() -> None:
     from althaia.config import settings
 
-    if not settings().plans:
-        return
-    try:
-        import althaia.plans.engine as engine
-    except ModuleNotFoundError as error:
-        if error.name not in ("althaia.plans", "althaia.plans.engine"):
-            raise
-    else:
+    engine = _engine() if settings().plans else None
+    if engine is not None:
         engine.connect()
 
 
