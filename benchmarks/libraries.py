@@ -50,9 +50,7 @@ DEEP_FRIED = Library(
     "deepfried",
     ("DeepFriedMarshmallow==1.1.2", "marshmallow==4.4.0"),
 )
-PYDANTIC = Library(
-    "pydantic", "pydantic", "pydantic_models", ("pydantic[email]==2.14.3",), drop_in=False
-)
+PYDANTIC = Library("pydantic", "pydantic", "pydantic_models", ("pydantic==2.14.3",), drop_in=False)
 MSGSPEC = Library("msgspec", "msgspec", "msgspec_structs", ("msgspec==0.22.0",), drop_in=False)
 CATTRS = Library(
     "cattrs", "attrs + cattrs", "attrs_classes", ("attrs==26.1.0", "cattrs==26.2.1"), drop_in=False

@@ -139,8 +139,12 @@ def measure(
                     raise
                 result.failed = str(error)
                 continue
-            with output.open("rb") as file:
-                actual = pickle.load(file)
+            try:
+                with output.open("rb") as file:
+                    actual = pickle.load(file)
+            except (ImportError, pickle.UnpicklingError) as error:
+                result.failed = f"{library.label}: its output cannot be read here: {error}"
+                continue
             output.unlink()
             if library is UPSTREAM:
                 expected = actual

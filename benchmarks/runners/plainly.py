@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from typing import Any
 
@@ -9,7 +10,13 @@ _UTC = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
 def spell_utc(value: Any) -> Any:
-    """``…Z`` and ``…+00:00`` name the same moment; upstream writes the latter."""
+    """``…Z`` and ``…+00:00`` name the same moment; upstream writes the latter.
+
+    A loaded moment of another library's own time zone class becomes one of the standard
+    library's, which can be read in a process without that library.
+    """
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        return value.astimezone(dt.UTC)
     if isinstance(value, str):
         return f"{value[:-1]}+00:00" if _UTC.fullmatch(value) else value
     if isinstance(value, dict):
