@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from buildtools import checks, declarations
+from buildtools import checks, declarations, wrongcalls
 from buildtools import toolchain as toolchains
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 JOBS = 2
 
 # The files that decide what a module's C source is compiled to.
-_HOW = (__file__, checks.__file__, toolchains.__file__)
+_HOW = (__file__, checks.__file__, wrongcalls.__file__, toolchains.__file__)
 
 
 def remove_binaries(layout: Layout) -> list[str]:
@@ -103,7 +103,10 @@ def key(
     if not module.upstream:
         read += sorted(layout.package.rglob("*.pxd")) + sorted(layout.package.rglob("*.h"))
     else:
-        read += [layout.root / module.source.with_suffix(".pxd"), layout.root / checks.HEADER]
+        read += [
+            layout.root / module.source.with_suffix(".pxd"),
+            *(layout.root / s.HEADER for s in (checks, wrongcalls)),
+        ]
     found = sha256(json.dumps(facts, sort_keys=True, default=list).encode())
     for path in read:
         if path.is_file():
@@ -143,6 +146,7 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
                 if upstream:
                     for extension in extensions:
                         checks.insert(Path(extension.sources[0]))
+                        wrongcalls.word_file(Path(extension.sources[0]))
                 built += extensions
         command = build_ext(Distribution({"name": "althaia", "ext_modules": built}))
         command.inplace = True

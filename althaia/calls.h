@@ -1,0 +1,71 @@
+/* Where a compiled function finds that its arguments do not fit: let the interpreter say so.
+ *
+ * Everything is static: each extension module that includes this file has its own copy.
+ */
+#ifndef ALTHAIA_CALLS_H
+#define ALTHAIA_CALLS_H
+
+#include <Python.h>
+
+/* In a Cython wrapper, with a TypeError about its arguments set. */
+#define ALTHAIA_WRONG_CALL() althaia_wrong_call(__pyx_self, __pyx_args, __pyx_nargs, __pyx_kwds)
+
+static PyObject *
+althaia_repeat_call(PyObject *function, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *module, *positional = NULL, *named = NULL, *result = NULL;
+    Py_ssize_t i;
+    module = PyImport_ImportModule("althaia.calls");
+    if (module == NULL) {
+        return NULL;
+    }
+    positional = PyTuple_New(count);
+    named = PyDict_New();
+    if (positional == NULL || named == NULL) {
+        goto done;
+    }
+    for (i = 0; i < count; i++) {
+        Py_INCREF(args[i]);
+        PyTuple_SET_ITEM(positional, i, args[i]);
+    }
+    if (names != NULL && PyTuple_Check(names)) {
+        for (i = 0; i < PyTuple_GET_SIZE(names); i++) {
+            if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), args[count + i]) < 0) {
+                goto done;
+            }
+        }
+    }
+    result = PyObject_CallMethod(module, "repeat", "OOO", function, positional, named);
+done:
+    Py_DECREF(module);
+    Py_XDECREF(positional);
+    Py_XDECREF(named);
+    return result;
+}
+
+/* Replaces the TypeError by the interpreter's. Anything else that is wrong stays as it is:
+ * another exception, or a call that the interpreter would not object to. */
+static void
+althaia_wrong_call(PyObject *function, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *type, *value, *traceback, *result;
+    if (function == NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) {
+        return;
+    }
+    PyErr_Fetch(&type, &value, &traceback);
+    result = althaia_repeat_call(function, args, count, names);
+    if (result == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+        /* The frames of the repetition are nobody's business. */
+        PyErr_Fetch(&type, &value, &traceback);
+        PyErr_NormalizeException(&type, &value, &traceback);
+        PyException_SetTraceback(value, Py_None);
+        Py_CLEAR(traceback);
+    }
+    Py_XDECREF(result);
+    PyErr_Restore(type, value, traceback);
+}
+
+#endif
