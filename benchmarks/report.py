@@ -1,0 +1,343 @@
+"""``python -m benchmarks.report``: docs/performance.md and its charts from the kept results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmarks import results
+from benchmarks.environments import ROOT
+from benchmarks.model import Goal
+
+DOCUMENT = ROOT / "docs" / "performance.md"
+CHARTS = ROOT / "docs" / "charts"
+
+Run = Mapping[str, Any]
+
+TABLES = {
+    "dump": "Dumping",
+    "load": "Loading",
+    "instance": "A schema for each call",
+}
+CHARTED = {
+    "dump": ("quotes-1000", "children-100", "flat-objects", "orders", "small", "flat-orm"),
+    "load": ("load-quotes-1000", "load-flat", "load-orders", "load-small", "load-validated",
+             "load-quotes-1000-invalid"),
+}  # fmt: skip
+GROWING = ("growth-10", "growth-100", "growth-1000", "flat-dicts", "growth-100000")
+
+REASONS = {
+    "hand-written": "functions written for this one shape. They do not look for missing "
+    "attributes, hooks, overridden methods or a changed schema, and stop at the first error.",
+    "msgspec": "its own classes with a fixed layout in memory, known when the class is made, so "
+    "there is nothing to look up and nothing to watch for changes; it stops at the first error.",
+    "pydantic": "its own classes, whose validators are compiled in Rust when the class is made "
+    "and cannot be changed afterwards.",
+    "cattrs": "Python generated for one class, which is read by attribute without asking "
+    "whether it is there.",
+    "mashumaro": "Python generated into the class, which is read by attribute without asking "
+    "whether it is there; no validation beyond types.",
+    "recipe": "dataclasses with a fixed set of fields, compiled in Rust.",
+    "deepfried": "Python generated for the schema; it leaves out calls that upstream makes.",
+    "althaia-4.3.0": "it freezes a schema at first use.",
+    "pure": "nothing: this is noise or a fault.",
+    "no-plans": "nothing: this is noise or a fault.",
+}
+
+INTRODUCTION = """\
+# Performance
+
+*Written by `make bench-all`; do not edit.*
+
+Every figure is a ratio to marshmallow {upstream}: 10× means that the same work takes a tenth
+of its time. Before anything is timed, the outputs are compared with marshmallow's; where they
+differ the table says **WRONG** and gives no figure. The spread behind ± is half the range that
+holds the middle half of the rounds.
+"""
+
+METHOD = """\
+## What is measured
+
+- The same schemas and the same data for every drop-in, in `benchmarks/cases/`. Libraries with
+  schemas of their own get models written for them, in `benchmarks/runners/`, and instances of
+  those models made before the clock starts. Only for ORM rows, which they do not know, does
+  their conversion count.
+- One process and one virtual environment for each library. They take turns, round by round, in
+  alternating order, so that noise falls on all of them. A round is about {seconds} of calls.
+- Processor time of the working thread: all of this work computes and none of it waits. The
+  cyclic garbage collector is on.
+- Outputs are equal by value, type and order for drop-ins. For the others the order of keys and
+  the spelling of UTC (`Z` or `+00:00`) are not compared, and of errors only their places.
+- Features a library lacks are added in Python where an application would have to (computed
+  fields), or the case is left out (–). E-mail and web addresses are checked by whatever the
+  library offers; mashumaro and marshmallow-recipe offer nothing.
+
+## What is not measured
+
+Reading from a database, JSON encoding, the network: with them around, an application gains less
+than these ratios. Free-threaded and other Pythons than those named. Other machines: run it.
+
+## How to reproduce
+
+```console
+make bench                                       # ours, marshmallow, hand-written; minutes
+make bench-all                                   # everybody, and this page
+make bench BENCH_ARGS="--case orders"            # one case
+make bench BENCH_ARGS="--upstream-script FILE"   # marshmallow's own script, both sides
+python -m althaia bench package.module:Schema    # your own schema
+python -m benchmarks.instructions --check        # what CI asks: has a ratio moved over 3 %?
+```
+"""
+
+
+def write() -> None:
+    """Write the document and its charts; raises FileNotFoundError when no run is kept."""
+    runs = results.saved()
+    if not runs:
+        raise FileNotFoundError(f"no results in {results.FOLDER}: run make bench-all first")
+    newest = list(runs)[-1]
+    upstream = runs[newest]["libraries"]["upstream"]["versions"]["marshmallow"]
+    parts = [INTRODUCTION.format(upstream=upstream), *_machine(runs)]
+    for version, run in runs.items():
+        parts += [f"## CPython {version}", *_charts(run, version), *_goals(run), *_rest(run)]
+    parts += _slower(runs)
+    parts.append(METHOD.format(seconds="a tenth of a second"))
+    DOCUMENT.parent.mkdir(exist_ok=True)
+    DOCUMENT.write_text("\n\n".join(part.strip("\n") for part in parts) + "\n")
+
+
+def _table(heads: Sequence[str], lines: Iterator[Sequence[str]], left: int = 1) -> str:
+    rule = ["---"] * left + ["--:"] * (len(heads) - left)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (heads, rule, *lines))
+
+
+def _machine(runs: Mapping[str, Run]) -> Iterator[str]:
+    yield "## What ran"
+    for version, run in runs.items():
+        machine = run["machine"]
+        yield (
+            f"CPython {version}: {machine['python']} ({machine['compiler']}) on "
+            f"{machine['processor']}, {machine['cores']} cores, {machine['system']}."
+        )
+    newest = list(runs.values())[-1]
+    versions = {
+        name: found
+        for library in newest["libraries"].values()
+        for name, found in (library["versions"] or {}).items()
+        if name not in ("Python", "althaia")
+    }
+    yield ", ".join(f"{name} {found}" for name, found in sorted(versions.items())) + "."
+    for version, run in runs.items():
+        for library in run["libraries"].values():
+            if library["absent"]:
+                yield f"{library['label']} could not be installed on CPython {version}."
+
+
+def _charts(run: Run, version: str) -> Iterator[str]:
+    from benchmarks import charts
+
+    cases = {case["name"]: case for case in run["cases"]}
+    labels = _labels(run)
+    for table, names in CHARTED.items():
+        if shown := [cases[name] for name in names if name in cases]:
+            file = CHARTS / f"{table}-{version}.svg"
+            charts.bars(shown, labels, f"times as fast as marshmallow, CPython {version}", file)
+            yield f"![{TABLES[table]}, CPython {version}](charts/{file.name})"
+    points = {
+        name: [
+            (cases[case]["objects"], cases[case]["results"][name]["us"])
+            for case in GROWING
+            if case in cases and cases[case]["results"].get(name, {}).get("us")
+        ]
+        for name in ("upstream", "althaia", "hand-written")
+    }
+    if all(len(seen) > 1 for seen in points.values()):
+        file = CHARTS / f"growth-{version}.svg"
+        charts.growth(points, labels, file)
+        yield f"![Growth, CPython {version}](charts/{file.name})"
+
+
+def _goals(run: Run) -> Iterator[str]:
+    """The rows with a goal, beside what everybody else does."""
+    names = [name for name in run["libraries"] if name != "upstream"]
+    labels = _labels(run)
+    for table, heading in TABLES.items():
+        cases = [c for c in run["cases"] if c["goal"] and c["goal"]["table"] == table]
+        # In the instance table most others have no entry: a column of dashes says nothing.
+        taking_part = [n for n in names if any(n in case["results"] for case in cases)]
+        lines = [_goal_line(case, taking_part) for case in cases]
+        if table == "instance":
+            lines += _beside_lines(run, len(taking_part))
+        yield f"### {heading}"
+        yield _table(
+            [
+                "work",
+                "marshmallow, µs per object",
+                "reach",
+                "aim",
+                *(labels[n] for n in taking_part),
+            ],
+            iter(lines),
+        )
+
+
+def _goal_line(case: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    goal = Goal(**case["goal"])
+    upstream = case["results"]["upstream"]["us"]
+    return [
+        f"{case['title']} <br>`{case['name']}`",
+        f"{upstream:.2f}",
+        f"{goal.reach:g}×",
+        f"{goal.aim:g}×" if goal.aim else "–",
+        *(_cell(case["results"].get(name), goal if name == "althaia" else None) for name in names),
+    ]
+
+
+def _cell(result: Mapping[str, Any] | None, goal: Goal | None = None) -> str:
+    if result is None:
+        return "–"
+    if result["wrong"]:
+        return "**WRONG**"
+    if result["ratio"] is None:
+        return "failed"
+    ratio = result["ratio"]
+    text = f"{ratio['median']:.1f}× ±{(ratio['high'] - ratio['low']) / 2:.1f}"
+    if goal is None:
+        return text
+    return f"**{text}**" + (" (below)" if goal.verdict(ratio["median"]) == "below" else "")
+
+
+def _beside_lines(run: Run, others: int) -> list[list[str]]:
+    if "imports" not in run:
+        return []
+    taken, memory = run["imports"], run["memory"]
+    kept = [memory[name]["instance"]["bytes"] for name in ("upstream", "althaia")]
+    rows = {
+        "import": ("import marshmallow", f"{taken['upstream']:.1f} ms", taken["ratio"]["median"]),
+        "instance-memory": (
+            "memory of an instance, used once",
+            f"{kept[0]:,.0f} bytes",
+            kept[0] / kept[1],
+        ),
+    }
+    lines = []
+    for name, (title, upstream, ratio) in rows.items():
+        goal = Goal("instance", *results.INSTANCE_GOALS[name])
+        below = " (below)" if goal.verdict(ratio) == "below" else ""
+        lines.append(
+            [
+                f"{title} <br>`{name}`",
+                upstream,
+                f"{goal.reach:g}×",
+                f"{goal.aim:g}×",
+                f"**{ratio:.1f}×**{below}",
+                *["–"] * (others - 1),
+            ]
+        )
+    return lines
+
+
+def _rest(run: Run) -> Iterator[str]:
+    """Everything without a goal: sizes, growth, memory, and each kind of field alone."""
+    names = [name for name in run["libraries"] if name != "upstream"]
+    labels = _labels(run)
+    other = [c for c in run["cases"] if not c["goal"] and c["family"] != "kinds"]
+    if other:
+        yield "### Other work"
+        yield _table(
+            ["work", "marshmallow, µs per object", *(labels[name] for name in names)],
+            (
+                [
+                    case["title"],
+                    f"{case['results']['upstream']['us']:.2f}",
+                    *(_cell(case["results"].get(name)) for name in names),
+                ]
+                for case in other
+            ),
+        )
+    if "memory" in run:
+        yield from _memory(run["memory"])
+    kinds = [case for case in run["cases"] if case["family"] == "kinds"]
+    if kinds:
+        yield "<details><summary>Each kind of field alone</summary>"
+        yield _table(
+            ["field", "marshmallow, µs per object", "althaia"],
+            (
+                [
+                    case["title"],
+                    f"{case['results']['upstream']['us']:.2f}",
+                    _cell(case["results"].get("althaia")),
+                ]
+                for case in kinds
+            ),
+        )
+        yield "</details>"
+
+
+def _memory(memory: Mapping[str, Any]) -> Iterator[str]:
+    theirs, ours = memory["upstream"], memory["althaia"]
+    yield "### Memory"
+    yield _table(
+        ["", "marshmallow", "althaia"],
+        iter(
+            [
+                (
+                    f"peak of dumping {ours['objects']:,} quotes, traced",
+                    f"{theirs['peak']['traced'] / 2**20:,.0f} MiB",
+                    f"{ours['peak']['traced'] / 2**20:,.0f} MiB",
+                ),
+                (
+                    "the process at its peak, the objects included",
+                    f"{theirs['peak']['resident'] / 2**20:,.0f} MiB",
+                    f"{ours['peak']['resident'] / 2**20:,.0f} MiB",
+                ),
+                (
+                    "a schema instance, used once",
+                    f"{theirs['instance']['bytes']:,.0f} bytes",
+                    f"{ours['instance']['bytes']:,.0f} bytes",
+                ),
+                (
+                    "objects of it that only the cyclic collector frees",
+                    f"{theirs['instance']['cyclic']:.0f}",
+                    f"{ours['instance']['cyclic']:.0f}",
+                ),
+            ]
+        ),
+    )
+
+
+def _slower(runs: Mapping[str, Run]) -> Iterator[str]:
+    """Where somebody else is faster than we are, and why."""
+    yield "## Where we are slower, and why"
+    faster: dict[str, list[str]] = {}
+    labels: dict[str, str] = {}
+    for version, run in runs.items():
+        labels |= _labels(run)
+        for case in run["cases"]:
+            ours = case["results"].get("althaia", {}).get("ratio")
+            for name, result in case["results"].items():
+                if not ours or not result["ratio"] or name in ("althaia", "upstream"):
+                    continue
+                # Less than a tenth apart is no difference on a shared machine.
+                times = result["ratio"]["median"] / ours["median"]
+                if times > 1.1 and case["family"] != "kinds":
+                    faster.setdefault(name, []).append(f"{case['name']} ({version}) {times:.1f}×")
+    if not faster:
+        yield "Nowhere in this run."
+    for name, where in faster.items():
+        yield (
+            f"- **{labels[name]}**, faster than us by: {', '.join(where)}. "
+            f"What it does differently: {REASONS[name]}"
+        )
+
+
+def _labels(run: Run) -> dict[str, str]:
+    return {name: library["label"] for name, library in run["libraries"].items()}
+
+
+if __name__ == "__main__":
+    try:
+        write()
+    except FileNotFoundError as error:
+        sys.exit(f"python -m benchmarks.report: {error}")
