@@ -35,7 +35,10 @@ pristine: dict[type, Namespace] = {}
 """Upstream's classes as they were defined: their attributes by class."""
 
 modules: dict[str, Namespace] = {}
-"""Upstream's modules as they were defined: live namespaces by their short names."""
+"""The live namespaces of upstream's modules, by their short names."""
+
+defined: dict[str, Namespace] = {}
+"""The same namespaces as they were when upstream had defined them: copies."""
 
 
 def loaded(schema_namespace: Namespace) -> None:
@@ -43,13 +46,12 @@ def loaded(schema_namespace: Namespace) -> None:
 
     Called as the last statement of marshmallow's ``schema`` module.
     """
-    fields = vars(schema_namespace["ma_fields"])
-    modules.update(
-        schema=schema_namespace,
-        fields=fields,
-        utils=vars(fields["utils"]),
-        validate=vars(fields["validate"]),
-    )
+    fields: Namespace = schema_namespace["ma_fields"].__dict__
+    modules["schema"] = schema_namespace
+    modules["fields"] = fields
+    modules["utils"] = fields["utils"].__dict__
+    modules["validate"] = fields["validate"].__dict__
+    defined.update({name: dict(namespace) for name, namespace in modules.items()})
     pristine.clear()
     for namespace in modules.values():
         owner = namespace["__name__"]
@@ -68,7 +70,8 @@ def connect(connector: Connector) -> None:
     _connector = connector
 
 
-def _load_engine() -> None:
+def load_engine() -> None:
+    """Load the engine if none has been loaded yet; done by the first call of a hook."""
     global _connector
     connector, _connector = _connector, None
     if connector is not None:
@@ -100,7 +103,7 @@ def deserialize(
 
 
 def _first_call(name: str, *args: Any) -> Any:
-    _load_engine()
+    load_engine()
     hook = globals()[name]
     return DECLINED if hook is _OWN[name] else hook(*args)
 

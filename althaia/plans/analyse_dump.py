@@ -139,7 +139,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> Source:
         return source | {"source": dump.Source.ACCESSOR, "why": why}
     try:
         analysis.field_function("schema", "get_value")
-        analysis.field_function("utils", "_get_value_for_key")
+        analysis.field_function("utils", "_get_value_for_key", "_get_value_for_keys")
     except Opaque as opaque:
         return source | {"source": dump.Source.ACCESSOR, "why": opaque.reason}
     if "." in target:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from althaia import seam
 from althaia.plans.guards import ABSENT as UNSET
 from althaia.plans.guards import Guard
 from althaia.plans.upstream import ABSENT, Upstream, static
@@ -140,14 +141,14 @@ class Analysis:
             raise Opaque(f"{name} is overridden by {self._owner(cls, name)}")
 
     def field_function(self, module: str, *names: str) -> None:
-        """Watch functions of an upstream module that the plan replaces by its own code.
+        """Watch names of an upstream module that the plan replaces by its own code.
 
         :raises Opaque: where one is not upstream's.
         """
         namespace = getattr(self.upstream, module)
         for name in names:
             found = self.watch_entry(namespace, name)
-            if found is not self.upstream.functions[module].get(name, UNSET):
+            if found is not seam.defined[module].get(name, UNSET):
                 raise Opaque(f"marshmallow.{module}.{name} is replaced")
 
     def check_readable(self, field: Any) -> None:

@@ -58,10 +58,6 @@ class Upstream:
         self.missing = self.schema["missing"]
         self.Schema: type = self.schema["Schema"]
         self.Field: type = self.fields["Field"]
-        self.functions = {
-            module: {name: value for name, value in namespace.items() if callable(value)}
-            for module, namespace in seam.modules.items()
-        }
 
     def raw(self, cls: type, name: str) -> Any:
         """The attribute that upstream defined on this very class; KeyError where none."""
