@@ -1,0 +1,357 @@
+"""A schema's plans for people: each field, the path its value takes, and the reason.
+
+The analysis is made anew for the explanation; nothing is published, and the schema is left
+as it was. Nested schemas that the schema has not resolved yet are resolved on the side.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from althaia import seam
+from althaia.config import settings
+from althaia.plans.upstream import Upstream, load
+
+DEEPEST = 40
+"""Levels of nesting shown; schemas that nest ever new schemas would never end."""
+
+SCHEMA_METHODS = {
+    "dump": ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors"),
+    "load": (
+        "load",
+        "_do_load",
+        "_deserialize",
+        "_call_and_store",
+        "_invoke_load_processors",
+        "_invoke_processors",
+        "_invoke_field_validators",
+        "_invoke_schema_validators",
+        "handle_error",
+    ),
+}
+"""What upstream's ``dump`` and ``load`` call of the schema, where overriding is seen."""
+
+HOOKS = {
+    "dump": ("pre_dump", "post_dump"),
+    "load": ("pre_load", "validates", "validates_schema", "post_load"),
+}
+
+SOURCES = ("nothing", "key", "path", "get_attribute", "get_value", "serialize")
+
+
+@dataclass(frozen=True)
+class FieldPath:
+    """One field of a plan, or one inside another field.
+
+    ``name`` is the field's name or, inside another field, what it is there (``items``,
+    ``keys``). ``reads`` and ``key`` are the names on the object's side and on the data's.
+    ``narrow`` says whether the plan converts values of the usual types itself; ``why`` is
+    the reason where the field goes a wider way than its kind would need.
+    """
+
+    name: str
+    field: str
+    step: str
+    narrow: bool
+    source: str | None
+    reads: str | None
+    key: Any
+    why: str
+    inner: tuple[FieldPath, ...] = ()
+    nested: Explanation | None = None
+    unresolved: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        shown: dict[str, Any] = {
+            "name": self.name,
+            "field": self.field,
+            "step": self.step,
+            "narrow": self.narrow,
+            "source": self.source,
+            "reads": self.reads,
+            "key": self.key if isinstance(self.key, (str, type(None))) else repr(self.key),
+            "why": self.why,
+        }
+        if self.inner:
+            shown["inner"] = [each.as_dict() for each in self.inner]
+        if self.nested is not None:
+            shown["nested"] = self.nested.as_dict()
+        if self.unresolved:
+            shown["unresolved"] = self.unresolved
+        return shown
+
+    def lines(self, indent: str) -> Iterator[str]:
+        head = f"{indent}{self.name}: {self.step}"
+        if self.source is not None:
+            head += f", from {self._from()}"
+            if self.key is None:
+                head += ", its key asked each time"
+            elif self.key != self.name:
+                head += f", as {self.key!r}"
+        yield f"{head}  ({self.field})"
+        if self.why:
+            yield f"{indent}  {'why' if self.narrow else 'left to the field'}: {self.why}"
+        for each in self.inner:
+            yield from each.lines(f"{indent}  ")
+        if self.unresolved:
+            yield f"{indent}  nested schema unknown: {self.unresolved}"
+        if self.nested is not None:
+            yield from self.nested.lines(f"{indent}  ")
+
+    def _from(self) -> str:
+        if self.source in ("key", "path"):
+            return repr(self.reads)
+        if self.source in ("get_attribute", "get_value"):
+            owner = "the schema's" if self.source == "get_attribute" else "its own"
+            return f"{owner} {self.source}"
+        return "no attribute" if self.source == "nothing" else "the field itself"
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Dump or load of one schema.
+
+    ``declined`` is the reason why there is no plan at all, else "". ``overridden`` are the
+    schema's own methods in upstream's way, each with where it comes from; ``hooks`` the
+    names of the schema's hooks by kind; ``guard`` counts what is compared once per call.
+    """
+
+    name: str
+    declined: str
+    fields: tuple[FieldPath, ...]
+    overridden: tuple[str, ...]
+    hooks: dict[str, tuple[str, ...]]
+    guard: dict[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        return {
+            "declined": self.declined,
+            "fields": [each.as_dict() for each in self.fields],
+            "overridden": list(self.overridden),
+            "hooks": {kind: list(names) for kind, names in self.hooks.items()},
+            "guard": self.guard,
+        }
+
+    def lines(self, indent: str) -> Iterator[str]:
+        if self.declined:
+            yield f"{indent}{self.name}: upstream's own code, because {self.declined}"
+            return
+        wide = sum(not each.narrow for each in self.fields)
+        total = len(self.fields)
+        yield f"{indent}{self.name}: a plan of {_count(total, 'step')}" + (
+            f", {wide} of them left to the field's own code" if wide else ""
+        )
+        for each in self.fields:
+            yield from each.lines(f"{indent}  ")
+        for text in self.overridden:
+            yield f"{indent}  the schema's own: {text}"
+        for kind, names in self.hooks.items():
+            yield f"{indent}  {kind}: {', '.join(names)}"
+        counts = ", ".join(_count(count, name[:-1]) for name, count in self.guard.items() if count)
+        yield f"{indent}  guard: {counts or 'the schema'}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The answer of :func:`althaia.explain`.
+
+    ``dump`` and ``load`` are None where no plans run (``no_plans`` says why) or where this
+    is a schema that the explanation has already shown further up (``seen``).
+    """
+
+    schema: str
+    many: bool = False
+    dump: Direction | None = None
+    load: Direction | None = None
+    no_plans: str = ""
+    seen: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        shown: dict[str, Any] = {"schema": self.schema, "many": self.many}
+        if self.seen:
+            return shown | {"seen": True}
+        if self.no_plans:
+            shown["no_plans"] = self.no_plans
+        for direction in (self.dump, self.load):
+            if direction is not None:
+                shown[direction.name] = direction.as_dict()
+        return shown
+
+    def as_text(self) -> str:
+        """The same for reading, as a tree."""
+        return "\n".join(self.lines(""))
+
+    def lines(self, indent: str) -> Iterator[str]:
+        head = f"{indent}{self.schema}{' (many)' if self.many else ''}"
+        if self.seen:
+            yield f"{head}: as above"
+            return
+        yield head
+        if self.no_plans:
+            yield f"{indent}  no plans run: {self.no_plans}"
+        for direction in (self.dump, self.load):
+            if direction is not None:
+                yield from direction.lines(f"{indent}  ")
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{each.name}: {each.declined or _count(len(each.fields), 'step')}"
+            for each in (self.dump, self.load)
+            if each is not None
+        ]
+        return f"<Explanation of {self.schema}: {'; '.join(parts) or self.no_plans or 'seen'}>"
+
+
+def explain(schema: Any) -> Explanation:
+    """How a schema is dumped and loaded.
+
+    :param schema: a schema class of the compiled marshmallow (an instance is made of it,
+        without arguments) or an instance.
+    :raises TypeError: ``schema`` is neither.
+
+    >>> explain(UserSchema).dump.fields[0].step
+    'text'
+    """
+    instance = _instance(schema)
+    reason = _why_no_plans()
+    if reason:
+        return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
+    from althaia.plans import engine
+
+    seam.load_engine()
+    return _Explainer(load(), {"dump": engine.build}).schema(instance)
+
+
+def _why_no_plans() -> str:
+    if not settings().plans:
+        return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
+    try:
+        import althaia.plans.engine  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "althaia.plans.engine":
+            raise
+        return (
+            "this is a pure Python build; install a wheel for this interpreter, or build "
+            "without ALTHAIA_PURE_BUILD"
+        )
+    return ""
+
+
+def _instance(schema: Any) -> Any:
+    """The schema, or an instance of the schema class."""
+    import althaia.marshmallow.schema as ours
+
+    cls = schema if isinstance(schema, type) else type(schema)
+    if issubclass(cls, ours.Schema):
+        return schema() if isinstance(schema, type) else schema
+    if any(base.__module__ == "marshmallow.schema" for base in cls.__mro__):
+        raise TypeError(
+            f"{_name(cls)} is a schema of the real marshmallow, which has no plans: call "
+            "althaia.patch() before anything imports marshmallow, or run the program with "
+            "python -m althaia"
+        )
+    raise TypeError(f"explain() takes a marshmallow schema class or instance, not {schema!r}")
+
+
+class _Explainer:
+    """One explanation in the making; remembers the schemas on the way down."""
+
+    def __init__(self, upstream: Upstream, builders: dict[str, Callable[[Any], Any]]) -> None:
+        self.upstream = upstream
+        self.builders = builders
+        self.path: list[Any] = []
+
+    def schema(self, schema: Any) -> Explanation:
+        identity = _identity(schema)
+        name, many = _name(type(schema)), bool(schema.many)
+        if identity in self.path or len(self.path) == DEEPEST:
+            return Explanation(name, many, seen=True)
+        self.path.append(identity)
+        try:
+            directions = {
+                direction: self.direction(direction, schema, build(schema))
+                for direction, build in self.builders.items()
+            }
+        finally:
+            self.path.pop()
+        return Explanation(name, many, **directions)
+
+    def direction(self, direction: str, schema: Any, plan: Any) -> Direction:
+        guard = plan.guard
+        return Direction(
+            name=direction,
+            declined=plan.declined,
+            fields=tuple(self.step(str(step.attr), step, True) for step in plan.steps),
+            overridden=tuple(self.overridden(direction, schema)),
+            hooks=_hooks(direction, schema),
+            guard={
+                name: len(getattr(guard, name)) for name in ("types", "fields", "lists", "entries")
+            },
+        )
+
+    def step(self, name: str, step: Any, outer: bool) -> FieldPath:
+        nested, unresolved = None, ""
+        if step.kind == "nested schema":
+            try:
+                nested = self.schema(_nested_schema(step.field))
+            except Exception as error:
+                unresolved = f"{type(error).__name__}: {error}"
+        return FieldPath(
+            name=name,
+            field=_name(type(step.field)),
+            step=step.kind,
+            narrow=step.narrow,
+            source=SOURCES[step.source] if outer else None,
+            reads=step.name if outer else None,
+            key=step.key if outer else None,
+            why=step.why,
+            inner=tuple(self.step(label, each, False) for label, each in step.inner().items()),
+            nested=nested,
+            unresolved=unresolved,
+        )
+
+    def overridden(self, direction: str, schema: Any) -> Iterator[str]:
+        for name in SCHEMA_METHODS[direction]:
+            if name in schema.__dict__:
+                yield f"{name}, set on the instance"
+            elif not self.upstream.defines(type(schema), name, self.upstream.Schema):
+                yield f"{name}, of {self.upstream.owner(type(schema), name)}"
+
+
+def _nested_schema(field: Any) -> Any:
+    """The schema of a Nested field; one that is not resolved yet is, on a copy."""
+    return field.__dict__.get("_schema") or copy.copy(field).schema
+
+
+def _identity(schema: Any) -> tuple[Any, ...]:
+    """What makes two schemas on one way down the same."""
+    chosen = (schema.only, schema.exclude, schema.load_only, schema.dump_only)
+    return (
+        type(schema),
+        bool(schema.many),
+        tuple(schema.fields),
+        *(None if names is None else frozenset(names) for names in chosen),
+    )
+
+
+def _hooks(direction: str, schema: Any) -> dict[str, tuple[str, ...]]:
+    return {
+        kind: names
+        for kind in HOOKS[direction]
+        if (names := tuple(str(hook[0]) for hook in schema._hooks.get(kind, ())))
+    }
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _count(number: int, noun: str) -> str:
+    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {plural}"
