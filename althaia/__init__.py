@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from althaia.config import ConfigError as ConfigError
+    from althaia.plans.explain import Explanation
+    from althaia.plans.strict import StrictError as StrictError
     from althaia.redirect import LatePatchError as LatePatchError
     from althaia.status import Info
     from althaia.status import NotCompiledError as NotCompiledError
@@ -39,6 +41,7 @@ __all__ = [
     "ConfigError",
     "LatePatchError",
     "NotCompiledError",
+    "StrictError",
     "__version__",
     "explain",
     "info",
@@ -52,6 +55,7 @@ _LAZY = {
     "ConfigError": "althaia.config",
     "LatePatchError": "althaia.redirect",
     "NotCompiledError": "althaia.status",
+    "StrictError": "althaia.plans.strict",
 }
 
 
@@ -114,10 +118,11 @@ def info() -> Info:
     return status.info()
 
 
-def explain(schema: Any) -> Any:
+def explain(schema: Any) -> Explanation:
     """How a schema is dumped and loaded: each field, its path, and the reason for it.
 
-    :param schema: a schema class or instance of the compiled marshmallow.
+    :param schema: a schema class of the compiled marshmallow (an instance is made of it,
+        without arguments) or an instance.
     :returns: an object with ``as_text()`` and ``as_dict()``.
     :raises TypeError: ``schema`` is neither.
 
@@ -128,17 +133,24 @@ def explain(schema: Any) -> Any:
     return explain(schema)
 
 
-def stats() -> dict[str, Any]:
-    """What plans did since the process began, by the qualified name of the schema class.
+def stats() -> dict[str, dict[str, dict[str, int]]]:
+    """What the plans did since the process began, by schema class.
 
-    Empty where nothing was dumped or loaded yet, and in a pure build, which has no plans.
+    :returns: by the qualified name of the class, for ``"dump"`` and ``"load"``: ``calls``
+        answered by a plan and the ``objects`` they were given, ``unplanned`` calls, plans
+        ``built``, ``declined`` and ``invalidated``. Empty where no plans run.
 
-    >>> althaia.stats()["shop.schemas.Order"]["dump"]["calls"]
+    >>> althaia.stats()["app.schemas.User"]["dump"]["calls"]
     12
     """
-    engine = _engine()
-    counters: dict[str, Any] = engine.stats() if engine else {}
-    return counters
+    try:
+        import althaia.plans.engine as engine
+    except ModuleNotFoundError as error:
+        if error.name != "althaia.plans.engine":
+            raise
+        return {}
+    counted: dict[str, dict[str, dict[str, int]]] = engine.stats()
+    return counted
 
 
 def __getattr__(name: str) -> Any:

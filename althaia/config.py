@@ -36,7 +36,7 @@ class Settings:
     plans: bool
     """``ALTHAIA_PLANS``: dump and load by plans (the default)."""
     strict: bool
-    """``ALTHAIA_STRICT``: a schema that gets no plan is an error."""
+    """``ALTHAIA_STRICT``: a schema, or a field of upstream's own, without a plan is an error."""
 
     def __init__(
         self, *, patch: bool, disable: bool, require_compiled: bool, plans: bool, strict: bool

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from althaia.plans import dump
+import althaia.plans.dump as dump
 from althaia.plans.analysis import Analysis, Opaque
 from althaia.plans.guards import ABSENT as UNSET
 from althaia.plans.upstream import ABSENT, Upstream, definers, static
@@ -99,9 +99,7 @@ def _step(analysis: Analysis, name: Any, field: Any) -> dump.Step:
             raise Opaque("this release of marshmallow reads values in another way")
         source.update(_source(analysis, name, field))
     except Opaque as opaque:
-        return dump.OpaqueStep(
-            field, name, key, dump.Source.SERIALIZE, why=opaque.reason
-        )
+        return dump.OpaqueStep(field, name, key, dump.Source.SERIALIZE, why=opaque.reason)
     return _conversion(analysis, field, source)
 
 
@@ -418,14 +416,12 @@ _MAKERS: dict[str, Maker] = {
 
 def _kinds(upstream: Upstream) -> Kinds:
     """The maker for each ``_serialize`` that upstream defines, by the function's identity."""
-    found: Kinds | None = getattr(upstream, "dump_kinds", None)
-    if found is None:
-        found = {
+    if not upstream.dump_kinds:
+        upstream.dump_kinds = {
             id(upstream.raw(upstream.fields[name], "_serialize")): (
                 f"fields.{name}._serialize",
                 maker,
             )
             for name, maker in _MAKERS.items()
         }
-        upstream.dump_kinds = found
-    return found
+    return upstream.dump_kinds

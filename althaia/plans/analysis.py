@@ -158,7 +158,9 @@ class Analysis:
         """
         cls = type(field)
         if static(cls, "__getattribute__") is not object.__getattribute__:
-            raise Opaque(f"__getattribute__ is overridden by {self._owner(cls, '__getattribute__')}")
+            raise Opaque(
+                f"__getattribute__ is overridden by {self._owner(cls, '__getattribute__')}"
+            )
         if static(cls, "__getattr__") is not ABSENT:
             raise Opaque(f"__getattr__ is defined by {self._owner(cls, '__getattr__')}")
         if static(cls, "__dict__") is not static(self.upstream.Field, "__dict__"):

@@ -280,7 +280,7 @@ class _Explainer:
             }
         finally:
             self.path.pop()
-        return Explanation(name, many, **directions)
+        return Explanation(name, many, directions.get("dump"), directions.get("load"))
 
     def direction(self, direction: str, schema: Any, plan: Any) -> Direction:
         guard = plan.guard
