@@ -32,7 +32,8 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> dump.DumpPlan:
     :param schema: a marshmallow schema instance.
     :param statistics: the counters of its class, which the plan carries along.
     """
-    members = schema.dump_fields
+    # Not by asking the schema: its class may answer for its attributes, and would notice.
+    members = object.__getattribute__(schema, "__dict__").get("dump_fields")
     analysis = Analysis(upstream, schema, members)
     common = {
         "schema_class": type(schema),
@@ -41,10 +42,10 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> dump.DumpPlan:
         "hooks": {},
     }
     try:
-        if type(members) is not dict and type(members) is not OrderedDict:
-            raise Opaque(f"dump_fields is a {type(members).__qualname__}")
         if analysis.schema_value("dump_fields") is not members:
             raise Opaque("dump_fields is not a plain attribute")
+        if type(members) is not dict and type(members) is not OrderedDict:
+            raise Opaque(f"dump_fields is a {type(members).__qualname__}")
         if static(type(schema), "__getattribute__") is not object.__getattribute__:
             raise Opaque("the schema class overrides __getattribute__")
         if not upstream.is_known("schema.Schema._serialize", "schema.Schema.dump"):

@@ -37,7 +37,7 @@ class Analysis:
         self.upstream = upstream
         self.schema = schema
         self.members = members
-        self.state: dict[str, Any] = schema.__dict__
+        self.state: dict[str, Any] = object.__getattribute__(schema, "__dict__")
         self.sites = 0
         self._types: dict[type, None] = {}
         self._fields: dict[int, Any] = {}

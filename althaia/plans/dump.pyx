@@ -730,9 +730,8 @@ cdef object run_general(DumpPlan plan, object obj, Frame frame):
             continue
         key = step.key
         if key is None:
-            key = step.field.data_key
-            if key is None:
-                key = step.attr
+            # Asked twice where there is one, as upstream does: asking may run user code.
+            key = step.attr if step.field.data_key is None else step.field.data_key
         result[key] = value
     return result
 

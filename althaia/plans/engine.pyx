@@ -78,6 +78,12 @@ def build(schema):
     return analyse_dump.analyse(upstream, schema, dump_counters(schema))
 
 
+cdef object plain_many(object schema):
+    """``schema.many`` where it is an ordinary attribute, else None; runs no user code."""
+    cdef InstanceDict state = instance_dict(schema)
+    return None if state is None else state.get("many")
+
+
 cdef bint is_large(object obj, object many):
     """Whether one call is likely to repay the building of a plan."""
     if not many or obj is None:
@@ -145,7 +151,7 @@ def dump(schema, obj, many):
     cdef DumpPlan plan = valid_plan(schema)
     cdef Counters counters
     if plan is None:
-        plan = find_anew(schema, is_large(obj, schema.many if many is None else many))
+        plan = find_anew(schema, is_large(obj, plain_many(schema) if many is None else many))
         if plan is None:
             counters = dump_counters(schema)
             counters.unplanned += 1
