@@ -18,9 +18,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks import hotspots
 from benchmarks.cases import rows, select
 from benchmarks.model import Case, Work
 
@@ -65,18 +67,19 @@ def _counted(work: Work, loops: int) -> None:
     mark()
 
 
-def count(cases: list[Case], keep: Path | None = None) -> dict[str, dict[str, float]]:
+def count(
+    cases: list[Case], profile: Callable[[Case, list[str]], object] | None = None
+) -> dict[str, dict[str, float]]:
     """Instructions per object for every case: ``{name: {upstream, ours, ratio}}``.
 
-    ``keep`` names a folder for callgrind's files, for callgrind_annotate. Raises
+    ``profile`` is given, for every case, the functions that take most of ours. Raises
     RuntimeError when valgrind is missing or the counted process fails.
     """
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise RuntimeError("instruction counts need valgrind: install it and try again")
     with tempfile.TemporaryDirectory() as scratch:
-        folder = keep or Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = Path(scratch)
         out = folder / "callgrind.out"
         done = subprocess.run(
             [
@@ -102,6 +105,9 @@ def count(cases: list[Case], keep: Path | None = None) -> dict[str, dict[str, fl
         parts = [folder / f"callgrind.out.{n}" for n in range(1, 4 * len(cases) + 1)]
         # Each work leaves two dumps: what led up to it, and the work itself.
         totals = [_total(part) for part in parts[1::2]]
+        if profile:
+            for case, part in zip(cases, parts[3::4], strict=True):
+                profile(case, hotspots.show(part, OBJECTS // _objects(case) * _objects(case)))
     counted = {}
     for case, upstream, ours in zip(cases, totals[::2], totals[1::2], strict=True):
         objects = OBJECTS // _objects(case) * _objects(case)
@@ -154,10 +160,14 @@ def check(baseline_file: Path = BASELINE) -> int:
     return 1 if any("WORSE" in sentence for sentence in sentences) else 0
 
 
+def _print_profile(case: Case, lines: list[str]) -> None:
+    print(f"{case.name}: share, instructions per object, function", *lines, "", sep="\n")
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.instructions", description=__doc__)
     parser.add_argument("--case", action="append", help="a case's name or a part of it")
-    parser.add_argument("--keep", type=Path, help="keep callgrind's files in this folder")
+    parser.add_argument("--profile", action="store_true", help="say which functions hold ours")
     parser.add_argument("--check", action="store_true", help="compare with the baseline")
     parser.add_argument("--update", action="store_true", help="write the baseline anew")
     parser.add_argument("--count", nargs="+", help=argparse.SUPPRESS)
@@ -169,7 +179,7 @@ def main(arguments: list[str] | None = None) -> int:
         return check()
     try:
         cases = [c for name in options.case or [] for c in select(name)] or rows()
-        counted = count(cases, options.keep)
+        counted = count(cases, _print_profile if options.profile else None)
     except (LookupError, RuntimeError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
     if options.update:
