@@ -1,5 +1,5 @@
 """``python -m althaia``."""
 
-from althaia.cli import main
+from althaia.cli import start
 
-raise SystemExit(main())
+start()

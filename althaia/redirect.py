@@ -303,16 +303,16 @@ def _rename_contents(module: ModuleType, old: str, new: str) -> None:
 
 
 def _rename(value: Any, old: str, new: str) -> None:
-    is_class = isinstance(value, type)
-    if is_class:
-        if value.__module__ != old:
-            return
+    if getattr(value, "__module__", None) != old:
+        return
+    if isinstance(value, type):
+        value.__module__ = new
         for member in list(vars(value).values()):
             for function in _functions_of(member):
                 _rename(function, old, new)
-    elif getattr(value, "__module__", None) != old or type(value).__module__ in (old, new):
-        return  # an instance of a class of ours says what its class says
-    value.__module__ = new
+    elif type(value).__module__ not in (old, new):
+        # Anything else is an instance of a class of ours and says what its class says.
+        value.__module__ = new
 
 
 def _functions_of(member: Any) -> Iterator[Any]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+from althaia.config import ConfigError
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -32,6 +34,19 @@ usage: python -m althaia [run] SCRIPT [ARGUMENT ...]
 Runs a program as Python itself would, with marshmallow redirected to the compiled copy,
 in its child processes too. Or one of the commands:
 """
+
+
+def start() -> None:
+    """Run the command line of this process; return at its end if all went well.
+
+    A program that ends by itself must leave nothing behind, not even a ``SystemExit(0)``,
+    which ``python -i`` would show.
+
+    :raises SystemExit: with the exit code, where it is not 0.
+    """
+    code = main()
+    if code:
+        raise SystemExit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,7 +82,11 @@ def _execute(command: str, words: list[str]) -> int:
     )
     module.configure(parser)
     options: argparse.Namespace = parser.parse_args(words)
-    code: int = module.execute(options)
+    try:
+        code: int = module.execute(options)
+    except ConfigError as error:
+        print(f"python -m althaia {command}: {error}", file=sys.stderr)
+        return 2
     return code
 
 

@@ -61,8 +61,6 @@ def _start(program: Callable[[str], None], value: str, argv: list[str]) -> int:
         del sys.path[0]  # put there by '-m althaia'
     try:
         program(value)
-    except SystemExit:
-        raise
     except BaseException as error:
         _hide_own_frames(error)
         raise

@@ -129,3 +129,9 @@ def test_a_package_that_was_never_built(run, copied):
     assert shown["upstream"] is None
     assert shown["compiled"] is False
     assert "not built" in run("-m", "althaia", "info", cwd=copied).stdout
+
+
+def test_a_bad_value_in_the_environment_is_named(run):
+    done = run("-m", "althaia", "info", env={"ALTHAIA_PLANS": "maybe"})
+    assert done.returncode == 2
+    assert done.stderr.startswith("python -m althaia info: the environment variable ALTHAIA_PLANS")

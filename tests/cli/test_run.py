@@ -191,6 +191,16 @@ def test_an_interrupted_program_dies_of_the_signal(run):
     assert same(run, "-c", code).returncode == -signal.SIGINT
 
 
+@pytest.mark.parametrize("code", ["x = 6", "x = 6; 1/0", "x = 6; raise SystemExit(3)"])
+def test_the_prompt_after_the_program(run, code):
+    """``python -i`` goes on in the program's namespace."""
+    ask = "print(x * 7, sorted(globals()))\n"
+    python = run("-i", "-c", code, stdin=ask)
+    ours = run("-i", "-m", "althaia", "-c", code, stdin=ask)
+    assert "42" in python.stdout
+    assert outcome(ours) == outcome(python)
+
+
 def test_the_program_runs_our_copy(run, folder):
     check = "import marshmallow, sys; print('althaia' in marshmallow.__file__)"
     (folder / "check.py").write_text(check)

@@ -43,7 +43,8 @@ def test_unpatch_restores_everything(program):
                         if isinstance(value, type):
                             for member, function in vars(value).items():
                                 described[name, key, member] = getattr(function, "__module__", None)
-            return described, list(sys.meta_path)
+            said = {where: name for where, name in described.items() if name is not None}
+            return said, list(sys.meta_path)
 
         before = state()
         for _ in range(2):
