@@ -11,7 +11,7 @@ import json
 import sys
 
 import althaia
-from althaia.cli import target
+from althaia.cli import target, tree
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,5 +30,5 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(explanation.as_dict(), indent=2))
     else:
-        print(explanation.as_text())
+        tree.show(explanation.as_text())
     return 0

@@ -1,0 +1,121 @@
+"""``python -m althaia explain MODULE:SCHEMA``."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import althaia
+
+SCHEMAS = """
+import marshmallow
+from marshmallow import Schema, fields
+
+class Author(Schema):
+    name = fields.String()
+
+class Custom(fields.String):
+    def _serialize(self, value, attr, obj, **kwargs):
+        return "custom"
+
+class Quote(Schema):
+    text = fields.String()
+    rating = fields.Float(data_key="stars")
+    author = fields.Nested(Author)
+    custom = Custom()
+
+class Holder:
+    inner = Quote(many=True)
+
+assert "althaia" in marshmallow.__file__
+not_a_schema = 1
+"""
+
+
+@pytest.fixture
+def explain(run, tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "schemas.py").write_text(SCHEMAS)
+
+    def explain_it(*words, env=None):
+        return run("-m", "althaia", "explain", *words, env=env)
+
+    return explain_it
+
+
+def test_a_class(explain):
+    done = explain("shop.schemas:Quote")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "shop.schemas.Quote"
+    assert "├" not in done.stdout
+    if althaia.info().compiled:
+        for text in ("text:", "as 'stars'", "shop.schemas.Author", "left to the field"):
+            assert text in done.stdout
+    else:
+        assert "pure Python build" in done.stdout
+
+
+def test_an_instance_inside_a_class(explain):
+    done = explain("shop.schemas:Holder.inner")
+    assert done.stdout.startswith("shop.schemas.Quote (many)"), done.stderr
+
+
+def test_json_says_the_same(explain):
+    shown = json.loads(explain("shop.schemas:Quote", "--json").stdout)
+    assert shown["schema"] == "shop.schemas.Quote"
+    if althaia.info().compiled:
+        fields = {field["name"]: field for field in shown["dump"]["fields"]}
+        assert list(fields) == ["text", "rating", "author", "custom"]
+        assert fields["rating"]["key"] == "stars"
+        assert not fields["custom"]["narrow"]
+    else:
+        assert "pure Python build" in shown["no_plans"]
+
+
+def test_a_tree_on_a_terminal(explain):
+    plain = explain("shop.schemas:Quote").stdout
+    shown = explain("shop.schemas:Quote", env={"FORCE_COLOR": "1", "COLUMNS": "300"}).stdout
+    assert "└──" in shown
+    assert "\x1b[" in shown
+    without_colours = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    lines = [line.strip("│├└─ ") for line in without_colours.splitlines()]
+    assert lines == [line.strip() for line in plain.splitlines()]
+
+
+def test_without_rich_it_is_text(explain, tmp_path):
+    plain = explain("shop.schemas:Quote").stdout
+    (tmp_path / "rich.py").write_text("raise ModuleNotFoundError('no rich', name='rich')\n")
+    assert explain("shop.schemas:Quote", env={"FORCE_COLOR": "1"}).stdout == plain
+
+
+def test_without_plans_it_says_so(explain):
+    done = explain("shop.schemas:Quote", env={"ALTHAIA_PLANS": "0"})
+    assert done.returncode == 0
+    assert "ALTHAIA_PLANS=0" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["shop.schemas"], "is not of the form package.module:Name"),
+        (["shop.nope:X"], "there is no module 'shop.nope'"),
+        (["shop.schemas:Nope"], "has no attribute 'Nope'"),
+        (["shop.schemas:not_a_schema"], "schema class or instance"),
+        (["shop.schemas:Custom"], "schema class or instance"),
+    ],
+)
+def test_what_it_cannot_explain(explain, words, text):
+    done = explain(*words)
+    assert done.returncode == 2
+    assert done.stderr.startswith("python -m althaia explain: ")
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_schema_of_the_real_marshmallow(explain):
+    done = explain("shop.schemas:Quote", env={"ALTHAIA_DISABLE": "1"})
+    assert done.returncode != 0
+    assert done.stdout == ""
