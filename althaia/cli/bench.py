@@ -1,0 +1,269 @@
+"""Measure a schema of yours: the real marshmallow against the compiled one.
+
+The schema is named as package.module:Schema, where Schema is a schema class, an instance,
+or a dotted path to one. Each library has a process of its own; the outputs are compared
+before anything is timed, and the two take turns. Without --data, objects are made from the
+schema's fields.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+ROUNDS = 9
+SIDES = ("marshmallow", "althaia")
+
+
+class BenchError(Exception):
+    """The schema cannot be measured; the text is for whoever named it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One way of calling the schema; times are microseconds per object."""
+
+    work: str
+    objects: int
+    identical: bool
+    invalid: str
+    marshmallow: float | None = None
+    althaia: float | None = None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
+    parser.add_argument("--data", type=Path, metavar="FILE", help="records, .json or .jsonl")
+    parser.add_argument("--dump", action="store_true", help="measure dumping only")
+    parser.add_argument("--load", action="store_true", help="measure loading only")
+    parser.add_argument("--objects", type=_positive, default=1_000, help="made without --data")
+    parser.add_argument("--rounds", type=_positive, default=ROUNDS, help=f"by default {ROUNDS}")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
+def execute(options: argparse.Namespace) -> int:
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ModuleNotFoundError:
+        print("python -m althaia bench needs rich: pip install 'althaia[cli]'", file=sys.stderr)
+        return 2
+    both = options.dump == options.load
+    directions = [d for d in ("dump", "load") if both or getattr(options, d)]
+    try:
+        with Progress(console=Console(stderr=True), transient=True) as progress:
+            report = _measure(options, directions, progress)
+    except BenchError as error:
+        print(f"python -m althaia bench: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps({**report, "rows": [asdict(row) for row in report["rows"]]}, indent=2))
+    else:
+        _show(report, Console())
+    return 0 if all(row.identical for row in report["rows"]) else 1
+
+
+class _Process:
+    """One side's process and its answers."""
+
+    def __init__(self, side: str) -> None:
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("ALTHAIA_PATCH", "ALTHAIA_DISABLE")
+        }
+        if side == "marshmallow":
+            # The schema's own module may call patch().
+            environment["ALTHAIA_DISABLE"] = "1"
+        self.side = side
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "althaia.cli.benchwork"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment | {"PYTHONHASHSEED": "0"},
+        )
+
+    def ask(self, do: str, **details: Any) -> dict[str, Any]:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise BenchError(f"{self.side}: no way to talk to its process")
+        try:
+            stdin.write(json.dumps({"do": do, **details}) + "\n")
+            stdin.flush()
+            line = stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        answer: dict[str, Any] = json.loads(line or '{"failed": "its process ended"}')
+        if "failed" in answer:
+            raise BenchError(f"with {self.side}: {answer['failed']}")
+        return answer
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+def _measure(options: argparse.Namespace, directions: list[str], progress: Any) -> dict[str, Any]:
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        sides = []
+        for name in SIDES:
+            side = _Process(name)
+            stack.callback(side.close)
+            side.ask("start", schema=options.schema, patched=name == "althaia")
+            sides.append(side)
+        file = str(options.data.resolve()) if options.data else None
+        counts = [side.ask("data", file=file, count=options.objects)["count"] for side in sides]
+        count = min(counts)
+        sizes = (False, True) if count > 1 else (False,)
+        work = [(direction, many) for direction in directions for many in sizes]
+        task = progress.add_task("", total=len(work) * options.rounds)
+        rows = []
+        for direction, many in work:
+            objects = count if many else 1
+            progress.update(task, description=f"{direction} {objects:,}")
+            rows.append(
+                _row(direction, many, objects, sides, scratch, options.rounds, progress, task)
+            )
+        explained = sides[1].ask("explain")
+    return {
+        "schema": options.schema,
+        "data": str(options.data) if options.data else "made from the schema's fields",
+        "rows": rows,
+        "unplanned": [
+            f"{where}: {why}" for d in directions for where, why in unplanned(explained, d)
+        ],
+    }
+
+
+def _row(
+    direction: str,
+    many: bool,
+    objects: int,
+    sides: list[_Process],
+    scratch: Path,
+    rounds: int,
+    progress: Any,
+    task: Any,
+) -> Row:
+    outputs, loops, invalid = [], [], ""
+    for side in sides:
+        output = scratch / side.side
+        prepared = side.ask("prepare", direction=direction, many=many, output=str(output))
+        outputs.append(output.read_bytes())
+        loops.append(prepared["loops"])
+        invalid = prepared["invalid"]
+    work = f"{direction} {objects:,} {'objects' if many else 'object'}"
+    if outputs[0] != outputs[1]:
+        progress.advance(task, rounds)
+        return Row(work, objects, False, invalid)
+    times: list[list[float]] = [[], []]
+    for turn in range(rounds):
+        # Alternating: whoever always ran second would always meet a hotter machine.
+        for i in (0, 1) if turn % 2 == 0 else (1, 0):
+            seconds = sides[i].ask("time", loops=loops[i])["seconds"]
+            times[i].append(seconds / loops[i] / objects * 1e6)
+        progress.advance(task)
+    ratios = sorted(one / other for one, other in zip(*times, strict=True))
+    quarter = len(ratios) // 4
+    return Row(
+        work,
+        objects,
+        True,
+        invalid,
+        statistics.median(times[0]),
+        statistics.median(times[1]),
+        statistics.median(ratios),
+        ratios[quarter],
+        ratios[-1 - quarter],
+    )
+
+
+def unplanned(explained: dict[str, Any], direction: str) -> Iterator[tuple[str, str]]:
+    """What runs on upstream's code, each with its reason, from an explanation as data.
+
+    >>> list(unplanned({"schema": "S", "no_plans": "a pure build"}, "dump"))
+    [('S', 'a pure build')]
+    """
+    name = explained["schema"]
+    if "no_plans" in explained:
+        yield name, explained["no_plans"]
+        return
+    if explained.get("seen"):
+        return
+    way = explained.get(direction)
+    if way is None:
+        yield f"{name}, {direction}", "plans are not made for this"
+        return
+    if way["declined"]:
+        yield f"{name}, {direction}", way["declined"]
+    for field in way["fields"]:
+        yield from _unplanned_fields(name, field, direction)
+
+
+def _unplanned_fields(
+    above: str, field: dict[str, Any], direction: str
+) -> Iterator[tuple[str, str]]:
+    where = f"{above}.{field['name']}"
+    if not field["narrow"]:
+        yield f"{where}, {direction}", field["why"] or "its own code runs"
+    if "unresolved" in field:
+        yield f"{where}, {direction}", field["unresolved"]
+    for inner in field.get("inner", ()):
+        yield from _unplanned_fields(where, inner, direction)
+    if "nested" in field:
+        yield from unplanned(field["nested"], direction)
+
+
+def _show(report: dict[str, Any], console: Any) -> None:
+    from rich.table import Table
+
+    table = Table(title=f"{report['schema']}, data: {report['data']}")
+    table.add_column("work")
+    for heading in ("marshmallow, µs per object", "althaia", "ratio", "middle half", "output"):
+        table.add_column(heading, justify="right")
+    for row in report["rows"]:
+        if row.ratio is None:
+            table.add_row(row.work, "", "", "", "", "DIFFERENT", style="bold red")
+            continue
+        table.add_row(
+            row.work,
+            f"{row.marshmallow:.2f}",
+            f"{row.althaia:.2f}",
+            f"{row.ratio:.1f}×",
+            f"{row.low:.1f}–{row.high:.1f}",
+            "identical",
+        )
+    console.print(table)
+    for row in report["rows"]:
+        if row.invalid:
+            console.print(f"{row.work}: the data does not load: {row.invalid}", markup=False)
+    if not all(row.identical for row in report["rows"]):
+        console.print("The outputs differ: please report the schema and the data.")
+    if report["unplanned"]:
+        console.print("Run by marshmallow's or your own code, not by a plan:")
+        for line in report["unplanned"]:
+            console.print(f"  {line}", markup=False, highlight=False)
+    else:
+        console.print("Everything is planned.")

@@ -1,0 +1,186 @@
+"""The process in which ``python -m althaia bench`` measures one side. Not for use by hand.
+
+Reads a line of JSON for each command on standard input and answers with one.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import thread_time
+from typing import Any
+
+import althaia
+from althaia.cli import sampledata, target
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+ROUND_SECONDS = 0.1
+
+
+class DataError(Exception):
+    """The data file cannot be read; the text says where and why."""
+
+
+class Invalid:
+    """What a load that failed gave."""
+
+    def __init__(self, messages: Any, valid: Any) -> None:
+        self.messages = messages
+        self.valid = valid
+
+
+class Side:
+    """The user's schema on one of the two libraries."""
+
+    def __init__(self, schema: str, patched: bool) -> None:
+        if patched:
+            althaia.patch()
+        found = target.resolve(schema)
+        self.schema = found() if isinstance(found, type) else found
+        if not (hasattr(self.schema, "dump_fields") and hasattr(self.schema, "load_fields")):
+            raise target.TargetError(f"{schema} is {found!r}, which is no marshmallow schema")
+        import marshmallow
+
+        self.invalid = marshmallow.ValidationError
+        self.sources: list[Any] = []
+        self.records: list[Any] = []
+        self.call: Callable[[], Any] = lambda: None
+
+    def data(self, file: str | None, count: int) -> dict[str, Any]:
+        """Read the records, or make some; objects to dump are what loading them gives."""
+        if file is None:
+            self.sources = sampledata.sources(self.schema, count)
+            self.records = sampledata.records(
+                self.schema, self.schema.dump(self.sources, many=True)
+            )
+            return {"count": count}
+        self.records = read_records(Path(file))
+        try:
+            self.sources = self.schema.load(self.records, many=True)
+        except self.invalid:
+            # Records that do not load can still be dumped, as the dicts they are.
+            self.sources = self.records
+        return {"count": len(self.records)}
+
+    def prepare(self, direction: str, many: bool, output: str) -> dict[str, Any]:
+        """Make the call that is to be timed and write down what it gives."""
+        self.call = self._call(direction, many)
+        given = self.call()
+        Path(output).write_text(json.dumps(describe(given)))
+        invalid = given.messages if isinstance(given, Invalid) else None
+        loops, spent = 1, self._spend(1)
+        while spent < ROUND_SECONDS / 4:
+            loops *= 2
+            spent = self._spend(loops)
+        return {
+            "loops": max(1, round(loops * ROUND_SECONDS / spent)),
+            "invalid": str(invalid)[:300] if invalid else "",
+        }
+
+    def _call(self, direction: str, many: bool) -> Callable[[], Any]:
+        schema, invalid = self.schema, self.invalid
+        if direction == "dump":
+            source = self.sources if many else self.sources[0]
+            return lambda: schema.dump(source, many=many)
+        record = self.records if many else self.records[0]
+
+        def load() -> Any:
+            try:
+                return schema.load(record, many=many)
+            except invalid as error:
+                return Invalid(error.messages, error.valid_data)
+
+        return load
+
+    def time(self, loops: int) -> dict[str, Any]:
+        gc.collect()
+        return {"seconds": self._spend(loops)}
+
+    def _spend(self, loops: int) -> float:
+        call, turns = self.call, range(loops)
+        start = thread_time()
+        for _ in turns:
+            call()
+        return thread_time() - start
+
+    def explain(self) -> dict[str, Any]:
+        return althaia.explain(self.schema).as_dict()
+
+
+def read_records(file: Path) -> list[Any]:
+    """The records of a JSON file (a list, or one record) or a JSON-lines file.
+
+    Raises DataError saying which line is not JSON, or that there is none.
+    """
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".jsonl":
+        try:
+            read = json.loads(text)
+        except ValueError as error:
+            raise DataError(f"{file}: {error}; name it .jsonl if each line is a record") from None
+        records = read if isinstance(read, list) else [read]
+    else:
+        records = []
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                try:
+                    records.append(json.loads(line))
+                except ValueError as error:
+                    raise DataError(f"{file}, line {number}: {error}") from None
+    if not records:
+        raise DataError(f"{file} holds no records")
+    return records
+
+
+def describe(value: Any, above: tuple[int, ...] = ()) -> Any:
+    """A value as JSON in which values of different types never look the same.
+
+    Objects of the user's own classes are described by their attributes, so that two
+    processes can be compared. A value inside itself is named, not followed.
+    """
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if id(value) in above:
+        return [kind, "again"]
+    below = (*above, id(value))
+    if isinstance(value, Mapping):
+        return [kind, [[describe(k, below), describe(value[k], below)] for k in value]]
+    if isinstance(value, (list, tuple)):
+        return [kind, [describe(item, below) for item in value]]
+    if isinstance(value, (set, frozenset)):
+        return [kind, sorted((describe(item, below) for item in value), key=json.dumps)]
+    plain_repr: object = object.__repr__
+    if type(value).__repr__ is plain_repr and hasattr(value, "__dict__"):
+        return [kind, describe(vars(value), below)]
+    return [kind, _ADDRESS.sub("", repr(value))]
+
+
+def main() -> None:
+    # What the user's modules print must not get between the answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    side: Side | None = None
+    for line in sys.stdin:
+        command = json.loads(line)
+        do = command.pop("do")
+        answer: dict[str, Any] = {}
+        try:
+            if do == "start":
+                side = Side(**command)
+            else:
+                answer = getattr(side, do)(**command)
+        except (target.TargetError, DataError, OSError) as error:
+            answer = {"failed": str(error)}
+        except Exception as error:
+            where = "".join(traceback.format_exception(error)[-4:])
+            answer = {"failed": f"the schema's module or the schema itself raised\n{where}"}
+        answers.write(json.dumps(answer) + "\n")
+
+
+if __name__ == "__main__":
+    main()
