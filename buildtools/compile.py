@@ -6,6 +6,7 @@ them, per interpreter: a build compiles what changed and copies the rest.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,22 +16,17 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from buildtools import checks, declarations, wrongcalls
-from buildtools import toolchain as toolchains
+from buildtools import checks, faithful, wrongcalls
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
 from buildtools.toolchain import Toolchain, linking_environment, toolchain
 
-if TYPE_CHECKING:
-    from setuptools import Extension
-
 JOBS = 2
 
 # The files that decide what a module's C source is compiled to.
-_HOW = (__file__, checks.__file__, wrongcalls.__file__, toolchains.__file__)
+_HOW = ("checks.py", "compile.py", "faithful.py", "toolchain.py", "wrongcalls.py")
 
 
 def remove_binaries(layout: Layout) -> list[str]:
@@ -94,10 +90,7 @@ def key(
         "suffix": sysconfig.get_config_var("EXT_SUFFIX"),
         "cc": [sysconfig.get_config_var("CC"), environ.get("CC"), environ.get("CFLAGS")],
         "args": [tools.compile_args, tools.link_args, environ.get("LDFLAGS")],
-        "how": [
-            declarations.DECLARATIONS,
-            *(sha256(Path(p).read_bytes()).hexdigest() for p in _HOW),
-        ],
+        "how": [sha256(Path(__file__).with_name(n).read_bytes()).hexdigest() for n in _HOW],
     }
     read = [layout.root / module.source]
     if not module.upstream:
@@ -116,46 +109,19 @@ def key(
 
 
 def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store: Path) -> None:
-    from Cython.Build import cythonize
     from Cython.Compiler.Errors import CompileError
-    from setuptools import Distribution
-    from setuptools.command.build_ext import build_ext
     from setuptools.errors import BaseError
 
-    before = Path.cwd()
-    # Relative paths only: what the C files and the binaries say does not depend on this machine.
-    os.chdir(layout.root)
     try:
-        declared = (store / "declarations").relative_to(layout.root)
-        declarations.write(declared, modules)
-        built: list[Extension] = []
-        for upstream in (True, False):
-            group = [module for module in modules if module.upstream is upstream]
-            if group:
-                extensions = cythonize(
-                    [_extension(module, tools) for module in group],
-                    # Stronger than what a module's header says, hence one call a group.
-                    compiler_directives=dict(group[0].directives),
-                    build_dir=(store / "c").relative_to(layout.root).as_posix(),
-                    # Ours have .pxd files of their own; they get nothing declared for them.
-                    include_path=[declared.as_posix(), "."] if upstream else ["."],
-                    nthreads=JOBS if len(group) > 1 else 0,
-                    force=True,
-                    quiet=True,
-                )
-                if upstream:
-                    for extension in extensions:
-                        checks.insert(Path(extension.sources[0]))
-                        wrongcalls.word_file(Path(extension.sources[0]))
-                built += extensions
-        command = build_ext(Distribution({"name": "althaia", "ext_modules": built}))
-        command.inplace = True
-        command.parallel = JOBS
-        command.force = True
-        command.build_temp = (store / "objects").relative_to(layout.root).as_posix()
-        command.ensure_finalized()
-        with linking_environment():
-            command.run()
+        ours = [module for module in modules if not module.upstream]
+        theirs = [module for module in modules if module.upstream]
+        _translate(ours, layout.root, store / "c")
+        faithful.write(layout.root, store / "upstream", theirs)
+        _translate(theirs, store / "upstream", store / "c")
+        for module in theirs:
+            checks.insert(_c_file(store, module))
+            wrongcalls.word_file(_c_file(store, module))
+        _link(layout, modules, tools, store)
     except (CompileError, BaseError, OSError) as error:
         raise BuildError(
             "compiling",
@@ -163,17 +129,54 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
             "the messages above say which module; a C compiler and Python's headers are needed. "
             "ALTHAIA_PURE_BUILD=1 makes a build without them, which is not accelerated",
         ) from error
-    finally:
-        os.chdir(before)
 
 
-def _extension(module: CompiledModule, tools: Toolchain) -> Extension:
+def _c_file(store: Path, module: CompiledModule) -> Path:
+    return (store / "c" / module.source).with_suffix(".c")
+
+
+def _translate(modules: list[CompiledModule], root: Path, folder: Path) -> None:
+    """Python to C: the modules' sources are below ``root``, their C files go below ``folder``."""
+    from Cython.Build import cythonize
     from setuptools import Extension
 
-    return Extension(
-        module.name,
-        [module.source.as_posix()],
-        include_dirs=["."],
-        extra_compile_args=list(tools.compile_args),
-        extra_link_args=list(tools.link_args),
-    )
+    if not modules:
+        return
+    # Relative paths only: what the C files and the binaries say does not depend on this machine.
+    with contextlib.chdir(root):
+        cythonize(
+            [Extension(module.name, [module.source.as_posix()]) for module in modules],
+            # Stronger than what a module's header says, hence one call for all that share them.
+            compiler_directives=dict(modules[0].directives),
+            build_dir=os.path.relpath(folder, root),
+            include_path=["."],
+            nthreads=JOBS if len(modules) > 1 else 0,
+            force=True,
+            quiet=True,
+        )
+
+
+def _link(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store: Path) -> None:
+    """C to extension modules beside the Python sources."""
+    from setuptools import Distribution, Extension
+    from setuptools.command.build_ext import build_ext
+
+    with contextlib.chdir(layout.root):
+        extensions = [
+            Extension(
+                module.name,
+                [_c_file(store, module).relative_to(layout.root).as_posix()],
+                include_dirs=["."],
+                extra_compile_args=list(tools.compile_args),
+                extra_link_args=list(tools.link_args),
+            )
+            for module in modules
+        ]
+        command = build_ext(Distribution({"name": "althaia", "ext_modules": extensions}))
+        command.inplace = True
+        command.parallel = JOBS
+        command.force = True
+        command.build_temp = (store / "objects").relative_to(layout.root).as_posix()
+        command.ensure_finalized()
+        with linking_environment():
+            command.run()

@@ -1,0 +1,79 @@
+"""What Cython made of upstream: nothing decided by C types that upstream decides by objects."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sysconfig
+from collections.abc import Iterator
+
+import pytest
+
+from buildtools.faithful import faithful
+from buildtools.layout import Layout
+from buildtools.modules import compiled_modules
+from buildtools.pipeline import is_pure
+from buildtools.upstream import Upstream
+
+pytestmark = pytest.mark.skipif(is_pure(os.environ), reason="a pure build has no C sources")
+
+
+def sources(layout: Layout) -> Iterator[tuple[ast.Module, str]]:
+    """Upstream's modules as Python, and the body of their C source without Cython's helpers."""
+    tag = sysconfig.get_config_var("EXT_SUFFIX").strip(".").rsplit(".", 1)[0]
+    for module in compiled_modules(layout):
+        path = (layout.work / tag / "c" / module.source).with_suffix(".c")
+        if module.upstream and path.is_file():
+            text = path.read_text("utf-8")
+            start = text.index("/* #### Code section: module_code ### */")
+            end = text.index("/* #### Code section:", start + 10)
+            yield ast.parse((layout.root / module.source).read_text("utf-8")), text[start:end]
+
+
+def calls(tree: ast.Module, name: str) -> int:
+    return sum(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+        for node in ast.walk(tree)
+    )
+
+
+def test_isinstance_is_called_wherever_upstream_calls_it(layout: Layout) -> None:
+    seen = 0
+    for tree, body in sources(layout):
+        expected = calls(tree, "isinstance")
+        assert len(re.findall(r"= PyObject_IsInstance\(", body)) == expected
+        assert (
+            re.search(r"= (PyObject_TypeCheck|Py(Unicode|Bytes|Dict|List)_Check)\(", body) is None
+        )
+        seen += expected
+    assert seen > 20
+
+
+def test_no_value_is_required_to_be_of_a_builtin_type(layout: Layout) -> None:
+    refusals = re.compile(r"__Pyx_RaiseUnexpectedTypeError|Expected %\.|__Pyx_ArgTypeTest\(")
+    modules = 0
+    for _, body in sources(layout):
+        assert refusals.search(body) is None
+        modules += 1
+    assert modules > 5
+
+
+def test_calls_are_renamed_and_nothing_else() -> None:
+    text = (
+        '"""isinstance(x, y)"""\n'
+        "a = isinstance(x, y) and not isinstance (x, z)  # isinstance(\n"
+        "b = other.isinstance(x); c = isinstance\n"
+        "def isinstance(x): pass\n"
+    )
+    called = "_althaia_isinstance"
+    assert faithful(text) == text.replace(
+        "a = isinstance(x, y) and not isinstance (", f"a = {called}(x, y) and not {called} ("
+    )
+
+
+def test_lines_stay_where_they_are(pinned: Upstream) -> None:
+    for name in pinned.modules:
+        before, after = pinned.text(name), faithful(pinned.text(name))
+        assert after.replace("_althaia_", "") == before
+        assert after.count("\n") == before.count("\n")
