@@ -122,9 +122,7 @@ class _Redirect:
             if not self.installed:
                 sys.meta_path.insert(0, self._finder)
                 self.how = how
-            for name, module in sys.modules.copy().items():
-                if _below(name, OURS) and _is_complete(module):
-                    self.present(name, module)
+            self.present_loaded()
 
     def remove(self) -> bool:
         with self._lock:
@@ -154,6 +152,12 @@ class _Redirect:
                 presented = self._begin(own_name, name, module)
             _set_attributes(module, presented.attributes)
             sys.modules[name] = module
+
+    def present_loaded(self) -> None:
+        """Let every module of ours that is there go by marshmallow's name."""
+        for name, module in sys.modules.copy().items():
+            if _below(name, OURS) and _is_complete(module):
+                self.present(name, module)
 
     def _begin(self, own_name: str, name: str, module: ModuleType) -> _Presented:
         spec = _find(name)
@@ -264,6 +268,8 @@ class _AliasLoader(_Loader):
         if not self._created:  # importlib.reload(): here the module is really executed
             self._loader.exec_module(module)
         self._redirect.present(_PREFIX + spec.name, module)
+        # Our copy may have been on its way in before the finder was there to see it.
+        self._redirect.present_loaded()
 
 
 def _below(name: str, package: str) -> bool:

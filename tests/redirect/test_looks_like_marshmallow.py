@@ -126,6 +126,31 @@ def test_our_copy_imported_before_patch_says_marshmallow_after(program):
     )
 
 
+def test_our_copy_on_its_way_in_when_patch_is_called(program):
+    program(
+        """
+        import sys
+        import althaia
+
+        class Meanwhile:
+            def find_spec(self, name, path=None, target=None):
+                if name == "althaia.marshmallow.orderedset":
+                    assert "althaia.marshmallow.schema" in sys.modules
+                    althaia.patch()
+
+        sys.meta_path.insert(0, Meanwhile())
+        import althaia.marshmallow
+        import marshmallow
+        for name, module in list(sys.modules.items()):
+            if name.startswith("althaia.marshmallow"):
+                name = name.removeprefix("althaia.")
+                assert sys.modules[name] is module and module.__name__ == name, name
+        assert marshmallow.Schema.__module__ == "marshmallow.schema"
+        assert marshmallow.fields.String.__module__ == "marshmallow.fields"
+        """
+    )
+
+
 def test_schemas_registered_by_upstream_are_found_by_their_path(redirected):
     redirected(
         """
