@@ -63,8 +63,9 @@ def neutral(text: str) -> str:
     >>> neutral("<class 'althaia.marshmallow.schema.Schema'> at 0x7f00aa")
     "<class 'marshmallow.schema.Schema'> at 0x"
     """
-    text = text.replace(_RENAMED, "marshmallow").replace("<cyfunction", "<function")
-    return _ADDRESS.sub("0x", text)
+    if "althaia" in text or "<" in text:
+        text = text.replace(_RENAMED, "marshmallow").replace("<cyfunction", "<function")
+    return _ADDRESS.sub("0x", text) if "0x" in text else text
 
 
 def type_name(cls: type) -> str:
@@ -80,6 +81,7 @@ class Describer:
         self._missing = missing
         self._numbers: dict[int, int] = {}
         self._alive: list[object] = []
+        self._classes: dict[type, tuple[str, bool]] = {}
 
     def __call__(self, value: object) -> Description:
         """The description of ``value`` as it is now; contents are read anew on every call."""
@@ -91,6 +93,12 @@ class Describer:
             number = self._numbers[id(value)] = len(self._numbers)
             self._alive.append(value)
         return number
+
+    def _class(self, cls: type) -> tuple[str, bool]:
+        found = self._classes.get(cls)
+        if found is None:
+            found = self._classes[cls] = type_name(cls), _is_library_object(cls)
+        return found
 
     def _describe(self, value: object, seen: set[int]) -> Description:
         cls = type(value)
@@ -123,7 +131,7 @@ class Describer:
             parts = (partial.func, partial.args, partial.keywords)
             return ("partial", *(self._describe(part, seen) for part in parts))
         number = self._number(value)
-        label = f"{type_name(cls)}#{number}"
+        label = f"{self._class(cls)[0]}#{number}"
         if number in seen:
             return label
         seen.add(number)
@@ -156,7 +164,7 @@ class Describer:
         elif cls.__name__ == "OrderedSet":
             for item in value:
                 yield self._describe(item, seen)
-        if not _is_library_object(cls):
+        if not self._class(cls)[1]:
             try:
                 state = object.__getattribute__(value, "__dict__")
             except AttributeError:

@@ -20,7 +20,7 @@ import difflib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, TypeVar
@@ -206,7 +206,7 @@ def compare(function: Scenario, *, plans: bool = engine is not None, **arguments
         raise AssertionError(f"the libraries differ:\n{text}")
 
 
-def scenario(function: Scenario) -> Callable[..., None]:
+def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., None]:
     """Make a test of ``function(ma, log, **parameters)``; parameters come from pytest."""
     parameters = list(inspect.signature(function).parameters.values())[2:]
 
@@ -220,7 +220,13 @@ def scenario(function: Scenario) -> Callable[..., None]:
     test.__doc__ = function.__doc__
     switch = inspect.Parameter("mode", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     test.__signature__ = inspect.Signature([switch, *parameters])
-    return pytest.mark.parametrize("mode", MODES)(test)
+    return pytest.mark.parametrize("mode", modes)(test)
+
+
+def table(function: Scenario) -> Callable[..., None]:
+    """As :func:`scenario`, for long tables of values: they run once, with plans if there are
+    any; ``ALTHAIA_PLANS=0`` in the environment runs them on upstream's path."""
+    return scenario(function, MODES[:1])
 
 
 def libraries() -> tuple[ModuleType, ModuleType]:

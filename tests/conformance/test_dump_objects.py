@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
+from tests.conformance.harness import scenario, table
 from tests.conformance.material import OBJECTS, Plain, Query, Sequenced, schema_of
 
 READERS = {
@@ -37,7 +37,7 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("kind", OBJECTS)
-@scenario
+@table
 def test_each_object(ma: Any, log: Any, kind: str, reader: str) -> None:
     schema = schema_of(ma, READERS[reader](ma))
     make = OBJECTS[kind]
@@ -48,7 +48,7 @@ def test_each_object(ma: Any, log: Any, kind: str, reader: str) -> None:
 
 
 @pytest.mark.parametrize("kind", OBJECTS)
-@scenario
+@table
 def test_each_object_nested(ma: Any, log: Any, kind: str) -> None:
     child = ma.Schema.from_dict({"f": ma.fields.Raw(), "g": ma.fields.String()}, name="Child")
     schema = schema_of(

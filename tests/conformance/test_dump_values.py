@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
+from tests.conformance.harness import scenario, table
 from tests.conformance.material import FIELDS, VALUES, Plain, schema_of
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
+@table
 def test_each_value(ma: Any, log: Any, kind: str) -> None:
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
     for name, make in VALUES.items():
@@ -22,7 +22,7 @@ def test_each_value(ma: Any, log: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
+@table
 def test_each_value_on_an_object_in_a_list(ma: Any, log: Any, kind: str) -> None:
     schema = schema_of(ma, {"e": ma.fields.Raw(), "f": FIELDS[kind](ma)}, many=True)
     for name, make in VALUES.items():
@@ -33,7 +33,7 @@ def test_each_value_on_an_object_in_a_list(ma: Any, log: Any, kind: str) -> None
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
+@table
 def test_absent(ma: Any, log: Any, kind: str) -> None:
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
     for obj in ({}, Plain(), None, [], "text", 3):
@@ -43,7 +43,7 @@ def test_absent(ma: Any, log: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
+@table
 def test_the_missing_value_itself(ma: Any, log: Any, kind: str) -> None:
     schema = schema_of(ma, {"f": FIELDS[kind](ma)})
     log.attempt(schema.dump, {"f": ma.missing})
@@ -51,7 +51,7 @@ def test_the_missing_value_itself(ma: Any, log: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
+@table
 def test_inside_a_list_and_a_dict(ma: Any, log: Any, kind: str) -> None:
     listed = schema_of(ma, {"f": ma.fields.List(FIELDS[kind](ma))})
     mapped = schema_of(ma, {"f": ma.fields.Dict(values=FIELDS[kind](ma))})
@@ -64,7 +64,7 @@ def test_inside_a_list_and_a_dict(ma: Any, log: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-@scenario
+@table
 def test_as_keys_of_a_dict(ma: Any, log: Any, kind: str) -> None:
     schema = schema_of(ma, {"f": ma.fields.Dict(keys=FIELDS[kind](ma))})
     for name, make in VALUES.items():
