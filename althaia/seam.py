@@ -51,6 +51,7 @@ def loaded(schema_namespace: Namespace) -> None:
     modules["fields"] = fields
     modules["utils"] = fields["utils"].__dict__
     modules["validate"] = fields["validate"].__dict__
+    modules["error_store"] = schema_namespace["ErrorStore"].store_error.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
     pristine.clear()
     for namespace in modules.values():

@@ -381,6 +381,8 @@ def _pluck(analysis: Analysis, field: Any, source: Source) -> dump.Step:
     owners = definers(type(field), "_serialize")
     if owners[:2] != [fields["Pluck"], fields["Nested"]]:
         raise Opaque(f"_serialize of Pluck goes on to {owners[1].__qualname__}")
+    analysis.class_method(fields["Nested"], "_serialize")
+    analysis.field_method(field, "_field_data_key", fields["Pluck"])
     analysis.field_function("fields", "utils")
     analysis.field_function("utils", "pluck")
     return dump.NestedStep(field, **source).configure(site=analysis.new_site(), pluck=True)
@@ -390,6 +392,8 @@ def _check_nested(analysis: Analysis, field: Any) -> None:
     nested = analysis.upstream.fields["Nested"]
     if not analysis.upstream.defines(type(field), "schema", nested):
         raise Opaque(f"schema is overridden by {analysis.upstream.owner(type(field), 'schema')}")
+    # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
+    analysis.leave_out(field, "_schema")
 
 
 Kinds = dict[int, tuple[str, Maker]]

@@ -41,6 +41,7 @@ class Analysis:
         self.sites = 0
         self._types: dict[type, None] = {}
         self._fields: dict[int, Any] = {}
+        self._unwatched: dict[int, tuple[str, ...]] = {}
         self._lists: list[tuple[list[Any], tuple[Any, ...]]] = []
         self._entries: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]] = {}
         self._schema_names: dict[str, Any] = {}
@@ -53,6 +54,10 @@ class Analysis:
     def watch_field(self, field: Any) -> None:
         self._fields[id(field)] = field
         self.watch_type(type(field))
+
+    def leave_out(self, field: Any, *names: str) -> None:
+        """Do not watch these attributes of a watched field: each call reads them anew."""
+        self._unwatched[id(field)] = names
 
     def watch_list(self, items: list[Any]) -> None:
         self._lists.append((items, tuple(items)))
@@ -75,7 +80,7 @@ class Analysis:
             tuple(self._schema_names.items()),
             self.members,
             tuple(self._types),
-            tuple(self._fields.values()),
+            tuple((field, self._unwatched.get(key, ())) for key, field in self._fields.items()),
             tuple(self._lists),
             tuple(self._entries.values()),
         )
@@ -139,6 +144,14 @@ class Analysis:
         cls = type(field)
         if not self.upstream.defines(cls, name, owner):
             raise Opaque(f"{name} is overridden by {self._owner(cls, name)}")
+
+    def class_method(self, cls: type, name: str) -> None:
+        """Make sure that one of upstream's classes still has the method it was defined with.
+
+        :raises Opaque: where it has not, or where the class is not upstream's.
+        """
+        if cls.__dict__.get(name) is not seam.pristine.get(cls, {}).get(name, UNSET):
+            raise Opaque(f"{name} of {cls.__module__}.{cls.__qualname__} is not upstream's")
 
     def field_function(self, module: str, *names: str) -> None:
         """Watch names of an upstream module that the plan replaces by its own code.

@@ -8,6 +8,7 @@ cdef class Frame:
     cdef readonly object schema
     cdef DumpPlan plan
     cdef object many
+    cdef bint large
     cdef list children
 
 

@@ -56,7 +56,7 @@ def connect(missing, finder):
     """Give the runner marshmallow's ``missing`` and the engine's way to a plan.
 
     :param missing: the sentinel ``marshmallow.missing``.
-    :param finder: ``finder(schema) -> DumpPlan | None``, called where a nested schema has
+    :param finder: ``finder(schema, large) -> DumpPlan | None``, called where a nested schema has
         no valid plan yet.
     """
     global MISSING, find_plan
@@ -591,7 +591,7 @@ cdef class NestedStep(Step):
     cdef object convert(self, object value, object obj, Frame frame):
         cdef Frame child = <Frame>frame.children[self.site]
         if child is None:
-            child = self.open_child()
+            child = self.open_child(frame)
             frame.children[self.site] = child
         if value is None:
             return None
@@ -605,12 +605,13 @@ cdef class NestedStep(Step):
             althaia_leave()
         return self.plucked(result) if self.pluck else result
 
-    cdef Frame open_child(self):
+    cdef Frame open_child(self, Frame frame):
         cdef DumpPlan plan
         cdef Frame child
         schema = self.field.schema
-        plan = <DumpPlan>find_plan(schema)
+        plan = <DumpPlan>find_plan(schema, frame.large)
         child = open_frame(plan if plan is not None and plan.nestable else None, schema)
+        child.large = frame.large
         many = schema.many or self.field.many
         # Schema.dump's own reading of its argument.
         if child.plan is None:

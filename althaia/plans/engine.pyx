@@ -10,13 +10,22 @@ import sys
 
 from althaia import seam
 from althaia.config import settings
-from althaia.plans import analyse_dump, dump as _dump
+from althaia.plans import analyse_dump, analyse_load, dump as _dump, load as _load
 from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
 from althaia.plans.statistics import by_class
 
 from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks, valid_plan
 from althaia.plans.guards cimport InstanceDict, instance_dict
+from althaia.plans.load cimport (
+    LoadFrame,
+    LoadPlan,
+    load_items,
+    load_whole,
+    open_load_frame,
+    plannable_partial,
+    valid_load_plan,
+)
 from althaia.plans.primitives cimport althaia_enter, althaia_leave
 from althaia.plans.statistics cimport Counters, Statistics, statistics_of
 
@@ -24,6 +33,8 @@ cdef object DECLINED = seam.DECLINED
 cdef object upstream = None
 cdef int LARGE = 8
 cdef int LONGEST_WAIT = 1024
+# One call asks twice where it declines: Schema.dump and the Schema._serialize it goes on to.
+cdef int FIRST_WAIT = 3
 cdef bint at_once = False
 cdef bint strict = False
 
@@ -56,15 +67,23 @@ def connect():
     global upstream
     upstream = _upstream.load()
     _dump.connect(upstream.missing, plan_of)
+    _load.connect(
+        upstream.missing, load_plan_of, upstream.schema, upstream.utils, upstream.error_store
+    )
     if settings().strict:
         be_strict(True)
     seam.dump = dump
     seam.serialize = serialize
+    seam.load = load
+    seam.deserialize = deserialize
 
 
-def plan_of(schema):
-    """The dump plan of a schema that a parent's plan has reached, or None."""
-    cdef DumpPlan plan = find(schema, False)
+def plan_of(schema, bint large):
+    """The dump plan of a schema that a parent's plan has reached, or None.
+
+    ``large`` says that the parent's call is.
+    """
+    cdef DumpPlan plan = find(schema, large)
     return None if plan is None or plan.declined else plan
 
 
@@ -82,6 +101,27 @@ cdef object plain_many(object schema):
     """``schema.many`` where it is an ordinary attribute, else None; runs no user code."""
     cdef InstanceDict state = instance_dict(schema)
     return None if state is None else state.get("many")
+
+
+cdef Counters load_counters(object schema):
+    cdef Statistics statistics = statistics_of(type(schema))
+    return statistics.load
+
+
+def load_plan_of(schema, bint large):
+    """The load plan of a schema that a parent's plan has reached, or None.
+
+    ``large`` says that the parent's call is.
+    """
+    cdef LoadPlan plan = valid_load_plan(schema)
+    if plan is None:
+        plan = find_load_plan_anew(schema, large)
+    return None if plan is None or plan.declined else plan
+
+
+def build_load(schema):
+    """Analyse a schema whatever has been published for it: a :class:`LoadPlan`."""
+    return analyse_load.analyse(upstream, schema, load_counters(schema))
 
 
 cdef bint is_large(object obj, object many):
@@ -103,35 +143,74 @@ cdef DumpPlan find(object schema, bint large):
     return find_anew(schema, large)
 
 
+cdef bint is_due(int* drops, int* wait, bint dropped, bint large):
+    """Whether a plan is to be built for this call; ``drops`` and ``wait`` are the schema's.
+
+    A schema waits for its second use, and the longer the more plans it has invalidated.
+    """
+    if dropped:
+        drops[0] += 1
+        wait[0] = min(1 << min(drops[0], 10), LONGEST_WAIT)
+    elif drops[0] == 0 and wait[0] == 0:
+        wait[0] = FIRST_WAIT
+    if wait[0] > 0:
+        wait[0] -= 1
+    return wait[0] == 0 or large or at_once
+
+
+cdef bint may_publish(object schema, plan, Counters counters) except -1:
+    """Count a new plan; False where it cannot be watched."""
+    if plan.guard.unwatchable() is not None:
+        return False
+    if strict:
+        _strict.check(upstream, schema, plan)
+    counters.built += 1
+    if plan.declined:
+        counters.declined += 1
+    return True
+
+
 cdef DumpPlan find_anew(object schema, bint large):
     cdef InstanceDict state = instance_dict(schema)
+    cdef bint dropped
     cdef DumpPlan plan
     cdef Counters counters
     if state is None:
         return None
-    if state.dump_plan is not None:
+    dropped = state.dump_plan is not None
+    if dropped:
         counters = dump_counters(schema)
         counters.invalidated += 1
         state.dump_plan = None
-        state.dump_drops += 1
-        state.dump_wait = min(1 << min(state.dump_drops, 10), LONGEST_WAIT)
-    elif state.dump_drops == 0 and state.dump_wait == 0:
-        state.dump_wait = 2
-    if state.dump_wait > 0:
-        state.dump_wait -= 1
-    if state.dump_wait > 0 and not large and not at_once:
+    if not is_due(&state.dump_drops, &state.dump_wait, dropped, large):
         return None
     plan = build(schema)
-    if plan.guard.unwatchable() is not None:
+    if not may_publish(schema, plan, <Counters>plan.statistics):
         return None
-    if strict:
-        _strict.check(upstream, schema, plan)
-    counters = <Counters>plan.statistics
-    counters.built += 1
-    if plan.declined:
-        counters.declined += 1
     # The one store that publishes.
     state.dump_plan = plan
+    return plan
+
+
+cdef LoadPlan find_load_plan_anew(object schema, bint large):
+    cdef InstanceDict state = instance_dict(schema)
+    cdef bint dropped
+    cdef LoadPlan plan
+    cdef Counters counters
+    if state is None:
+        return None
+    dropped = state.load_plan is not None
+    if dropped:
+        counters = load_counters(schema)
+        counters.invalidated += 1
+        state.load_plan = None
+    if not is_due(&state.load_drops, &state.load_wait, dropped, large):
+        return None
+    plan = build_load(schema)
+    if not may_publish(schema, plan, <Counters>plan.statistics):
+        return None
+    # The one store that publishes.
+    state.load_plan = plan
     return plan
 
 
@@ -148,6 +227,7 @@ cdef Py_ssize_t count(object obj, bint many, object result):
 
 def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
+    cdef Frame frame
     cdef DumpPlan plan = valid_plan(schema)
     cdef Counters counters
     if plan is None:
@@ -165,7 +245,9 @@ def dump(schema, obj, many):
     counters.calls += 1
     althaia_enter()
     try:
-        result = run_with_hooks(plan, obj, many, open_frame(plan, schema))
+        frame = open_frame(plan, schema)
+        frame.large = is_large(obj, many)
+        result = run_with_hooks(plan, obj, many, frame)
     finally:
         althaia_leave()
     counters.objects += count(obj, many, result)
@@ -174,6 +256,7 @@ def dump(schema, obj, many):
 
 def serialize(schema, obj, many):
     """``Schema._serialize``: the serialized object(s), or DECLINED."""
+    cdef Frame frame
     cdef DumpPlan plan = valid_plan(schema)
     cdef Counters counters
     if plan is None:
@@ -186,8 +269,73 @@ def serialize(schema, obj, many):
     counters.calls += 1
     althaia_enter()
     try:
-        result = run(plan, obj, bool(many), open_frame(plan, schema))
+        frame = open_frame(plan, schema)
+        frame.large = is_large(obj, many)
+        result = run(plan, obj, bool(many), frame)
     finally:
         althaia_leave()
     counters.objects += count(obj, many, result)
     return result
+
+
+def load(schema, data, many, partial, unknown, bint postprocess):
+    """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
+    cdef LoadFrame frame
+    cdef LoadPlan plan = valid_load_plan(schema)
+    cdef Counters counters
+    if plan is None:
+        plan = find_load_plan_anew(
+            schema, is_large(data, plain_many(schema) if many is None else many)
+        )
+        if plan is None:
+            counters = load_counters(schema)
+            counters.unplanned += 1
+            return DECLINED
+    counters = <Counters>plan.statistics
+    if partial is None:
+        partial = schema.partial
+    if not plan.whole or not plannable_partial(partial):
+        if plan.declined:
+            counters.unplanned += 1
+        return DECLINED
+    many = schema.many if many is None else bool(many)
+    if unknown is None:
+        unknown = schema.unknown
+    counters.calls += 1
+    counters.objects += len(<list>data) if many and type(data) is list else 1
+    althaia_enter()
+    try:
+        frame = open_load_frame(plan, schema, many, partial, unknown)
+        frame.large = is_large(data, many)
+        return load_whole(plan, data, frame, postprocess)
+    finally:
+        althaia_leave()
+
+
+def deserialize(schema, data, error_store, bint many, partial, unknown, index):
+    """``Schema._deserialize``: the deserialized object(s), or DECLINED."""
+    cdef LoadFrame frame
+    cdef LoadPlan plan = valid_load_plan(schema)
+    cdef Counters counters
+    if plan is None:
+        plan = find_load_plan_anew(schema, is_large(data, many))
+        if plan is None:
+            return DECLINED
+    if (
+        plan.declined
+        or (many and not plan.many_allowed)
+        or not plannable_partial(partial)
+        or type(error_store) is not upstream.schema["ErrorStore"]
+    ):
+        return DECLINED
+    counters = <Counters>plan.statistics
+    counters.calls += 1
+    frame = open_load_frame(plan, schema, many, partial, unknown)
+    frame.large = is_large(data, many)
+    frame.store = error_store
+    frame.index = index
+    althaia_enter()
+    try:
+        return load_items(plan, data, many, frame)
+    finally:
+        althaia_leave()

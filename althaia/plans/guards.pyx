@@ -56,12 +56,15 @@ ANY = _Marker("<any value>")
 ABSENT = _Marker("<absent>")
 
 
-def snapshot(mapping):
-    """The entries of an exact dictionary as one flat tuple: key, value, key, …"""
+def snapshot(mapping, unwatched=()):
+    """The entries of an exact dictionary as one flat tuple: key, value, key, …
+
+    :param unwatched: keys whose value may be any; they have to be there.
+    """
     cdef list flat = []
     for key, value in mapping.items():
         flat.append(key)
-        flat.append(value)
+        flat.append(ANY if key in unwatched else value)
     return tuple(flat)
 
 
@@ -77,7 +80,8 @@ cdef class Guard:
         change the plan, each with the value it was built from, or ``ABSENT``.
     :param members: the mapping of field names to fields (a ``dict`` or ``OrderedDict``).
     :param types: every type the plan asked something of.
-    :param fields: every field the plan speaks for, inner ones too.
+    :param fields: every field the plan speaks for, inner ones too, each with the names in
+        its instance dictionary that nothing was read from.
     :param lists: pairs of a list and its items as a tuple.
     :param entries: triples of a dictionary, a key and the expected value or ``ABSENT``.
     :raises Unwatchable: where CPython gives a type no version tag any more.
@@ -116,9 +120,9 @@ cdef class Guard:
         if self.watched is NULL:
             raise MemoryError
         for i in range(size):
-            field = fields[i]
+            field, unwatched = fields[i]
             state = <object>althaia_instance_dict(field)
-            entry = (field, type(field), state, snapshot(state))
+            entry = (field, type(field), state, snapshot(state, unwatched))
             owned.append(entry)
             self.watched[i].object = <void*>field
             self.watched[i].type = <void*>(<tuple>entry)[1]

@@ -220,10 +220,10 @@ typedef struct {
 
 /* 1 where each object has its type, its dictionary and in it what the snapshot says. */
 static int
-althaia_all_hold(const althaia_watched *watched, Py_ssize_t count, PyObject *any)
+althaia_all_hold(althaia_watched *watched, Py_ssize_t count, PyObject *any)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
-        const althaia_watched *each = &watched[i];
+        althaia_watched *each = &watched[i];
         PyObject *dict;
         if ((PyObject *)Py_TYPE(each->object) != each->type) {
             return 0;
@@ -238,6 +238,10 @@ althaia_all_hold(const althaia_watched *watched, Py_ssize_t count, PyObject *any
         }
         if (!althaia_same_entries(dict, each->snapshot, any)) {
             return 0;
+        }
+        if (dict == each->dict) {
+            /* Only CPythons with a GIL have versions, and any thread writes what is true. */
+            each->version = althaia_dict_version(dict);
         }
     }
     return 1;
@@ -431,6 +435,171 @@ althaia_uuid_text(PyObject *number)
         *at++ = (Py_UCS1)digits[bytes[i] & 15];
     }
     return text;
+}
+
+/* ---- Text that is plainly right ----------------------------------------------------- */
+
+static int
+althaia_hex_digit(Py_UCS1 c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    if (c >= 'A' && c <= 'F') {
+        return c - 'A' + 10;
+    }
+    return -1;
+}
+
+/* The integer of a UUID written with its four hyphens (an exact str), as a new reference;
+ * NULL without an error for every other form. */
+static PyObject *
+althaia_uuid_number(PyObject *text)
+{
+    unsigned char bytes[16];
+    const Py_UCS1 *at;
+    PyObject *number;
+    if (PyUnicode_GET_LENGTH(text) != 36 || !PyUnicode_IS_ASCII(text)) {
+        return NULL;
+    }
+    at = PyUnicode_1BYTE_DATA(text);
+    for (int i = 0; i < 16; i++) {
+        int high, low;
+        if ((i == 4 || i == 6 || i == 8 || i == 10) && *at++ != '-') {
+            return NULL;
+        }
+        high = althaia_hex_digit(at[0]);
+        low = althaia_hex_digit(at[1]);
+        if (high < 0 || low < 0) {
+            return NULL;
+        }
+        bytes[i] = (unsigned char)(high << 4 | low);
+        at += 2;
+    }
+#if PY_VERSION_HEX < 0x030D0000
+    number = _PyLong_FromByteArray(bytes, 16, 0, 0);
+#else
+    number = PyLong_FromUnsignedNativeBytes(bytes, 16, Py_ASNATIVEBYTES_BIG_ENDIAN);
+#endif
+    if (number == NULL) {
+        PyErr_Clear();
+    }
+    return number;
+}
+
+static int
+althaia_is_alnum(Py_UCS1 c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* The end of a domain name of two or more labels of ASCII letters, digits and inner
+ * hyphens, the last of at least two characters and not ending in a hyphen; NULL where the
+ * text does not begin with one. All of it is within what upstream's expressions for e-mail
+ * and URL allow. */
+static const Py_UCS1 *
+althaia_skip_domain(const Py_UCS1 *at, const Py_UCS1 *end)
+{
+    int labels = 0;
+    for (;;) {
+        const Py_UCS1 *start = at;
+        while (at < end && (althaia_is_alnum(*at) || *at == '-')) {
+            at++;
+        }
+        if (at == start || at - start > 63 || *start == '-' || at[-1] == '-') {
+            return NULL;
+        }
+        labels++;
+        if (at < end && *at == '.') {
+            at++;
+            continue;
+        }
+        return labels >= 2 && at - start >= 2 ? at : NULL;
+    }
+}
+
+/* 1 where the text is an address of the common form, so that upstream's validate.Email is
+ * sure to accept it; 0 says nothing. */
+static int
+althaia_email_is_plain(PyObject *text)
+{
+    const Py_UCS1 *at, *end, *start;
+    if (!PyUnicode_IS_ASCII(text)) {
+        return 0;
+    }
+    at = PyUnicode_1BYTE_DATA(text);
+    end = at + PyUnicode_GET_LENGTH(text);
+    for (;;) {
+        start = at;
+        while (at < end && (althaia_is_alnum(*at) || *at == '_' || *at == '-' || *at == '+')) {
+            at++;
+        }
+        if (at == start || at == end) {
+            return 0;
+        }
+        if (*at == '.') {
+            at++;
+            continue;
+        }
+        if (*at != '@') {
+            return 0;
+        }
+        return althaia_skip_domain(at + 1, end) == end;
+    }
+}
+
+/* 1 where the text is an http or https address of the common form, so that upstream's
+ * validate.URL (absolute, either scheme allowed) is sure to accept it; 0 says nothing. */
+static int
+althaia_url_is_plain(PyObject *text)
+{
+    const Py_UCS1 *at, *end;
+    if (!PyUnicode_IS_ASCII(text)) {
+        return 0;
+    }
+    at = PyUnicode_1BYTE_DATA(text);
+    end = at + PyUnicode_GET_LENGTH(text);
+    if (end - at > 8 && memcmp(at, "https://", 8) == 0) {
+        at += 8;
+    }
+    else if (end - at > 7 && memcmp(at, "http://", 7) == 0) {
+        at += 7;
+    }
+    else {
+        return 0;
+    }
+    at = althaia_skip_domain(at, end);
+    if (at == NULL) {
+        return 0;
+    }
+    if (at < end && *at == ':') {
+        const Py_UCS1 *start = ++at;
+        while (at < end && *at >= '0' && *at <= '9') {
+            at++;
+        }
+        if (at == start) {
+            return 0;
+        }
+    }
+    if (at == end) {
+        return 1;
+    }
+    if (*at != '/' && *at != '?' && *at != '#') {
+        return 0;
+    }
+    /* A lone '?' or '#' is refused: one more character is asked for. */
+    if (*at != '/' && at + 1 == end) {
+        return 0;
+    }
+    while (++at < end) {
+        if (*at <= ' ' || *at >= 127) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* ---- Recursion ---------------------------------------------------------------------- */

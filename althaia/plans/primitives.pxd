@@ -21,7 +21,7 @@ cdef extern from "althaia/plans/primitives.h":
         void* snapshot
 
     uint64_t althaia_dict_version(object mapping)
-    bint althaia_all_hold(const althaia_watched* watched, Py_ssize_t count, object any_)
+    bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
 
     void* althaia_iso_date(object value) except? NULL
     ctypedef struct althaia_watched:
@@ -32,12 +32,16 @@ cdef extern from "althaia/plans/primitives.h":
         void* snapshot
 
     uint64_t althaia_dict_version(object mapping)
-    bint althaia_all_hold(const althaia_watched* watched, Py_ssize_t count, object any_)
+    bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
 
     void* althaia_iso_datetime(object value) except? NULL
     void* althaia_iso_time(object value) except? NULL
     void* althaia_timedelta(object value, int64_t unit) except? NULL
     void* althaia_uuid_text(object number)
+
+    void* althaia_uuid_number(object text)
+    bint althaia_email_is_plain(object text)
+    bint althaia_url_is_plain(object text)
 
     int althaia_enter() except -1
     void althaia_leave()

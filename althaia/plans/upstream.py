@@ -54,6 +54,7 @@ class Upstream:
         self.fields = seam.modules["fields"]
         self.utils = seam.modules["utils"]
         self.validate = seam.modules["validate"]
+        self.error_store = seam.modules["error_store"]
         self.unknown = unknown
         self.missing = self.schema["missing"]
         self.Schema: type = self.schema["Schema"]

@@ -1,0 +1,75 @@
+from althaia.plans.guards cimport Guard
+
+
+cdef class LoadFrame:
+    """One schema in one call: its plan, the options of the call, what went wrong so far."""
+    cdef readonly object schema
+    cdef LoadPlan plan
+    cdef object many
+    cdef bint large
+    cdef object partial
+    cdef object unknown
+    cdef object index
+    cdef object store
+    cdef object kwargs
+    cdef object messages
+    cdef object valid_data
+    cdef list sub_partials
+    cdef list children
+    cdef bint index_errors
+    cdef int store_error(self, object messages, object field_name) except -1
+    cdef object failed(self, object error)
+    cdef bint may_be_missing(self, str name) except -1
+
+
+cdef class Check:
+    cdef readonly object validator
+    cdef object failure(self, object value)
+
+
+cdef class LoadStep:
+    cdef readonly object field
+    cdef readonly object attr
+    cdef readonly object key
+    cdef readonly object target
+    cdef readonly bint dotted
+    cdef readonly bint opaque
+    cdef readonly bint required
+    cdef readonly bint allow_none
+    cdef readonly bint own_validate
+    cdef readonly object default
+    cdef readonly bint default_is_callable
+    cdef readonly list pre_load
+    cdef readonly list post_load
+    cdef readonly tuple checks
+    cdef readonly str why
+    cdef object convert(self, object value, object data, LoadFrame frame)
+    cdef object own(self, object value, object data, LoadFrame frame)
+    cdef object load(self, object value, object data, LoadFrame frame)
+    cdef object ask_field(self, object value, object data, LoadFrame frame)
+    cdef object validate(self, object value, LoadFrame frame)
+
+
+cdef class LoadPlan:
+    cdef readonly tuple steps
+    cdef readonly Guard guard
+    cdef readonly bint whole
+    cdef readonly bint nestable
+    cdef readonly bint many_allowed
+    cdef readonly bint silent_errors
+    cdef readonly str declined
+    cdef readonly int sites
+    cdef readonly object schema_class
+    cdef readonly object dict_class
+    cdef readonly dict template
+    cdef readonly set keys
+    cdef readonly bint unique_keys
+    cdef readonly object hooks
+    cdef readonly object statistics
+
+
+cdef LoadFrame open_load_frame(LoadPlan plan, object schema, object many, object partial, object unknown)
+cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame)
+cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess)
+cdef LoadPlan valid_load_plan(object schema)
+cdef bint plannable_partial(object partial)
