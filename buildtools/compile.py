@@ -17,7 +17,7 @@ from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
-from buildtools import checks, faithful, wrongcalls
+from buildtools import checks, faithful, wording
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
@@ -26,7 +26,7 @@ from buildtools.toolchain import Toolchain, linking_environment, toolchain
 JOBS = 2
 
 # The files that decide what a module's C source is compiled to.
-_HOW = ("checks.py", "compile.py", "faithful.py", "toolchain.py", "wrongcalls.py")
+_HOW = ("checks.py", "compile.py", "faithful.py", "toolchain.py", "wording.py")
 
 
 def remove_binaries(layout: Layout) -> list[str]:
@@ -98,7 +98,7 @@ def key(
     else:
         read += [
             layout.root / module.source.with_suffix(".pxd"),
-            *(layout.root / s.HEADER for s in (checks, wrongcalls)),
+            *(layout.root / s.HEADER for s in (checks, wording)),
         ]
     found = sha256(json.dumps(facts, sort_keys=True, default=list).encode())
     for path in read:
@@ -120,7 +120,7 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
         _translate(theirs, store / "upstream", store / "c")
         for module in theirs:
             checks.insert(_c_file(store, module))
-            wrongcalls.word_file(_c_file(store, module))
+            wording.word_file(_c_file(store, module))
         _link(layout, modules, tools, store)
     except (CompileError, BaseError, OSError) as error:
         raise BuildError(

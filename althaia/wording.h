@@ -1,9 +1,9 @@
-/* Where a compiled function finds that its arguments do not fit: let the interpreter say so.
+/* Where compiled code has found an error by itself: say it as the interpreter would.
  *
  * Everything is static: each extension module that includes this file has its own copy.
  */
-#ifndef ALTHAIA_CALLS_H
-#define ALTHAIA_CALLS_H
+#ifndef ALTHAIA_WORDING_H
+#define ALTHAIA_WORDING_H
 
 #include <Python.h>
 
@@ -66,6 +66,26 @@ althaia_wrong_call(PyObject *function, PyObject *const *args, Py_ssize_t count, 
     }
     Py_XDECREF(result);
     PyErr_Restore(type, value, traceback);
+}
+
+/* PyObject_GetIter for `a, b = value`. */
+static PyObject *
+althaia_iterate_to_unpack(PyObject *value)
+{
+    PyObject *iterator = PyObject_GetIter(value);
+    if (iterator == NULL && Py_TYPE(value)->tp_iter == NULL && !PySequence_Check(value)
+        && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Format(PyExc_TypeError, "cannot unpack non-iterable %.200s object",
+                     Py_TYPE(value)->tp_name);
+    }
+    return iterator;
+}
+
+static void
+althaia_too_few_to_unpack(Py_ssize_t expected, Py_ssize_t got)
+{
+    PyErr_Format(PyExc_ValueError, "not enough values to unpack (expected %zd, got %zd)",
+                 expected, got);
 }
 
 #endif

@@ -1,4 +1,4 @@
-"""Which functions answer a wrong call in the interpreter's words; what they say is tested in
+"""Where compiled code reports errors in the interpreter's words; what it says then is tested in
 tests/conformance/test_compiled_form.py."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
 from buildtools.pipeline import is_pure
-from buildtools.wrongcalls import worded
+from buildtools.wording import worded
 
 WRAPPER = """\
 #include "Python.h"
@@ -34,16 +34,35 @@ static PyObject *__pyx_pf_dump(PyObject *__pyx_self) {
 
 
 def test_only_the_arguments_error_is_changed() -> None:
-    text, places = worded(WRAPPER)
-    assert places == 1
+    text = worded(WRAPPER)
     assert text.count("ALTHAIA_WRONG_CALL();") == 1
     assert text.index("ALTHAIA_WRONG_CALL();") < text.index("__pyx_L1_error")
     assert text.count("__Pyx_AddTraceback") == 1
-    assert text.startswith('#include "Python.h"\n#include "althaia/calls.h"\n')
+    assert text.startswith('#include "Python.h"\n#include "althaia/wording.h"\n')
 
 
-def test_a_source_without_such_a_place_stays() -> None:
-    assert worded("int x;\n") == ("int x;\n", 0)
+def test_iterating_is_asked_about_only_to_unpack() -> None:
+    unpacks = "      Py_ssize_t index = -1;\n      __pyx_t_9 = PyObject_GetIter(__pyx_t_8);\n"
+    loops = "    __pyx_t_4 = PyObject_GetIter(__pyx_t_3);\n"
+    expected = unpacks.replace("PyObject_GetIter", "althaia_iterate_to_unpack") + loops
+    assert worded(unpacks + loops) == expected
+
+
+def test_the_expected_number_is_found() -> None:
+    sequence = (
+        "        if (size > 3) __Pyx_RaiseTooManyValuesError(3);\n"
+        "        else if (size >= 0) __Pyx_RaiseNeedMoreValuesError(size);\n"
+    )
+    iterator = (
+        "      if (__Pyx_IternextUnpackEndCheck(__pyx_t_8(__pyx_t_7), 4) < (0)) goto bad;\n"
+        "      goto done;\n"
+        "      if (__Pyx_IterFinish() == 0) __Pyx_RaiseNeedMoreValuesError(index);\n"
+    )
+    pairs = "        __Pyx_RaiseNeedMoreValuesError(index);\n"
+    text = worded(sequence + iterator + pairs)
+    assert "RaiseNeedMore" not in text
+    for call in ("(3, size)", "(4, index)", "(2, index)"):
+        assert f"althaia_too_few_to_unpack{call};" in text
 
 
 @pytest.mark.skipif(is_pure(os.environ), reason="a pure build has no C sources")

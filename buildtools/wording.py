@@ -1,0 +1,53 @@
+"""Errors that compiled code finds by itself are said in the interpreter's words, not Cython's.
+
+The C source that Cython wrote is made to ask ``althaia/wording.h`` where a function has found
+that its arguments do not fit, and where a value cannot be unpacked. That is a matter of wording:
+a place of another form keeps Cython's message.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+HEADER = Path("althaia/wording.h")
+
+_PYTHON_HEADER = '#include "Python.h"\n'
+# The clean-up after unpacking the arguments, which only a failure there reaches.
+_ARGUMENTS_DO_NOT_FIT = re.compile(
+    r"(^  __pyx_L3_error:;\n"
+    r"  for \(Py_ssize_t __pyx_temp=0; [^}]*\}\n"
+    r"(?:  __Pyx_(?:X?DECREF|CLEAR).*\n)*)"
+    r'  __Pyx_AddTraceback\("[^"\n]*", __pyx_clineno, __pyx_lineno, __pyx_filename\);$',
+    re.MULTILINE,
+)
+# Unpacking: into names, and (the helper for pairs) in a loop over ``.items()``.
+_UNPACKING = (
+    (r"(^ +Py_ssize_t index = -1;\n +\w+ = )PyObject_GetIter\(", r"\1althaia_iterate_to_unpack("),
+    (r"(^ +iter = )PyObject_GetIter\(tuple\);", r"\1althaia_iterate_to_unpack(tuple);"),
+    (
+        r"(__Pyx_RaiseTooManyValuesError\((\d+)\);\n +else if \(size >= 0\) )"
+        r"__Pyx_RaiseNeedMoreValuesError\(size\);",
+        r"\1althaia_too_few_to_unpack(\2, size);",
+    ),
+    (
+        r"(__Pyx_IternextUnpackEndCheck\(\w+\(\w+\), (\d+)\) < (?:[^\n]*\n){1,8}?"
+        r" +if \(__Pyx_IterFinish\(\) == 0\) )__Pyx_RaiseNeedMoreValuesError\(index\);",
+        r"\1althaia_too_few_to_unpack(\2, index);",
+    ),
+    (r"__Pyx_RaiseNeedMoreValuesError\((size|index)\);", r"althaia_too_few_to_unpack(2, \1);"),
+)
+
+
+def worded(source: str) -> str:
+    """The C source, asking for the interpreter's words where it has an error to report."""
+    text = _ARGUMENTS_DO_NOT_FIT.sub(r"\1  ALTHAIA_WRONG_CALL();", source)
+    for found, instead in _UNPACKING:
+        text = re.sub(found, instead, text, flags=re.MULTILINE)
+    include = f'{_PYTHON_HEADER}#include "{HEADER.as_posix()}"\n'
+    return text.replace(_PYTHON_HEADER, include, 1)
+
+
+def word_file(path: Path) -> None:
+    """Change one generated C file in place."""
+    path.write_text(worded(path.read_text("utf-8")), "utf-8")
