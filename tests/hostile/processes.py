@@ -1,0 +1,71 @@
+"""Run a program in a process of its own: a crash there is a failed test here."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+OURS = ("plans", "no plans")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program reported, and how it ended."""
+
+    results: dict[str, Any]
+    tried_last: str | None
+    exit_code: int
+    stderr: str
+
+    def of(self, what: str) -> Any:
+        """The result of one thing tried.
+
+        :raises AssertionError: the process ended before; the message says by which signal.
+        """
+        if what not in self.results:
+            end = f"exit code {self.exit_code}"
+            if self.exit_code < 0:
+                end = signal.Signals(-self.exit_code).name
+            raise AssertionError(
+                f"no result for {what!r}: the process ended with {end} while trying "
+                f"{self.tried_last!r}\n{self.stderr[-3000:]}"
+            )
+        return self.results[what]
+
+    def check(self) -> None:
+        """Insist that the process came to its end."""
+        assert self.exit_code == 0, (
+            f"ended with {self.exit_code} while trying {self.tried_last!r}\n{self.stderr[-3000:]}"
+        )
+
+
+@cache
+def run(program: str, library: str, *words: str, timeout: int = 300) -> Outcome:
+    """Run ``tests.hostile.programs.<program>`` once for all the tests that look at it."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("ALTHAIA_")}
+    environment["ALTHAIA_PLANS"] = "0" if library == "no plans" else "1"
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-m", f"tests.hostile.programs.{program}"]
+        + [library, *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    results: dict[str, Any] = {}
+    tried = None
+    for line in done.stdout.splitlines():
+        what, *result = json.loads(line)
+        tried = what
+        if result:
+            results[what] = result[0]
+    return Outcome(results, tried, done.returncode, done.stderr)

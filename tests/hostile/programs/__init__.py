@@ -1,0 +1,39 @@
+"""The programs these tests run in other processes: ``python -m tests.hostile.programs.<name>``.
+
+Each takes the library as its first argument and prints one line of JSON for each thing it tried.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+
+def library(name: str) -> Any:
+    """``upstream``, ``plans`` (built at each schema's first use) or ``no plans``."""
+    if name == "upstream":
+        import marshmallow
+
+        return marshmallow
+    from althaia import marshmallow as ours
+
+    if name == "plans" and find_spec("althaia.plans.engine"):
+        from althaia.plans import engine
+
+        engine.build_at_once(True)
+    return ours
+
+
+def report(what: str, result: Any) -> None:
+    print(json.dumps([what, result]), flush=True)
+
+
+def begin(what: str) -> None:
+    """Name what is tried next, so that a crash is put down to it."""
+    print(json.dumps([what]), flush=True)
+
+
+def arguments() -> list[str]:
+    return sys.argv[1:]

@@ -1,0 +1,466 @@
+"""Everything that recurses, ever deeper, on a stack of a given size.
+
+``python -m tests.hostile.programs.depth <library> <KiB of stack, 0 for the main thread> <levels>…``
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from tests.hostile.programs import arguments, begin, library, report
+
+LIBRARY, STACK, *LEVELS = arguments()
+m = library(LIBRARY)
+fields = m.fields
+
+Case = Callable[[int], object]
+CASES: dict[str, Case] = {}
+
+
+def case(function: Case) -> Case:
+    CASES[function.__name__] = function
+    return function
+
+
+def nested(levels: int, wrap: Callable[[Any], Any], leaf: Any) -> Any:
+    for _ in range(levels):
+        leaf = wrap(leaf)
+    return leaf
+
+
+def to_a(value: Any) -> dict[str, Any]:
+    return {"a": value, "b": 1}
+
+
+def linked(build: Callable[..., Any], **more: Any) -> type[Any]:
+    """A schema whose field ``a`` holds the schema again, the way ``build`` says."""
+
+    class Linked(m.Schema):
+        a = build(lambda: Linked())
+        b = fields.Integer()
+
+        locals().update(more)
+
+    return Linked
+
+
+def plain(target: Any) -> Any:
+    return fields.Nested(target, allow_none=True)
+
+
+# ---- Dump ---------------------------------------------------------------------------
+
+
+@case
+def dump_dict(levels: int) -> None:
+    linked(plain)().dump(nested(levels, to_a, {"b": 1}))
+
+
+@case
+def dump_twice(levels: int) -> None:
+    schema, data = linked(plain)(), nested(levels, to_a, {"b": 1})
+    schema.dump(data)
+    schema.dump(data)
+
+
+@case
+def dump_object(levels: int) -> None:
+    linked(plain)().dump(nested(levels, lambda x: SimpleNamespace(a=x, b=1), None))
+
+
+@case
+def dump_cycle(levels: int) -> None:
+    ring: Any = SimpleNamespace(b=1)
+    ring.a = ring if levels > 100 else None
+    linked(plain)().dump(ring)
+
+
+@case
+def dump_list(levels: int) -> None:
+    schema = linked(lambda target: fields.List(fields.Nested(target)))()
+    schema.dump(nested(levels, lambda x: to_a([x]), {"b": 1}))
+
+
+@case
+def dump_many(levels: int) -> None:
+    schema = linked(lambda target: fields.Nested(target, many=True))()
+    schema.dump(nested(levels, lambda x: to_a([x]), {"b": 1}))
+
+
+@case
+def dump_mapping(levels: int) -> None:
+    schema = linked(lambda target: fields.Dict(values=fields.Nested(target)))()
+    schema.dump(nested(levels, lambda x: to_a({"k": x}), {"b": 1}))
+
+
+@case
+def dump_tuple(levels: int) -> None:
+    schema = linked(lambda target: fields.Tuple((fields.Nested(target),)))()
+    schema.dump(nested(levels, lambda x: to_a((x,)), {"b": 1}))
+
+
+@case
+def dump_pluck(levels: int) -> None:
+    schema = linked(lambda target: fields.Pluck(target, "a"))()
+    schema.dump(nested(levels, to_a, {"a": None, "b": 1}))
+
+
+@case
+def dump_method(levels: int) -> None:
+    class Schema(m.Schema):
+        a = fields.Method("child")
+
+        def child(self, obj: Any) -> Any:
+            return Schema().dump(obj["a"]) if "a" in obj else None
+
+    Schema().dump(nested(levels, to_a, {"b": 1}))
+
+
+@case
+def dump_function(levels: int) -> None:
+    class Schema(m.Schema):
+        a = fields.Function(lambda obj: Schema().dump(obj["a"]) if "a" in obj else None)
+
+    Schema().dump(nested(levels, to_a, {"b": 1}))
+
+
+@case
+def dump_in_post_dump(levels: int) -> None:
+    class Schema(m.Schema):
+        a = fields.Raw()
+
+        @m.post_dump
+        def again(self, data: Any, **kwargs: Any) -> Any:
+            return self.dump(data["a"]) if "a" in data else data
+
+    Schema().dump(nested(levels, to_a, {"b": 1}))
+
+
+@case
+def dump_in_property(levels: int) -> None:
+    class Schema(m.Schema):
+        a = fields.Raw()
+
+    schema = Schema()
+
+    class Item:
+        def __init__(self, inner: Any) -> None:
+            self.inner = inner
+
+        @property
+        def a(self) -> Any:
+            return self.inner and schema.dump(self.inner)
+
+    schema.dump(nested(levels, Item, None))
+
+
+@case
+def dump_get_attribute(levels: int) -> None:
+    class Schema(m.Schema):
+        a = fields.Nested(lambda: Schema(), allow_none=True)
+
+        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+            return super().get_attribute(obj, attr, default)
+
+    Schema().dump(nested(levels, to_a, {"b": 1}))
+
+
+@case
+def dump_custom_field(levels: int) -> None:
+    class Child(fields.Field):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            return Schema().dump(value)
+
+    class Schema(m.Schema):
+        a = Child()
+
+    Schema().dump(nested(levels, to_a, {"b": 1}))
+
+
+# ---- Load ---------------------------------------------------------------------------
+
+
+@case
+def load_dict(levels: int) -> None:
+    linked(plain)().load(nested(levels, to_a, {"b": 1}))
+
+
+@case
+def load_partial(levels: int) -> None:
+    linked(plain)().load(nested(levels, to_a, {"b": 1}), partial=("a.b", "b"))
+
+
+@case
+def load_list(levels: int) -> None:
+    schema = linked(lambda target: fields.List(fields.Nested(target)))()
+    schema.load(nested(levels, lambda x: to_a([x]), {"b": 1}))
+
+
+@case
+def load_many(levels: int) -> None:
+    schema = linked(lambda target: fields.Nested(target, many=True))()
+    schema.load(nested(levels, lambda x: to_a([x]), {"b": 1}))
+
+
+@case
+def load_mapping(levels: int) -> None:
+    schema = linked(lambda target: fields.Dict(values=fields.Nested(target)))()
+    schema.load(nested(levels, lambda x: to_a({"k": x}), {"b": 1}))
+
+
+@case
+def load_tuple(levels: int) -> None:
+    schema = linked(lambda target: fields.Tuple((fields.Nested(target),)))()
+    schema.load(nested(levels, lambda x: to_a((x,)), {"b": 1}))
+
+
+@case
+def load_wrong_leaf(levels: int) -> None:
+    refused(linked(plain)(), nested(levels, to_a, {"b": "x"}))
+
+
+@case
+def load_wrong_everywhere(levels: int) -> None:
+    refused(linked(plain)(), nested(levels, lambda x: {"a": x, "b": "x"}, {"b": "x"}))
+
+
+@case
+def load_unknown_everywhere(levels: int) -> None:
+    refused(linked(plain)(), nested(levels, lambda x: {"a": x, "c": 1}, {"b": 1}))
+
+
+@case
+def load_wrong_in_lists(levels: int) -> None:
+    schema = linked(lambda target: fields.List(fields.Nested(target)))()
+    refused(schema, nested(levels, lambda x: to_a([1, x]), {"b": "x"}))
+
+
+def refused(schema: Any, data: Any) -> None:
+    assert schema.validate(data)
+
+
+@case
+def load_in_hooks(levels: int) -> None:
+    class Schema(m.Schema):
+        a = fields.Raw()
+
+        @m.pre_load
+        def inner(self, data: Any, **kwargs: Any) -> Any:
+            if "a" in data:
+                Schema().load(data["a"], unknown=m.EXCLUDE)
+            return data
+
+    Schema().load(nested(levels, lambda x: {"a": x}, {}))
+
+
+@case
+def load_in_validator(levels: int) -> None:
+    def check(value: Any) -> None:
+        Schema().load(value)
+
+    class Schema(m.Schema):
+        a = fields.Raw(validate=check)
+
+    Schema().load(nested(levels, lambda x: {"a": x}, {}))
+
+
+@case
+def load_in_schema_validator(levels: int) -> None:
+    class Schema(m.Schema):
+        a = fields.Raw()
+
+        @m.validates_schema
+        def check(self, data: Any, **kwargs: Any) -> None:
+            if "a" in data:
+                Schema().load(data["a"])
+
+    Schema().load(nested(levels, lambda x: {"a": x}, {}))
+
+
+@case
+def load_in_custom_field(levels: int) -> None:
+    class Child(fields.Field):
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            return Schema().load(value)
+
+    class Schema(m.Schema):
+        a = Child()
+
+    Schema().load(nested(levels, lambda x: {"a": x}, {}))
+
+
+# ---- Schemas and fields that are deep themselves ----------------------------------------
+
+
+def deep_list(levels: int) -> Any:
+    return nested(levels, lambda inner: fields.List(inner), fields.Integer())
+
+
+@case
+def list_of_lists(levels: int) -> None:
+    schema = m.Schema.from_dict({"a": deep_list(levels)})()
+    data = {"a": nested(levels, lambda x: [x], 1)}
+    schema.dump(data)
+    schema.load(data)
+
+
+@case
+def copies_of_deep_fields(levels: int) -> None:
+    schema = m.Schema.from_dict({"a": deep_list(levels)})()
+    copy.copy(schema)
+    copy.deepcopy(schema)
+
+
+@case
+def field_within_itself(levels: int) -> None:
+    value: list[Any] = []
+    if levels > 100:
+        value.append(value)
+    for field in (
+        fields.List(fields.Integer()),
+        fields.Tuple([fields.Integer()]),
+    ):
+        if isinstance(field, fields.List):
+            field.inner = field
+        elif levels > 100:
+            field.tuple_fields = [field]
+        else:
+            field.tuple_fields, field.validate_length = [], lambda value: None
+        outcomes = (
+            attempt(lambda field=field: field._serialize(value, None, None)),
+            attempt(lambda field=field: field.deserialize(value)),
+        )
+        if levels > 100:
+            assert outcomes == ("RecursionError",) * 2, outcomes
+        else:
+            assert outcomes == ("ok",) * 2, outcomes
+
+
+@case
+def mapping_within_itself(levels: int) -> None:
+    field = fields.Dict(values=fields.Integer())
+    field.value_field = field
+    value: dict[str, Any] = {}
+    if levels > 100:
+        value["k"] = value
+    field._serialize(value, None, None)
+    field.deserialize(value)
+
+
+@case
+def validators_in_validators(levels: int) -> None:
+    check = nested(levels, lambda inner: m.validate.And(inner), m.validate.Range(min=0))
+    check(1)
+    repr(check)
+
+
+@case
+def dotted_attribute(levels: int) -> None:
+    schema = m.Schema.from_dict({"a": fields.Integer(attribute=".".join(["a"] * levels))})()
+    schema.load({"a": 1})
+    schema.dump({"a": 1})
+
+
+def tolerant() -> Any:
+    class Tolerant(m.Schema):
+        class Meta:
+            unknown = m.EXCLUDE
+
+        a = fields.Nested(lambda: Tolerant, allow_none=True)
+        b = fields.Integer()
+
+    return Tolerant
+
+
+@case
+def only_with_a_long_path(levels: int) -> None:
+    schema = tolerant()(only=["a." * levels + "b"])
+    data = nested(levels, to_a, {"b": 1})
+    schema.dump(data)
+    schema.load(data)
+
+
+@case
+def exclude_with_a_long_path(levels: int) -> None:
+    schema = tolerant()(exclude=["a." * levels + "b"])
+    data = nested(levels, to_a, {"b": 1})
+    schema.dump(data)
+    schema.load(data)
+
+
+@case
+def deep_messages(levels: int) -> None:
+    def check(value: Any) -> None:
+        raise m.ValidationError(nested(levels, lambda x: {"a": x}, ["wrong"]))
+
+    def other(value: Any) -> None:
+        raise m.ValidationError(nested(levels, lambda x: {"a": x}, ["also wrong"]))
+
+    schema = m.Schema.from_dict({"a": fields.Raw(validate=[check, other])})()
+    assert schema.validate({"a": 1})
+
+
+@case
+def schema_made_while_binding(levels: int) -> None:
+    left = [levels]
+
+    class Schema(m.Schema):
+        a = fields.Nested(lambda: Schema(), allow_none=True)
+
+        def on_bind_field(self, name: str, field: Any) -> None:
+            left[0] -= 1
+            if left[0] > 0:
+                _ = field.schema
+
+    Schema()
+
+
+if LIBRARY != "upstream":
+
+    @case
+    def explained(levels: int) -> None:
+        import althaia
+
+        schema = m.Schema.from_dict({"a": deep_list(levels)})()
+        althaia.explain(schema).as_text()
+
+
+# ---- Run ----------------------------------------------------------------------------
+
+
+def attempt(action: Callable[[], object]) -> str:
+    try:
+        action()
+    except RecursionError:
+        return "RecursionError"
+    return "ok"
+
+
+def one(function: Case, levels: int) -> str:
+    try:
+        return attempt(lambda: function(levels))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:300]
+
+
+def climb() -> None:
+    for name, function in CASES.items():
+        for levels in LEVELS:
+            begin(f"{name} {levels}")
+            report(f"{name} {levels}", one(function, int(levels)))
+        # After all that, the library still does small things.
+        begin(f"{name} again")
+        report(f"{name} again", one(function, 3))
+
+
+if int(STACK):
+    threading.stack_size(int(STACK) * 1024)
+    thread = threading.Thread(target=climb)
+    thread.start()
+    thread.join()
+else:
+    climb()

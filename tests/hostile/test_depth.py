@@ -1,0 +1,101 @@
+"""Deep data, deep schemas and endless recursion raise RecursionError; nothing crashes."""
+
+from __future__ import annotations
+
+import threading
+from importlib.util import find_spec
+
+import pytest
+
+import althaia
+from tests.hostile.processes import OURS, Outcome, run
+
+SMALL, SMALL_LEVELS = "128", ("10", "60", "1000", "20000")
+NORMAL, NORMAL_LEVELS = "8192", ("15", "100", "240", "1000", "20000")
+HAS_PLANS = find_spec("althaia.plans.engine") is not None
+
+
+def outcome(library: str, stack: str) -> Outcome:
+    found = run("depth", library, stack, *(SMALL_LEVELS if stack == SMALL else NORMAL_LEVELS))
+    found.check()
+    return found
+
+
+def strange(found: Outcome, shallow: str) -> dict[str, object]:
+    """What neither worked nor raised RecursionError, or should have worked and did not."""
+    return {
+        what: result
+        for what, result in found.results.items()
+        if result not in ("ok", "RecursionError")
+        or (result != "ok" and what.endswith((f" {shallow}", " again")))
+    }
+
+
+@pytest.mark.parametrize("library", OURS)
+def test_on_an_ordinary_stack(library: str) -> None:
+    found = outcome(library, NORMAL)
+    assert not strange(found, shallow="15")
+    assert found.of("dump_cycle 20000") == "RecursionError"
+    assert found.of("load_dict 20000") == "RecursionError"
+
+
+@pytest.mark.skipif(
+    not althaia.info().compiled,
+    reason="interpreted frames: how CPython uses a stack of 128 KiB is CPython's own affair",
+)
+@pytest.mark.parametrize("library", OURS)
+def test_on_a_stack_of_128_kib(library: str) -> None:
+    found = outcome(library, SMALL)
+    assert not strange(found, shallow="10")
+    assert found.of("load_dict 1000") == "RecursionError"
+
+
+@pytest.mark.parametrize("library", OURS)
+def test_nothing_is_refused_that_upstream_accepts(library: str) -> None:
+    upstream, ours = outcome("upstream", NORMAL), outcome(library, NORMAL)
+    refused = [
+        what
+        for what, result in upstream.results.items()
+        if result == "ok" and ours.of(what) != "ok"
+    ]
+    assert not refused
+
+
+@pytest.mark.parametrize("library", OURS)
+def test_endless_recursion_ends_on_the_main_thread(library: str) -> None:
+    found = run("depth", library, "0", "15", "20000")
+    found.check()
+    assert found.of("dump_cycle 20000") == "RecursionError"
+    assert found.of("field_within_itself 20000") == "ok"
+
+
+@pytest.mark.skipif(not HAS_PLANS, reason="a build without compiled plans has no plan to exhaust")
+def test_a_plan_that_ran_out_of_stack_still_works() -> None:
+    """In this process, with plans as they are: fail deep in a thread, then succeed."""
+    from althaia.marshmallow import Schema, fields
+
+    class Node(Schema):
+        child = fields.Nested(lambda: Node(), allow_none=True)
+        name = fields.String()
+
+    def chain(levels: int) -> dict[str, object]:
+        data: dict[str, object] = {"name": "leaf", "child": None}
+        for _ in range(levels):
+            data = {"name": "node", "child": data}
+        return data
+
+    schema = Node()
+    failures: list[BaseException] = []
+
+    def exhaust() -> None:
+        for _ in range(3):
+            try:
+                schema.dump(chain(50_000))
+            except RecursionError as error:
+                failures.append(error)
+
+    thread = threading.Thread(target=exhaust)
+    thread.start()
+    thread.join()
+    assert len(failures) == 3
+    assert schema.dump(chain(3)) == chain(3)
