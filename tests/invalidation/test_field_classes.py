@@ -1,0 +1,283 @@
+"""A field's class changes after its schema was used: the class itself, a base, a mixin."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import uuid
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import Plain, schema_of
+from tests.invalidation.usage import settle, use
+
+MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250)
+
+METHODS = {
+    "serialize": lambda log: (
+        lambda self, attr, obj, accessor=None, **kwargs: (
+            log("serialize", attr, obj, kwargs) or accessor(obj, "g", 0)
+        )
+    ),
+    "get_value": lambda log: (
+        lambda self, obj, attr, accessor=None, default=None: (
+            log("get_value", attr, obj) or accessor(obj, "g", 0)
+        )
+    ),
+    "_serialize": lambda log: (
+        lambda self, value, attr, obj, **kwargs: (
+            log("_serialize", value, attr, obj, kwargs) or "mine"
+        )
+    ),
+}
+NUMBER_METHODS = {
+    "_format_num": lambda log: lambda self, value: log("_format_num", value) or 5,
+    "_to_string": lambda log: lambda self, value: log("_to_string", value) or "text",
+}
+CLASSES = {
+    "String": "x",
+    "Email": "a@b.c",
+    "Url": "http://x",
+    "Integer": 1,
+    "Float": 1.5,
+    "Decimal": decimal.Decimal("1.5"),
+    "Boolean": True,
+    "DateTime": MOMENT,
+    "NaiveDateTime": MOMENT,
+    "Date": MOMENT.date(),
+    "Time": MOMENT.time(),
+    "TimeDelta": dt.timedelta(1),
+    "UUID": uuid.UUID(int=1),
+    "Raw": object,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", CLASSES)
+@scenario
+def test_upstreams_own_class_patched_and_restored(
+    ma: Any, log: Any, kind: str, method: str
+) -> None:
+    cls = getattr(ma.fields, kind)
+    schema = schema_of(ma, {"f": cls(), "h": ma.fields.Raw()})
+    data = {"f": CLASSES[kind], "g": 2, "h": 3}
+    settle(log, schema, data, Plain(**data))
+    with mock.patch.object(cls, method, METHODS[method](log)):
+        use(log, schema, data, Plain(**data))
+    use(log, schema, data, Plain(**data))
+
+
+@pytest.mark.parametrize("base", ["Field", "Number", "String", "_TemporalField", "DateTime"])
+@pytest.mark.parametrize("method", METHODS)
+@scenario
+def test_upstreams_base_class_patched(ma: Any, log: Any, base: str, method: str) -> None:
+    fields = ma.fields
+    schema = schema_of(
+        ma, {"i": fields.Integer(), "e": fields.Email(), "d": fields.AwareDateTime()}
+    )
+    data = {"i": 1, "e": "x@y.z", "d": MOMENT, "g": 2}
+    settle(log, schema, data)
+    with mock.patch.object(getattr(fields, base), method, METHODS[method](log)):
+        use(log, schema, data)
+    use(log, schema, data)
+
+
+@pytest.mark.parametrize("method", NUMBER_METHODS)
+@pytest.mark.parametrize("owner", ["own", "Integer", "Number"])
+@scenario
+def test_number_methods(ma: Any, log: Any, owner: str, method: str) -> None:
+    class Own(ma.fields.Integer):
+        pass
+
+    schema = schema_of(ma, {"f": Own(), "s": Own(as_string=True)})
+    settle(log, schema, {"f": 1, "s": 2})
+    target = Own if owner == "own" else getattr(ma.fields, owner)
+    log.patch(target, method, NUMBER_METHODS[method](log))
+    use(log, schema, {"f": 1, "s": 2})
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("owner", ["class", "base", "mixin", "mixin behind"])
+@scenario
+def test_users_class_changed(ma: Any, log: Any, owner: str, method: str) -> None:
+    class Mixin:
+        pass
+
+    class Behind:
+        pass
+
+    class Base(Mixin, ma.fields.Integer):
+        pass
+
+    class Own(Base, Behind):
+        pass
+
+    target = {"class": Own, "base": Base, "mixin": Mixin, "mixin behind": Behind}[owner]
+    schema = schema_of(ma, {"f": Own(), "h": ma.fields.Raw()})
+    data = {"f": 1, "g": 2, "h": 3}
+    settle(log, schema, data)
+    setattr(target, method, METHODS[method](log))
+    use(log, schema, data)
+    delattr(target, method)
+    use(log, schema, data)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@scenario
+def test_bases_replaced(ma: Any, log: Any, method: str) -> None:
+    class First(ma.fields.Integer):
+        pass
+
+    class Second(ma.fields.Integer):
+        pass
+
+    setattr(Second, method, METHODS[method](log))
+
+    class Own(First):
+        pass
+
+    schema = schema_of(ma, {"f": Own()})
+    settle(log, schema, {"f": 1, "g": 2})
+    Own.__bases__ = (Second,)
+    use(log, schema, {"f": 1, "g": 2})
+
+
+@scenario
+def test_class_of_the_field_assigned(ma: Any, log: Any) -> None:
+    class Own(ma.fields.Integer):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            log("own", value)
+            return -1
+
+    schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Raw()})
+    settle(log, schema, {"f": 1, "g": 2})
+    schema.fields["f"].__class__ = Own
+    use(log, schema, {"f": 1, "g": 2})
+    schema.fields["f"].__class__ = ma.fields.String
+    use(log, schema, {"f": 1, "g": 2})
+    schema.fields["f"].__class__ = ma.fields.Float
+    use(log, schema, {"f": 1, "g": 2})
+
+
+CLASS_ATTRIBUTES: dict[str, list[Any]] = {
+    "_CHECK_ATTRIBUTE": [False, 0, None],
+    "num_type": [float, str, lambda value: "called"],
+    "data_key": ["ignored"],
+    "attribute": ["ignored"],
+    "dump_default": ["ignored"],
+    "as_string": [True],
+}
+
+
+@pytest.mark.parametrize("name", CLASS_ATTRIBUTES)
+@pytest.mark.parametrize("owner", ["own", "Integer", "Field"])
+@scenario
+def test_class_attributes(ma: Any, log: Any, owner: str, name: str) -> None:
+    class Own(ma.fields.Integer):
+        pass
+
+    schema = schema_of(ma, {"f": Own(), "g": ma.fields.Integer()})
+    settle(log, schema, {"f": "1", "g": "2"})
+    target = Own if owner == "own" else getattr(ma.fields, owner)
+    for value in CLASS_ATTRIBUTES[name]:
+        with mock.patch.object(target, name, value, create=True):
+            use(log, schema, {"f": "1", "g": "2"})
+    use(log, schema, {"f": "1", "g": "2"})
+
+
+@pytest.mark.parametrize("name", ["data_key", "attribute", "dump_default", "_CHECK_ATTRIBUTE"])
+@pytest.mark.parametrize("late", [False, True])
+@scenario
+def test_properties_that_compute(ma: Any, log: Any, name: str, late: bool) -> None:
+    answers = iter("abcdefghijklmnopqrstuvwxyz" * 20)
+
+    class Own(ma.fields.Raw):
+        pass
+
+    computed = property(lambda self: log("asked", name) or next(answers), lambda self, value: None)
+    if not late:
+        setattr(Own, name, computed)
+    schema = schema_of(ma, {"f": Own(), "g": ma.fields.Integer()})
+    data = {"f": 1, "g": 2, "a": 3, "b": 4, "c": 5}
+    settle(log, schema, data, {})
+    setattr(Own, name, computed)
+    use(log, schema, data, {})
+    delattr(Own, name)
+    use(log, schema, data, {})
+
+
+@pytest.mark.parametrize("hook", ["__getattribute__", "__getattr__"])
+@scenario
+def test_attribute_access_taken_over(ma: Any, log: Any, hook: str) -> None:
+    class Own(ma.fields.Integer):
+        pass
+
+    schema = schema_of(ma, {"f": Own(), "g": ma.fields.Integer()})
+    settle(log, schema, {"f": 1, "g": 2, "other": 3})
+
+    def answer(self: Any, name: str) -> Any:
+        if name == "attribute":
+            return "other"
+        if hook == "__getattr__":
+            raise AttributeError(name)
+        return object.__getattribute__(self, name)
+
+    setattr(Own, hook, answer)
+    use(log, schema, {"f": 1, "g": 2, "other": 3})
+    vars(schema.fields["f"]).pop("attribute")
+    use(log, schema, {"f": 1, "g": 2, "other": 3})
+    delattr(Own, hook)
+    use(log, schema, {"f": 1, "g": 2, "other": 3})
+
+
+@scenario
+def test_class_with_slots_for_its_attributes(ma: Any, log: Any) -> None:
+    class Own(ma.fields.Integer):
+        __slots__ = ("data_key",)
+
+    schema = schema_of(ma, {"f": Own(data_key="k"), "g": ma.fields.Raw()})
+    settle(log, schema, {"f": 1, "g": 2})
+    schema.fields["f"].data_key = "other"
+    use(log, schema, {"f": 1, "g": 2})
+
+
+@scenario
+def test_a_change_upstream_made_to_the_class_of_an_enum(ma: Any, log: Any) -> None:
+    class Colour(enum.Enum):
+        RED = 1
+
+    schema = schema_of(
+        ma, {"f": ma.fields.Enum(Colour), "g": ma.fields.Enum(Colour, by_value=True)}
+    )
+    data = {"f": Colour.RED, "g": Colour.RED}
+    settle(log, schema, data)
+    type.__setattr__(Colour, "name", property(lambda self: "renamed"))
+    use(log, schema, data)
+    type.__setattr__(Colour, "value", property(lambda self: 99))
+    use(log, schema, data)
+
+
+@scenario
+def test_uuid_text_replaced(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.UUID(), "g": ma.fields.String()})
+    data = {"f": uuid.UUID(int=5), "g": uuid.UUID(int=6)}
+    settle(log, schema, data)
+    log.patch(uuid.UUID, "__str__", lambda self: "mine")
+    use(log, schema, data)
+
+
+@scenario
+def test_schema_property_of_nested_replaced(ma: Any, log: Any) -> None:
+    other = schema_of(ma, {"b": ma.fields.Raw()})
+
+    class Own(ma.fields.Nested):
+        pass
+
+    schema = schema_of(ma, {"f": Own(ma.Schema.from_dict({"a": ma.fields.Raw()}))})
+    settle(log, schema, {"f": {"a": 1, "b": 2}})
+    Own.schema = property(lambda self: log("schema asked") or other)
+    use(log, schema, {"f": {"a": 1, "b": 2}})

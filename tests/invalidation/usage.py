@@ -1,0 +1,93 @@
+"""What every test here does: use a schema until its plan is in place, change something, use
+it again. Each runs on the real marshmallow too, given the same change; nothing may differ.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+from althaia import seam
+from tests.conformance.harness import engine
+
+
+def use(log: Any, schema: Any, *objects: Any) -> None:
+    """Dump each object several times, alone and in collections."""
+    for obj in objects:
+        for _ in range(3):
+            log.attempt(schema.dump, obj)
+        log.attempt(schema.dump, [obj, obj], many=True)
+
+
+def settle(log: Any, schema: Any, *objects: Any) -> None:
+    """Use a schema until it has a plan, and make sure that it has one.
+
+    :raises AssertionError: plans are on, and none answered.
+    """
+    use(log, schema, *objects)
+    before = calls(schema)
+    log.attempt(schema.dump, objects[0])
+    if plans_are_on(schema):
+        assert calls(schema) == before + 1, f"no plan answers for {schema!r}"
+
+
+def plans_are_on(schema: Any) -> bool:
+    """Whether plans could answer for this schema: it is ours, and nobody switched them off."""
+    if not isinstance(schema, seam.modules["schema"]["Schema"]) or engine is None:
+        return False
+    return seam.dump is engine.dump
+
+
+def calls(schema: Any) -> int:
+    """How many dumps plans have answered for the schema's class."""
+    if engine is None:
+        return 0
+    from althaia.plans.statistics import statistics_of
+
+    count: int = statistics_of(type(schema)).dump.calls
+    return count
+
+
+@contextlib.contextmanager
+def changed(target: Any, name: str, value: Any, way: str) -> Iterator[None]:
+    """``target.name`` is ``value``, set in one of :data:`WAYS`, and put back afterwards."""
+    if way == "mock":
+        with mock.patch.object(target, name, value):
+            yield
+        return
+    had = name in vars(target)
+    old = vars(target).get(name)
+    SETTERS[way](target, name, value)
+    try:
+        yield
+    finally:
+        if had:
+            SETTERS[way](target, name, old)
+        else:
+            del vars(target)[name]
+
+
+def _update(target: Any, name: str, value: Any) -> None:
+    target.__dict__.update({name: value})
+
+
+def _item(target: Any, name: str, value: Any) -> None:
+    vars(target)[name] = value
+
+
+def _replaced(target: Any, name: str, value: Any) -> None:
+    target.__dict__ = {**target.__dict__, name: value}
+
+
+SETTERS: dict[str, Callable[[Any, str, Any], None]] = {
+    "setattr": setattr,
+    "object.__setattr__": object.__setattr__,
+    "__dict__.update": _update,
+    "vars()[...]": _item,
+    "__dict__ replaced": _replaced,
+}
+
+WAYS = [*SETTERS, "mock"]
+"""The ways to set an attribute of an instance."""
