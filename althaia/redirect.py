@@ -19,7 +19,7 @@ from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
@@ -30,6 +30,8 @@ OURS = "althaia.marshmallow"
 """The name it is redirected to."""
 
 _PREFIX = OURS.removesuffix(REAL)
+
+_DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
 
 
 class LatePatchError(RuntimeError):
@@ -314,19 +316,21 @@ def _rename(value: Any, old: str, new: str) -> None:
     if isinstance(value, type):
         value.__module__ = new
         for member in list(vars(value).values()):
-            for function in _functions_of(member):
-                _rename(function, old, new)
+            if not isinstance(member, _DATA):
+                _rename(member, old, new)
+                for function in _functions_in(member):
+                    _rename(function, old, new)
     elif type(value).__module__ not in (old, new):
         # Anything else is an instance of a class of ours and says what its class says.
         value.__module__ = new
 
 
-def _functions_of(member: Any) -> Iterator[Any]:
-    yield member
-    for name in ("__func__", "__wrapped__", "fget", "fset", "fdel"):
-        function = getattr(member, name, None)
-        if function is not None:
-            yield function
+def _functions_in(member: Any) -> tuple[Any, ...]:
+    if isinstance(member, (staticmethod, classmethod)):
+        return (member.__func__,)
+    if isinstance(member, property):
+        return (member.fget, member.fset, member.fdel)
+    return ()
 
 
 def _rename_registered(registry: dict[str, Any], old: str, new: str) -> None:
