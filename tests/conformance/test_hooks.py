@@ -1,0 +1,404 @@
+"""Hooks and validators of schemas: which are called, in which order, with what."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import Mapped, Plain, Query
+
+PROCESSORS = ["pre_dump", "post_dump", "pre_load", "post_load"]
+FLAGS = list(itertools.product([False, True], repeat=2))
+
+
+def run_all(log: Any, schema: Any) -> None:
+    rows = [{"f": "1"}, {"f": 2}]
+    log.attempt(schema.dump, rows[0])
+    log.attempt(schema.dump, rows, many=True)
+    log.attempt(schema.dump, Query(*rows), many=True)
+    log.attempt(schema.dump, None)
+    log.attempt(schema.dump, None, many=True)
+    log.attempt(schema.dump, [], many=True)
+    log.attempt(schema.load, rows[0])
+    log.attempt(schema.load, Mapped(rows[0]))
+    log.attempt(schema.load, rows, many=True)
+    log.attempt(schema.load, tuple(rows), many=True)
+    log.attempt(schema.load, [{"f": "bad"}, {"z": 1}], many=True)
+    log.attempt(schema.load, {"f": "bad"}, partial=("f",), unknown="exclude")
+    log.attempt(schema.load, 3)
+    log.attempt(schema.load, [], many=True)
+    log.attempt(schema.validate, rows[0])
+    log.attempt(schema.dumps, rows[0])
+    log.attempt(schema.loads, '{"f": "3"}')
+
+
+@pytest.mark.parametrize(("pass_collection", "pass_original"), FLAGS)
+@pytest.mark.parametrize("tag", PROCESSORS)
+@scenario
+def test_processors(
+    ma: Any, log: Any, tag: str, pass_collection: bool, pass_original: bool
+) -> None:
+    decorate = getattr(ma, tag)
+    options = {"pass_collection": pass_collection}
+    if tag.startswith("post"):
+        options["pass_original"] = pass_original
+
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        @decorate(**options)
+        def process(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+            log("process", data, args, kwargs)
+            return data
+
+    run_all(log, S())
+    run_all(log, S(many=True))
+
+
+@pytest.mark.parametrize("returned", ["none", "other", "list", "missing", "input"])
+@pytest.mark.parametrize("pass_collection", [False, True])
+@pytest.mark.parametrize("tag", PROCESSORS)
+@scenario
+def test_what_processors_return(
+    ma: Any, log: Any, tag: str, pass_collection: bool, returned: str
+) -> None:
+    values = {"none": None, "other": {"f": 7}, "list": [{"f": 8}], "missing": ma.missing}
+
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        @getattr(ma, tag)(pass_collection=pass_collection)
+        def process(self, data: Any, **kwargs: Any) -> Any:
+            return data if returned == "input" else values[returned]
+
+        @ma.post_dump(pass_original=True)
+        @ma.post_load(pass_original=True)
+        def after(self, data: Any, original: Any, **kwargs: Any) -> Any:
+            log("after", data, original)
+            return data
+
+    run_all(log, S())
+
+
+@pytest.mark.parametrize("error", ["validation", "field", "messages", "list", "other"])
+@pytest.mark.parametrize("tag", [*PROCESSORS, "validates_schema"])
+@pytest.mark.parametrize("pass_collection", [False, True])
+@scenario
+def test_processors_that_fail(
+    ma: Any, log: Any, pass_collection: bool, tag: str, error: str
+) -> None:
+    errors = {
+        "validation": lambda: ma.ValidationError("no"),
+        "field": lambda: ma.ValidationError("no", "f"),
+        "messages": lambda: ma.ValidationError({"f": ["a"], "g": "b"}, valid_data={"x": 1}),
+        "list": lambda: ma.ValidationError(["a", {"b": "c"}], "unheard_of"),
+        "other": lambda: ZeroDivisionError("no"),
+    }
+
+    class S(ma.Schema):
+        f = ma.fields.Integer(data_key="F")
+
+        @getattr(ma, tag)(pass_collection=pass_collection)
+        def process(self, data: Any, **kwargs: Any) -> Any:
+            log("process", data)
+            raise errors[error]()
+
+        def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+            log("handle_error", error, data, kwargs)
+
+    schema = S()
+    run_all(log, schema)
+    log.attempt(schema.load, [{"F": 1}, {"F": "x"}], many=True)
+
+
+@scenario
+def test_order_of_everything(ma: Any, log: Any) -> None:
+    class Base(ma.Schema):
+        f = ma.fields.Integer(
+            validate=log.spy("validator", lambda value: True),
+            pre_load=log.spy("pre", lambda value: value),
+            post_load=[log.spy("post", lambda value: value)],
+        )
+
+        @ma.post_load
+        def zz(self, data: Any, **kwargs: Any) -> Any:
+            log("zz", data)
+            return data
+
+        @ma.validates("f")
+        def check(self, value: Any, **kwargs: Any) -> None:
+            log("check", value, kwargs)
+
+    class S(Base):
+        g = ma.fields.Nested(Base)
+
+        @ma.pre_load
+        @ma.post_load
+        @ma.pre_dump
+        @ma.post_dump
+        def aa(self, data: Any, **kwargs: Any) -> Any:
+            log("aa", data, kwargs)
+            return data
+
+        @ma.validates_schema(skip_on_field_errors=False, pass_original=True)
+        def whole(self, data: Any, original: Any, **kwargs: Any) -> None:
+            log("whole", data, original, kwargs)
+
+        @ma.validates_schema(pass_collection=True)
+        def all_of_them(self, data: Any, **kwargs: Any) -> None:
+            log("all", data, kwargs)
+
+        @ma.validates("f", "g")
+        def check_more(self, value: Any, data_key: str) -> None:
+            log("check more", value, data_key)
+
+    schema = S()
+    for _ in range(2):
+        log.attempt(schema.load, {"f": "1", "g": {"f": 2}})
+        log.attempt(schema.load, [{"f": "x", "g": {"f": 2}}, {"f": 1}], many=True)
+        log.attempt(schema.dump, [{"f": "1", "g": {"f": 2}}], many=True)
+
+
+@pytest.mark.parametrize("how", ["missing", "validation", "other", "ok", "excluded", "unheard_of"])
+@scenario
+def test_validates(ma: Any, log: Any, how: str) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer(attribute="x", data_key="F")
+        g = ma.fields.Integer(attribute="a.b")
+        h = ma.fields.Integer()
+
+        @ma.validates("unheard_of" if how == "unheard_of" else "f", "g", "h")
+        def check(self, value: Any, data_key: str) -> None:
+            log("check", value, data_key)
+            if how == "validation":
+                raise ma.ValidationError({"sub": ["x"]}, valid_data=[1])
+            if how == "other":
+                raise KeyError(value)
+
+    schema = S(exclude=("f",)) if how == "excluded" else S()
+    for data in ({"F": 1, "g": 2, "h": 3}, {}, {"F": "x", "h": 1}, {"h": "x"}):
+        log.attempt(schema.load, data)
+        log.attempt(schema.load, [data, data], many=True)
+        log.attempt(schema.validate, data)
+
+
+@pytest.mark.parametrize("skip", [True, False])
+@pytest.mark.parametrize("pass_original", [True, False])
+@pytest.mark.parametrize("pass_collection", [True, False])
+@scenario
+def test_validates_schema(
+    ma: Any, log: Any, pass_collection: bool, pass_original: bool, skip: bool
+) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer(data_key="F")
+        g = ma.fields.Integer()
+
+        @ma.validates_schema(
+            pass_collection=pass_collection, pass_original=pass_original, skip_on_field_errors=skip
+        )
+        def check(self, *args: Any, **kwargs: Any) -> None:
+            log("check", args, kwargs)
+            raise ma.ValidationError("no", field_name="f")
+
+        @ma.validates_schema
+        def other(self, data: Any, **kwargs: Any) -> None:
+            raise ma.ValidationError({"g": {0: ["x"]}, "F": "y"})
+
+    for data in ({"F": 1, "g": 2}, {"F": "x"}, {}, 3):
+        log.attempt(S().load, data)
+        log.attempt(S().load, [data, {"F": 3}], many=True)
+        log.attempt(S().validate, data)
+
+
+@pytest.mark.parametrize("kind", ["static", "class", "property", "function", "partial", "instance"])
+@scenario
+def test_hooks_of_odd_kinds(ma: Any, log: Any, kind: str) -> None:
+    import functools
+
+    def process(*args: Any, **kwargs: Any) -> Any:
+        log("process", len(args), kwargs)
+        return {"f": 5}
+
+    tagged = ma.post_dump(process)
+    members: dict[str, Any] = {
+        "static": {"p": staticmethod(tagged)},
+        "class": {"p": classmethod(tagged)},
+        "property": {"p": property(tagged)},
+        "function": {"p": tagged},
+        "partial": {"p": functools.partial(tagged, 1)},
+        "instance": {"p": tagged},
+    }[kind]
+    cls = type("S", (ma.Schema,), {"f": ma.fields.Raw(), **members})
+    schema = cls()
+    if kind == "instance":
+        schema.p = lambda data, **kwargs: {"from": "instance"}
+    for _ in range(2):
+        log.attempt(schema.dump, {"f": 1})
+        log.attempt(schema.dump, [{"f": 1}], many=True)
+
+
+@scenario
+def test_hooks_are_inherited_and_overridden(ma: Any, log: Any) -> None:
+    class Mixin:
+        @ma.post_dump
+        def mixed(self, data: Any, **kwargs: Any) -> Any:
+            log("mixin")
+            return data
+
+    class Base(ma.Schema):
+        f = ma.fields.Raw()
+
+        @ma.post_dump
+        def process(self, data: Any, **kwargs: Any) -> Any:
+            log("base")
+            return data
+
+        @ma.post_dump
+        def silenced(self, data: Any, **kwargs: Any) -> Any:
+            log("silenced")
+            return data
+
+    class S(Mixin, Base):
+        silenced = None
+
+        def process(self, data: Any, **kwargs: Any) -> Any:
+            log("untagged")
+            return data
+
+    log("hooks", dict(S._hooks), dict(Base._hooks))
+    log.attempt(S().dump, {"f": 1})
+    log.attempt(Base().dump, {"f": 1})
+    S.process = lambda self, data, **kwargs: {"patched": data}
+    log.attempt(S().dump, {"f": 1})
+    Base.process = lambda self, data, **kwargs: {"patched": data}
+    log.attempt(Base().dump, {"f": 1})
+
+
+@scenario
+def test_hooks_of_nested_schemas(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+
+        @ma.pre_dump
+        @ma.pre_load
+        def before(self, data: Any, **kwargs: Any) -> Any:
+            log("before", data, kwargs)
+            return {"x": 1} if data == "make" else data
+
+        @ma.post_dump(pass_collection=True, pass_original=True)
+        def envelope(self, data: Any, original: Any, many: bool, **kwargs: Any) -> Any:
+            log("envelope", data, original, many)
+            return {"items": data}
+
+        @ma.post_load
+        def build(self, data: Any, **kwargs: Any) -> Any:
+            return Plain(**data)
+
+    class S(ma.Schema):
+        one = ma.fields.Nested(Inner)
+        many = ma.fields.Nested(Inner, many=True)
+        listed = ma.fields.List(ma.fields.Nested(Inner))
+        plucked = ma.fields.Pluck(Inner, "x")
+
+    data = {"one": "make", "many": [{"x": 2}, "make"], "listed": ["make"]}
+    for _ in range(2):
+        log.attempt(S().dump, data)
+        log.attempt(S().load, {"one": {"x": 1}, "many": [{"x": 2}], "plucked": 4})
+        log.attempt(S().load, {"one": {"x": "bad"}, "many": [{"x": "bad"}]})
+        log.attempt(S().dump, {"plucked": {"x": 3}})
+
+
+@scenario
+def test_hooks_that_dump_and_load_again(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+        g = ma.fields.Method("again", deserialize="back")
+
+        def again(self, obj: Any) -> Any:
+            if obj["f"] > 3:
+                return None
+            return self.dump({"f": obj["f"] + 1})
+
+        def back(self, value: Any) -> Any:
+            return self.load(value) if value else value
+
+        @ma.post_load
+        def after(self, data: Any, **kwargs: Any) -> Any:
+            log("after", data)
+            return data
+
+    schema = S()
+    for _ in range(2):
+        dumped = log.attempt(schema.dump, {"f": 1})
+        log.attempt(schema.load, dumped)
+        log.attempt(schema.load, {"f": 1, "g": {"f": "bad"}})
+        log.attempt(schema.dump, [{"f": 1}, {"f": 2}], many=True)
+
+
+@scenario
+def test_handle_error(ma: Any, log: Any) -> None:
+    class Handled(Exception):
+        pass
+
+    class S(ma.Schema):
+        f = ma.fields.Integer(required=True)
+
+        def handle_error(self, error: Any, data: Any, *, many: bool, **kwargs: Any) -> None:
+            log("handle", error, data, many, kwargs)
+            if data == {}:
+                raise Handled("replaced") from error
+            error.messages["added"] = ["by handler"]
+
+    for data in ({}, {"f": "x"}, {"g": 1}, 3):
+        log.attempt(S().load, data)
+        log.attempt(S().load, data, partial=True)
+        log.attempt(S().validate, data)
+    log.attempt(S(many=True).load, [{}])
+    log.attempt(ma.Schema.from_dict({"n": ma.fields.Nested(S)})().load, {"n": {}})
+
+
+@scenario
+def test_hooks_with_a_generator(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        @ma.pre_dump(pass_collection=True)
+        def spread(self, data: Any, many: bool, **kwargs: Any) -> Any:
+            return ({"f": item["f"] * 2} for item in data) if many else data
+
+        @ma.post_dump(pass_original=True)
+        def pair(self, data: Any, original: Any, **kwargs: Any) -> Any:
+            log("pair", data, original)
+            return data
+
+    rows = [{"f": 1}, {"f": 2}, {"f": 3}]
+    log.attempt(S().dump, rows, many=True)
+    log.attempt(S().dump, iter(rows), many=True)
+
+
+@scenario
+def test_a_collection_that_changes_its_length(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        @ma.pre_load(pass_collection=True)
+        @ma.pre_dump(pass_collection=True)
+        def drop(self, data: Any, **kwargs: Any) -> Any:
+            return data[1:] if isinstance(data, list) else data
+
+        @ma.post_load(pass_original=True)
+        @ma.post_dump(pass_original=True)
+        def pair(self, data: Any, original: Any, **kwargs: Any) -> Any:
+            log("pair", data, original)
+            return data
+
+        @ma.validates_schema(pass_original=True)
+        def check(self, data: Any, original: Any, **kwargs: Any) -> None:
+            log("check", data, original)
+
+    rows = [{"f": 1}, {"f": 2}, {"f": 3}]
+    log.attempt(S().dump, rows, many=True)
+    log.attempt(S().load, rows, many=True)
