@@ -14,14 +14,15 @@ import os
 import sys
 from _thread import RLock  # threading would cost more than this whole module
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, PathFinder
+from io import open_code
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
+    from types import CodeType, ModuleType
     from typing import Any
 
 REAL = "marshmallow"
@@ -170,7 +171,8 @@ class _Redirect:
             "__package__": spec.parent,
             "__spec__": spec,
             "__loader__": spec.loader,
-            "__file__": _source_beside(spec.origin),
+            # inspect.getsource() and its like find a module's source by this name.
+            "__file__": _source_beside(spec.origin or ""),
         }
         namespace = vars(module)
         originals = {key: namespace[key] for key in attributes if key in namespace}
@@ -274,6 +276,27 @@ class _AliasLoader(_Loader):
         self._redirect.present_loaded()
 
 
+class CompiledLoader(ExtensionFileLoader):
+    """Loads an extension module that has its Python source beside it, and shows the source.
+
+    Without it tracebacks through compiled modules show no lines.
+    """
+
+    def get_source(self, fullname: str) -> str | None:  # type: ignore[override]
+        from importlib.util import decode_source
+
+        source = _source_beside(self.path)
+        if source == self.path:
+            return None
+        with open_code(source) as file:
+            return decode_source(file.read())
+
+    def get_code(self, fullname: str) -> CodeType | None:  # type: ignore[override]
+        source = self.get_source(fullname)
+        path = _source_beside(self.path)
+        return None if source is None else compile(source, path, "exec", dont_inherit=True)
+
+
 def _below(name: str, package: str) -> bool:
     return name.startswith(package) and (len(name) == len(package) or name[len(package)] == ".")
 
@@ -281,16 +304,19 @@ def _below(name: str, package: str) -> bool:
 def _find(name: str) -> ModuleSpec | None:
     """The spec, under marshmallow's name, of the file of ours that has this name."""
     parent = sys.modules[(_PREFIX + name).rpartition(".")[0]]
-    return PathFinder.find_spec(name, parent.__path__)
+    spec = PathFinder.find_spec(name, parent.__path__)
+    if spec is not None and type(spec.loader) is ExtensionFileLoader:
+        spec.loader = CompiledLoader(name, spec.loader.path)
+    return spec
 
 
-def _source_beside(origin: str | None) -> str | None:
-    # inspect.getsource() and its like find a module's source by __file__.
+def _source_beside(path: str) -> str:
+    """The Python source beside an extension module; any other path as it is."""
     for suffix in EXTENSION_SUFFIXES:
-        if origin is not None and origin.endswith(suffix):
-            source = origin.removesuffix(suffix) + ".py"
-            return source if os.path.exists(source) else origin
-    return origin
+        if path.endswith(suffix):
+            source = path.removesuffix(suffix) + ".py"
+            return source if os.path.exists(source) else path
+    return path
 
 
 def _is_complete(module: ModuleType) -> bool:

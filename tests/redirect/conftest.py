@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -31,3 +32,14 @@ def patched(tmp_path: Path) -> Callable[..., str]:
 def program(tmp_path: Path) -> Callable[..., str]:
     """Runs a program that is not redirected."""
     return partial(processes.program, cwd=tmp_path)
+
+
+@pytest.fixture
+def run_both(tmp_path: Path) -> Callable[..., tuple[CompletedProcess[str], ...]]:
+    """Runs the interpreter redirected and not; whatever comes of it."""
+
+    def run(*words: str) -> tuple[CompletedProcess[str], ...]:
+        patched = {"ALTHAIA_PATCH": "1"}
+        return tuple(processes.run(*words, cwd=tmp_path, env=env) for env in (patched, None))
+
+    return run

@@ -214,6 +214,29 @@ def test_tools_that_look_at_modules(redirected):
     )
 
 
+def test_tracebacks_show_the_lines_of_upstreams_source(redirected):
+    redirected(
+        """
+        import traceback
+        from marshmallow import fields
+        try:
+            fields.Int(validate=lambda value: 1 / 0).deserialize(3)
+        except ZeroDivisionError as error:
+            frames = traceback.extract_tb(error.__traceback__)[1:-1]
+        assert len(frames) >= 2, frames
+        for frame in frames:
+            assert frame.filename.endswith((".py")) and frame.line, frame
+        assert "validat" in frames[-1].line
+        """
+    )
+
+
+def test_a_module_of_upstreams_that_is_a_program(run_both):
+    ours, real = run_both("-m", "marshmallow.orderedset")
+    assert (ours.returncode, ours.stdout) == (real.returncode, real.stdout)
+    assert real.stdout
+
+
 def test_mock_patch_reaches_upstreams_globals(redirected):
     redirected(
         """
