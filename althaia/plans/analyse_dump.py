@@ -50,6 +50,7 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> dump.DumpPlan:
             raise Opaque("the schema class overrides __getattribute__")
         if not upstream.is_known("schema.Schema._serialize", "schema.Schema.dump"):
             raise Opaque("this release of marshmallow serializes in another way")
+        analysis.field_function("schema", "missing")
         dict_class = analysis.schema_value("dict_class")
         if not isinstance(dict_class, type):
             raise Opaque("dict_class is no class")
@@ -118,6 +119,7 @@ def _key(analysis: Analysis, name: str, field: Any) -> str | None:
 
 def _source(analysis: Analysis, name: str, field: Any) -> Source:
     """Where a field's value comes from, as keyword arguments of a step."""
+    analysis.field_function("fields", "missing_")
     check = analysis.field_value(field, "_CHECK_ATTRIBUTE")
     if check is False:
         return {"source": dump.Source.NOTHING}
@@ -138,7 +140,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> Source:
         return source | {"source": dump.Source.ACCESSOR, "why": why}
     try:
         analysis.field_function("schema", "get_value")
-        analysis.field_function("utils", "_get_value_for_key", "_get_value_for_keys")
+        analysis.field_function("utils", "_get_value_for_key")
     except Opaque as opaque:
         return source | {"source": dump.Source.ACCESSOR, "why": opaque.reason}
     if "." in target:
@@ -356,6 +358,7 @@ def _mapping(analysis: Analysis, field: Any, source: Source) -> dump.Step:
 
 
 def _method(analysis: Analysis, field: Any, source: Source) -> dump.Step:
+    analysis.field_function("fields", "missing_")
     method = analysis.field_value(field, "_serialize_method")
     return dump.MethodStep(field, **source).configure(schema=analysis.schema, method=method)
 
