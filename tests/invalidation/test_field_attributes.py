@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import Plain, schema_of
-from tests.invalidation.usage import WAYS, changed, settle, use
+from tests.invalidation.usage import WAYS, changed, scenario, settle, use
 
 
 class Colour(enum.Enum):

@@ -11,9 +11,8 @@ from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import Plain, schema_of
-from tests.invalidation.usage import settle, use
+from tests.invalidation.usage import scenario, settle, use
 
 MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250)
 

@@ -8,9 +8,8 @@ from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import scenario
 from tests.conformance.material import Plain
-from tests.invalidation.usage import WAYS, changed, plans_are_on, settle, use
+from tests.invalidation.usage import WAYS, changed, plans_are_on, scenario, settle, use
 
 DATA = {"a": "1", "b": 2, "c": 3, "x": 4}
 

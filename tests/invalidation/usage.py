@@ -6,11 +6,29 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 from unittest import mock
 
+import pytest
+
 from althaia import seam
-from tests.conformance.harness import engine
+from tests.conformance import harness
+from tests.conformance.harness import Scenario, engine
+
+
+def scenario(function: Scenario) -> Callable[..., None]:
+    """As the conformance scenarios, but what they do on purpose goes through ``log.attempt``:
+    an error outside of it is a mistake in the test, not something to compare."""
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> object:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            pytest.fail(f"the scenario itself failed: {type(error).__name__}: {error}")
+
+    return harness.scenario(checked)
 
 
 def use(log: Any, schema: Any, *objects: Any) -> None:

@@ -1,0 +1,238 @@
+"""Functions and names of upstream's own modules are patched after a schema was used."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import importlib
+import ipaddress
+import uuid
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from tests.conformance.material import Plain
+from tests.invalidation.usage import scenario, settle, use
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250, tzinfo=dt.UTC)
+
+DATA = {
+    "text": "x",
+    "bytes": b"x",
+    "number": "5",
+    "real": "1.5",
+    "money": decimal.Decimal("1.25"),
+    "truth": "yes",
+    "moment": MOMENT,
+    "stamp": MOMENT,
+    "letter": MOMENT,
+    "day": MOMENT.date(),
+    "span": dt.timedelta(seconds=2.5),
+    "id": uuid.UUID(int=3),
+    "address": ipaddress.IPv4Address("10.0.0.1"),
+    "colour": Colour.RED,
+    "list": [1, "2"],
+    "pair": (1, 2),
+    "map": {"1": 2},
+    "inner": {"a": 1, "b": 2},
+    "many": [{"a": 1, "b": 2}],
+    "path": {"er": {"est": 4}},
+}
+
+
+def _everything(ma: Any) -> Any:
+    fields = ma.fields
+
+    class Inner(ma.Schema):
+        a = fields.Integer()
+        b = fields.String()
+
+    class Everything(ma.Schema):
+        text = fields.String()
+        bytes = fields.String()
+        number = fields.Integer(as_string=True)
+        real = fields.Float()
+        money = fields.Decimal(places=1)
+        truth = fields.Boolean()
+        moment = fields.DateTime()
+        stamp = fields.DateTime(format="timestamp_ms")
+        letter = fields.DateTime(format="rfc")
+        day = fields.Date()
+        span = fields.TimeDelta()
+        id = fields.UUID()
+        address = fields.IP()
+        colour = fields.Enum(Colour)
+        list = fields.List(fields.Integer())
+        pair = fields.Tuple([fields.Integer(), fields.Raw()])
+        map = fields.Dict(keys=fields.Integer(), values=fields.String())
+        inner = fields.Nested(Inner)
+        many = fields.Pluck(Inner, "b", many=True)
+        deep = fields.Raw(attribute="path.er.est")
+        absent = fields.Raw(dump_default=4)
+
+    return Everything()
+
+
+def _module(ma: Any, name: str) -> Any:
+    return importlib.import_module(f"{ma.__name__}.{name}")
+
+
+FUNCTIONS = [
+    "schema.get_value",
+    "schema.missing",
+    "schema.Mapping",
+    "schema.class_registry",
+    "utils.get_value",
+    "utils._get_value_for_key",
+    "utils.missing",
+    "utils.ensure_text_type",
+    "utils.timedelta_to_microseconds",
+    "utils.timestamp",
+    "utils.timestamp_ms",
+    "utils.pluck",
+    "utils.is_collection",
+    "fields.utils",
+    "fields.decimal",
+    "fields.missing_",
+    "fields.dt",
+    "fields.math",
+    "fields.uuid",
+    "fields.ipaddress",
+    "fields.class_registry",
+]
+
+
+class Spy:
+    """Stands for a function, class or module and tells what is asked of it."""
+
+    def __init__(self, log: Any, name: str, original: Any) -> None:
+        self._log, self._name, self._original = log, name, original
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self._log(self._name, "called", len(args), sorted(kwargs))
+        return self._original(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        self._log(self._name, "asked for", name)
+        return getattr(self._original, name)
+
+
+def _names(ma: Any) -> list[str]:
+    found = []
+    for path in FUNCTIONS:
+        module, _, name = path.partition(".")
+        if hasattr(_module(ma, module), name):
+            found.append(path)
+    return found
+
+
+def test_the_functions_named_here_exist() -> None:
+    import marshmallow
+
+    assert _names(marshmallow) == FUNCTIONS
+
+
+@pytest.mark.parametrize("path", FUNCTIONS)
+@pytest.mark.parametrize("before", [False, True])
+@scenario
+def test_spied_on(ma: Any, log: Any, before: bool, path: str) -> None:
+    module_name, _, name = path.partition(".")
+    module = _module(ma, module_name)
+    schema = _everything(ma)
+    if not before:
+        settle(log, schema, DATA, Plain(**DATA))
+    original = getattr(module, name, None)
+    with mock.patch.object(module, name, Spy(log, path, original), create=True):
+        use(log, schema, DATA, Plain(**DATA))
+    use(log, schema, DATA, Plain(**DATA))
+
+
+RESULTS = [
+    "schema.get_value",
+    "utils.get_value",
+    "utils._get_value_for_key",
+    "utils.ensure_text_type",
+    "utils.timedelta_to_microseconds",
+    "utils.pluck",
+]
+
+
+@pytest.mark.parametrize("path", RESULTS)
+@scenario
+def test_replaced_by_another(ma: Any, log: Any, path: str) -> None:
+    module_name, _, name = path.partition(".")
+    module = _module(ma, module_name)
+    schema = _everything(ma)
+    settle(log, schema, DATA)
+    with mock.patch.object(module, name, return_value=7):
+        use(log, schema, DATA)
+    use(log, schema, DATA)
+
+
+@scenario
+def test_the_decimal_class_replaced(ma: Any, log: Any) -> None:
+    schema = _everything(ma)
+    settle(log, schema, DATA)
+
+    class Own(decimal.Decimal):
+        def quantize(self, *args: Any, **kwargs: Any) -> Any:
+            log("quantize", args)
+            return super().quantize(*args, **kwargs)
+
+    with mock.patch.object(decimal, "Decimal", Own):
+        use(log, schema, DATA)
+    use(log, schema, DATA)
+
+
+@scenario
+def test_the_uuid_class_replaced(ma: Any, log: Any) -> None:
+    schema = _everything(ma)
+    settle(log, schema, DATA)
+
+    class Own(uuid.UUID):
+        pass
+
+    with mock.patch.object(uuid, "UUID", Own):
+        use(log, schema, DATA)
+        use(log, schema, {**DATA, "id": Own(int=3)})
+    use(log, schema, DATA)
+
+
+@pytest.mark.parametrize("way", ["set", "mock.patch.dict", "deleted"])
+@scenario
+def test_module_namespace_edited(ma: Any, log: Any, way: str) -> None:
+    module = _module(ma, "schema")
+    schema = _everything(ma)
+    settle(log, schema, DATA)
+    original = vars(module)["get_value"]
+    if way == "mock.patch.dict":
+        with mock.patch.dict(vars(module), get_value=lambda *args: 3):
+            use(log, schema, DATA)
+    elif way == "set":
+        vars(module)["get_value"] = lambda *args: 3
+        use(log, schema, DATA)
+    else:
+        del vars(module)["get_value"]
+        use(log, schema, DATA)
+    vars(module)["get_value"] = original
+    use(log, schema, DATA)
+
+
+@pytest.mark.parametrize("name", ["str", "int", "float", "list", "dict", "tuple", "hasattr"])
+@scenario
+def test_a_builtin_shadowed_in_the_module(ma: Any, log: Any, name: str) -> None:
+    # Upstream's compiled code binds builtins when it is compiled: see docs/differences.md. This
+    # only makes sure that the shadow is as harmless to plans as to the compiled code.
+    schema = _everything(ma)
+    settle(log, schema, DATA)
+    module = _module(ma, "validate")
+    with mock.patch.object(module, name, None, create=True):
+        use(log, schema, DATA)
+    use(log, schema, DATA)
