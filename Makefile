@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PURE_BIN := $(abspath $(PURE_VENV))/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-compiled test-pure build build-pure lint bench bench-all sanitize clean
+.PHONY: demo test test-compiled test-pure build build-pure lint bench bench-all bench-check bench-baseline sanitize clean
 
 demo: build
 	$(BIN)/python -m demo $(DEMO_ARGS)
@@ -52,8 +52,22 @@ lint: $(VENV)/.ready
 bench: build
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-bench-all: build
-	$(BIN)/python -m benchmarks --peers $(BENCH_ARGS)
+# Everybody else too; writes docs/performance.md and its charts.
+bench-all: build $(VENV)/.charts
+	$(BIN)/python -m benchmarks --peers --save $(BENCH_ARGS)
+
+$(VENV)/.charts: $(VENV)/.ready
+	$(BIN)/python $(PIP) install "matplotlib>=3.8"
+	touch $@
+
+# Needs valgrind. BASELINE=file compares with, or writes, another one.
+BASELINE ?= benchmarks/baseline.json
+
+bench-check: build
+	$(BIN)/python -m benchmarks.instructions --check --baseline $(BASELINE)
+
+bench-baseline: build
+	$(BIN)/python -m benchmarks.instructions --update --baseline $(BASELINE)
 
 sanitize: $(VENV)/.ready
 	$(BIN)/python -m buildtools sanitize

@@ -78,38 +78,38 @@ def quote_records(count: int) -> list[dict[str, Any]]:
     ]
 
 
-class Node:
-    """An object with a method to be serialized and children of the same kind."""
+class Child:
+    """One of a parent's children."""
 
-    def __init__(self, number: int, children: list[Node], child: Node | None) -> None:
-        self.name = f"node {number}"
+    def __init__(self, number: int) -> None:
         self.number = number
-        self.children = children
-        self.child = child
-
-    def double(self) -> int:
-        return self.number * 2
+        self.start = number * 20
+        self.name = f"child {number}"
+        self.rank = number * 10
 
 
-def parents(count: int) -> list[Node]:
-    """Parents with ten listed children and one single one."""
-    return [
-        Node(i, [Node(i + k, [], None) for k in range(10)], Node(i + 99, [], None))
-        for i in range(count)
-    ]
+class Parent:
+    """A parent with ten listed children and a favourite."""
+
+    def __init__(self, number: int) -> None:
+        self.title = f"parent {number}"
+        self.count = 11
+        self.favourite = Child(number)
+        self.children = [Child(number + k) for k in range(10)]
+
+
+def parents(count: int) -> list[Parent]:
+    return [Parent(i) for i in range(count)]
 
 
 def parent_records(count: int) -> list[dict[str, Any]]:
     """:func:`parents` as records, for libraries that make their own objects of them."""
-
-    def record(node: Node) -> dict[str, Any]:
-        return {"name": node.name, "number": node.number}
-
     return [
         {
-            **record(parent),
-            "child": record(parent.child) if parent.child else None,
-            "children": [record(child) for child in parent.children],
+            "title": parent.title,
+            "count": parent.count,
+            "favourite": dict(vars(parent.favourite)),
+            "children": [dict(vars(child)) for child in parent.children],
         }
         for parent in parents(count)
     ]

@@ -17,15 +17,18 @@ def schema(ma: Marshmallow) -> Any:
     fields = ma.fields
 
     class Child(ma.Schema):
-        name = fields.Str()
         number = fields.Int()
-        doubled = fields.Method("get_doubled")
+        begin = fields.Method("get_begin")
+        name = fields.Str()
+        rank = fields.Int()
 
-        def get_doubled(self, node: data.Node) -> int:
-            return node.double() + 10
+        def get_begin(self, child: data.Child) -> int:
+            return child.start + 10
 
-    class Parent(Child):
-        child = fields.Nested(Child)
+    class Parent(ma.Schema):
+        title = fields.Str()
+        count = fields.Int()
+        favourite = fields.Nested(Child)
         children = fields.Nested(Child, many=True)
 
     return Parent

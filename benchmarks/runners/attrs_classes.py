@@ -44,15 +44,17 @@ class Quote:
 
 @attrs.define
 class Child:
-    name: str
     number: int
+    start: int
+    name: str
+    rank: int
 
 
 @attrs.define
 class Parent:
-    name: str
-    number: int
-    child: Child
+    title: str
+    count: int
+    favourite: Child
     children: list[Child]
 
 
@@ -165,15 +167,15 @@ def finish_quote(quote: dict[str, Any]) -> dict[str, Any]:
 
 
 def finish_child(child: dict[str, Any]) -> dict[str, Any]:
-    child["doubled"] = child["number"] * 2 + 10
+    child["begin"] = child.pop("start") + 10
     return child
 
 
 def finish_parent(parent: dict[str, Any]) -> dict[str, Any]:
-    finish_child(parent["child"])
+    finish_child(parent["favourite"])
     for child in parent["children"]:
         finish_child(child)
-    return finish_child(parent)
+    return parent
 
 
 def dump_many(

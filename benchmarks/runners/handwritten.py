@@ -80,17 +80,21 @@ def text(value: Any) -> str:
     return value
 
 
-def dump_child(node: data.Node) -> dict[str, Any]:
-    return {"name": node.name, "number": node.number, "doubled": node.double() + 10}
-
-
-def dump_parent(node: data.Node) -> dict[str, Any]:
+def dump_child(child: data.Child) -> dict[str, Any]:
     return {
-        "name": node.name,
-        "number": node.number,
-        "doubled": node.double() + 10,
-        "child": dump_child(node.child) if node.child else None,
-        "children": [dump_child(child) for child in node.children],
+        "number": child.number,
+        "begin": child.start + 10,
+        "name": child.name,
+        "rank": child.rank,
+    }
+
+
+def dump_parent(parent: data.Parent) -> dict[str, Any]:
+    return {
+        "title": parent.title,
+        "count": parent.count,
+        "favourite": dump_child(parent.favourite),
+        "children": [dump_child(child) for child in parent.children],
     }
 
 

@@ -60,17 +60,21 @@ class SignedQuote(Quote):
 
 @dataclass
 class Child(DataClassDictMixin):
-    name: str
     number: int
+    start: int
+    name: str
+    rank: int
 
     def __post_serialize__(self, written: dict[str, Any]) -> dict[str, Any]:
-        written["doubled"] = self.number * 2 + 10
+        written["begin"] = written.pop("start") + 10
         return written
 
 
 @dataclass
-class Parent(Child):
-    child: Child
+class Parent(DataClassDictMixin):
+    title: str
+    count: int
+    favourite: Child
     children: list[Child]
 
 

@@ -71,16 +71,20 @@ class SignedQuote(Quote):
 
 
 class Child(Model):
-    name: str
     number: int
+    start: int = Field(exclude=True)
+    name: str
+    rank: int
 
     @computed_field
-    def doubled(self) -> int:
-        return self.number * 2 + 10
+    def begin(self) -> int:
+        return self.start + 10
 
 
-class Parent(Child):
-    child: Child
+class Parent(Model):
+    title: str
+    count: int
+    favourite: Child
     children: list[Child]
 
 

@@ -1,0 +1,79 @@
+"""The cases do the work they say, the same on upstream and on ours; nothing is timed."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.cases import CASES, rows, select
+from benchmarks.cases.calls import Invalid
+from benchmarks.equality import difference
+from benchmarks.model import Case, Goal, by_name
+from benchmarks.rows import both
+
+REACH = {
+    "quotes-1000": 10,
+    "children-100": 15,
+    "flat-dicts": 10,
+    "flat-objects": 10,
+    "flat-slots": 10,
+    "flat-orm": 4,
+    "orders": 10,
+    "small": 6,
+    "own-fields": 2,
+    "load-quotes-1000": 15,
+    "load-quotes-1000-invalid": 10,
+    "load-flat": 6,
+    "load-orders": 15,
+    "load-orders-invalid": 10,
+    "load-small": 6,
+    "load-small-invalid": 3,
+    "load-validated": 7,
+    "load-validated-invalid": 5,
+    "validate-small": 3,
+    "load-own-fields": 1.5,
+    "load-hooks": 1.5,
+    "new-dump": 10,
+    "new-load": 8,
+    "new-nested-dump": 12,
+    "new-only-dump": 8,
+    "schema-class": 1.3,
+}
+
+
+def test_every_row_of_the_speed_tables_is_a_case():
+    assert {case.name: case.goal.reach for case in rows()} == REACH
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_sides_give_the_same_and_give_it_again(name):
+    # Twenty objects: every tenth of the invalid ones is spoiled.
+    upstream, ours = both(CASES[name], min(CASES[name].objects, 20))
+    expected = upstream()
+    assert difference(expected, ours()) is None
+    assert difference(expected, ours()) is None
+    if "invalid" in name:
+        assert isinstance(expected, Invalid)
+        assert expected.messages
+    else:
+        assert not isinstance(expected, Invalid), expected.messages
+        # validate() answers with errors, of which there are none.
+        assert expected == {} if name == "validate-small" else expected
+
+
+def test_a_name_is_found_by_a_part_of_it():
+    assert [case.name for case in select("orders")] == ["orders"]
+    assert {case.name for case in select("orders-inv")} == {"load-orders-invalid"}
+    with pytest.raises(LookupError, match="there are: quotes-1, "):
+        select("no such case")
+
+
+def test_two_cases_of_one_name_are_a_mistake():
+    case = Case("one", "", "dump", 1, lambda ma, count: lambda: None)
+    with pytest.raises(ValueError, match="'one'"):
+        by_name([case, case])
+
+
+def test_verdicts():
+    goal = Goal("dump", 10, 14)
+    assert [goal.verdict(x) for x in (9.9, 10, 14)] == ["below", "reached", "aim"]
+    assert Goal("dump", 2).verdict(99) == "reached"

@@ -1,0 +1,89 @@
+"""The gate on instruction counts, and the reading of callgrind's files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import instructions
+from benchmarks.cases import CASES
+from benchmarks.hotspots import hotspots, show
+
+PART = """\
+# callgrind format
+version: 1
+summary: 1060
+
+ob=(1) /opt/lib/plans/dump.cpython-311-x86_64-linux-gnu.so
+fl=(1) ???
+fn=(1) run
+0 54
++3 6
+cob=(2) /opt/lib/libpython3.11.so.1.0
+cfi=(2) dict.c
+cfn=(2) insertdict
+calls=9 30
+0 900
+* 100
+
+ob=(2)
+fn=(2)
+12 900
+"""
+
+
+def figures(ratio: float) -> dict[str, float]:
+    return {"upstream": 1000, "ours": 1000 / ratio, "ratio": ratio}
+
+
+def test_a_ratio_that_moved_is_said_with_its_direction():
+    baseline = {"small": figures(6.0), "orders": figures(10.0), "hooks": figures(2.0)}
+    counted = {"small": figures(6.1), "orders": figures(9.6), "hooks": figures(2.1)}
+    orders, hooks = instructions.moved(baseline, counted)
+    assert orders.startswith("orders: 10.00× became 9.60× (-4.0%, WORSE)")
+    assert hooks.startswith("hooks: 2.00× became 2.10× (+5.0%, better)")
+
+
+def test_within_the_tolerance_nothing_is_said():
+    assert instructions.moved({"small": figures(6.0)}, {"small": figures(5.9)}) == []
+
+
+def test_cases_without_a_counterpart_are_named():
+    said = instructions.moved({"old": figures(1.0)}, {"new": figures(1.0)})
+    assert said == ["new: not in the baseline", "old: in the baseline but not counted"]
+
+
+@pytest.mark.parametrize(("ratio", "code"), [(5.0, 1), (6.0, 0), (8.0, 0)])
+def test_getting_worse_fails_and_getting_better_does_not(tmp_path, monkeypatch, ratio, code):
+    baseline = tmp_path / "baseline.json"
+    instructions.update({"small": figures(6.0)}, baseline)
+    monkeypatch.setattr(instructions, "count", lambda cases: {"small": figures(ratio)})
+    assert instructions.check(baseline) == code
+
+
+def test_on_another_interpreter_a_change_is_said_and_does_not_fail(tmp_path, monkeypatch, capsys):
+    baseline = tmp_path / "baseline.json"
+    monkeypatch.setattr(instructions, "interpreter", lambda: "CPython 3.99")
+    instructions.update({"small": figures(6.0)}, baseline)
+    monkeypatch.undo()
+    monkeypatch.setattr(instructions, "count", lambda cases: {"small": figures(5.0)})
+    assert instructions.check(baseline) == 0
+    said = capsys.readouterr().out
+    assert "WORSE" in said
+    assert "counted on CPython 3.99" in said
+
+
+def test_the_committed_baseline_names_cases_that_exist():
+    baseline = json.loads(instructions.BASELINE.read_text())
+    assert set(baseline["cases"]) <= set(CASES)
+    assert all(figures["ratio"] > 0 for figures in baseline["cases"].values())
+
+
+def test_own_cost_is_told_from_the_cost_of_calls(tmp_path: Path):
+    part = tmp_path / "callgrind.out.1"
+    part.write_text(PART)
+    assert hotspots(part) == {"dump:run": 160, "libpython3.11.so.1.0:insertdict": 900}
+    assert show(part, 10, 1) == [" 84.9%         90  libpython3.11.so.1.0:insertdict"]
+    assert instructions._total(part) == 1060

@@ -1,0 +1,105 @@
+"""The document made from a run's results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmarks import report, results
+
+
+def ratio(median: float) -> dict[str, float]:
+    return {"median": median, "low": median - 0.1, "high": median + 0.1}
+
+
+def result(median: float | None = None, **others: Any) -> dict[str, Any]:
+    return {
+        "wrong": None,
+        "failed": None,
+        "us": 10 / median if median else None,
+        "ratio": ratio(median) if median else None,
+        **others,
+    }
+
+
+def case(name: str, others: dict[str, Any], reach: float = 10) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": f"title of {name}",
+        "family": "dump",
+        "objects": 1,
+        "goal": {"table": "dump", "reach": reach, "aim": None},
+        "results": {"upstream": result(1.0), **others},
+    }
+
+
+RUN = {
+    "machine": {
+        "processor": "A processor",
+        "cores": 2,
+        "system": "Linux x86_64",
+        "python": "3.11.7",
+        "compiler": "GCC 12",
+    },
+    "libraries": {
+        name: {"label": label, "versions": versions, "absent": None}
+        for name, label, versions in (
+            ("upstream", "marshmallow 4.4.0", {"Python": "3.11.7", "marshmallow": "4.4.0"}),
+            ("althaia", "althaia", {"althaia": "4.4.0"}),
+            ("msgspec", "msgspec", {"msgspec": "0.22.0"}),
+        )
+    },
+    "cases": [
+        case("fast", {"althaia": result(12.0), "msgspec": result(14.0)}),
+        case("slow", {"althaia": result(9.0)}),
+        case("broken", {"althaia": result(wrong="output: 1 became 2"), "msgspec": result(3.0)}),
+    ],
+}
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
+    monkeypatch.setattr(report, "DOCUMENT", tmp_path / "docs" / "performance.md")
+    monkeypatch.setattr(report, "CHARTS", tmp_path / "docs" / "charts")
+    results.save(RUN)
+    report.write()
+    return report.DOCUMENT.read_text().splitlines()
+
+
+def line(written: list[str], word: str) -> str:
+    return next(text for text in written if word in text)
+
+
+def test_ratios_goals_and_what_is_below_them(written):
+    assert "| 10× | – | **12.0× ±0.1** | 14.0× ±0.1 |" in line(written, "`fast`")
+    assert "**9.0× ±0.1** (below) | – |" in line(written, "`slow`")
+
+
+def test_a_wrong_output_has_no_figure(written):
+    assert "| **WRONG** | 3.0× ±0.1 |" in line(written, "`broken`")
+
+
+def test_who_is_faster_and_why(written):
+    said = line(written, "- **msgspec**")
+    assert "fast (3.11) 1.2×" in said
+    assert "broken" not in said
+    assert "stops at the first error" in said
+
+
+def test_machine_and_versions_are_named(written):
+    assert "A processor, 2 cores" in line(written, "CPython 3.11:")
+    assert line(written, "msgspec 0.22.0")
+
+
+def test_without_a_run_it_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "nothing")
+    with pytest.raises(FileNotFoundError, match="make bench-all"):
+        report.write()
+
+
+def test_every_contestant_has_a_reason_ready():
+    from benchmarks.libraries import OURS, PEERS, UPSTREAM
+
+    assert {lib.name for lib in PEERS} - {OURS.name, UPSTREAM.name} == set(report.REASONS)

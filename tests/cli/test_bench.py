@@ -1,0 +1,195 @@
+"""``python -m althaia bench``: what it compares and says; how fast is not tested."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from althaia.cli.bench import unplanned
+from althaia.cli.benchwork import DataError, describe, read_records
+
+MODULE = """\
+import enum
+import althaia
+from marshmallow import Schema, fields, post_load, validate
+
+class Colour(enum.Enum):
+    red = 1
+
+class Thing:
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+class Line(Schema):
+    number = fields.Int(required=True, validate=validate.Range(min=3, max=9))
+    name = fields.Str(validate=validate.Length(max=4))
+    colour = fields.Enum(Colour)
+    written = fields.DateTime(dump_only=True)
+    inner = fields.Nested("Line")
+
+class Order(Schema):
+    id = fields.UUID(data_key="ID")
+    price = fields.Decimal(as_string=True)
+    city = fields.Str(attribute="customer.city")
+    secret = fields.Str(load_only=True, required=True)
+    lines = fields.List(fields.Nested(Line))
+    totals = fields.Dict(keys=fields.Str(), values=fields.Int())
+
+    @post_load
+    def make(self, values, **kwargs):
+        return Thing(**values)
+
+class Own(fields.Field):
+    def _serialize(self, value, attr, obj, **kwargs):
+        return str(value)
+
+class WithOwn(Schema):
+    own = Own()
+
+class Telling(Schema):
+    patched = fields.Function(lambda obj: althaia.is_patched())
+
+class Broken(Schema):
+    bad = fields.Function(lambda obj: 1 / 0)
+
+number = 3
+"""
+
+
+@pytest.fixture
+def bench(run, tmp_path):
+    (tmp_path / "shop.py").write_text(MODULE)
+    return lambda *words: run("-m", "althaia", "bench", "--rounds", "1", "--objects", "3", *words)
+
+
+def report(done):
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def test_objects_are_made_from_the_fields_and_load_again(bench):
+    done = bench("shop:Order", "--json")
+    assert done.returncode == 0, done.stderr
+    shown = report(done)
+    assert [row["work"] for row in shown["rows"]] == [
+        "dump 1 object",
+        "dump 3 objects",
+        "load 1 object",
+        "load 3 objects",
+    ]
+    for row in shown["rows"]:
+        assert row["identical"] is True
+        assert row["invalid"] == ""
+        assert row["marshmallow"] > 0
+        assert row["low"] <= row["ratio"] <= row["high"]
+
+
+def test_a_difference_is_said_and_not_timed(bench):
+    done = bench("shop:Telling", "--dump", "--json")
+    assert done.returncode == 1
+    for row in report(done)["rows"]:
+        assert row["identical"] is False
+        assert row["ratio"] is None
+    shown = bench("shop:Telling", "--dump")
+    assert shown.returncode == 1
+    assert "DIFFERENT" in shown.stdout
+
+
+def test_the_user_s_own_data(bench, tmp_path):
+    (tmp_path / "lines.jsonl").write_text('{"number": 4, "name": "a"}\n\n{"number": 99}\n')
+    (loaded,) = [
+        row
+        for row in report(bench("shop:Line", "--load", "--data", "lines.jsonl", "--json"))["rows"]
+        if row["objects"] == 2
+    ]
+    assert loaded["identical"] is True
+    assert "Must be greater than or equal to 3" in loaded["invalid"]
+    (tmp_path / "line.json").write_text('{"number": 4}')
+    shown = report(bench("shop:Line", "--dump", "--data", "line.json", "--json"))
+    assert [row["work"] for row in shown["rows"]] == ["dump 1 object"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("shop:Nope",), "has no attribute 'Nope'"),
+        (("shop:number",), "no marshmallow schema"),
+        (("nowhere:Order",), "no module 'nowhere'"),
+        (("shop:Order", "--data", "missing.json"), "missing.json"),
+        (("shop:Broken", "--dump"), "ZeroDivisionError"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(bench, words, said):
+    done = bench(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_what_is_not_planned_comes_with_its_reason():
+    field = {"name": "own", "narrow": False, "why": "_serialize is overridden"}
+    plain = {"name": "id", "narrow": True, "why": ""}
+    nested = {
+        **plain,
+        "name": "line",
+        "nested": {"schema": "Line", "dump": {"declined": "odd", "fields": []}},
+    }
+    listed = {**plain, "name": "all", "inner": [{**field, "name": "items"}]}
+    explained = {
+        "schema": "Order",
+        "dump": {"declined": "", "fields": [field, plain, nested, listed]},
+    }
+    assert list(unplanned(explained, "dump")) == [
+        ("Order.own, dump", "_serialize is overridden"),
+        ("Line, dump", "odd"),
+        ("Order.all.items, dump", "_serialize is overridden"),
+    ]
+    assert list(unplanned(explained, "load")) == [("Order, load", "plans are not made for this")]
+    assert list(unplanned({"schema": "Order", "seen": True}, "load")) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 1.0),
+        (1, True),
+        ("1", 1),
+        ([1], (1,)),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (SimpleNamespace(a=1), SimpleNamespace(a=2)),
+        (None, {}),
+    ],
+)
+def test_values_of_different_types_or_order_are_described_differently(one, other):
+    assert describe(one) != describe(other)
+    assert json.dumps(describe(one))
+
+
+def test_objects_are_described_by_what_they_hold_and_cycles_end():
+    class Thing:
+        def __init__(self, name):
+            self.name = name
+            self.me = self
+
+    assert describe(Thing("a")) == describe(Thing("a"))
+    assert describe(Thing("a")) != describe(Thing("b"))
+
+
+def test_data_files(tmp_path):
+    def read(name, text):
+        file = tmp_path / name
+        file.write_text(text)
+        return read_records(file)
+
+    assert read("a.json", "[1, 2]") == [1, 2]
+    assert read("a.json", '{"a": 1}') == [{"a": 1}]
+    assert read("a.jsonl", "1\n\n2\n") == [1, 2]
+    for name, text, said in (
+        ("a.jsonl", "1\nx\n", "line 2"),
+        ("a.json", "1\n2", "jsonl"),
+        ("a.json", "[]", "no records"),
+    ):
+        with pytest.raises(DataError, match=said):
+            read(name, text)
