@@ -1,0 +1,360 @@
+"""Nested schemas in every form, with every option, resolved at every moment."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import Mapped, Plain, Query, schema_of
+
+ITEM = {"x": "1", "y": 2, "z": {"x": 5}}
+OBJECTS = [
+    ITEM,
+    {},
+    None,
+    3,
+    "text",
+    [],
+    [ITEM],
+    (ITEM, {}),
+    Plain(x=1, y=Plain()),
+    Mapped(ITEM),
+    [None, ITEM],
+    {"x": "bad", "q": 1},
+    [{"x": "bad"}, ITEM, 3],
+]
+
+
+def inner_class(ma: Any) -> Any:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer(required=True)
+        y = ma.fields.Raw(data_key="Y", attribute="y")
+        z = ma.fields.Nested({"x": ma.fields.Integer()})
+
+    return Inner
+
+
+FORMS = {
+    "class": lambda ma, inner: {"nested": inner},
+    "instance": lambda ma, inner: {"nested": inner()},
+    "instance-many": lambda ma, inner: {"nested": inner(many=True)},
+    "instance-only": lambda ma, inner: {"nested": inner(only=("x",))},
+    "instance-unknown": lambda ma, inner: {"nested": inner(unknown="include")},
+    "instance-partial": lambda ma, inner: {"nested": inner(partial=True)},
+    "name": lambda ma, inner: {"nested": "Inner"},
+    "full-name": lambda ma, inner: {"nested": f"{inner.__module__}.Inner"},
+    "unheard-of": lambda ma, inner: {"nested": "NoSuchSchema"},
+    "lambda-class": lambda ma, inner: {"nested": lambda: inner},
+    "lambda-instance": lambda ma, inner: {"nested": lambda: inner(exclude=("y",))},
+    "lambda-name": lambda ma, inner: {"nested": lambda: "Inner"},
+    "lambda-dict": lambda ma, inner: {"nested": lambda: {"x": ma.fields.Raw()}},
+    "dict": lambda ma, inner: {"nested": {"x": ma.fields.Raw()}},
+    "number": lambda ma, inner: {"nested": 3},
+    "lambda-none": lambda ma, inner: {"nested": lambda: None},
+    "lambda-raises": lambda ma, inner: {"nested": lambda: 1 / 0},
+    "many": lambda ma, inner: {"nested": inner, "many": True},
+    "not-many": lambda ma, inner: {"nested": inner(many=True), "many": False},
+    "only": lambda ma, inner: {"nested": inner, "only": ("x", "z.x")},
+    "only-instance": lambda ma, inner: {"nested": inner(only=("x", "y")), "only": ("y", "z")},
+    "exclude": lambda ma, inner: {"nested": inner, "exclude": ("x", "z.x")},
+    "exclude-instance": lambda ma, inner: {"nested": inner(exclude=("x",)), "exclude": ("y",)},
+    "only-wrong": lambda ma, inner: {"nested": inner, "only": ("nope",)},
+    "unknown": lambda ma, inner: {"nested": inner, "unknown": "exclude"},
+    "none": lambda ma, inner: {"nested": inner, "allow_none": True},
+    "required": lambda ma, inner: {"nested": inner, "required": True},
+    "default": lambda ma, inner: {"nested": inner, "dump_default": dict, "load_default": dict},
+    "default-none": lambda ma, inner: {"nested": inner, "load_default": None},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("wrapper", ["plain", "list", "dict", "tuple"])
+@scenario
+def test_forms(ma: Any, log: Any, wrapper: str, form: str) -> None:
+    field = ma.fields.Nested(**FORMS[form](ma, inner_class(ma)))
+    if wrapper == "list":
+        field = ma.fields.List(field)
+    elif wrapper == "dict":
+        field = ma.fields.Dict(values=field)
+    elif wrapper == "tuple":
+        field = ma.fields.Tuple([field, field])
+    schema = schema_of(ma, {"a": ma.fields.Integer(), "f": field})
+    for obj in OBJECTS:
+        value = {
+            "plain": lambda: obj,  # noqa: B023
+            "list": lambda: [obj, obj],  # noqa: B023
+            "dict": lambda: {"k": obj},  # noqa: B023
+            "tuple": lambda: (obj, obj),  # noqa: B023
+        }[wrapper]()
+        log.attempt(schema.dump, {"a": 1, "f": value})
+        log.attempt(schema.load, {"a": 1, "f": value})
+    log.attempt(schema.dump, {})
+    log.attempt(schema.load, {"a": "bad"})
+    log.attempt(schema.load, [{"f": OBJECTS[-1]}, {}], many=True, partial=("f.x",))
+
+
+@pytest.mark.parametrize("many", [True, False])
+@pytest.mark.parametrize("name", ["x", "y", "z", "nope"])
+@scenario
+def test_pluck(ma: Any, log: Any, name: str, many: bool) -> None:
+    schema = schema_of(
+        ma,
+        {
+            "f": ma.fields.Pluck(inner_class(ma), name, many=many),
+            "g": ma.fields.List(ma.fields.Pluck("Inner", name)),
+            "h": ma.fields.Pluck(inner_class(ma)(many=True), name, many=many),
+        },
+    )
+    for obj in OBJECTS:
+        for key in "fgh":
+            log.attempt(schema.dump, {key: obj})
+            log.attempt(schema.load, {key: obj})
+            log.attempt(schema.load, {key: obj, "q": 1}, unknown="exclude", partial=True)
+
+
+@scenario
+def test_pluck_of_a_hooked_schema(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+
+        @ma.post_dump
+        def shout(self, data: Any, **kwargs: Any) -> Any:
+            log("shout", data)
+            return {"x": ("shouted", data.get("x")), "other": 1}
+
+        @ma.pre_load
+        def before(self, data: Any, **kwargs: Any) -> Any:
+            log("before", data)
+            return data
+
+    schema = schema_of(
+        ma, {"f": ma.fields.Pluck(Inner, "x"), "g": ma.fields.Pluck(Inner, "x", many=True)}
+    )
+    for _ in range(2):
+        log.attempt(schema.dump, {"f": {"x": 1}, "g": [{"x": 2}, {}]})
+        log.attempt(schema.load, {"f": 1, "g": [2, "x"]})
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"only": ("a",)},
+    {"only": ("a", "n.x")},
+    {"only": ("n.z.x", "m.x")},
+    {"only": ["n", "n.x"]},
+    {"only": {"n.x", "l.y"}},
+    {"only": ()},
+    {"only": ("n.nope",)},
+    {"only": ("nope",)},
+    {"only": ("a.b",)},
+    {"only": "a"},
+    {"exclude": ("n",)},
+    {"exclude": ("n.x", "m.z", "l.z.x", "d.y")},
+    {"exclude": ("nope",)},
+    {"exclude": "a"},
+    {"only": ("n.x", "n.y"), "exclude": ("n.y",)},
+    {"only": ("a", "n"), "exclude": ("a",)},
+    {"load_only": ("a", "n.x")},
+    {"dump_only": ("a", "n.x", "l")},
+    {"load_only": ("n",), "dump_only": ("m",)},
+    {"partial": True},
+    {"partial": ("n.x",)},
+    {"unknown": "include"},
+    {"many": True},
+]
+
+
+def outer_class(ma: Any) -> Any:
+    inner = inner_class(ma)
+
+    class Outer(ma.Schema):
+        a = ma.fields.Integer(required=True)
+        n = ma.fields.Nested(inner)
+        m = ma.fields.Nested(lambda: inner(many=True))
+        l = ma.fields.List(ma.fields.Nested(inner))  # noqa: E741
+        d = ma.fields.Dict(values=ma.fields.Nested(inner))
+        p = ma.fields.Pluck(inner, "x")
+
+    return Outer
+
+
+OUTER = {"a": 1, "n": ITEM, "m": [ITEM, {"x": "bad"}], "l": [ITEM], "d": {"k": ITEM}, "p": ITEM}
+LOADED = {
+    "a": 1,
+    "n": {"x": "1", "Y": 2, "z": {"x": 5}},
+    "m": [{"x": 1}, {"Y": 2}],
+    "l": [{"x": 1, "q": 2}],
+    "d": {"k": {"x": 1, "z": {"x": "bad"}}},
+    "p": "7",
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@scenario
+def test_options(ma: Any, log: Any, options: dict[str, Any]) -> None:
+    made = log.attempt(outer_class(ma), **options)
+    if isinstance(made, Exception):
+        return
+    good = copy.deepcopy(OUTER)
+    good["m"] = [ITEM]
+    for _ in range(2):
+        log.attempt(made.dump, good)
+        log.attempt(made.dump, [good, {}], many=True)
+        log.attempt(made.dump, OUTER)
+        log.attempt(made.load, copy.deepcopy(LOADED))
+        log.attempt(made.load, [copy.deepcopy(LOADED), {}], many=True)
+    log("fields", list(made.fields), list(made.dump_fields), list(made.load_fields))
+    log("options", made.only, made.exclude, made.load_only, made.dump_only)
+    for name in ("n", "m", "p"):
+        if name in made.fields:
+            nested = made.fields[name].schema
+            log(name, list(nested.fields), nested.only, nested.exclude, nested.many)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@scenario
+def test_options_of_the_nested_field(ma: Any, log: Any, options: dict[str, Any]) -> None:
+    given = {k: v for k, v in options.items() if k in ("only", "exclude", "many", "unknown")}
+    made = log.attempt(ma.fields.Nested, outer_class(ma), **given)
+    if isinstance(made, Exception):
+        return
+    for extra in ({}, {"only": ("f.a", "f.n.x")}, {"exclude": ("f.m", "f.n.y")}):
+        schema = log.attempt(schema_of, ma, {"f": made}, **extra)
+        if isinstance(schema, Exception):
+            continue
+        for _ in range(2):
+            log.attempt(schema.dump, {"f": OUTER})
+            log.attempt(schema.dump, {"f": [OUTER]})
+            log.attempt(schema.load, {"f": copy.deepcopy(LOADED)})
+
+
+@scenario
+def test_schemas_that_nest_each_other(ma: Any, log: Any) -> None:
+    class Author(ma.Schema):
+        name = ma.fields.String()
+        books = ma.fields.List(ma.fields.Nested("Book", exclude=("author",)))
+        best = ma.fields.Nested(lambda: Book(only=("title",)))
+
+    class Book(ma.Schema):
+        title = ma.fields.String()
+        author = ma.fields.Nested(Author, exclude=("books",))
+        sequel = ma.fields.Nested(lambda: Book())
+
+    author: dict[str, Any] = {"name": "A", "books": [{"title": "T"}], "best": {"title": "T"}}
+    book = {"title": "T", "author": author, "sequel": {"title": "U", "sequel": {"title": "V"}}}
+    author["books"][0]["author"] = author
+    for schema in (
+        Author(),
+        Book(),
+        Book(only=("sequel.title",)),
+        Book(exclude=("sequel.sequel",)),
+    ):
+        for _ in range(2):
+            log.attempt(schema.dump, book)
+            log.attempt(schema.dump, author)
+            log.attempt(schema.load, {"title": 1, "sequel": {"title": "x", "sequel": {"title": 2}}})
+
+
+@scenario
+def test_self_nesting_of_growing_depth(ma: Any, log: Any) -> None:
+    class Node(ma.Schema):
+        value = ma.fields.Integer()
+        children = ma.fields.List(ma.fields.Nested(lambda: Node()))
+        left = ma.fields.Nested("self_by_name")
+
+    class self_by_name(ma.Schema):
+        value = ma.fields.Integer()
+        left = ma.fields.Nested("self_by_name", allow_none=True)
+
+    tree: dict[str, Any] = {"value": 0, "left": None}
+    for number in range(12):
+        tree = {
+            "value": number,
+            "children": [tree, {"value": "1"}],
+            "left": {"value": 2, "left": None},
+        }
+        log.attempt(Node().dump, tree)
+        log.attempt(Node().load, tree)
+
+
+@scenario
+def test_two_fields_sharing_one_schema_instance(ma: Any, log: Any) -> None:
+    shared = inner_class(ma)(only=("x", "y"))
+    schema = schema_of(
+        ma,
+        {
+            "f": ma.fields.Nested(shared),
+            "g": ma.fields.Nested(shared, only=("y",)),
+            "h": ma.fields.Raw(),
+        },
+    )
+    log.attempt(schema.dump, {"f": ITEM, "g": ITEM})
+    shared.fields["x"].data_key = "X"
+    log.attempt(schema.dump, {"f": ITEM, "g": ITEM})
+    log.attempt(shared.dump, ITEM)
+    schema.fields["f"].schema.fields["x"].data_key = "XX"
+    log.attempt(schema.dump, {"f": ITEM, "g": ITEM})
+    log.attempt(shared.dump, ITEM)
+
+
+@scenario
+def test_a_nested_schema_with_its_own_methods(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+
+        def dump(self, obj: Any, *, many: Any = None) -> Any:
+            log("dump", obj, many)
+            return super().dump(obj, many=many)
+
+        def load(self, data: Any, **kwargs: Any) -> Any:
+            log("load", data, kwargs)
+            return super().load(data, **kwargs)
+
+    schema = schema_of(
+        ma,
+        {
+            "f": ma.fields.Nested(Inner),
+            "g": ma.fields.Nested(Inner, many=True, unknown="exclude"),
+            "h": ma.fields.Nested(Inner(many=True)),
+            "p": ma.fields.Pluck(Inner, "x"),
+        },
+    )
+    data = {"f": {"x": "1"}, "g": [{"x": 2}], "h": [{"x": 3}], "p": {"x": 4}}
+    for _ in range(2):
+        log.attempt(schema.dump, data)
+        log.attempt(schema.load, {**data, "p": 4}, partial=True)
+
+
+@scenario
+def test_nested_collections_that_are_no_lists(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Nested(inner_class(ma), many=True)})
+    for make in (
+        lambda: (ITEM, ITEM),
+        lambda: iter([ITEM]),
+        lambda: Query(ITEM, {"x": 2}),
+        lambda: {"a": ITEM}.values(),
+        lambda: {"x": 1},
+        lambda: {1, 2},
+        lambda: (item for item in [ITEM]),
+        lambda: "ab",
+        lambda: 5,
+    ):
+        log.attempt(schema.dump, {"f": make()})
+        log.attempt(schema.load, {"f": make()})
+
+
+@scenario
+def test_a_schema_that_is_false(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+
+        def __len__(self) -> int:
+            log("len")
+            return 0
+
+    schema = schema_of(ma, {"f": ma.fields.Nested(Inner), "g": ma.fields.Nested(Inner())})
+    for _ in range(2):
+        log.attempt(schema.dump, {"f": {"x": 1}, "g": {"x": "2"}})
+        log.attempt(schema.load, {"f": {"x": 1}, "g": {"x": "2"}})
