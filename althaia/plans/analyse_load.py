@@ -92,6 +92,7 @@ def _check_helpers(analysis: Analysis) -> None:
     """Make sure that the helpers a load replaces by its own code are upstream's."""
     analysis.field_function("schema", "set_value")
     analysis.field_function("schema", "is_collection")
+    analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
     analysis.field_function("schema", "is_sequence_but_not_string")
     analysis.field_function("schema", "ErrorStore")
     analysis.field_function("schema", "ValidationError")
@@ -520,7 +521,7 @@ def _enum(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
 
 def _list(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
     analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "is_collection")
+    analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")
     item = _inner(analysis, analysis.field_value(field, "inner"))
     return load.LoadListStep(field, **options).configure(item=item)
 
@@ -598,7 +599,7 @@ def _check_nested(analysis: Analysis, field: Any) -> None:
     for name in ("schema", "_load", "_test_collection"):
         analysis.field_method(field, name, nested)
     analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "is_collection")
+    analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")
     # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
     analysis.leave_out(field, "_schema")
 

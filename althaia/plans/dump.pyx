@@ -573,6 +573,12 @@ cdef class ConstantStep(Step):
         return self.constant
 
 
+cdef bint is_simply_true(object cls):
+    """Whether an instance is true without being asked; upstream asks a nested schema each
+    time, and resolves one that says no again."""
+    return not hasattr(cls, "__bool__") and not hasattr(cls, "__len__")
+
+
 @cython.final
 @cython.no_gc_clear
 cdef class NestedStep(Step):
@@ -592,7 +598,8 @@ cdef class NestedStep(Step):
         cdef Frame child = <Frame>frame.children[self.site]
         if child is None:
             child = self.open_child(frame)
-            frame.children[self.site] = child
+            if is_simply_true(type(child.schema)):
+                frame.children[self.site] = child
         if value is None:
             return None
         althaia_enter()

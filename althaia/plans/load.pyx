@@ -943,6 +943,12 @@ cdef class LoadConstantStep(LoadStep):
         return self.constant
 
 
+cdef bint is_simply_true(object cls):
+    """Whether an instance is true without being asked; upstream asks a nested schema each
+    time, and resolves one that says no again."""
+    return not hasattr(cls, "__bool__") and not hasattr(cls, "__len__")
+
+
 @cython.final
 @cython.no_gc_clear
 cdef class LoadNestedStep(LoadStep):
@@ -961,6 +967,10 @@ cdef class LoadNestedStep(LoadStep):
         cdef LoadFrame child
         cdef bint many
         partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
+        if frame.children[self.site] is None:
+            resolved = self.field.__dict__.get("_schema")
+            if resolved is not None and not is_simply_true(type(resolved)):
+                return self.own(value, data, frame)
         child = self.child_of(frame, partial)
         many = True if child.schema.many or self.field.many else False
         if many and type(value) is not list and not is_collection(value):
@@ -968,10 +978,13 @@ cdef class LoadNestedStep(LoadStep):
                 self.field.make_error("type", input=value, type=value.__class__.__name__)
             )
         if self.pluck:
-            key = self.field._field_data_key
-            value = [{key: each} for each in value] if self.field.many else {key: value}
+            # The key is asked for each value, as upstream does: an empty list needs none.
+            if self.field.many:
+                value = [{self.field._field_data_key: each} for each in value]
+            else:
+                value = {self.field._field_data_key: value}
         if child.plan is None:
-            return self.load_by_call(child.schema, value, partial, frame)
+            return self.load_by_call(value, partial, frame)
         althaia_enter()
         try:
             return self.load_by_plan(child, value, frame)
@@ -994,12 +1007,13 @@ cdef class LoadNestedStep(LoadStep):
             plan, schema, schema.many, partial, schema.unknown if unknown is None else unknown
         )
         child.large = frame.large
-        frame.children[self.site] = child
+        if is_simply_true(type(schema)):
+            frame.children[self.site] = child
         return child
 
-    cdef object load_by_call(self, object schema, object value, object partial, LoadFrame frame):
+    cdef object load_by_call(self, object value, object partial, LoadFrame frame):
         try:
-            return schema.load(value, unknown=self.field.unknown, partial=partial)
+            return self.field._load(value, partial=partial)
         except ValidationError as error:
             return frame.failed(error)
 
