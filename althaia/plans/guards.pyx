@@ -39,7 +39,7 @@ cdef extern from *:
     unsigned int ALTHAIA_VERSION_TAG(object type_)
     Py_ssize_t Py_REFCNT(PyObject* obj)
     object PyObject_GenericGetDict(object obj, void* context)
-    int PyObject_GenericSetDict(object obj, object value, void* context) except -1
+    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
 
 class _Marker:
@@ -272,5 +272,6 @@ cdef InstanceDict instance_dict(object schema):
     if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
         return None
     replacement = InstanceDict(state)
-    PyObject_GenericSetDict(schema, replacement, NULL)
+    # Not PyObject_GenericSetDict: on 3.13 attributes kept inline would go on living beside it.
+    PyObject_GenericSetAttr(schema, "__dict__", replacement)
     return replacement
