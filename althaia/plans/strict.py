@@ -58,10 +58,12 @@ def is_stock(upstream: Upstream, field: Any) -> bool:
         if defined is None:
             continue
         now = vars(base)
-        for name, value in defined.items():
-            if not hasattr(type(value), "__get__"):
-                continue
-            if now.get(name) is not value or name in field.__dict__:
+        for name in {**defined, **now}:
+            value = now.get(name)
+            is_code = hasattr(type(value), "__get__")
+            if is_code and (value is not defined.get(name) or name in field.__dict__):
+                return False
+            if not is_code and hasattr(type(defined.get(name)), "__get__"):
                 return False
     return True
 

@@ -1,0 +1,251 @@
+"""What ``althaia.explain`` says."""
+
+from __future__ import annotations
+
+import copy
+import enum
+import json
+from typing import Any
+
+import marshmallow as real
+import pytest
+
+import althaia
+from althaia import marshmallow as ma
+from althaia.plans.explain import DEEPEST, Explanation, FieldPath
+
+fields = ma.fields
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Slug(fields.String):
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str:
+        return "slug"
+
+
+class Inner(ma.Schema):
+    number = fields.Integer(data_key="No")
+
+
+class Order(ma.Schema):
+    id = fields.UUID()
+    city = fields.String(attribute="address.city")
+    colours = fields.List(fields.Enum(Colour))
+    prices = fields.Dict(keys=fields.String(), values=Slug())
+    inner = fields.Nested(Inner, many=True)
+    total = fields.Method("sum_up")
+    unknown = fields.Nested("NobodyKnowsThisSchema")
+
+    def sum_up(self, obj: Any) -> int:
+        return 1
+
+    @ma.post_dump
+    def wrap(self, data: Any, **kwargs: Any) -> Any:
+        return data
+
+
+ORDER = """\
+tests.plans.test_explain.Order
+  dump: a plan of 7 steps
+    id: UUID, from 'id'  (althaia.marshmallow.fields.UUID)
+    city: text, from 'address.city'  (althaia.marshmallow.fields.String)
+    colours: list, from 'colours'  (althaia.marshmallow.fields.List)
+      items: enum  (althaia.marshmallow.fields.Enum)
+        name: text  (althaia.marshmallow.fields.String)
+    prices: dict, from 'prices'  (althaia.marshmallow.fields.Dict)
+      keys: text  (althaia.marshmallow.fields.String)
+      values: field's own _serialize  (tests.plans.test_explain.Slug)
+        left to the field: _serialize is overridden by tests.plans.test_explain.Slug
+    inner: nested schema, from 'inner'  (althaia.marshmallow.fields.Nested)
+      tests.plans.test_explain.Inner (many)
+        dump: a plan of 1 step
+          number: int, from 'number', as 'No'  (althaia.marshmallow.fields.Integer)
+          guard: GUARD
+    total: schema method, from no attribute  (althaia.marshmallow.fields.Method)
+    unknown: nested schema, from 'unknown'  (althaia.marshmallow.fields.Nested)
+      nested schema unknown: RegistryError: Class with name 'NobodyKnowsThisSchema' was not \
+found. You may need to import the class.
+    post_dump: wrap
+    guard: GUARD"""
+
+
+def dump_text(schema: Any) -> str:
+    """The explanation without the load side and without the guards' counts."""
+    shown: list[str] = []
+    skipped: int | None = None
+    for line in althaia.explain(schema).as_text().splitlines():
+        depth = len(line) - len(line.lstrip())
+        if skipped is not None and depth > skipped:
+            continue
+        skipped = depth if line.lstrip().startswith("load:") else None
+        if skipped is None:
+            head, colon, _ = line.partition("guard: ")
+            shown.append(f"{head}guard: GUARD" if colon else line)
+    return "\n".join(shown)
+
+
+def field(explanation: Explanation, name: str) -> FieldPath:
+    assert explanation.dump is not None
+    return next(each for each in explanation.dump.fields if each.name == name)
+
+
+def test_the_tree() -> None:
+    assert dump_text(Order) == ORDER
+    assert dump_text(Order()) == ORDER
+
+
+def test_repr() -> None:
+    assert repr(althaia.explain(Inner)).startswith(
+        "<Explanation of tests.plans.test_explain.Inner: dump: 1 step"
+    )
+
+
+def test_as_dict_is_plain_data() -> None:
+    shown = json.loads(json.dumps(althaia.explain(Order).as_dict()))
+    assert shown["schema"] == "tests.plans.test_explain.Order"
+    assert [each["name"] for each in shown["dump"]["fields"]] == list(Order().fields)
+    assert shown["dump"]["hooks"] == {"post_dump": ["wrap"]}
+    values = shown["dump"]["fields"][3]["inner"][1]
+    assert values == {
+        "name": "values",
+        "field": "tests.plans.test_explain.Slug",
+        "step": "field's own _serialize",
+        "narrow": False,
+        "source": None,
+        "reads": None,
+        "key": None,
+        "why": "_serialize is overridden by tests.plans.test_explain.Slug",
+    }
+
+
+def test_the_schema_is_left_as_it_was() -> None:
+    schema = Order()
+    before = copy.copy(vars(schema))
+    states = {name: copy.copy(vars(each)) for name, each in schema.fields.items()}
+    althaia.explain(schema)
+    assert vars(schema) == before
+    assert {name: vars(each) for name, each in schema.fields.items()} == states
+    assert type(vars(schema)) is dict
+
+
+def test_a_used_schema_and_its_resolved_nested_schema() -> None:
+    schema = Order(only=("inner",))
+    schema.dump({"inner": [{"number": 1}]})
+    schema.fields["inner"].schema.fields["number"].data_key = "seen"
+    nested = field(althaia.explain(schema), "inner").nested
+    assert nested is not None
+    assert field(nested, "number").key == "seen"
+
+
+@pytest.mark.parametrize("wrong", [3, int, None, "Order", object(), type])
+def test_no_schema_at_all(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="takes a marshmallow schema class or instance, not"):
+        althaia.explain(wrong)
+
+
+@pytest.mark.parametrize("wrong", [real.Schema, real.Schema(), real.Schema.from_dict({})])
+def test_a_schema_of_the_real_marshmallow(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"of the real marshmallow.*althaia\.patch\(\)"):
+        althaia.explain(wrong)
+
+
+def test_a_class_that_wants_arguments_says_so_itself() -> None:
+    class Picky(ma.Schema):
+        def __init__(self, needed: int) -> None:
+            super().__init__()
+
+    with pytest.raises(TypeError, match="needed"):
+        althaia.explain(Picky)
+
+
+def test_schemas_that_nest_themselves_end() -> None:
+    class Node(ma.Schema):
+        up = fields.Nested(lambda: Node())
+        down = fields.List(fields.Nested(lambda: Node(exclude=("down",))))
+
+    text = althaia.explain(Node).as_text()
+    assert "Node: as above" in text
+    assert len(text.splitlines()) < 100
+
+
+def test_schemas_that_nest_ever_new_ones_end() -> None:
+    def deeper() -> Any:
+        return ma.Schema.from_dict({"n": fields.Nested(deeper)})()
+
+    text = althaia.explain(deeper()).as_text()
+    assert text.count("GeneratedSchema") == DEEPEST + 1
+
+
+class Accessor(ma.Schema):
+    n = fields.Integer()
+    s = Slug()
+
+    def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+        return default
+
+
+def test_an_accessor_of_the_users() -> None:
+    explanation = althaia.explain(Accessor)
+    number = field(explanation, "n")
+    assert (number.step, number.source, number.narrow) == ("int", "get_attribute", True)
+    assert number.why == "get_attribute is overridden by tests.plans.test_explain.Accessor"
+    slug = field(explanation, "s")
+    assert not slug.narrow
+    assert slug.why == (
+        "get_attribute is overridden by tests.plans.test_explain.Accessor; "
+        "_serialize is overridden by tests.plans.test_explain.Slug"
+    )
+    assert "1 of them left to the field's own code" in explanation.as_text()
+
+
+def test_schema_methods_of_the_users() -> None:
+    class Own(ma.Schema):
+        def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+            return super().dump(obj, many=many)
+
+    schema = Own()
+    schema._serialize = lambda obj, *, many=False: {}
+    explanation = althaia.explain(schema)
+    assert explanation.dump is not None
+    assert explanation.dump.overridden == (
+        f"dump, of {__name__}.{Own.__qualname__}",
+        "_serialize, set on the instance",
+    )
+
+
+def test_a_declined_schema() -> None:
+    class Own(ma.Schema):
+        def __getattribute__(self, name: str) -> Any:
+            return super().__getattribute__(name)
+
+    explanation = althaia.explain(Own)
+    assert explanation.dump is not None
+    assert explanation.dump.declined == "the schema class overrides __getattribute__"
+    assert explanation.as_text().splitlines()[1] == (
+        "  dump: upstream's own code, because the schema class overrides __getattribute__"
+    )
+
+
+def test_keys_and_sources_in_words() -> None:
+    class Odd(fields.Integer):
+        data_key = property(lambda self: "k", lambda self, value: None)
+
+        def get_value(self, obj: Any, attr: Any, accessor: Any = None, default: Any = None) -> Any:
+            return 1
+
+    class Own(ma.Schema):
+        computed = Odd()
+        fixed = fields.Constant(3)
+        whole = type("Whole", (fields.Raw,), {"serialize": lambda *args, **kwargs: 1})()
+
+    lines = [line.strip() for line in althaia.explain(Own).as_text().splitlines()]
+    assert any(
+        line.startswith("computed: int, from its own get_value, its key asked") for line in lines
+    )
+    assert any(line.startswith("fixed: constant, from no attribute") for line in lines)
+    assert any(
+        line.startswith("whole: field's own serialize, from the field itself") for line in lines
+    )

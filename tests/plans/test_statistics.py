@@ -1,0 +1,146 @@
+"""``althaia.stats()`` counts what happened."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from althaia.plans.statistics import statistics_of
+
+import althaia
+from althaia import marshmallow as ma
+from althaia.plans import engine
+from tests.conformance.material import schema_of
+
+fields = ma.fields
+NOTHING = dict.fromkeys(("calls", "objects", "unplanned", "built", "declined", "invalidated"), 0)
+
+
+@pytest.fixture
+def schema() -> Any:
+    """An instance of a class that nothing has been counted for."""
+
+    class Counted(ma.Schema):
+        a = fields.Integer()
+
+    return Counted()
+
+
+def make_dict() -> dict[str, Any]:
+    return {}
+
+
+def counts(schema: Any) -> dict[str, int]:
+    return statistics_of(type(schema)).dump.as_dict()
+
+
+def counted(**expected: int) -> dict[str, int]:
+    return NOTHING | expected
+
+
+def test_single_objects(schema: Any) -> None:
+    for _ in range(5):
+        schema.dump({"a": 1})
+    assert counts(schema) == counted(calls=5, objects=5, built=1)
+
+
+@pytest.mark.parametrize("collection", [list, tuple, iter, set, dict.fromkeys])
+def test_collections(schema: Any, collection: Any) -> None:
+    schema.dump(collection(range(7)), many=True)
+    schema.dump(collection([]), many=True)
+    schema.dump(None, many=True)
+    assert counts(schema) == counted(calls=3, objects=8, built=1)
+
+
+def test_by_name_and_direction() -> None:
+    class Named(ma.Schema):
+        class Meta:
+            register = False
+
+        a = fields.Integer()
+
+    Named().dump({"a": 1})
+    shown = althaia.stats()[f"{__name__}.{Named.__qualname__}"]
+    assert shown == {"dump": counted(calls=1, objects=1, built=1), "load": NOTHING}
+
+
+def test_errors_count_as_calls(schema: Any) -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        schema.dump({"a": "x"})
+    assert counts(schema) == counted(calls=1, built=1)
+
+
+def test_plans_dropped(schema: Any) -> None:
+    schema.dump({"a": 1})
+    schema.fields["a"].data_key = "b"
+    assert schema.dump({"a": 1}) == {"b": 1}
+    assert counts(schema) == counted(calls=2, objects=2, built=2, invalidated=1)
+
+
+def test_plans_declined(schema: Any) -> None:
+    schema.dict_class = make_dict
+    for _ in range(3):
+        schema.dump({"a": 1})
+    assert counts(schema) == counted(unplanned=3, built=1, declined=1)
+
+
+def test_calls_before_a_plan_pays(schema: Any) -> None:
+    engine.build_at_once(False)
+    schema.dump({"a": 1})
+    first = counts(schema)
+    for _ in range(9):
+        schema.dump({"a": 1})
+    last = counts(schema)
+    assert first["calls"] + first["unplanned"] >= 1
+    assert last["built"] == 1
+    assert last["calls"] >= 8
+
+
+def test_instances_of_one_class_are_added_up(schema: Any) -> None:
+    for _ in range(3):
+        type(schema)().dump({"a": 1})
+    assert counts(schema)["calls"] == 3
+
+
+def test_a_class_whose_metaclass_makes_it_unhashable() -> None:
+    class Meta(type(ma.Schema)):  # type: ignore[misc]
+        __hash__ = None
+
+    class Unhashable(ma.Schema, metaclass=Meta):
+        class Meta:
+            register = False
+
+        a = fields.Integer()
+
+    schema = Unhashable()
+    assert schema.dump({"a": "1"}) == {"a": 1}
+    assert counts(schema)["calls"] == 1
+
+
+def test_counters_go_with_their_class() -> None:
+    class Passing(ma.Schema):
+        class Meta:
+            register = False
+
+        a = fields.Integer()
+
+    name = f"{__name__}.{Passing.__qualname__}"
+    Passing().dump({"a": 1})
+    assert name in althaia.stats()
+    del Passing
+    gc.collect()
+    assert name not in althaia.stats()
+
+
+def test_what_is_not_a_list_is_never_asked_for_its_length() -> None:
+    class Rows:
+        def __iter__(self) -> Iterator[Any]:
+            return iter([{"a": 1}, {"a": 2}])
+
+        def __len__(self) -> int:
+            raise AssertionError("a queryset would run another query")
+
+    schema = schema_of(ma, {"a": fields.Integer()})
+    assert len(schema.dump(Rows(), many=True)) == 2

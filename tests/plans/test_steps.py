@@ -1,0 +1,327 @@
+"""Which step each field gets, and why where it is not its kind's own."""
+
+from __future__ import annotations
+
+import enum
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from althaia import marshmallow as ma
+from althaia.plans import engine
+from tests.conformance.material import schema_of
+
+fields = ma.fields
+Make = Callable[[], Any]
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+def step_of(field: Any) -> Any:
+    (step,) = engine.build(schema_of(ma, {"f": field})).steps
+    return step
+
+
+def as_text(step: Any) -> str:
+    inner = ", ".join(f"{label}: {as_text(each)}" for label, each in step.inner().items())
+    return f"{step.kind}({inner})" if inner else step.kind
+
+
+KINDS: dict[str, tuple[Make, str]] = {
+    "Raw": (fields.Raw, "as it is"),
+    "String": (fields.String, "text"),
+    "Email": (fields.Email, "text"),
+    "Url": (fields.Url, "text"),
+    "Integer": (fields.Integer, "int"),
+    "Float": (fields.Float, "float"),
+    "Decimal": (fields.Decimal, "decimal"),
+    "Boolean": (fields.Boolean, "as it is"),
+    "DateTime": (fields.DateTime, "datetime, ISO"),
+    "NaiveDateTime": (fields.NaiveDateTime, "datetime, ISO"),
+    "AwareDateTime": (fields.AwareDateTime, "datetime, ISO"),
+    "DateTime rfc": (lambda: fields.DateTime(format="rfc"), "formatting function"),
+    "DateTime timestamp": (lambda: fields.DateTime(format="timestamp"), "formatting function"),
+    "DateTime strftime": (lambda: fields.DateTime(format="%Y"), "strftime"),
+    "Date": (fields.Date, "date, ISO"),
+    "Time": (fields.Time, "time, ISO"),
+    "TimeDelta": (fields.TimeDelta, "timedelta"),
+    "UUID": (fields.UUID, "UUID"),
+    "IP": (fields.IP, "IP address"),
+    "IPv4": (fields.IPv4, "IP address"),
+    "IPv6Interface": (fields.IPv6Interface, "IP address"),
+    "Enum": (lambda: fields.Enum(Colour), "enum(name: text)"),
+    "Enum by value": (lambda: fields.Enum(Colour, by_value=True), "enum(value: as it is)"),
+    "Enum by field": (lambda: fields.Enum(Colour, by_value=fields.Integer), "enum(value: int)"),
+    "List": (lambda: fields.List(fields.Integer()), "list(items: int)"),
+    "Tuple": (
+        lambda: fields.Tuple([fields.Raw(), fields.Date()]),
+        "tuple(0: as it is, 1: date, ISO)",
+    ),
+    "Dict": (fields.Dict, "dict"),
+    "Dict of": (
+        lambda: fields.Dict(keys=fields.String(), values=fields.List(fields.UUID())),
+        "dict(keys: text, values: list(items: UUID))",
+    ),
+    "Nested": (lambda: fields.Nested({}), "nested schema"),
+    "Pluck": (lambda: fields.Pluck({}, "a"), "nested schema"),
+    "Method": (lambda: fields.Method("get_attribute"), "schema method"),
+    "Function": (lambda: fields.Function(len), "function"),
+    "Constant": (lambda: fields.Constant(1), "constant"),
+}
+"""Every kind of upstream's fields, and the step it gets."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_upstreams_own_kinds(kind: str) -> None:
+    make, expected = KINDS[kind]
+    step = step_of(make())
+    assert as_text(step) == expected
+    assert step.narrow
+    assert step.why == ""
+
+
+def test_no_kind_of_upstreams_is_forgotten() -> None:
+    planned = {type(make()) for make, _ in KINDS.values()}
+    own = {
+        value
+        for value in vars(fields).values()
+        if isinstance(value, type)
+        and issubclass(value, fields.Field)
+        and value.__module__ == fields.__name__
+    }
+    left = {cls.__name__ for cls in own - planned}
+    # Abstract ones, and those that only check more on the way in than their parent.
+    assert left == {
+        "Field",
+        "Number",
+        "Mapping",
+        "_TemporalField",
+        "IPv6",
+        "IPInterface",
+        "IPv4Interface",
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_subclass_that_overrides_nothing_is_as_good(kind: str) -> None:
+    make, expected = KINDS[kind]
+    field = make()
+    cls = type(field)
+    field.__class__ = type("Own", (cls,), {"note": 1, "helper": lambda self: 1})
+    assert as_text(step_of(field)) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_subclass_that_overrides_serialize(kind: str) -> None:
+    field = KINDS[kind][0]()
+    field.__class__ = type("Own", (type(field),), {"_serialize": lambda *args, **kwargs: 1})
+    step = step_of(field)
+    assert as_text(step) == "field's own _serialize"
+    assert not step.narrow
+    assert step.why.startswith("_serialize is overridden by ")
+
+
+def own(cls: Any, **namespace: Any) -> Any:
+    return type("Own", (cls,), {"__module__": __name__, **namespace})
+
+
+def having(field: Any, **state: Any) -> Any:
+    vars(field).update(state)
+    return field
+
+
+def no_such(self: Any, name: str) -> Any:
+    raise AttributeError(name)
+
+
+WHY: dict[str, tuple[Make, str, str]] = {
+    "serialize of the class": (
+        lambda: own(fields.Raw, serialize=lambda *args, **kwargs: 1)(),
+        "field's own serialize",
+        f"serialize is overridden by {__name__}.Own",
+    ),
+    "serialize of the instance": (
+        lambda: having(fields.Raw(), serialize=lambda *args, **kwargs: 1),
+        "field's own serialize",
+        "serialize is set on the field instance",
+    ),
+    "_serialize of the instance": (
+        lambda: having(fields.Integer(), _serialize=lambda *args, **kwargs: 1),
+        "field's own _serialize",
+        "_serialize is set on the field instance",
+    ),
+    "__getattribute__": (
+        lambda: own(fields.Raw, __getattribute__=object.__getattribute__)(),
+        "as it is",
+        "",
+    ),
+    "__getattribute__ that computes": (
+        lambda: own(
+            fields.Raw, __getattribute__=lambda self, name: object.__getattribute__(self, name)
+        )(),
+        "field's own serialize",
+        f"__getattribute__ is overridden by {__name__}.Own",
+    ),
+    "__getattr__": (
+        lambda: own(fields.Raw, __getattr__=no_such)(),
+        "field's own serialize",
+        f"__getattr__ is defined by {__name__}.Own",
+    ),
+    "attribute that is computed": (
+        lambda: own(fields.Raw, attribute=property(lambda s: "x", lambda s, value: None))(),
+        "field's own serialize",
+        f"attribute is a descriptor of {__name__}.Own",
+    ),
+    "attribute that is no text": (
+        lambda: fields.Raw(attribute=3),
+        "field's own serialize",
+        "attribute is a int",
+    ),
+    "_CHECK_ATTRIBUTE that is no bool": (
+        lambda: own(fields.Raw, _CHECK_ATTRIBUTE=1)(),
+        "field's own serialize",
+        "_CHECK_ATTRIBUTE is neither True nor False",
+    ),
+    "another number": (
+        lambda: own(fields.Integer, num_type=complex)(),
+        "field's own _serialize",
+        "num_type is complex",
+    ),
+    "a number's own format": (
+        lambda: own(fields.Integer, _format_num=lambda self, value: value)(),
+        "field's own _serialize",
+        f"_format_num is overridden by {__name__}.Own",
+    ),
+    "as_string that is no bool": (
+        lambda: fields.Integer(as_string=1),
+        "field's own _serialize",
+        "as_string is neither True nor False",
+    ),
+    "format that is no text": (
+        lambda: fields.DateTime(format=b"iso"),
+        "field's own _serialize",
+        "format is a bytes",
+    ),
+    "formats of another type": (
+        lambda: own(fields.DateTime, SERIALIZATION_FUNCS=OrderedDict())(),
+        "field's own _serialize",
+        "SERIALIZATION_FUNCS is no plain dictionary",
+    ),
+    "another mapping": (
+        lambda: own(fields.Dict, mapping_type=OrderedDict)(),
+        "field's own _serialize",
+        "mapping_type is not dict",
+    ),
+    "another unit": (
+        lambda: own(fields.TimeDelta, _unit_to_microseconds_mapping={"seconds": 1.5})(),
+        "field's own _serialize",
+        "the unit 'seconds' is no number of microseconds",
+    ),
+    "schema of Nested overridden": (
+        lambda: own(fields.Nested, schema=property(lambda self: None))({}),
+        "field's own _serialize",
+        f"schema is overridden by {__name__}.Own",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WHY)
+def test_the_reason(case: str) -> None:
+    make, kind, why = WHY[case]
+    step = step_of(make())
+    assert (step.kind, step.why) == (kind, why)
+
+
+def test_the_reason_for_an_inner_field_that_is_none() -> None:
+    schema = schema_of(ma, {"f": fields.List(fields.Raw())})
+    schema.fields["f"].inner = 3
+    (step,) = engine.build(schema).steps
+    assert (step.kind, step.why) == ("field's own _serialize", "an inner field is a int")
+
+
+def test_a_field_of_the_users_costs_itself_alone() -> None:
+    plan = engine.build(
+        schema_of(
+            ma,
+            {
+                "a": fields.Integer(),
+                "b": own(fields.Integer, _serialize=lambda *args, **kwargs: 1)(),
+                "c": fields.List(own(fields.Integer, serialize=lambda *args, **kwargs: 1)()),
+            },
+        )
+    )
+    assert [as_text(step) for step in plan.steps] == [
+        "int",
+        "field's own _serialize",
+        "list(items: int)",
+    ]
+
+
+def make_dict() -> dict[str, Any]:
+    return {}
+
+
+DECLINED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "dump_fields of another type": (
+        lambda schema: vars(schema).update(dump_fields=own(dict)()),
+        "dump_fields is a Own",
+    ),
+    "a name that is no text": (
+        lambda schema: schema.dump_fields.update({3: fields.Raw()}),
+        "a field's name is a int",
+    ),
+    "no field": (
+        lambda schema: schema.dump_fields.update(x=3),
+        "'x' is no field but a int",
+    ),
+    "dict_class that is no class": (
+        lambda schema: vars(schema).update(dict_class=make_dict),
+        "dict_class is no class",
+    ),
+    "hooks that are no table": (
+        lambda schema: vars(schema).update(_hooks=[]),
+        "_hooks is no dictionary",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DECLINED)
+def test_a_schema_that_declines(case: str) -> None:
+    change, reason = DECLINED[case]
+    schema = schema_of(ma, {"a": fields.Raw()})
+    change(schema)
+    plan = engine.build(schema)
+    assert plan.declined == reason
+    assert plan.steps == ()
+    assert not plan.whole
+
+
+def test_representations() -> None:
+    class User(ma.Schema):
+        name = fields.String(attribute="full.name", data_key="Name")
+        age = fields.Integer()
+
+    plan = engine.build(User())
+    assert repr(plan) == "<DumpPlan of User: [<text: full.name -> 'Name'>, <int: age -> 'age'>]>"
+    assert repr(plan.guard).startswith("<Guard of ")
+
+
+def test_what_a_plan_may_stand_for() -> None:
+    def serialize(self: Any, obj: Any, *, many: bool = False) -> Any:
+        return ma.Schema._serialize(self, obj, many=many)
+
+    def dump(self: Any, obj: Any, *, many: bool | None = None) -> Any:
+        return ma.Schema.dump(self, obj, many=many)
+
+    def flags(**namespace: Any) -> tuple[bool, bool, bool]:
+        plan = engine.build(own(ma.Schema, a=fields.Raw(), **namespace)())
+        return plan.whole, plan.nestable, plan.many_allowed
+
+    assert flags() == (True, True, True)
+    assert flags(dump=dump) == (True, False, True)
+    assert flags(_serialize=serialize) == (False, False, False)
+    assert flags(_invoke_dump_processors=lambda *args, **kwargs: 1) == (False, False, True)

@@ -1,0 +1,119 @@
+"""``ALTHAIA_STRICT``: what gets no step of its own is an error, unless the user meant it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import althaia
+from althaia import marshmallow as ma
+from althaia.plans import engine
+from tests.conformance.material import schema_of
+
+fields = ma.fields
+
+
+@pytest.fixture(autouse=True)
+def strict(at_once: None) -> Iterator[None]:
+    engine.be_strict(True)
+    yield
+    engine.be_strict(False)
+
+
+def test_what_upstream_has_passes() -> None:
+    schema = schema_of(ma, {"a": fields.Integer(), "b": fields.List(fields.UUID())})
+    assert schema.dump({"a": "1"}) == {"a": 1}
+
+
+def test_a_field_of_upstreams_own() -> None:
+    class Event(ma.Schema):
+        when = fields.DateTime(format=b"iso")
+
+    with pytest.raises(althaia.StrictError) as caught:
+        Event().dump({})
+    error = caught.value
+    assert (error.schema_class, error.field, error.reason) == (Event, "when", "format is a bytes")
+    assert str(error) == (
+        f"ALTHAIA_STRICT: {__name__}.{Event.__qualname__}, field 'when', runs without a plan of "
+        "its own: format is a bytes. Change that or unset ALTHAIA_STRICT; althaia.explain() "
+        "shows the whole schema"
+    )
+
+
+def test_a_field_inside_another() -> None:
+    schema = schema_of(ma, {"all": fields.List(fields.DateTime(format=b"iso"))})
+    with pytest.raises(althaia.StrictError, match=r"field 'all\.items', .* format is a bytes"):
+        schema.dump({})
+
+
+def test_a_nested_schema() -> None:
+    inner = schema_of(ma, {"when": fields.DateTime(format=b"iso")})
+    schema = schema_of(ma, {"n": fields.Nested(inner)})
+    assert schema.dump({}) == {}
+    with pytest.raises(althaia.StrictError, match="field 'when'"):
+        schema.dump({"n": {}})
+
+
+def make_dict() -> dict[str, Any]:
+    return {}
+
+
+def test_a_whole_schema() -> None:
+    schema = schema_of(ma, {"a": fields.Raw()})
+    schema.dict_class = make_dict
+    with pytest.raises(althaia.StrictError, match=r"Schema runs without .* is no class"):
+        schema.dump({})
+
+
+def own(cls: Any, **namespace: Any) -> Any:
+    return type("Own", (cls,), namespace)
+
+
+def test_what_the_user_overrides_is_the_users_choice() -> None:
+    class Own(ma.Schema):
+        a = own(fields.Integer, _serialize=lambda *args, **kwargs: 1)()
+        b = own(fields.Integer, num_type=complex)()
+        c = own(fields.Raw, serialize=lambda *args, **kwargs: 2)()
+        d = fields.Integer()
+
+        def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+            return 5
+
+    schema = Own()
+    schema.fields["d"]._serialize = lambda *args, **kwargs: 3
+    assert schema.dump({}) == {"a": 1, "b": 5 + 0j, "c": 2, "d": 3}
+
+
+def test_what_the_user_patches_is_the_users_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fields.Integer, "_serialize", lambda *args, **kwargs: 1)
+    assert schema_of(ma, {"a": fields.Integer()}).dump({"a": 5}) == {"a": 1}
+
+
+def test_no_half_built_plan_is_left() -> None:
+    schema = schema_of(ma, {"when": fields.DateTime(format=b"iso")})
+    for _ in range(3):
+        with pytest.raises(althaia.StrictError):
+            schema.dump({})
+    schema.fields["when"].format = "iso"
+    assert schema.dump({}) == {}
+
+
+def test_from_the_environment() -> None:
+    script = """
+from althaia import marshmallow as ma
+schema = ma.Schema.from_dict({"when": ma.fields.DateTime(format=b"iso")})()
+schema.dump({})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "ALTHAIA_STRICT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("althaia.plans.strict.StrictError: ")

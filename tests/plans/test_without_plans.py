@@ -1,0 +1,56 @@
+"""``explain`` and ``stats`` where no plans run: switched off, or a pure build."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from tests.conformance.harness import engine
+
+SCRIPT = """
+import althaia
+from althaia import marshmallow as ma
+
+class User(ma.Schema):
+    name = ma.fields.String()
+
+User().dump({"name": "x"})
+explanation = althaia.explain(User)
+print(explanation.as_text())
+print(repr(explanation))
+print(sorted(explanation.as_dict()))
+print(althaia.stats())
+"""
+
+
+def run(**environment: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_switched_off() -> None:
+    reason = "ALTHAIA_PLANS=0 is set; unset it before the process starts"
+    assert run(ALTHAIA_PLANS="0") == [
+        "__main__.User",
+        f"  no plans run: {reason}",
+        f"<Explanation of __main__.User: {reason}>",
+        "['many', 'no_plans', 'schema']",
+        "{}",
+    ]
+
+
+def test_switched_on() -> None:
+    shown = run(ALTHAIA_PLANS="1")
+    if engine is None:
+        assert shown[1].startswith("  no plans run: this is a pure Python build; ")
+        assert shown[-2:] == ["['many', 'no_plans', 'schema']", "{}"]
+    else:
+        assert shown[1] == "  dump: a plan of 1 step"
+        assert "__main__.User" in shown[-1]
