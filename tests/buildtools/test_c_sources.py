@@ -10,7 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from buildtools.faithful import faithful
+from buildtools.faithful import (
+    called_by_another_name,
+    with_class_facts,
+    with_plain_docstrings,
+)
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
 from buildtools.pipeline import is_pure
@@ -67,13 +71,52 @@ def test_calls_are_renamed_and_nothing_else() -> None:
         "def isinstance(x): pass\n"
     )
     called = "_althaia_isinstance"
-    assert faithful(text) == text.replace(
+    assert called_by_another_name(text) == text.replace(
         "a = isinstance(x, y) and not isinstance (", f"a = {called}(x, y) and not {called} ("
     )
 
 
 def test_lines_stay_where_they_are(pinned: Upstream) -> None:
     for name in pinned.modules:
-        before, after = pinned.text(name), faithful(pinned.text(name))
-        assert after.replace("_althaia_", "") == before
-        assert after.count("\n") == before.count("\n")
+        before = pinned.text(name)
+        called = called_by_another_name(before)
+        assert called.replace("_althaia_", "") == before
+        plain = with_plain_docstrings(before)
+        assert [line.lstrip() for line in plain.split("\n")] == [
+            line.lstrip() for line in before.split("\n")
+        ]
+        assert with_class_facts(before).startswith(before)
+
+
+def test_docstrings_lose_their_indentation() -> None:
+    text = (
+        "class Box:\n"
+        '    """One.\n'
+        "\n"
+        "      Two\n"
+        "        three.\n"
+        '      """\n'
+        "    size = 1\n"
+        "    def f(self):\n"
+        '        x = """\n            kept\n        """\n'
+    )
+    namespace: dict[str, type] = {}
+    exec(with_plain_docstrings(text), namespace)
+    assert namespace["Box"].__doc__ == "One.\n\nTwo\n  three.\n"
+    assert "            kept\n" in with_plain_docstrings(text)
+
+
+def test_class_facts_are_those_of_the_class() -> None:
+    text = (
+        "def mark(cls): return cls\n"
+        "@mark\n"
+        "class Box:\n"
+        "    def f(self):\n"
+        "        self.size = self.colour = other.no = 1\n"
+        "        self.shape.no = 2\n"
+        "    class Meta: pass\n"
+    )
+    assert with_class_facts(text) == text + (
+        "Box.__firstlineno__ = 2; Box.__static_attributes__ = ('colour', 'size')\n"
+        "Box.Meta.__firstlineno__ = 7; Box.Meta.__static_attributes__ = ()\n"
+    )
