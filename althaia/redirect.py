@@ -174,7 +174,7 @@ class _Redirect:
             # inspect.getsource() and its like find a module's source by this name.
             "__file__": _source_beside(spec.origin or ""),
         }
-        namespace = vars(module)
+        namespace = _namespace(module)
         originals = {key: namespace[key] for key in attributes if key in namespace}
         presented = self._presented[own_name] = _Presented(module, originals, attributes)
         _rename_contents(module, own_name, name)
@@ -320,16 +320,16 @@ def _source_beside(path: str) -> str:
 
 
 def _is_complete(module: ModuleType) -> bool:
-    return not getattr(getattr(module, "__spec__", None), "_initializing", False)
+    return not getattr(_contents(module).get("__spec__"), "_initializing", False)
 
 
 def _set_attributes(module: ModuleType, attributes: dict[str, Any]) -> None:
-    vars(module).update(attributes)
+    _namespace(module).update(attributes)
 
 
 def _rename_contents(module: ModuleType, old: str, new: str) -> None:
     """Let everything that says it was defined in module ``old`` say ``new``."""
-    for value in list(vars(module).values()):
+    for value in _contents(module).values():
         _rename(value, old, new)
     registry = sys.modules.get(f"{OURS}.class_registry")
     if registry is not None:
@@ -397,12 +397,17 @@ def _holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
 
 
 def _contents(module: object) -> dict[str, object]:
-    # Not by vars(): a module that loads lazily would load.
+    # sys.modules may hold objects of any kind.
     try:
-        contents: dict[str, object] = object.__getattribute__(module, "__dict__")
+        return _namespace(module).copy()
     except AttributeError:
         return {}
-    return contents.copy()
+
+
+def _namespace(module: object) -> dict[str, Any]:
+    # Not by vars(): a module that loads lazily would load, or is loading.
+    namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
+    return namespace
 
 
 def _is_made_of(value: object, owned: set[int]) -> bool:
