@@ -507,6 +507,7 @@ cdef class DictStep(Step):
         if self.keys is not None:
             keys = {}
             for key in value:
+                althaia_tick()
                 keys[key] = self.keys.convert(key, None, frame)
         for key, each in value.items():
             althaia_tick()

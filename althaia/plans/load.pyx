@@ -877,6 +877,7 @@ cdef class LoadDictStep(LoadStep):
         if self.keys is not None:
             keys = {}
             for key in value:
+                althaia_tick()
                 loaded = self.keys.load(key, None, frame)
                 if loaded is FAILED:
                     if errors is None:
@@ -1136,6 +1137,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
 cdef int load_unknown(LoadPlan plan, object data, object result, LoadFrame frame) except -1:
     """Treat the keys that no field asked for."""
     for key in set(data) - plan.keys:
+        althaia_tick()
         value = data[key]
         if frame.unknown == "include":
             result[key] = value
