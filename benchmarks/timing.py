@@ -29,13 +29,19 @@ class Spread:
         return cls(median, low, high)
 
 
+FEWEST = 4
+"""Calls in a round. A full garbage collection comes only every few calls of the large cases:
+with a single one, a slow library's rounds would mostly be spared it and a fast one's never."""
+
+
 def loops_for(work: Work, seconds: float) -> int:
     """How many calls of ``work`` take about ``seconds``; it is warm afterwards."""
     work()
+    gc.collect()
     loops = 1
-    while (spent := time_loops(work, loops)) < seconds / 4 and spent < seconds:
+    while (spent := time_loops(work, loops)) < seconds / 4:
         loops *= 2 if spent > seconds / 50 else 10
-    return max(1, round(loops * seconds / spent))
+    return max(FEWEST, round(loops * seconds / spent))
 
 
 def time_loops(work: Work, loops: int) -> float:
@@ -45,8 +51,6 @@ def time_loops(work: Work, loops: int) -> float:
     clock would say; on a busy one the wall clock mostly tells who else was running. The
     cyclic collector stays on, as in a real process.
     """
-    # Garbage of whoever ran before us must not be collected on our time.
-    gc.collect()
     turns = range(loops)
     start = thread_time()
     for _ in turns:
