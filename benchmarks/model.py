@@ -39,6 +39,8 @@ class Case:
     ``build`` takes a marshmallow module and a number of objects and returns the work, ready
     to be called any number of times; what it does before returning is never timed.
     ``objects`` is the number of objects one call handles where nothing else is said.
+    ``collector`` leaves the cyclic garbage collector on while the clock runs; ``like`` names
+    the case whose work this is, where only the circumstances differ.
     """
 
     name: str
@@ -47,6 +49,8 @@ class Case:
     objects: int
     build: Callable[[Marshmallow, int], Work]
     goal: Goal | None = None
+    collector: bool = False
+    like: str | None = None
 
     def work(self, ma: Marshmallow, objects: int | None = None) -> Work:
         """The work on ``ma``, for as many ``objects`` as the case says or as told."""

@@ -118,21 +118,23 @@ def measure(
     """Let everybody do the work once, compare, and time those who did it right in turns."""
     measured = Measured(case, objects or case.objects)
     loops: dict[Contestant, int] = {}
+    work = case.like or case.name
     with tempfile.TemporaryDirectory() as scratch:
         expected: Any = None
         for contestant in running:
             library = contestant.library
-            if case.name not in contestant.cases:
+            if work not in contestant.cases:
                 continue
             output = Path(scratch) / library.name
             result = measured.results[library.name] = Result()
             try:
                 prepared = contestant.ask(
                     "prepare",
-                    case=case.name,
+                    case=work,
                     objects=measured.objects,
                     output=str(output),
                     seconds=seconds,
+                    collector=case.collector,
                 )
             except WorkerFailed as error:
                 if library is UPSTREAM:
@@ -158,8 +160,8 @@ def measure(
         # The order alternates: whoever always ran last would always meet a hotter machine.
         for contestant in loops if turn % 2 == 0 else reversed(list(loops)):
             calls = loops[contestant]
-            spent = contestant.ask("time", loops=calls)["seconds"] / calls
-            times[contestant.library.name].append(spent)
+            spent = contestant.ask("time", loops=calls, collector=case.collector)
+            times[contestant.library.name].append(spent["seconds"] / calls)
     for name, spent_each in times.items():
         result = measured.results[name]
         result.microseconds = Spread.of(spent_each).median * 1e6 / measured.objects

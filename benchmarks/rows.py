@@ -66,7 +66,7 @@ def measure(case: Case, rounds: int, seconds: float) -> Row:
     wrong = difference(upstream(), ours())
     if wrong is not None:
         return Row(case, wrong, 0.0, 0.0, None)
-    times = timing.interleave({UPSTREAM: upstream, OURS: ours}, rounds, seconds)
+    times = timing.interleave({UPSTREAM: upstream, OURS: ours}, rounds, seconds, case.collector)
     each = 1e6 / case.objects
     return Row(
         case,

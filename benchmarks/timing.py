@@ -29,43 +29,54 @@ class Spread:
         return cls(median, low, high)
 
 
-FEWEST = 4
-"""Calls in a round. A full garbage collection comes only every few calls of the large cases:
-with a single one, a slow library's rounds would mostly be spared it and a fast one's never."""
+FEWEST_COLLECTED = 4
+"""Calls in a round with the collector on. A full collection comes only every few calls of the
+large cases: with a single one, a slow library's rounds would mostly be spared it and a fast
+one's never."""
 
 
-def loops_for(work: Work, seconds: float) -> int:
+def loops_for(work: Work, seconds: float, collector: bool = False) -> int:
     """How many calls of ``work`` take about ``seconds``; it is warm afterwards."""
     work()
-    gc.collect()
     loops = 1
-    while (spent := time_loops(work, loops)) < seconds / 4:
+    while (spent := time_loops(work, loops, collector)) < seconds / 4:
         loops *= 2 if spent > seconds / 50 else 10
-    return max(FEWEST, round(loops * seconds / spent))
+    return max(FEWEST_COLLECTED if collector else 1, round(loops * seconds / spent))
 
 
-def time_loops(work: Work, loops: int) -> float:
+def time_loops(work: Work, loops: int, collector: bool = False) -> float:
     """Seconds of this thread's processor time for ``loops`` calls.
 
     All of the work computes and none of it waits, so processor time is what a quiet machine's
-    clock would say; on a busy one the wall clock mostly tells who else was running. The
-    cyclic collector stays on, as in a real process.
+    clock would say; on a busy one the wall clock mostly tells who else was running.
+
+    Without ``collector`` the cyclic garbage collector is off while the clock runs, as in
+    ``timeit``: what it costs depends on what else lives in the process.
     """
     turns = range(loops)
-    start = thread_time()
-    for _ in turns:
-        work()
-    return thread_time() - start
+    if not collector:
+        gc.collect()
+        gc.disable()
+    try:
+        start = thread_time()
+        for _ in turns:
+            work()
+        return thread_time() - start
+    finally:
+        gc.enable()
 
 
-def interleave(works: Mapping[str, Work], rounds: int, seconds: float) -> dict[str, list[float]]:
+def interleave(
+    works: Mapping[str, Work], rounds: int, seconds: float, collector: bool = False
+) -> dict[str, list[float]]:
     """Seconds per call of every work, one figure a round, the works taking turns."""
-    loops = {name: loops_for(work, seconds) for name, work in works.items()}
+    loops = {name: loops_for(work, seconds, collector) for name, work in works.items()}
     times: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(rounds):
         # The order alternates: whoever always ran second would always meet a hotter machine.
         for name in works if turn % 2 == 0 else reversed(list(works)):
-            times[name].append(time_loops(works[name], loops[name]) / loops[name])
+            spent = time_loops(works[name], loops[name], collector)
+            times[name].append(spent / loops[name])
     return times
 
 

@@ -1,7 +1,7 @@
 """One library's process. Run by path, with the runner's name; speaks JSON lines on stdio.
 
-    {"do": "prepare", "case": "small", "objects": 1, "output": "/a/file"}   -> {"loops": 512}
-    {"do": "time", "loops": 512}                                            -> {"seconds": 0.1}
+    {"do": "prepare", "case": "small", "objects": 1, "output": "/a/file", …}  -> {"loops": 512}
+    {"do": "time", "loops": 512, "collector": false}                          -> {"seconds": 0.1}
 
 Run by path, because the checkout must not be on ``sys.path``: it would hide whichever
 althaia is installed here.
@@ -45,7 +45,9 @@ class Worker:
     def names(self) -> dict[str, Any]:
         return {"cases": list(self.builds), "versions": self.runner.versions()}
 
-    def prepare(self, case: str, objects: int, output: str, seconds: float) -> dict[str, Any]:
+    def prepare(
+        self, case: str, objects: int, output: str, seconds: float, collector: bool
+    ) -> dict[str, Any]:
         """Build the work, write its output to a file, and find out how often to call it."""
         from benchmarks.timing import loops_for
 
@@ -53,12 +55,12 @@ class Worker:
         self.work = self.builds[case](objects)
         with Path(output).open("wb") as file:
             pickle.dump(self.runner.plain(self.work()), file)
-        return {"loops": loops_for(self.work, seconds)}
+        return {"loops": loops_for(self.work, seconds, collector)}
 
-    def time(self, loops: int) -> dict[str, Any]:
+    def time(self, loops: int, collector: bool) -> dict[str, Any]:
         from benchmarks.timing import time_loops
 
-        return {"seconds": time_loops(self.work, loops)}
+        return {"seconds": time_loops(self.work, loops, collector)}
 
     def memory(self, case: str, objects: int) -> dict[str, Any]:
         """The peak of one call above what was there before, and the process's own peak."""

@@ -69,3 +69,10 @@ def cases() -> Iterator[Case]:
         build_load_invalid,
         Goal("load", 10),
     )
+    for like, title, build in (
+        ("orders", f"{work}, collector on", build_dump),
+        ("load-orders", f"{work}, load, collector on", build_load),
+    ):
+        yield Case(
+            f"{like}-collected", title, "collector", ORDERS, build, collector=True, like=like
+        )

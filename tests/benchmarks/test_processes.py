@@ -92,6 +92,6 @@ def test_a_failure_in_a_worker_is_a_traceback_here():
     contestant = Contestant(UPSTREAM)
     try:
         with pytest.raises(WorkerFailed, match="KeyError"):
-            contestant.ask("prepare", case="nope", objects=1, output="", seconds=0.01)
+            contestant.ask("prepare", case="nope", objects=1, output="", seconds=0, collector=False)
     finally:
         contestant.close()

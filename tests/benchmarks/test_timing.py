@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 
 import pytest
 
-from benchmarks.timing import FEWEST, Spread, interleave, loops_for, ratios
+from benchmarks.timing import FEWEST_COLLECTED, Spread, interleave, loops_for, ratios
 
 
 def test_ratios_are_taken_round_by_round():
@@ -32,8 +33,15 @@ def test_the_sides_take_turns():
     assert turns == ["a", "b", "a", "b", "a", "b"]
 
 
-def test_slow_work_is_called_often_enough_for_the_collector_to_come_round():
+@pytest.mark.parametrize(("collector", "loops"), [(False, 1), (True, FEWEST_COLLECTED)])
+def test_slow_work_is_called_often_enough_for_the_collector_to_come_round(collector, loops):
+    seen = []
+
     def work() -> None:
+        seen.append(gc.isenabled())
         sum(range(200_000))
 
-    assert loops_for(work, 0.00001) == FEWEST
+    assert loops_for(work, 0.00001, collector) == loops
+    # The first call warms up.
+    assert set(seen[1:]) == {collector}
+    assert gc.isenabled()
