@@ -1,0 +1,294 @@
+"""Errors: what is raised where a schema is made, and what messages say and how they merge."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import Color, schema_of
+
+CONSTRUCTIONS = {
+    "required-with-default": lambda ma: ma.fields.Raw(required=True, load_default=1),
+    "validate-number": lambda ma: ma.fields.Raw(validate=3),
+    "validate-text": lambda ma: ma.fields.Raw(validate="text"),
+    "validate-nested": lambda ma: ma.fields.Raw(validate=[1, 2]),
+    "pre_load-number": lambda ma: ma.fields.Raw(pre_load=3),
+    "post_load-text": lambda ma: ma.fields.Raw(post_load="x"),
+    "unheard-of-option": lambda ma: ma.fields.Raw(nope=1),
+    "positional": lambda ma: ma.fields.Raw(1),
+    "abstract-number": lambda ma: ma.fields.Number(),
+    "abstract-mapping": lambda ma: ma.fields.Mapping(),
+    "list-of-text": lambda ma: ma.fields.List("text"),
+    "list-of-schema": lambda ma: ma.fields.List(ma.Schema),
+    "list-empty": lambda ma: ma.fields.List(),
+    "tuple-of-text": lambda ma: ma.fields.Tuple("text"),
+    "tuple-of-one": lambda ma: ma.fields.Tuple(ma.fields.Raw()),
+    "tuple-of-numbers": lambda ma: ma.fields.Tuple([1]),
+    "dict-keys": lambda ma: ma.fields.Dict(keys="text"),
+    "dict-values": lambda ma: ma.fields.Dict(values=3),
+    "enum-by-value": lambda ma: ma.fields.Enum(Color, by_value="text"),
+    "enum-none": lambda ma: ma.fields.Enum(None),
+    "timedelta": lambda ma: ma.fields.TimeDelta("years"),
+    "timedelta-number": lambda ma: ma.fields.TimeDelta(3),
+    "url-message": lambda ma: ma.fields.URL(error_messages={"invalid": ["list"]}),
+    "email-message": lambda ma: ma.fields.Email(error_messages={"invalid": 3}),
+    "nested-only": lambda ma: ma.fields.Nested({}, only="text"),
+    "nested-exclude": lambda ma: ma.fields.Nested({}, exclude=3),
+    "function": lambda ma: ma.fields.Function(3),
+    "decimal-places": lambda ma: ma.fields.Decimal("2"),
+    "length": lambda ma: ma.validate.Length(1, equal=2),
+    "contains": lambda ma: ma.validate.ContainsOnly("ab")("abc"),
+    "regexp": lambda ma: ma.validate.Regexp("("),
+    "url-nothing": lambda ma: ma.validate.URL(absolute=False),
+    "and": lambda ma: ma.validate.And(3)(1),
+}
+
+
+@pytest.mark.parametrize("what", CONSTRUCTIONS)
+@scenario
+def test_making_fields_and_validators(ma: Any, log: Any, what: str) -> None:
+    made = log.attempt(CONSTRUCTIONS[what], ma)
+    log("text", repr(made))
+
+
+def _class(ma: Any, **members: Any) -> Any:
+    return type("S", (ma.Schema,), members)
+
+
+CLASSES = {
+    "field-class": lambda ma: _class(ma, f=ma.fields.Raw),
+    "fields-text": lambda ma: _class(ma, Meta=type("Meta", (), {"fields": "f"})),
+    "exclude-text": lambda ma: _class(ma, Meta=type("Meta", (), {"exclude": "f"})),
+    "fields-unknown": lambda ma: _class(ma, Meta=type("Meta", (), {"fields": ("nope",)}))(),
+    "exclude-unknown": lambda ma: _class(ma, Meta=type("Meta", (), {"exclude": ("nope",)}))(),
+    "only-unknown": lambda ma: _class(ma, f=ma.fields.Raw())(only=("f", "nope", "nope2")),
+    "only-dotted": lambda ma: _class(ma, f=ma.fields.Raw())(only=("f.x",)),
+    "only-dotted-unknown": lambda ma: _class(ma, f=ma.fields.Raw())(only=("nope.x",)),
+    "data-keys": lambda ma: _class(ma, f=ma.fields.Raw(data_key="x"), x=ma.fields.Raw())(),
+    "attributes": lambda ma: _class(ma, f=ma.fields.Raw(attribute="x"), x=ma.fields.Raw())(),
+    "option": lambda ma: _class(ma)(nope=1),
+    "positional": lambda ma: _class(ma)(("f",)),
+    "method": lambda ma: _class(ma, f=ma.fields.Method("nope"))(),
+    "method-not-callable": lambda ma: _class(ma, f=ma.fields.Method("x"), x=3)(),
+    "include": lambda ma: _class(ma, Meta=type("Meta", (), {"include": {"in": ma.fields.Raw()}}))(),
+    "list-of-method": lambda ma: _class(ma, f=ma.fields.List(ma.fields.Method("x")), x=len)(),
+    "bad-opts": lambda ma: _class(ma, OPTIONS_CLASS=3),
+}
+
+
+@pytest.mark.parametrize("what", CLASSES)
+@scenario
+def test_making_schemas(ma: Any, log: Any, what: str) -> None:
+    made = log.attempt(CLASSES[what], ma)
+    log("text", repr(made))
+
+
+ARGUMENTS = {
+    "dump-nothing": lambda schema: schema.dump(),
+    "dump-too-many": lambda schema: schema.dump({}, True),
+    "dump-unheard-of": lambda schema: schema.dump({}, nope=1),
+    "load-nothing": lambda schema: schema.load(),
+    "load-unheard-of": lambda schema: schema.load({}, nope=1),
+    "load-positional": lambda schema: schema.load({}, True),
+    "validate-unknown": lambda schema: schema.validate({}, unknown="raise"),
+    "dumps": lambda schema: schema.dumps({"f": 1}, indent=2, sort_keys=True),
+    "dumps-unheard-of": lambda schema: schema.dumps({}, nope=1),
+    "loads": lambda schema: schema.loads('{"f": "1"}'),
+    "loads-broken": lambda schema: schema.loads("{"),
+    "loads-named": lambda schema: schema.loads(s="{}"),
+    "obj-named": lambda schema: schema.dump(obj={"f": 1}),
+    "data-named": lambda schema: schema.load(data={"f": 1}),
+}
+
+
+@pytest.mark.parametrize("what", ARGUMENTS)
+@scenario
+def test_arguments(ma: Any, log: Any, what: str) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Integer()})
+    for _ in range(2):
+        log.attempt(ARGUMENTS[what], schema)
+
+
+MESSAGES: dict[str, Any] = {
+    "text": "plain",
+    "input": "got {input}",
+    "braces": "{nope}",
+    "list": ["a", "b"],
+    "dict": {"code": 1},
+    "bytes": b"bytes",
+    "none": None,
+    "empty": "",
+    "number": 3,
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("key", ["required", "null", "invalid", "validator_failed", "too_large"])
+@scenario
+def test_messages(ma: Any, log: Any, key: str, message: str) -> None:
+    messages = {key: MESSAGES[message]}
+
+    class Own(ma.fields.Integer):
+        default_error_messages = messages
+
+    schema = log.attempt(
+        schema_of,
+        ma,
+        {
+            "f": ma.fields.Integer(required=True, error_messages=messages),
+            "g": Own(required=True),
+            "h": ma.fields.Boolean(error_messages=messages),
+            "d": ma.fields.DateTime(error_messages=messages),
+            "l": ma.fields.List(ma.fields.Integer(error_messages=messages)),
+        },
+    )
+    for data in ({}, {"f": None, "g": None}, {"f": "x", "g": "x", "h": "x", "d": "x", "l": ["x"]}):
+        log.attempt(schema.load, data)
+        log.attempt(schema.load, [data], many=True)
+    log.attempt(schema.load, {"f": float("inf"), "g": float("inf")})
+
+
+@scenario
+def test_messages_of_the_schema(ma: Any, log: Any) -> None:
+    class Base(ma.Schema):
+        error_messages = {"unknown": "base unknown", "type": "base type"}
+        f = ma.fields.Raw()
+
+    class S(Base):
+        error_messages = {"unknown": ["own", "unknown"]}
+
+    for schema in (Base(), S()):
+        log("messages", schema.error_messages)
+        for data in ({"g": 1}, 3, [3, {"g": 1}]):
+            log.attempt(schema.load, data)
+            log.attempt(schema.load, data, many=True)
+        schema.error_messages["type"] = {"nested": "dict"}
+        log.attempt(schema.load, 3)
+        log.attempt(schema.load, [3], many=True)
+
+
+@scenario
+def test_an_error_key_that_does_not_exist(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Integer(required=True)})
+    schema.fields["f"].error_messages = {}
+    for data in ({}, {"f": None}, {"f": "x"}):
+        log.attempt(schema.load, data)
+
+
+ERRORS = {
+    "text": lambda ma: ma.ValidationError("a"),
+    "list": lambda ma: ma.ValidationError(["a", "b"]),
+    "dict": lambda ma: ma.ValidationError({"x": ["a"]}),
+    "dict-schema": lambda ma: ma.ValidationError({"_schema": ["a"], "f": "b"}),
+    "dict-index": lambda ma: ma.ValidationError({0: "a", 1: {"x": "y"}}),
+    "named": lambda ma: ma.ValidationError("a", "g"),
+    "named-list": lambda ma: ma.ValidationError("a", field_name="f"),
+    "kwargs": lambda ma: ma.ValidationError("a", code=3, data={"d": 1}, valid_data=[1]),
+    "empty": lambda ma: ma.ValidationError(""),
+    "empty-list": lambda ma: ma.ValidationError([]),
+    "empty-dict": lambda ma: ma.ValidationError({}),
+    "nested-list": lambda ma: ma.ValidationError([["a"], {"b": ["c"]}]),
+    "tuple": lambda ma: ma.ValidationError(("a", "b")),
+    "number": lambda ma: ma.ValidationError(3),
+    "none": lambda ma: ma.ValidationError(None),
+    "subclass": lambda ma: type("Own", (ma.ValidationError,), {})("a"),
+}
+
+
+@pytest.mark.parametrize("second", ["none", "dict", "list", "text"])
+@pytest.mark.parametrize("first", ERRORS)
+@scenario
+def test_errors_from_everywhere_are_merged(ma: Any, log: Any, first: str, second: str) -> None:
+    def fail(which: str) -> Any:
+        def failing(*args: Any, **kwargs: Any) -> Any:
+            raise ERRORS[which](ma)
+
+        return failing
+
+    class S(ma.Schema):
+        f = ma.fields.Raw(validate=[fail(first), fail(second)])
+        g = ma.fields.List(ma.fields.Raw(validate=fail(first)))
+        h = ma.fields.Dict(values=ma.fields.Raw(validate=fail(first)))
+        n = ma.fields.Nested({"x": ma.fields.Raw(validate=fail(first))})
+        o = ma.fields.Integer()
+        validates_o = ma.validates("o", "f")(fail(first))
+        whole = ma.validates_schema(skip_on_field_errors=False)(fail(second))
+        again = ma.validates_schema(skip_on_field_errors=False)(fail(first))
+
+    for data in (
+        {"f": 1},
+        {"g": [1, 2], "h": {"a": 1, "b": 2}},
+        {"n": {"x": 1, "y": 2}, "z": 3},
+        {"o": 1},
+        {"o": "x"},
+        {"f": 1, "g": [1], "n": {"x": 1}, "o": 1},
+    ):
+        log.attempt(S().load, data)
+        log.attempt(S().load, [data, data], many=True)
+        log.attempt(S().validate, data)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@scenario
+def test_validation_errors_themselves(ma: Any, log: Any, error: str) -> None:
+    made = ERRORS[error](ma)
+    log("text", str(made), repr(made), made.args)
+    log.attempt(made.normalized_messages)
+    log.attempt(lambda: made.messages_dict)
+    if error != "subclass":
+        log.attempt(lambda: vars(pickle.loads(pickle.dumps(made))))
+
+
+@scenario
+def test_a_shared_message_is_not_shared_with_the_result(ma: Any, log: Any) -> None:
+    messages = ["shared", {"inner": ["shared"]}]
+
+    def fail(value: Any) -> None:
+        raise ma.ValidationError(messages)
+
+    schema = schema_of(ma, {"f": ma.fields.Raw(validate=fail)})
+    first = log.attempt(schema.load, {"f": 1})
+    first.messages["f"][1]["inner"].append("more")
+    log.attempt(schema.load, {"f": 1})
+    log("messages", messages)
+
+
+@scenario
+def test_many_errors(ma: Any, log: Any) -> None:
+    schema = schema_of(
+        ma,
+        {
+            "f": ma.fields.Integer(required=True, data_key="F"),
+            "g": ma.fields.List(ma.fields.Integer()),
+            "n": ma.fields.Nested({"x": ma.fields.Integer(required=True)}, many=True),
+        },
+    )
+    rows = [{"F": "x", "g": ["y", 1, None], "n": [{}, {"x": 1}, {"x": "z", "q": 1}]}] * 30
+    log.attempt(schema.load, rows, many=True)
+    log.attempt(schema.validate, rows, many=True)
+
+
+@scenario
+def test_reports_of_fields_and_schemas(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer(validate=ma.validate.Range(1), metadata={"x": 1})
+        g = ma.fields.Nested("S", only=("f",))
+
+    for what in (S, S(), S(many=True), S().fields, S._declared_fields, ma.missing, ma.EXCLUDE):
+        log("text", repr(what), str(what))
+    for validator in (
+        ma.validate.Length(1, 2),
+        ma.validate.Range(1, 2, min_inclusive=False, error="e"),
+        ma.validate.OneOf("ab"),
+        ma.validate.Regexp("x"),
+        ma.validate.And(ma.validate.Equal(1)),
+        ma.validate.Email(),
+        ma.validate.URL(),
+        ma.validate.Predicate("x"),
+        ma.validate.NoneOf([1]),
+        ma.validate.ContainsNoneOf("a"),
+    ):
+        log("text", repr(validator))
