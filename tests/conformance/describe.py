@@ -126,6 +126,8 @@ class Describer:
                 neutral(value.__func__.__qualname__),
                 self._describe(value.__self__, seen),
             )
+        if issubclass(cls, types.ModuleType):
+            return ("module", neutral(types.ModuleType.__getattribute__(value, "__name__")))
         if cls is functools.partial:
             partial: Any = value
             parts = (partial.func, partial.args, partial.keywords)

@@ -1,0 +1,554 @@
+"""Schema instances: what one looks like, and that none reaches another or its class."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import inspect
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import schema_of
+
+DATA = {"a": "1", "b": 2, "n": {"x": "3", "y": 4}, "l": [{"x": 5}]}
+LOADED = {"a": "1", "b": "2", "n": {"x": "3", "y": 4}, "l": [{"x": 5}]}
+
+
+def classes(ma: Any, log: Any) -> Any:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+        y = ma.fields.Raw(load_only=True)
+
+    class Mixin:
+        m = ma.fields.Raw()
+
+    class Base(ma.Schema, Mixin):
+        a = ma.fields.Integer()
+        b = ma.fields.String()
+
+    class S(Base):
+        n = ma.fields.Nested(Inner)
+        l = ma.fields.List(ma.fields.Nested(Inner))  # noqa: E741
+
+        class Meta:
+            unknown = "exclude"
+
+    return S
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "many": {"many": True},
+    "only": {"only": ("a", "n.x")},
+    "exclude": {"exclude": ("b", "l.x")},
+    "load_only": {"load_only": ("a",)},
+    "dump_only": {"dump_only": ["a", "n.x"]},
+    "partial": {"partial": ("a", "n.x")},
+    "unknown": {"unknown": "include"},
+    "set": {"only": {"a"}},
+    "generator": {"only": (name for name in ("a",))},
+}
+
+
+def show(log: Any, schema: Any) -> None:
+    """Everything a user can see of an instance."""
+    log("class", type(schema).__name__, repr(schema))
+    log("vars", sorted(vars(schema)))
+    log("dir", sorted(dir(schema)))
+    for name in ("fields", "load_fields", "dump_fields", "declared_fields"):
+        value = getattr(schema, name)
+        log(name, type(value), list(value))
+        for field in value.values():
+            log("field", type(field).__name__, field.name, type(field.parent).__name__)
+            log("bound", field.parent is schema, field.root is schema, sorted(vars(field)))
+    for name in ("only", "exclude", "load_only", "dump_only", "many", "partial", "unknown"):
+        log(name, getattr(schema, name))
+    log("error_messages", schema.error_messages)
+    log("same", schema.fields["a"] is schema.declared_fields["a"] if "a" in schema.fields else 0)
+    log("own", schema.declared_fields["a"] is type(schema)._declared_fields["a"])
+
+
+@pytest.mark.parametrize("moment", ["fresh", "dumped", "loaded", "both", "twice"])
+@pytest.mark.parametrize("options", OPTIONS)
+@scenario
+def test_what_an_instance_looks_like(ma: Any, log: Any, options: str, moment: str) -> None:
+    given = dict(OPTIONS[options])
+    if options == "generator":
+        given = {"only": iter(["a"])}
+    schema = log.attempt(classes(ma, log), **given)
+    if isinstance(schema, Exception):
+        return
+    for _ in range(2 if moment == "twice" else 1):
+        if moment in ("dumped", "both", "twice"):
+            log.attempt(schema.dump, DATA, many=False)
+        if moment in ("loaded", "both", "twice"):
+            log.attempt(schema.load, LOADED, many=False)
+    show(log, schema)
+
+
+LOOKS: dict[str, Callable[[Any], object]] = {
+    "nothing": lambda schema: None,
+    "fields": lambda schema: schema.fields["a"],
+    "declared": lambda schema: schema.declared_fields["a"],
+    "dump_fields": lambda schema: schema.dump_fields.pop("b"),
+    "load_fields": lambda schema: schema.load_fields.clear(),
+    "nested": lambda schema: schema.fields["n"].schema,
+    "vars": lambda schema: vars(schema).get("fields"),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "exclude": lambda schema: schema.exclude.add("x"),
+    "required": lambda schema: setattr(schema.fields["a"], "required", True),
+    "data_key": lambda schema: setattr(schema.fields["a"], "data_key", "A"),
+    "declared-key": lambda schema: setattr(schema.declared_fields["a"], "data_key", "A"),
+    "nested-key": lambda schema: setattr(
+        schema.fields["n"].schema.fields["x"], "data_key", "X"
+    ),
+    "inner-key": lambda schema: setattr(
+        schema.fields["l"].inner.schema.fields["x"], "data_key", "X"
+    ),
+    "error_messages": lambda schema: schema.error_messages.update(type="changed"),
+    "field-messages": lambda schema: schema.fields["a"].error_messages.update(invalid="changed"),
+    "validators": lambda schema: schema.fields["a"].validators.append(len),
+    "metadata": lambda schema: schema.fields["a"].metadata,
+    "attribute": lambda schema: setattr(schema, "extra", 1),
+    "init": lambda schema: schema._init_fields(),
+    "many": lambda schema: setattr(schema, "many", True),
+    "set-fields": lambda schema: setattr(schema, "fields", {}),
+    "delete": lambda schema: delattr(schema, "dump_fields"),
+    "context": lambda schema: getattr(schema, "context", None),
+    "weakref": lambda schema: weakref.ref(schema)(),
+    "class-field": lambda schema: setattr(
+        type(schema)._declared_fields["a"], "data_key", "A"
+    ),
+    "class-fields": lambda schema: type(schema)._declared_fields.pop("b"),
+    "class-added": lambda schema: type(schema)._declared_fields.update(
+        new=copy.copy(schema.declared_fields["a"])
+    ),
+    "class-meta": lambda schema: setattr(type(schema).opts, "unknown", "include"),
+    "class-many": lambda schema: setattr(type(schema).opts, "many", True),
+    "class-exclude": lambda schema: setattr(type(schema).opts, "exclude", ("a",)),
+    "class-fields-option": lambda schema: setattr(type(schema).opts, "fields", ("b",)),
+    "class-dump_only": lambda schema: setattr(type(schema).opts, "dump_only", ("b",)),
+    "class-set_class": lambda schema: setattr(type(schema), "set_class", set),
+    "class-messages": lambda schema: setattr(
+        type(schema), "error_messages", {"type": "changed"}
+    ),
+    "class-on_bind": lambda schema: setattr(
+        type(schema), "on_bind_field", lambda self, name, field: setattr(field, "data_key", "K" + name)
+    ),
+    "class-bind": lambda schema: setattr(
+        type(schema), "_bind_field", lambda self, name, field: None
+    ),
+    "base-init": lambda schema: setattr(
+        type(schema).__mro__[1], "_init_fields", lambda self: setattr(self, "dump_fields", {})
+    ),
+    "class-getattribute": lambda schema: setattr(
+        type(schema), "get_attribute", lambda self, obj, attr, default: attr
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("moment", ["before", "between", "after"])
+@pytest.mark.parametrize("look", LOOKS)
+@scenario
+def test_looking_and_changing(ma: Any, log: Any, look: str, moment: str) -> None:
+    cls = classes(ma, log)
+    first, second = cls(), cls(many=True)
+
+    def use() -> None:
+        for schema in (first, second, cls(), cls(only=("a", "n"))):
+            log.attempt(schema.dump, DATA, many=False)
+            log.attempt(schema.load, LOADED, many=False)
+            log.attempt(schema.load, {"a": "bad", "z": 1}, many=False)
+
+    if moment != "before":
+        use()
+    log.attempt(lambda: LOOKS[look](first) and None)
+    use()
+    if moment == "after":
+        log.attempt(lambda: LOOKS[look](second) and None)
+        use()
+        show(log, second)
+    log("vars", sorted(vars(first)))
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+@scenario
+def test_an_instance_per_call(ma: Any, log: Any, rounds: int) -> None:
+    cls = classes(ma, log)
+    for number in range(rounds):
+        log.attempt(cls().dump, DATA)
+        log.attempt(cls(many=True).dump, [DATA, {}])
+        log.attempt(cls(only=("a",)).dump, DATA)
+        log.attempt(cls(exclude=("n.x",)).dump, DATA)
+        log.attempt(cls(unknown="raise").load, {"zz": 1, "n": {"zz": number}})
+        log.attempt(cls(partial=True).load, LOADED)
+        log.attempt(cls(only=("nope",)).dump if number < 0 else cls, only=("nope",))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["on_bind_field", "_bind_field", "_init_fields", "_normalize_nested_options", "__init__"],
+)
+@pytest.mark.parametrize("place", ["class", "base", "mixin", "library", "later"])
+@scenario
+def test_methods_that_build_an_instance(ma: Any, log: Any, place: str, name: str) -> None:
+    original = getattr(ma.Schema, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        log(name, type(self).__name__, args[:1], sorted(kwargs))
+        result = original(self, *args, **kwargs)
+        if name == "on_bind_field":
+            args[1].data_key = f"key of {args[0]}"
+        return result
+
+    members = {name: method}
+    mixin = type("Mixin", (), members if place == "mixin" else {})
+
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+
+    base = type("Base", (ma.Schema,), members if place == "base" else {})
+    cls = type(
+        "S",
+        (mixin, base),
+        {
+            "a": ma.fields.Integer(),
+            "n": ma.fields.Nested(Inner),
+            **(members if place == "class" else {}),
+        },
+    )
+    if place == "later":
+        log.attempt(cls().dump, {"a": 1, "n": {"x": 2}})
+        setattr(cls, name, method)
+    if place == "library":
+        log.patch(ma.Schema, name, method)
+    for _ in range(3):
+        schema = log.attempt(cls)
+        log.attempt(schema.dump, {"a": 1, "n": {"x": 2}})
+        log.attempt(cls(only=("a",)).load, {"a": 1, "key of a": 2})
+
+
+FIELD_METHODS = ["_bind_to_schema", "__copy__", "__deepcopy__", "__init__", "__getstate__"]
+
+
+@pytest.mark.parametrize("name", FIELD_METHODS)
+@pytest.mark.parametrize("place", ["class", "library"])
+@scenario
+def test_fields_that_watch_how_they_are_bound(ma: Any, log: Any, place: str, name: str) -> None:
+    if place == "library" and name not in vars(ma.fields.Field):
+        return
+
+    class Own(ma.fields.Integer):
+        pass
+
+    original = getattr(Own, name, None)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        log(name, type(self).__name__, [type(arg).__name__ for arg in args], sorted(kwargs))
+        if name == "__copy__":
+            twin = object.__new__(type(self))
+            vars(twin).update(vars(self), copied=True)
+            return twin
+        return original(self, *args, **kwargs) if original else vars(self)
+
+    class S(ma.Schema):
+        a = Own()
+        l = ma.fields.List(Own())  # noqa: E741
+        t = ma.fields.Tuple([Own(), ma.fields.Raw()])
+        d = ma.fields.Dict(keys=Own(), values=Own())
+
+    if place == "class":
+        setattr(Own, name, method)
+    else:
+        log.patch(ma.fields.Field, name, method)
+    for _ in range(3):
+        schema = S()
+        log.attempt(schema.dump, {"a": 1, "l": [2], "t": (3, 4), "d": {5: 6}})
+        log("copied", getattr(schema.fields["a"], "copied", None))
+
+
+@scenario
+def test_a_field_that_looks_at_its_parent(ma: Any, log: Any) -> None:
+    class Curious(ma.fields.Field):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            log("looks", self.name, type(self.parent).__name__, type(self.root).__name__)
+            log("siblings", list(self.root.fields), self.root.many, self.root.only)
+            return self.parent is self.root
+
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            return self._serialize(value, attr, data)
+
+    class Inner(ma.Schema):
+        c = Curious()
+
+    class S(ma.Schema):
+        c = Curious()
+        l = ma.fields.List(Curious())  # noqa: E741
+        n = ma.fields.Nested(Inner)
+        m = ma.fields.Nested(Inner(only=("c",)), many=True)
+
+    data = {"c": 1, "l": [1], "n": {"c": 1}, "m": [{"c": 2}]}
+    for schema in (S(), S(many=True), S(only=("c", "n.c"))):
+        for _ in range(2):
+            log.attempt(schema.dump, data, many=False)
+            log.attempt(schema.load, data, many=False)
+
+
+@scenario
+def test_declared_fields_are_not_touched(ma: Any, log: Any) -> None:
+    cls = classes(ma, log)
+    before = {name: (id(field), dict(vars(field))) for name, field in cls._declared_fields.items()}
+    for options in ({}, {"only": ("n.x",)}, {"exclude": ("l.x",)}, {"load_only": ("a",)}):
+        schema = cls(**options)
+        log.attempt(schema.dump, DATA)
+        log.attempt(schema.load, LOADED)
+    after = {name: (id(field), dict(vars(field))) for name, field in cls._declared_fields.items()}
+    log("untouched", before == after)
+    for field in cls._declared_fields.values():
+        log("unbound", field.parent, field.name, field.root)
+
+
+@scenario
+def test_the_same_field_object_under_two_names(ma: Any, log: Any) -> None:
+    shared = ma.fields.Integer()
+    cls = ma.Schema.from_dict({"a": shared, "b": shared})
+    schema = cls()
+    log("same", schema.fields["a"] is schema.fields["b"], schema.fields["b"].name)
+    log.attempt(schema.dump, {"a": 1, "b": 2})
+    schema.fields["a"].data_key = "x"
+    log.attempt(schema.dump, {"a": 1, "b": 2})
+
+
+@scenario
+def test_inheritance_and_meta(ma: Any, log: Any) -> None:
+    class Base(ma.Schema):
+        class Meta:
+            ordered = True
+            dateformat = "%d"
+            datetimeformat = "%Y"
+            timeformat = "%H"
+            dump_only = ("b",)
+            load_only = ["a"]
+            include = {"from": ma.fields.Raw()}
+
+        a = ma.fields.DateTime()
+        b = ma.fields.Date()
+        c = ma.fields.Time()
+
+    class Child(Base):
+        b = None
+        c = ma.fields.Raw()
+
+        class Meta(Base.Meta):
+            fields = ("c", "a", "from")
+            exclude = ("from",)
+
+    class Sibling(Base):
+        class Meta:
+            many = True
+            index_errors = False
+            render_module = None
+
+    for cls in (Base, Child, Sibling):
+        log("declared", cls.__name__, list(cls._declared_fields))
+        schema = log.attempt(cls)
+        if isinstance(schema, Exception):
+            continue
+        log("fields", list(schema.fields), list(schema.load_fields), list(schema.dump_fields))
+        log("formats", [getattr(field, "format", None) for field in schema.fields.values()])
+        log("many", schema.many, vars(schema.opts))
+
+
+@scenario
+def test_the_metaclass(ma: Any, log: Any) -> None:
+    class Meta(ma.schema.SchemaMeta):
+        @classmethod
+        def get_declared_fields(mcs, klass: Any, *args: Any, **kwargs: Any) -> Any:
+            fields = super().get_declared_fields(klass, *args, **kwargs)
+            log("declared", klass.__name__, list(fields), sorted(kwargs))
+            fields["added"] = ma.fields.Constant(1)
+            return fields
+
+        def resolve_hooks(cls) -> Any:
+            log("hooks", cls.__name__)
+            return super().resolve_hooks()
+
+    class Opts(ma.SchemaOpts):
+        def __init__(self, meta: Any, **kwargs: Any) -> None:
+            super().__init__(meta, **kwargs)
+            self.colour = getattr(meta, "colour", "red")
+
+    class S(ma.Schema, metaclass=Meta):
+        OPTIONS_CLASS = Opts
+        f = ma.fields.Raw()
+
+        class Meta:
+            colour = "blue"
+
+    class T(S):
+        g = ma.fields.Raw()
+
+    log("opts", S.opts.colour, T.opts.colour)
+    log.attempt(T().dump, {"f": 1, "g": 2})
+
+
+@scenario
+def test_the_class_registry(ma: Any, log: Any) -> None:
+    registry = ma.class_registry
+
+    def make(module: str, register: bool = True) -> Any:
+        meta = type("Meta", (), {"register": register})
+        return type("Same", (ma.Schema,), {"__module__": module, "Meta": meta, "f": ma.fields.Raw()})
+
+    make("one")
+    log.attempt(registry.get_class, "Same")
+    make("two")
+    log.attempt(registry.get_class, "Same")
+    log.attempt(lambda: len(registry.get_class("Same", all=True)))
+    log.attempt(registry.get_class, "one.Same")
+    log.attempt(registry.get_class, "three.Same")
+    make("three", register=False)
+    log.attempt(registry.get_class, "three.Same")
+    log("names", sorted(registry._registry))
+    for name in ("Same", "one.Same", "four.Same"):
+        schema = schema_of(ma, {"n": ma.fields.Nested(name)})
+        log.attempt(schema.dump, {"n": {"f": 1}})
+        log.attempt(schema.dump, {})
+        log.attempt(schema.dump, {"n": None})
+
+
+@scenario
+def test_from_dict(ma: Any, log: Any) -> None:
+    class Base(ma.Schema):
+        a = ma.fields.Raw()
+
+        class Meta:
+            unknown = "exclude"
+
+        @ma.post_dump
+        def after(self, data: Any, **kwargs: Any) -> Any:
+            return {**data, "after": 1}
+
+    fields = {"b": ma.fields.Integer()}
+    cls = Base.from_dict(fields, name="Made")
+    log("class", cls.__name__, cls.__mro__, list(cls._declared_fields), cls.opts.register)
+    log("fields", fields)
+    log.attempt(cls().dump, {"a": 1, "b": "2"})
+    log.attempt(cls().load, {"a": 1, "b": "2", "c": 3})
+    log.attempt(ma.Schema.from_dict, {"f": "text"})
+    log.attempt(ma.Schema.from_dict, {"f": ma.fields.Raw})
+    log.attempt(ma.Schema.from_dict({}).__call__)
+
+
+@scenario
+def test_public_faces(ma: Any, log: Any) -> None:
+    """Signatures, documentation and annotations of everything public."""
+    for module in (ma, ma.fields, ma.schema, ma.validate, ma.utils, ma.decorators, ma.exceptions):
+        log("names", module.__name__, sorted(name for name in dir(module) if name[0] != "_"))
+        for name, value in sorted(vars(module).items()):
+            if name.startswith("_") or not getattr(value, "__module__", "").startswith(ma.__name__):
+                continue
+            log("thing", name, value.__doc__ if callable(value) else None)
+            if callable(value) and not isinstance(value, type):
+                log("signature", name, str(inspect.signature(value)))
+                log("annotations", sorted(getattr(value, "__annotations__", {})))
+            if isinstance(value, type):
+                log("bases", [base.__name__ for base in value.__mro__])
+                for member, function in sorted(vars(value).items()):
+                    if callable(function) and not isinstance(function, type):
+                        log("method", name, member, function.__doc__, function.__qualname__)
+                        log("signature", str(inspect.signature(function)))
+                        log("defaults", function.__defaults__, function.__kwdefaults__)
+
+
+@scenario
+def test_subclasses_with_init(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.Integer()
+
+        def __init__(self, *args: Any, hidden: str = "", **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            if hidden:
+                self.dump_fields.pop(hidden)
+                self.load_fields[hidden].load_default = 7
+
+    for _ in range(3):
+        for options in ({}, {"hidden": "a"}, {"hidden": "b"}, {"only": ("a",)}):
+            log.attempt(S(**options).dump, {"a": 1, "b": 2})
+            log.attempt(S(**options).load, {})
+
+
+@scenario
+def test_attributes_of_an_instance(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Raw()
+        extra = "class"
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("virtual"):
+                return name
+            raise AttributeError(name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in ("f", "extra"):
+                log("set", name, value)
+            super().__setattr__(name, value)
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, S)
+
+        __hash__ = None
+
+    schema = S()
+    schema.f = 1
+    schema.extra = "instance"
+    log("values", schema.f, schema.extra, schema.virtual, S() == S())
+    log.attempt(lambda: schema.nothing)
+    for _ in range(3):
+        log.attempt(schema.dump, {"f": 2})
+    del schema.extra
+    log("class", schema.extra)
+    log("vars", sorted(vars(schema)))
+
+
+@scenario
+def test_instances_are_freed(ma: Any, log: Any) -> None:
+    cls = classes(ma, log)
+    for use in ("nothing", "dump", "load", "fields"):
+        schema = cls()
+        if use == "fields":
+            schema.fields["n"].schema.dump({})
+        elif use != "nothing":
+            getattr(schema, use)({})
+        reference = weakref.ref(schema)
+        del schema
+        gc.collect()
+        log("freed", use, reference() is None)
+    reference = weakref.ref(ma.Schema.from_dict({"f": ma.fields.Raw()}))
+    gc.collect()
+    log("class freed", reference() is None)
+
+
+@pytest.mark.parametrize("used", [True, False])
+@pytest.mark.parametrize("how", ["copy", "deepcopy"])
+@scenario
+def test_copies(ma: Any, log: Any, how: str, used: bool) -> None:
+    cls = classes(ma, log)
+    schema = cls(only=("a", "n.x"))
+    if used:
+        log.attempt(schema.dump, DATA)
+        log.attempt(schema.load, LOADED)
+    twin = getattr(copy, how)(schema)
+    log("shared", twin.fields is schema.fields, twin.fields["a"] is schema.fields["a"])
+    log("vars", list(vars(twin)) == list(vars(schema)), type(vars(twin)).__name__ == "dict")
+    twin.fields["a"].data_key = "A"
+    twin.many = True
+    for each in (twin, schema, twin):
+        log.attempt(each.dump, DATA, many=False)
+        log.attempt(each.load, LOADED, many=False)
