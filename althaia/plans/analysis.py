@@ -7,6 +7,7 @@ is :class:`Opaque`: the field's own method runs instead.
 
 from __future__ import annotations
 
+from types import GetSetDescriptorType
 from typing import Any
 
 from althaia import seam
@@ -176,7 +177,7 @@ class Analysis:
             )
         if static(cls, "__getattr__") is not ABSENT:
             raise Opaque(f"__getattr__ is defined by {self._owner(cls, '__getattr__')}")
-        if static(cls, "__dict__") is not static(self.upstream.Field, "__dict__"):
+        if type(static(cls, "__dict__")) is not GetSetDescriptorType:
             raise Opaque(f"__dict__ is overridden by {self._owner(cls, '__dict__')}")
 
     def _owner(self, cls: type, name: str) -> str:
