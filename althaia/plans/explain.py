@@ -47,9 +47,11 @@ class FieldPath:
     """One field of a plan, or one inside another field.
 
     ``name`` is the field's name or, inside another field, what it is there (``items``,
-    ``keys``). ``reads`` and ``key`` are the names on the object's side and on the data's.
-    ``narrow`` says whether the plan converts values of the usual types itself; ``why`` is
-    the reason where the field goes a wider way than its kind would need.
+    ``keys``). A dump ``reads`` an attribute of the object and writes a ``key``; a load
+    ``reads`` a key of the data and writes one to the result. ``narrow`` says whether the plan
+    converts values of the usual types itself; ``why`` is the reason where the field goes a
+    wider way than its kind would need. ``checks`` are the kinds of its validators, ``called``
+    for any of the user's.
     """
 
     name: str
@@ -60,6 +62,7 @@ class FieldPath:
     reads: str | None
     key: Any
     why: str
+    checks: tuple[str, ...] = ()
     inner: tuple[FieldPath, ...] = ()
     nested: Explanation | None = None
     unresolved: str = ""
@@ -76,6 +79,8 @@ class FieldPath:
             "key": self.key if isinstance(self.key, (str, type(None))) else repr(self.key),
             "why": self.why,
         }
+        if self.checks:
+            shown["checks"] = list(self.checks)
         if self.inner:
             shown["inner"] = [each.as_dict() for each in self.inner]
         if self.nested is not None:
@@ -93,6 +98,8 @@ class FieldPath:
             elif self.key != self.name:
                 head += f", as {self.key!r}"
         yield f"{head}  ({self.field})"
+        if self.checks:
+            yield f"{indent}  checks: {', '.join(self.checks)}"
         if self.why:
             yield f"{indent}  {'why' if self.narrow else 'left to the field'}: {self.why}"
         for each in self.inner:
@@ -225,7 +232,8 @@ def explain(schema: Any) -> Explanation:
     from althaia.plans import engine
 
     seam.load_engine()
-    return _Explainer(load(), {"dump": engine.build}).schema(instance)
+    builders = {"dump": engine.build, "load": engine.build_load}
+    return _Explainer(load(), builders).schema(instance)
 
 
 def _why_no_plans() -> str:
@@ -267,7 +275,7 @@ class _Explainer:
         self.builders = builders
         self.path: list[Any] = []
 
-    def schema(self, schema: Any) -> Explanation:
+    def schema(self, schema: Any, *wanted: str) -> Explanation:
         identity = _identity(schema)
         name, many = _name(type(schema)), bool(schema.many)
         if identity in self.path or len(self.path) == DEEPEST:
@@ -277,6 +285,7 @@ class _Explainer:
             directions = {
                 direction: self.direction(direction, schema, build(schema))
                 for direction, build in self.builders.items()
+                if direction in (wanted or self.builders)
             }
         finally:
             self.path.pop()
@@ -287,7 +296,7 @@ class _Explainer:
         return Direction(
             name=direction,
             declined=plan.declined,
-            fields=tuple(self.step(str(step.attr), step, True) for step in plan.steps),
+            fields=tuple(self.step(direction, str(step.attr), step, True) for step in plan.steps),
             overridden=tuple(self.overridden(direction, schema)),
             hooks=_hooks(direction, schema),
             guard={
@@ -295,11 +304,11 @@ class _Explainer:
             },
         )
 
-    def step(self, name: str, step: Any, outer: bool) -> FieldPath:
+    def step(self, direction: str, name: str, step: Any, outer: bool) -> FieldPath:
         nested, unresolved = None, ""
         if step.kind == "nested schema":
             try:
-                nested = self.schema(_nested_schema(step.field))
+                nested = self.schema(_nested_schema(step.field), direction)
             except Exception as error:
                 unresolved = f"{type(error).__name__}: {error}"
         return FieldPath(
@@ -307,11 +316,14 @@ class _Explainer:
             field=_name(type(step.field)),
             step=step.kind,
             narrow=step.narrow,
-            source=SOURCES[step.source] if outer else None,
-            reads=step.name if outer else None,
-            key=step.key if outer else None,
+            source=_source(direction, step) if outer else None,
+            reads=(step.name if direction == "dump" else step.key) if outer else None,
+            key=(step.key if direction == "dump" else step.target) if outer else None,
             why=step.why,
-            inner=tuple(self.step(label, each, False) for label, each in step.inner().items()),
+            checks=tuple(check.kind for check in getattr(step, "checks", None) or ()),
+            inner=tuple(
+                self.step(direction, label, each, False) for label, each in step.inner().items()
+            ),
             nested=nested,
             unresolved=unresolved,
         )
@@ -322,6 +334,12 @@ class _Explainer:
                 yield f"{name}, set on the instance"
             elif not self.upstream.defines(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"
+
+
+def _source(direction: str, step: Any) -> str:
+    if direction == "dump":
+        return SOURCES[step.source]
+    return "deserialize" if step.opaque else "key"
 
 
 def _nested_schema(field: Any) -> Any:
