@@ -531,6 +531,8 @@ def _tuple(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
     if type(inner) is not list:
         raise Opaque("tuple_fields is no list")
     analysis.watch_list(inner)
+    analysis.field_function("fields", "utils")
+    analysis.field_function("utils", "is_sequence_but_not_string")
     length = analysis.field_value(field, "validate_length")
     analysis.watch_field(length)
     if not isinstance(_check(analysis, length), load.LengthCheck):
