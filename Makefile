@@ -8,8 +8,22 @@ PYTEST_ARGS ?=
 BIN := $(VENV)/bin
 PURE_BIN := $(abspath $(PURE_VENV))/bin
 PIP := -m pip --disable-pip-version-check --quiet
+# An environment of another interpreter is made anew.
+INTERPRETER := $(shell $(PYTHON) -c 'import sys, sysconfig; print(sysconfig.get_config_var("SOABI") or sys.implementation.cache_tag)')
+READY := $(VENV)/.ready-$(INTERPRETER)
+PURE_READY := $(PURE_VENV)/.ready-$(INTERPRETER)
 
-.PHONY: demo test test-compiled test-pure build build-pure lint bench bench-all bench-check bench-baseline sanitize clean
+help:
+	@echo "make demo            build, dump a real collection with upstream and with althaia, compare"
+	@echo "make test            build what is needed, lint, run all tests compiled and pure"
+	@echo "make test-compiled   make test-pure   make lint   one part of it"
+	@echo "make build           generate and compile in place, what changed"
+	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
+	@echo "make sanitize        the tests under the address and undefined-behaviour sanitizers"
+	@echo "make clean           remove all that was made"
+	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
+
+.PHONY: help demo test test-compiled test-pure build build-pure lint bench bench-all bench-check bench-baseline sanitize clean
 
 demo: build
 	$(BIN)/python -m demo $(DEMO_ARGS)
@@ -23,28 +37,28 @@ test-pure: build-pure
 	cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_BIN)/python -m pytest $(PYTEST_ARGS)
 
 # Compiles what changed and nothing else; takes half a second when nothing did.
-build: $(VENV)/.ready
+build: $(READY)
 	$(BIN)/python -m buildtools build
 
 # The same sources in a tree of their own: extension modules beside a source would win there.
-build-pure: copy $(PURE_VENV)/.ready
+build-pure: copy $(PURE_READY)
 	ALTHAIA_PURE_BUILD=1 $(PURE_BIN)/python $(PURE_TREE)/build_ext.py
 
-$(VENV)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+$(READY): pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python $(PIP) install --editable ".[cli,demo,test]"
 	touch $@
 
-$(PURE_VENV)/.ready: pyproject.toml | copy
-	test -x $(PURE_BIN)/python || $(PYTHON) -m venv $(PURE_VENV)
+$(PURE_READY): pyproject.toml | copy
+	$(PYTHON) -m venv --clear $(PURE_VENV)
 	ALTHAIA_PURE_BUILD=1 $(PURE_BIN)/python $(PIP) install --editable "$(PURE_TREE)[cli,demo,test]"
 	touch $@
 
 .PHONY: copy
-copy: $(VENV)/.ready
+copy: $(READY)
 	$(BIN)/python -m buildtools copy --to $(PURE_TREE)
 
-lint: $(VENV)/.ready
+lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -56,7 +70,7 @@ bench: build
 bench-all: build $(VENV)/.charts
 	$(BIN)/python -m benchmarks --peers --save $(BENCH_ARGS)
 
-$(VENV)/.charts: $(VENV)/.ready
+$(VENV)/.charts: $(READY)
 	$(BIN)/python $(PIP) install "matplotlib>=3.8"
 	touch $@
 
@@ -69,8 +83,19 @@ bench-check: build
 bench-baseline: build
 	$(BIN)/python -m benchmarks.instructions --update --baseline $(BASELINE)
 
-sanitize: $(VENV)/.ready
-	$(BIN)/python -m buildtools sanitize
+# The interpreter itself is not instrumented, so the sanitizer comes in before it, and what
+# Python leaks on purpose at its end does not count.
+SANITIZE_TREE ?= build/sanitize
+SANITIZE_TESTS ?= tests/conformance tests/plans tests/invalidation tests/threads tests/hostile
+SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+sanitize: $(READY)
+	$(BIN)/python -m buildtools copy --to $(SANITIZE_TREE)
+	CFLAGS="-O1 -g $(SANITIZER)" LDFLAGS="$(SANITIZER)" $(BIN)/python $(SANITIZE_TREE)/build_ext.py
+	cd $(SANITIZE_TREE) && \
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	$(abspath $(BIN))/python -m pytest -p no:cacheprovider $(PYTEST_ARGS) $(wildcard $(SANITIZE_TESTS))
 
 clean:
 	rm -rf build dist .venv .venv-pure .mypy_cache .pytest_cache .ruff_cache .hypothesis

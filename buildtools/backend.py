@@ -7,6 +7,7 @@ gets the start-up file that a wheel carries.
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,14 @@ def build_wheel(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     """Build a wheel; see PEP 517."""
-    name = api.build_wheel(wheel_directory, config_settings, metadata_directory)
-    path = Path(wheel_directory) / name
-    return (wheel.make_pure(path) if is_pure(os.environ) else path).name
+    if not is_pure(os.environ):
+        name: str = api.build_wheel(wheel_directory, config_settings, metadata_directory)
+        return name
+    # Elsewhere first: under its first name it would replace a compiled wheel.
+    with tempfile.TemporaryDirectory(dir=wheel_directory) as folder:
+        name = api.build_wheel(folder, config_settings, metadata_directory)
+        pure = wheel.make_pure(Path(folder) / name)
+        return pure.replace(Path(wheel_directory) / pure.name).name
 
 
 def build_editable(

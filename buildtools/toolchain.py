@@ -22,16 +22,20 @@ class Toolchain:
 def toolchain(environ: Mapping[str, str]) -> Toolchain:
     """Small and reproducible: no debug information, symbols stripped.
 
-    ``CFLAGS`` that state an optimisation level are believed.
+    ``CFLAGS`` that state an optimisation level or ask for debug information are believed.
     """
     if sys.platform == "win32":
         return Toolchain(("/O2",), ())
-    level = () if "-O" in environ.get("CFLAGS", "") else ("-O2",)
-    link = ("-Wl,-x",) if sys.platform == "darwin" else ("-Wl,-s",)
+    chosen = environ.get("CFLAGS", "").split()
+    level = () if any(flag.startswith("-O") for flag in chosen) else ("-O2",)
+    small: tuple[str, ...] = ("-g0",)
+    link: tuple[str, ...] = ("-Wl,-x",) if sys.platform == "darwin" else ("-Wl,-s",)
+    if "-g" in chosen:
+        small = link = ()
     # Setuptools forgets Python's own -DNDEBUG and -fwrapv once CFLAGS is set. And a header of
     # inline functions need not have all of them used in every module.
-    common = ("-g0", "-DNDEBUG", "-fwrapv", "-Wno-unused-function")
-    return Toolchain((*level, *common), link)
+    common = ("-DNDEBUG", "-fwrapv", "-Wno-unused-function")
+    return Toolchain((*level, *small, *common), link)
 
 
 def linker(command: str) -> str:

@@ -119,6 +119,10 @@ class TestKey:
 def test_cflags_that_state_a_level_are_believed() -> None:
     assert "-O2" in toolchain({}).compile_args
     assert "-O2" not in toolchain({"CFLAGS": "-O0 -pipe"}).compile_args
+    assert "-g0" in toolchain({"CFLAGS": "-O0"}).compile_args
+    assert toolchain({"CFLAGS": "-O1 -g"}) == Toolchain(
+        tuple(a for a in toolchain({"CFLAGS": "-O1"}).compile_args if a != "-g0"), ()
+    )
 
 
 def test_no_library_folder_of_this_machine_is_linked_in() -> None:

@@ -178,3 +178,17 @@ print(S().dump({{"a": "1"}}), S().load({{"a": "2", "b": "2020-01-02T03:04:05"}})
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("{'a': 1} {'a': 2, 'b': datetime.datetime(2020, 1, 2, 3, 4, 5)}")
+
+
+def test_a_pure_build_does_not_touch_a_compiled_wheel_beside_it(
+    unpacked: Path, tmp_path: Path
+) -> None:
+    from packaging.tags import sys_tags
+
+    before = tmp_path / f"althaia-4.4.0-{next(iter(sys_tags()))}.whl"
+    before.write_bytes(b"somebody's")
+    environ = {**os.environ, "ALTHAIA_PURE_BUILD": "1"}
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
+    subprocess.run([*command, unpacked], env=environ, check=True, capture_output=True)
+    assert before.read_bytes() == b"somebody's"
+    assert (tmp_path / "althaia-4.4.0-py3-none-any.whl").is_file()
