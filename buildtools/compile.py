@@ -109,8 +109,8 @@ def key(
 
 
 def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store: Path) -> None:
-    from Cython.Compiler.Errors import CompileError
-    from setuptools.errors import BaseError
+    from Cython.Compiler.Errors import CompileError as CythonError
+    from setuptools.errors import BaseError, CompileError, LinkError
 
     try:
         ours = [module for module in modules if not module.upstream]
@@ -122,7 +122,7 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
             checks.insert(_c_file(store, module))
             wording.word_file(_c_file(store, module))
         _link(layout, modules, tools, store)
-    except (CompileError, BaseError, OSError) as error:
+    except (CythonError, CompileError, LinkError, BaseError, OSError) as error:
         raise BuildError(
             "compiling",
             f"{type(error).__name__}: {error}",
@@ -142,6 +142,9 @@ def _translate(modules: list[CompiledModule], root: Path, folder: Path) -> None:
 
     if not modules:
         return
+    for module in modules:
+        # Cython makes a folder once a process, even if the name then stands for another place.
+        (folder / module.source).parent.mkdir(parents=True, exist_ok=True)
     # Relative paths only: what the C files and the binaries say does not depend on this machine.
     with contextlib.chdir(root):
         cythonize(

@@ -1,0 +1,158 @@
+"""The stages together, in small trees: what they leave behind, and how they stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from buildtools import compile as compiling
+from buildtools.errors import BuildError
+from buildtools.layout import Layout
+from buildtools.modules import compiled_modules
+from buildtools.pipeline import build, is_pure, main
+from buildtools.upstream import Upstream
+
+needs_compiler = pytest.mark.skipif(
+    is_pure(os.environ), reason="a pure build is what one makes where there is no compiler"
+)
+
+
+@pytest.fixture
+def tree(layout: Layout, tmp_path: Path) -> Layout:
+    """What a build reads, and an upstream's worth of our own package."""
+    for name in ("patches", "vendor/marshmallow"):
+        shutil.copytree(
+            layout.root / name, tmp_path / name, ignore=shutil.ignore_patterns("marshmallow-*")
+        )
+    shutil.copy(layout.root / "pyproject.toml", tmp_path)
+    (tmp_path / "althaia").mkdir()
+    for header in layout.package.glob("*.h"):
+        shutil.copy(header, tmp_path / "althaia")
+    return Layout(tmp_path)
+
+
+def sources(layout: Layout) -> Path:
+    """The unpacked sdist that the fixtures fetched."""
+    return layout.lock.parent / "marshmallow-4.4.0"
+
+
+def test_a_pure_build(tree: Layout, layout: Layout, pinned: Upstream) -> None:
+    (tree.package / "stale.so").write_bytes(b"")
+    build(tree, {"ALTHAIA_PURE_BUILD": "1", "ALTHAIA_UPSTREAM": str(sources(layout))})
+    written = {
+        path.relative_to(tree.generated).as_posix()
+        for path in tree.generated.rglob("*")
+        if path.is_file()
+    }
+    assert written == {*pinned.files, "LICENSE", "NOTICE"}
+    assert "_seam.dump(" in (tree.generated / "schema.py").read_text("utf-8")
+    assert [*tree.package.rglob("*.so")] == []
+    info = json.loads(tree.stamp.read_text("utf-8"))
+    assert info["compiled"] is False
+    assert info["upstream"] == {"version": "4.4.0", "pinned": False}
+    assert info["semantics"]["differing"] == []
+
+
+def test_another_line_builds_and_says_what_it_does_not_know(
+    tree: Layout, layout: Layout, older_line: Upstream, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = layout.lock.parent / "marshmallow-3.26.2"
+    environ = {"ALTHAIA_PURE_BUILD": "1", "ALTHAIA_UPSTREAM": str(folder)}
+    assert main(tree.root, environ) == 0
+    assert (tree.generated / "base.py").is_file()
+    differing = json.loads(tree.stamp.read_text("utf-8"))["semantics"]["differing"]
+    assert "schema.Schema._deserialize" in differing
+    assert "schema.Schema._deserialize" in capsys.readouterr().out
+
+
+def test_an_error_is_one_message_and_an_exit_code(
+    tree: Layout, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(tree.root, {"ALTHAIA_UPSTREAM": str(tree.root)}) == 1
+    said = capsys.readouterr().err
+    assert "ALTHAIA_UPSTREAM names a folder without src/marshmallow/schema.py" in said
+    assert "\n  -> " in said
+    assert "Traceback" not in said
+
+
+def test_a_changed_upstream_stops_the_build_where_a_patch_does_not_fit(
+    tree: Layout, layout: Layout, pinned: Upstream, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tree.root / "upstream"
+    shutil.copytree(sources(layout), copy)
+    schema = copy / "src" / "marshmallow" / "schema.py"
+    text = schema.read_text("utf-8")
+    schema.write_text(text.replace("error_store = ErrorStore()", "error_store = ErrorStore( )"))
+    assert main(tree.root, {"ALTHAIA_PURE_BUILD": "1", "ALTHAIA_UPSTREAM": str(copy)}) == 1
+    said = capsys.readouterr().err
+    assert "patches/seam-load.patch" in said
+    assert "inside Schema._do_load of schema.py" in said
+    assert pinned.version == "4.4.0"
+
+
+@pytest.mark.parametrize(("value", "answer"), [("1", True), ("", False), ("0", False)])
+def test_a_pure_build_is_asked_for(value: str, answer: bool) -> None:
+    assert is_pure({"ALTHAIA_PURE_BUILD": value}) is answer
+
+
+def write_module(tree: Layout, text: str) -> None:
+    (tree.package / "__init__.py").touch()
+    (tree.package / "sum_cy.py").write_text(text, "utf-8")
+
+
+@needs_compiler
+def test_a_compiler_failure_is_an_error(tree: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_module(tree, "total = 1\n")
+    monkeypatch.setenv("CC", "false")
+    with pytest.raises(BuildError, match=r"ALTHAIA_PURE_BUILD=1") as caught:
+        compiling.compile_modules(tree, compiled_modules(tree), os.environ)
+    assert caught.value.where == "compiling"
+    assert "C compiler" in caught.value.remedy
+    assert [*tree.package.rglob("*.so")] == []
+
+
+@needs_compiler
+def test_what_cython_refuses_is_an_error(tree: Layout, capfd: pytest.CaptureFixture[str]) -> None:
+    write_module(tree, "from cython.cimports.nowhere import nothing\n")
+    with pytest.raises(BuildError, match="compiling: CompileError"):
+        compiling.compile_modules(tree, compiled_modules(tree), os.environ)
+    assert "sum_cy.py" in capfd.readouterr().err
+
+
+@needs_compiler
+def test_our_modules_use_declarations_and_headers_beside_them(
+    tree: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_module(
+        tree,
+        "import cython\n"
+        "from cython.cimports.althaia.twice import twice\n\n\n"
+        "def total(x: cython.int) -> cython.int:\n"
+        "    return twice(x) + 1\n",
+    )
+    (tree.package / "twice.pxd").write_text(
+        'cdef extern from "althaia/twice.h":\n    int twice(int) nogil\n'
+    )
+    (tree.package / "twice.h").write_text("static int twice(int x) { return 2 * x; }\n")
+    monkeypatch.setenv("CFLAGS", "-O0")
+    first = compiling.compile_modules(tree, compiled_modules(tree), os.environ)
+    again = compiling.compile_modules(tree, compiled_modules(tree), os.environ)
+    assert (first, again) == (["althaia.sum_cy"], [])
+    code = "from althaia import sum_cy; print(sum_cy.total(20), sum_cy.__file__)"
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("ALTHAIA_", "PYTHON"))}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tree.root,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("41 ")
+    assert not done.stdout.strip().endswith(".py")
