@@ -54,7 +54,9 @@ def bench(options: argparse.Namespace) -> int:
     console = Console(stderr=True)
     with console.status("making environments"), contestants(libraries) as (running, absent):
         for name, reason in absent.items():
-            console.print(f"[yellow]{name} does not take part:[/] {reason}", highlight=False)
+            console.print(f"{name} does not take part: {reason}", highlight=False, markup=False)
+        if OURS.name in absent:
+            return 2
         versions = {c.library.name: c.versions for c in running}
         with Progress(console=console, transient=True) as progress:
             task = progress.add_task("", total=len(cases))

@@ -30,7 +30,9 @@ class Library:
 
 
 UPSTREAM = Library("upstream", "marshmallow 4.4.0", "upstream", None)
-OURS = Library("althaia", "althaia", "ours", None)
+# Uncompiled, it would be measured all the same, and shown as what it is not.
+COMPILED = MappingProxyType({"ALTHAIA_REQUIRE_COMPILED": "1"})
+OURS = Library("althaia", "althaia", "ours", None, variables=COMPILED)
 HAND_WRITTEN = Library("hand-written", "hand-written Python", "handwritten", None, drop_in=False)
 PURE = Library(
     "pure",
@@ -41,7 +43,11 @@ PURE = Library(
     variables={"ALTHAIA_PURE_BUILD": "1"},
 )
 NO_PLANS = Library(
-    "no-plans", "althaia, ALTHAIA_PLANS=0", "ours", None, variables={"ALTHAIA_PLANS": "0"}
+    "no-plans",
+    "althaia, ALTHAIA_PLANS=0",
+    "ours",
+    None,
+    variables={**COMPILED, "ALTHAIA_PLANS": "0"},
 )
 PREDECESSOR = Library("althaia-4.3.0", "althaia 4.3.0", "predecessor", ("althaia==4.3.0",))
 DEEP_FRIED = Library(
