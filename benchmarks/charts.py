@@ -18,7 +18,7 @@ TEXT = "#808080"
 OURS, HAND, UPSTREAM, OTHERS = "#2a9d8f", "#d98e04", "#c0504d", "#8f9bb3"
 COLOURS = {"althaia": OURS, "hand-written": HAND, "upstream": UPSTREAM}
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     # Element names from a fixed salt, so that equal figures give equal files.
     "svg.hashsalt": "althaia",

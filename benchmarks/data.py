@@ -188,7 +188,7 @@ def flat_records(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def orders(count: int, lines: int) -> list[Bag]:
+def orders(count: int, lines: int) -> list[Any]:
     """Orders, their lines, and each line's product."""
     return [
         Bag(
