@@ -403,7 +403,9 @@ def test_the_class_registry(ma: Any, log: Any) -> None:
 
     def make(module: str, register: bool = True) -> Any:
         meta = type("Meta", (), {"register": register})
-        return type("Same", (ma.Schema,), {"__module__": module, "Meta": meta, "f": ma.fields.Raw()})
+        return type(
+            "Same", (ma.Schema,), {"__module__": module, "Meta": meta, "f": ma.fields.Raw()}
+        )
 
     make("one")
     log.attempt(registry.get_class, "Same")

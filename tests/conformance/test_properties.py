@@ -1,0 +1,156 @@
+"""Random schemas, objects and changes between calls: the libraries never differ.
+
+``HYPOTHESIS_PROFILE=nightly`` tries many more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conformance import harness
+from tests.strategies.data import build_value, objects_for, values_for
+from tests.strategies.programs import LOADABLE, programs, run_program
+from tests.strategies.schemas import build_field, build_schema, schemas, simple_fields
+
+
+@pytest.mark.parametrize("mode", harness.MODES)
+@given(program=programs())
+def test_programs(mode: str, program: dict[str, Any]) -> None:
+    harness.compare(run_program, plans=mode == "plans", program=program)
+
+
+@given(program=programs())
+def test_programs_as_the_engine_sees_fit(program: dict[str, Any]) -> None:
+    expected = harness.run(run_program, harness.libraries()[0], program=program)
+    actual = harness.run(run_program, harness.libraries()[1], program=program)
+    assert not harness.difference(expected, actual)
+
+
+def _dump_and_load(ma: Any, log: Any, schema: Any, objects: Any, inputs: Any) -> None:
+    try:
+        made = build_schema(ma, log, schema)()
+    except Exception as error:
+        log("not made", error)
+        return
+    for described in objects:
+        log.attempt(made.dump, build_value(described))
+    log.attempt(made.dump, [build_value(described) for described in objects], many=True)
+    for described in inputs:
+        log.attempt(made.load, log.watch(build_value(described)))
+    log.attempt(made.load, [build_value(described) for described in inputs], many=True)
+
+
+@given(st.data())
+def test_one_schema_and_many_objects(data: Any) -> None:
+    schema = data.draw(schemas)
+    objects = data.draw(st.lists(objects_for(schema), min_size=1, max_size=4))
+    inputs = data.draw(st.lists(objects_for(schema, kinds=LOADABLE), min_size=1, max_size=4))
+    harness.compare(_dump_and_load, schema=schema, objects=objects, inputs=inputs)
+
+
+def _one_field(ma: Any, log: Any, field: Any, values: Any) -> None:
+    made = build_field(ma, log, field)
+    log.attempt(ma.Schema.from_dict, {"f": made})
+    schema = ma.Schema.from_dict({"f": made})()
+    key = made.data_key or "f"
+    for described in values:
+        log.attempt(schema.dump, {made.attribute or "f": build_value(described)})
+        log.attempt(schema.load, {key: build_value(described)})
+
+
+@given(st.data())
+def test_one_field_and_many_values(data: Any) -> None:
+    field = data.draw(simple_fields)
+    values = data.draw(st.lists(values_for(field), min_size=1, max_size=8))
+    harness.compare(_one_field, field=field, values=values)
+
+
+TEXTS = {
+    "integer": st.one_of(st.integers().map(str), st.text("0123456789 _-+.eE\u0660", max_size=12)),
+    "float": st.one_of(st.floats().map(repr), st.text("0123456789 _-+.eEinfaN", max_size=12)),
+    "decimal-nan": st.one_of(st.decimals().map(str), st.text("0123456789-+.eEsNa", max_size=9)),
+    "datetime": st.one_of(
+        st.datetimes(timezones=st.none() | st.timezones()).map(str),
+        st.text("0123456789-:T.+Z W", max_size=32),
+        st.from_regex(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{0,7})?)?(Z|[+-]\d\d:\d\d)?"),
+    ),
+    "date": st.one_of(st.dates().map(str), st.text("0123456789-W", max_size=12)),
+    "time": st.one_of(st.times().map(str), st.text("0123456789:.+Z", max_size=20)),
+    "uuid": st.one_of(
+        st.uuids().map(str),
+        st.text("0123456789abcdefABCDEF-{}urn:_ ", min_size=30, max_size=45),
+        st.uuids().map(lambda value: value.hex),
+    ),
+    "email": st.one_of(
+        st.emails(),
+        st.from_regex(r"[\w.+%'-]{1,12}@[\w.-]{1,12}(\.[\w-]{0,4})?\s?", fullmatch=True),
+        st.text("ab1.@-_+ \n\"'é\u0660[]", max_size=24),
+    ),
+    "url": st.one_of(
+        st.from_regex(
+            r"(https?|ftp|HTTP)://([\w.:@-]{1,12}|\[[0-9a-f:]*\])(:\d{0,6})?(/[\w%/.~-]*)?"
+            r"(\?[\w&=]*)?(#\w*)?\s?",
+            fullmatch=True,
+        ),
+        st.text("htps:/.ab1-_@?#[]% \n\u0660", max_size=30),
+    ),
+    "ip": st.one_of(st.ip_addresses().map(str), st.text("0123456789.:abcdef%", max_size=40)),
+    "boolean": st.text("yesnotrufalYESNO10", max_size=5),
+    "enum": st.sampled_from(["RED", "GREEN", "CRIMSON", "red", "__class__", "name", "value", ""]),
+}
+
+
+def _texts(ma: Any, log: Any, kind: str, texts: list[str]) -> None:
+    from tests.conformance.material import FIELDS
+
+    schema = ma.Schema.from_dict({"f": FIELDS[kind](ma)})()
+    for text in texts:
+        loaded = log.attempt(schema.load, {"f": text})
+        if isinstance(loaded, dict):
+            log.attempt(schema.dump, loaded)
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@given(data=st.data())
+def test_texts_that_look_right(kind: str, data: Any) -> None:
+    texts = data.draw(st.lists(TEXTS[kind], min_size=3, max_size=8))
+    harness.compare(_texts, kind=kind, texts=texts)
+
+
+NATIVE = {
+    "integer": st.one_of(st.integers(), st.floats(), st.booleans(), st.decimals()),
+    "float": st.one_of(st.floats(), st.integers()),
+    "decimal-places": st.one_of(st.decimals(), st.integers(), st.floats()),
+    "datetime": st.datetimes(timezones=st.none() | st.timezones()),
+    "datetime-timestamp": st.datetimes(timezones=st.none() | st.timezones()),
+    "datetime-rfc": st.datetimes(timezones=st.none() | st.timezones()),
+    "date": st.one_of(st.dates(), st.datetimes()),
+    "time": st.times(timezones=st.none() | st.timezones()),
+    "timedelta": st.timedeltas(),
+    "timedelta-days": st.timedeltas(),
+    "uuid": st.uuids(),
+    "ip": st.ip_addresses(),
+    "string": st.one_of(st.text(), st.binary(), st.integers(), st.floats(), st.booleans()),
+}
+
+
+def _natives(ma: Any, log: Any, kind: str, values: list[Any]) -> None:
+    from tests.conformance.material import FIELDS
+
+    schema = ma.Schema.from_dict({"f": FIELDS[kind](ma)})()
+    for value in values:
+        dumped = log.attempt(schema.dump, {"f": value})
+        log.attempt(schema.load, {"f": value})
+        if isinstance(dumped, dict):
+            log.attempt(schema.load, dumped)
+
+
+@pytest.mark.parametrize("kind", NATIVE)
+@given(data=st.data())
+def test_native_values(kind: str, data: Any) -> None:
+    values = data.draw(st.lists(NATIVE[kind], min_size=3, max_size=8))
+    harness.compare(_natives, kind=kind, values=values)

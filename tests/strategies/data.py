@@ -1,0 +1,125 @@
+"""Objects to dump and data to load, as plain descriptions made anew for each library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.conformance.material import OBJECTS, VALUES
+from tests.strategies.schemas import NAMES
+
+# What a kind of field takes gladly; a random value is nearly always refused.
+FITTING: dict[str, list[str]] = {
+    "integer": ["int", "digits", "zero", "big", "minus", "true", "float", "int-subclass"],
+    "float": ["float", "int", "decimal-digits", "nan", "float-subclass"],
+    "decimal": ["decimal", "decimal-digits", "int", "decimal-exponent"],
+    "string": ["str", "empty", "unicode", "str-subclass", "bytes", "plain-str-subclass"],
+    "boolean": ["true", "false", "yes", "one", "false-text"],
+    "datetime": ["datetime", "datetime-utc", "iso-datetime", "iso-z", "datetime-odd-zone"],
+    "naive": ["datetime", "iso-datetime", "iso-basic"],
+    "aware": ["datetime-utc", "iso-z", "datetime"],
+    "date": ["date", "iso-date", "datetime"],
+    "time": ["time", "iso-time", "time-micro"],
+    "timedelta": ["timedelta", "int", "float", "timedelta-minus"],
+    "uuid": ["uuid", "uuid-text", "uuid-hex", "sixteen-bytes"],
+    "ip": ["ipv4", "ipv4-text", "ipv6-text", "ip-interface", "ip-interface-text"],
+    "enum": ["enum", "enum-name", "enum-value", "one", "enum-alias", "int-enum"],
+    "email": ["email", "not-email", "str"],
+    "url": ["url", "url-relative", "not-url"],
+    "list": ["list", "empty-list", "list-of-none", "tuple", "list-of-dicts"],
+    "tuple": ["tuple", "list", "namedtuple"],
+    "dict": ["dict", "empty-dict", "dict-of-lists", "int-keyed", "mapping-proxy"],
+    "validated": ["int", "one"],
+}
+
+value_names = st.sampled_from(sorted(VALUES))
+Described = Any
+
+
+def values_for(field: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Described]:
+    """Descriptions of values for a described field: most fit, some do not."""
+    kind = field["kind"]
+    odd = st.tuples(st.just("value"), value_names)
+    if depth == 0:
+        return odd
+    fit: st.SearchStrategy[Described]
+    if kind == "list of":
+        items = st.lists(values_for(field["inner"][0], depth - 1), max_size=3)
+        fit = st.tuples(st.sampled_from(["list", "tuple", "query"]), items)
+    elif kind == "dict of":
+        pairs = st.lists(
+            st.tuples(
+                values_for(field["inner"][0], depth - 1), values_for(field["inner"][1], depth - 1)
+            ),
+            max_size=3,
+        )
+        fit = st.tuples(st.just("mapping"), pairs)
+    elif kind == "tuple of":
+        fit = st.tuples(
+            st.just("tuple"), st.tuples(*(values_for(each, depth - 1) for each in field["inner"]))
+        )
+    elif kind == "pluck of":
+        fit = st.one_of(objects_for(field["schema"], depth - 1), odd)
+    elif kind == "many schemas":
+        fit = st.tuples(
+            st.just("list"), st.lists(objects_for(field["schema"], depth - 1), max_size=3)
+        )
+    elif kind == "one schema":
+        fit = objects_for(field["schema"], depth - 1)
+    else:
+        known = FITTING.get(kind.partition("-")[0])
+        fit = st.tuples(st.just("value"), st.sampled_from(known)) if known else odd
+    return st.one_of(fit, fit, fit, fit, odd, st.just(("value", "none")))
+
+
+def objects_for(
+    schema: dict[str, Any], depth: int = 3, kinds: list[str] | None = None
+) -> st.SearchStrategy[Described]:
+    """Descriptions of objects (or of mappings to load) for a described schema."""
+    entries: dict[str, st.SearchStrategy[Described]] = {}
+    for name, field in schema["fields"].items():
+        for key in {name, field["options"].get("data_key", name)}:
+            entries[key] = values_for(field, depth)
+    extra = st.dictionaries(
+        st.sampled_from([*NAMES, "x", "unknown"]),
+        st.tuples(st.just("value"), value_names),
+        max_size=1,
+    )
+    content = st.builds(
+        lambda known, more: {**more, **known}, st.fixed_dictionaries({}, optional=entries), extra
+    )
+    full = st.builds(lambda known, more: {**more, **known}, st.fixed_dictionaries(entries), extra)
+    kind = st.one_of(st.just("dict"), st.just("dict"), st.sampled_from(kinds or sorted(OBJECTS)))
+    return st.tuples(st.just("object"), kind, st.one_of(full, full, content))
+
+
+def build_value(described: Described) -> Any:
+    """The value that a description stands for, made anew."""
+    sort, *rest = described
+    if sort == "value":
+        return VALUES[rest[0]]()
+    if sort == "mapping":
+        pairs = []
+        for key, value in rest[0]:
+            made = build_value(key)
+            try:
+                hash(made)
+            except Exception:
+                continue
+            pairs.append((made, build_value(value)))
+        try:
+            return dict(pairs)
+        except Exception:
+            return {}
+    if sort == "object":
+        kind, content = rest
+        made = {key: build_value(value) for key, value in content.items()}
+        try:
+            return OBJECTS[kind](**made)
+        except Exception:
+            return made
+    items = [build_value(each) for each in rest[0]]
+    if sort == "tuple":
+        return tuple(items)
+    return iter(items) if sort == "query" else items

@@ -1,0 +1,173 @@
+"""What is done with a schema: calls, changes between them, copies; drawn at random."""
+
+from __future__ import annotations
+
+import collections
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.strategies import data, schemas
+from tests.strategies.schemas import NAMES, OVERRIDES, SCHEMA_OVERRIDES, VALIDATORS
+
+LOADABLE = [
+    "dict",
+    "ordered-dict",
+    "defaultdict",
+    "mapping",
+    "mapping-proxy",
+    "multidict",
+    "dict-like",
+    "namespace",
+    "none",
+    "list",
+]
+
+names = st.sampled_from(NAMES)
+flags = st.sampled_from([None, None, True, False])
+
+
+def _calls(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    objects = data.objects_for(schema)
+    inputs = data.objects_for(schema, kinds=LOADABLE)
+    many = st.lists(objects, max_size=3)
+    many_inputs = st.lists(inputs, max_size=3)
+    options = st.fixed_dictionaries(
+        {},
+        optional={
+            "partial": st.sampled_from([True, False, (), ("a",), ("a.a", "b"), ["c"]]),
+            "unknown": st.sampled_from(["raise", "exclude", "include"]),
+        },
+    )
+    return st.one_of(
+        st.tuples(st.just("dump"), objects, flags),
+        st.tuples(st.just("dump"), st.tuples(st.just("list"), many), st.just(True)),
+        st.tuples(st.just("load"), inputs, flags, options),
+        st.tuples(st.just("load"), st.tuples(st.just("list"), many_inputs), st.just(True), options),
+        st.tuples(st.just("validate"), inputs, flags),
+    )
+
+
+changes = st.one_of(
+    st.tuples(st.just("data_key"), names, st.sampled_from([None, "", "a", "new"])),
+    st.tuples(st.just("attribute"), names, st.sampled_from([None, "b", "x.y"])),
+    st.tuples(st.just("dump_default"), names, st.sampled_from(["missing", "none", "list()"])),
+    st.tuples(st.just("load_default"), names, st.sampled_from(["missing", "none", "text"])),
+    st.tuples(st.just("required"), names, st.booleans()),
+    st.tuples(st.just("allow_none"), names, st.booleans()),
+    st.tuples(st.just("validator"), names, st.sampled_from(sorted(VALIDATORS))),
+    st.tuples(st.just("no-validators"), names),
+    st.tuples(st.just("message"), names, st.sampled_from(["invalid", "required", "null"])),
+    st.tuples(st.just("replace"), names, schemas.simple_fields),
+    st.tuples(st.just("remove"), names, st.sampled_from(["dump_fields", "load_fields", "fields"])),
+    st.tuples(st.just("add"), st.sampled_from(["new", "a"]), schemas.simple_fields),
+    st.tuples(st.just("class"), names),
+    st.tuples(st.just("method"), names, st.sampled_from(OVERRIDES)),
+    st.tuples(st.just("own-method"), names, st.sampled_from(OVERRIDES)),
+    st.tuples(st.just("schema-method"), st.sampled_from(SCHEMA_OVERRIDES)),
+    st.tuples(st.just("schema-own-method"), st.sampled_from(SCHEMA_OVERRIDES)),
+    st.tuples(st.just("many"), st.booleans()),
+    st.tuples(st.just("unknown"), st.sampled_from(["raise", "exclude", "include"])),
+    st.tuples(st.just("partial"), st.sampled_from([True, None, ("a",)])),
+    st.tuples(st.just("dict_class")),
+    st.tuples(st.just("nested-key"), names),
+    st.tuples(st.just("declared"), names),
+    st.tuples(st.just("library-method"), st.sampled_from(["Integer", "String", "Field", "Nested"])),
+    st.tuples(st.just("instance"), schemas.instances),
+    st.tuples(st.just("copy")),
+    st.tuples(st.just("deepcopy")),
+)
+
+
+@st.composite
+def programs(draw: Callable[[Any], Any]) -> dict[str, Any]:
+    """A schema class, the options of an instance, and what is done with it."""
+    schema = draw(schemas.schemas)
+    calls = _calls(schema)
+    repeated = calls.map(lambda call: ("twice", call))
+    steps = st.lists(
+        st.one_of(calls, repeated, st.tuples(st.just("change"), changes)), min_size=1, max_size=8
+    )
+    return {"schema": schema, "options": draw(schemas.instances), "steps": draw(steps)}
+
+
+def run_program(ma: Any, log: Any, program: dict[str, Any]) -> None:
+    """Do what a program says with library ``ma``, recording what comes of it."""
+    try:
+        cls = schemas.build_schema(ma, log, program["schema"])
+        schema = cls(**program["options"])
+    except Exception as error:
+        log("not made", error)
+        return
+    for step in program["steps"]:
+        schema = _step(ma, log, cls, schema, step)
+    log("vars", sorted(vars(schema)))
+
+
+def _step(ma: Any, log: Any, cls: Any, schema: Any, step: Any) -> Any:
+    sort, *rest = step
+    log(sort)
+    if sort == "twice":
+        _step(ma, log, cls, schema, rest[0])
+        return _step(ma, log, cls, schema, rest[0])
+    if sort == "change":
+        changed = log.attempt(lambda: _change(ma, log, cls, schema, *rest[0]) and None)
+        if not isinstance(changed, Exception) and rest[0][0] in ("copy", "deepcopy"):
+            return getattr(copy, rest[0][0])(schema)
+        if not isinstance(changed, Exception) and rest[0][0] == "instance":
+            made = log.attempt(cls, **rest[0][1])
+            return schema if isinstance(made, Exception) else made
+        return schema
+    value = log.watch(data.build_value(rest[0]))
+    options: dict[str, Any] = dict(rest[2]) if len(rest) > 2 else {}
+    log.attempt(getattr(schema, sort), value, many=rest[1], **options)
+    return schema
+
+
+def _change(ma: Any, log: Any, cls: Any, schema: Any, sort: str, *args: Any) -> None:
+    field = schema.fields[args[0]] if args and args[0] in schema.fields else None
+    if sort in ("data_key", "attribute", "required", "allow_none") and field is not None:
+        setattr(field, sort, args[1])
+    elif sort in ("dump_default", "load_default") and field is not None:
+        setattr(field, sort, schemas.default(ma, args[1]))
+    elif sort == "validator" and field is not None:
+        field.validators.append(VALIDATORS[args[1]](ma))
+    elif sort == "no-validators" and field is not None:
+        field.validators.clear()
+    elif sort == "message" and field is not None:
+        field.error_messages[args[1]] = "changed"
+    elif sort in ("replace", "add"):
+        made = schemas.build_field(ma, log, args[1])
+        made._bind_to_schema(args[0], schema)
+        for name in ("fields", "dump_fields", "load_fields"):
+            getattr(schema, name)[args[0]] = made
+    elif sort == "remove":
+        getattr(schema, args[1]).pop(args[0], None)
+    elif sort == "class" and field is not None:
+        field.__class__ = type("Changed", (type(field),), {})
+    elif sort == "method" and hasattr(type(field), args[1]) and field is not None:
+        kind = type(field)
+        log.patch(kind, args[1], schemas.logged(log, args[1], getattr(kind, args[1])))
+    elif sort == "own-method" and field is not None and hasattr(type(field), args[1]):
+        method = schemas.logged(log, args[1], getattr(type(field), args[1]))
+        setattr(field, args[1], method.__get__(field))
+    elif sort == "schema-method":
+        setattr(cls, args[0], schemas.logged(log, args[0], getattr(ma.Schema, args[0])))
+    elif sort == "schema-own-method":
+        method = schemas.logged(log, args[0], getattr(ma.Schema, args[0]))
+        setattr(schema, args[0], method.__get__(schema))
+    elif sort in ("many", "unknown", "partial"):
+        setattr(schema, sort, args[0])
+    elif sort == "dict_class":
+        schema.dict_class = collections.OrderedDict
+    elif sort == "nested-key" and hasattr(field, "nested"):
+        for inner in field.schema.fields.values():
+            inner.data_key = f"key of {inner.name}"
+    elif sort == "declared" and args[0] in cls._declared_fields:
+        cls._declared_fields[args[0]].data_key = "declared"
+    elif sort == "library-method":
+        kind = getattr(ma.fields, args[0])
+        for name in ("_serialize", "_deserialize"):
+            log.patch(kind, name, schemas.logged(log, name, getattr(kind, name)))
