@@ -144,6 +144,11 @@ def test_our_modules_use_declarations_and_headers_beside_them(
     first = compiling.compile_modules(tree, compiled_modules(tree), os.environ)
     again = compiling.compile_modules(tree, compiled_modules(tree), os.environ)
     assert (first, again) == (["althaia.sum_cy"], [])
+    (binary,) = tree.package.glob("sum_cy.*[!y]")
+    before = binary.read_bytes()
+    shutil.rmtree(tree.work)
+    assert compiling.compile_modules(tree, compiled_modules(tree), os.environ) == first
+    assert binary.read_bytes() == before, "the same sources make the same binary"
     code = "from althaia import sum_cy; print(sum_cy.total(20), sum_cy.__file__)"
     environ = {k: v for k, v in os.environ.items() if not k.startswith(("ALTHAIA_", "PYTHON"))}
     done = subprocess.run(
