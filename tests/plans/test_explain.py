@@ -97,6 +97,39 @@ def test_the_tree() -> None:
     assert dump_text(Order()) == ORDER
 
 
+class Signup(ma.Schema):
+    name = fields.String(
+        data_key="Name", attribute="full.name", validate=[ma.validate.Length(min=1), str.isupper]
+    )
+    mail = fields.Email()
+    slug = Slug()
+    odd = type("Odd", (fields.Raw,), {"deserialize": lambda *args, **kwargs: 1})()
+    inner = fields.Nested(Inner)
+
+    @ma.validates("name")
+    def check_name(self, value: str, **kwargs: Any) -> None: ...
+
+
+def test_the_load_side() -> None:
+    load = althaia.explain(Signup).load
+    assert load is not None
+    assert load.hooks == {"validates": ("check_name",)}
+    name, mail, slug, odd, inner = load.fields
+    assert (name.step, name.reads, name.key, name.source) == ("text", "Name", "full.name", "key")
+    assert name.checks == ("length", "called")
+    assert mail.checks == ("e-mail",)
+    assert slug.narrow
+    assert (odd.step, odd.source) == ("field's own deserialize", "deserialize")
+    assert not odd.narrow
+    assert inner.nested is not None
+    assert inner.nested.load is not None
+    assert inner.nested.dump is None
+    text = althaia.explain(Signup).as_text()
+    assert "    name: text, from 'Name', as 'full.name'" in text
+    assert "      checks: length, called" in text
+    assert "  load: a plan of 5 steps, 1 of them left to the field's own code" in text
+
+
 def test_repr() -> None:
     assert repr(althaia.explain(Inner)).startswith(
         "<Explanation of tests.plans.test_explain.Inner: dump: 1 step"
@@ -175,8 +208,13 @@ def test_schemas_that_nest_ever_new_ones_end() -> None:
     def deeper() -> Any:
         return ma.Schema.from_dict({"n": fields.Nested(deeper)})()
 
-    text = althaia.explain(deeper()).as_text()
-    assert text.count("GeneratedSchema") == DEEPEST + 1
+    explanation = althaia.explain(deeper())
+    for direction in ("dump", "load"):
+        depth, innermost = 1, explanation
+        while (shown := getattr(innermost, direction)) is not None:
+            innermost = shown.fields[0].nested
+            depth += 1
+        assert depth == DEEPEST + 1
 
 
 class Accessor(ma.Schema):

@@ -86,6 +86,16 @@ def test_plans_declined(schema: Any) -> None:
     assert counts(schema) == counted(unplanned=3, built=1, declined=1)
 
 
+def test_loads(schema: Any) -> None:
+    counters = statistics_of(type(schema))
+    for _ in range(3):
+        schema.load({"a": 1})
+    schema.load([{"a": 1}, {"a": 2}], many=True)
+    schema.validate({"a": "x"})
+    assert counters.load.as_dict() == counted(calls=5, objects=6, built=1)
+    assert counters.dump.as_dict() == NOTHING
+
+
 def test_calls_before_a_plan_pays(schema: Any) -> None:
     engine.build_at_once(False)
     schema.dump({"a": 1})

@@ -45,6 +45,13 @@ def test_a_field_of_upstreams_own() -> None:
     )
 
 
+def test_a_field_that_loads() -> None:
+    schema = schema_of(ma, {"n": fields.Dict(keys=fields.Integer(required=1))})
+    assert schema.dump({}) == {}
+    with pytest.raises(althaia.StrictError, match=r"field 'n\.keys', .* required is neither"):
+        schema.load({})
+
+
 def test_a_field_inside_another() -> None:
     schema = schema_of(ma, {"all": fields.List(fields.DateTime(format=b"iso"))})
     with pytest.raises(althaia.StrictError, match=r"field 'all\.items', .* format is a bytes"):
