@@ -32,7 +32,8 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> load.LoadPlan:
     :param schema: a marshmallow schema instance.
     :param statistics: the counters of its class, which the plan carries along.
     """
-    members = schema.load_fields
+    # Not by asking the schema: its class may answer for its attributes, and would notice.
+    members = object.__getattribute__(schema, "__dict__").get("load_fields")
     analysis = Analysis(upstream, schema, members)
     common = {
         "schema_class": type(schema),
@@ -41,10 +42,10 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> load.LoadPlan:
         "hooks": {},
     }
     try:
-        if type(members) is not dict and type(members) is not OrderedDict:
-            raise Opaque(f"load_fields is a {type(members).__qualname__}")
         if analysis.schema_value("load_fields") is not members:
             raise Opaque("load_fields is not a plain attribute")
+        if type(members) is not dict and type(members) is not OrderedDict:
+            raise Opaque(f"load_fields is a {type(members).__qualname__}")
         if static(type(schema), "__getattribute__") is not object.__getattribute__:
             raise Opaque("the schema class overrides __getattribute__")
         if not upstream.is_known("schema.Schema._deserialize", "schema.Schema._do_load"):
@@ -90,13 +91,13 @@ NESTABLE = ("load", "_do_load", "handle_error")
 
 def _check_helpers(analysis: Analysis) -> None:
     """Make sure that the helpers a load replaces by its own code are upstream's."""
-    analysis.field_function("schema", "set_value")
+    analysis.field_function("schema", "Mapping", "missing", "set_value")
     analysis.field_function("schema", "is_collection")
     analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
     analysis.field_function("schema", "is_sequence_but_not_string")
     analysis.field_function("schema", "ErrorStore")
     analysis.field_function("schema", "ValidationError")
-    analysis.field_function("fields", "ValidationError")
+    analysis.field_function("fields", "ValidationError", "missing_")
     analysis.field_function("error_store", "copy_containers", "merge_errors")
     store = analysis.upstream.schema["ErrorStore"]
     analysis.watch_type(store)
@@ -383,6 +384,7 @@ def _number(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
         strict = validated[0] is integer and _flag(analysis, field, "strict")
         return load.LoadIntegerStep(field, **options).configure(strict=strict)
     if num_type is float and validated == [floating, number]:
+        analysis.field_function("fields", "math")
         allow_nan = analysis.field_value(field, "allow_nan") is not False
         return load.LoadFloatStep(field, **options).configure(allow_nan=allow_nan)
     raise Opaque(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
@@ -487,6 +489,7 @@ TIMEDELTA = dt.timedelta
 
 def _uuid(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
     analysis.field_method(field, "_validated", analysis.upstream.fields["UUID"])
+    analysis.field_function("fields", "uuid")
     if analysis.watch_entry(vars(uuid), "UUID") is not UUID:
         raise Opaque("uuid.UUID is replaced")
     analysis.watch_type(UUID)

@@ -292,15 +292,17 @@ def load(schema, data, many, partial, unknown, bint postprocess):
             counters.unplanned += 1
             return DECLINED
     counters = <Counters>plan.statistics
-    if partial is None:
-        partial = schema.partial
-    if not plan.whole or not plannable_partial(partial):
+    if not plan.whole:
         if plan.declined:
             counters.unplanned += 1
         return DECLINED
     many = schema.many if many is None else bool(many)
     if unknown is None:
         unknown = schema.unknown
+    if partial is None:
+        partial = schema.partial
+    if not plannable_partial(partial):
+        return DECLINED
     counters.calls += 1
     counters.objects += len(<list>data) if many and type(data) is list else 1
     althaia_enter()

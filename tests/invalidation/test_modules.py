@@ -223,16 +223,3 @@ def test_module_namespace_edited(ma: Any, log: Any, way: str) -> None:
         use(log, schema, DATA)
     vars(module)["get_value"] = original
     use(log, schema, DATA)
-
-
-@pytest.mark.parametrize("name", ["str", "int", "float", "list", "dict", "tuple", "hasattr"])
-@scenario
-def test_a_builtin_shadowed_in_the_module(ma: Any, log: Any, name: str) -> None:
-    # Upstream's compiled code binds builtins when it is compiled: see docs/differences.md. This
-    # only makes sure that the shadow is as harmless to plans as to the compiled code.
-    schema = _everything(ma)
-    settle(log, schema, DATA)
-    module = _module(ma, "validate")
-    with mock.patch.object(module, name, None, create=True):
-        use(log, schema, DATA)
-    use(log, schema, DATA)

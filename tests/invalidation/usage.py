@@ -32,11 +32,15 @@ def scenario(function: Scenario) -> Callable[..., None]:
 
 
 def use(log: Any, schema: Any, *objects: Any) -> None:
-    """Dump each object several times, alone and in collections."""
+    """Dump each object several times, alone and in collections; load those that are data."""
     for obj in objects:
         for _ in range(3):
             log.attempt(schema.dump, obj)
         log.attempt(schema.dump, [obj, obj], many=True)
+        if type(obj) is dict:
+            for _ in range(3):
+                log.attempt(schema.load, obj, unknown="exclude")
+            log.attempt(schema.load, [obj, obj], many=True)
 
 
 def settle(log: Any, schema: Any, *objects: Any) -> None:
