@@ -7,6 +7,8 @@ where it has no plan, a hook answers :data:`DECLINED` and upstream's own code ru
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
 # interpreter start, where typing would cost ten times what the rest does.
 TYPE_CHECKING = False
@@ -17,6 +19,18 @@ if TYPE_CHECKING:
 
     Connector = Callable[[], object]
     Namespace = dict[str, Any]
+
+
+class HookTable(defaultdict):
+    """``Schema._hooks``: a schema class's hooks by tag, with room for what the engine keeps
+    about the class where no loop over the class meets it."""
+
+    __slots__ = ("examined", "shelf")
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.shelf: Any = None
+        self.examined = 0
 
 
 class _Declined:
@@ -59,6 +73,49 @@ def loaded(schema_namespace: Namespace) -> None:
         for value in namespace.values():
             if isinstance(value, type) and value.__module__ == owner:
                 pristine[value] = dict(vars(value))
+
+
+def resolve_hooks(cls: type) -> Any:
+    """First statement of ``SchemaMeta.resolve_hooks``: the hooks of a new schema class by tag.
+
+    Upstream looks every name of ``dir(cls)`` up in every base. What ``Schema`` was defined
+    with carries no hooks.
+    """
+    if not modules or type(cls).__dir__ is not type.__dir__:
+        return DECLINED
+    known = pristine[modules["schema"]["Schema"]]
+    attributes: Namespace = {}
+    for base in reversed(cls.__mro__):
+        attributes.update(base.__dict__)
+    hooks = HookTable(list)
+    for name in sorted(attributes):
+        attribute = attributes[name]
+        if known.get(name) is attribute:
+            continue
+        try:
+            tagged = attribute.__marshmallow_hook__
+        except AttributeError:
+            continue
+        for tag, config in tagged.items():
+            hooks[tag].extend((name, many, kwargs) for many, kwargs in config)
+    return hooks
+
+
+def construct(
+    schema: Any,
+    only: Any,
+    exclude: Any,
+    many: Any,
+    load_only: Any,
+    dump_only: Any,
+    partial: Any,
+    unknown: Any,
+) -> bool:
+    """In ``Schema.__init__``, when its arguments have been checked: whether the instance is made.
+
+    The engine takes this over once it is loaded; schemas alone do not load it.
+    """
+    return False
 
 
 def connect(connector: Connector) -> None:

@@ -30,6 +30,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
 from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.instances cimport is_simply_true, nested_schema, plucked_key, prototype_of
 from althaia.plans.primitives cimport (
     althaia_enter,
     althaia_get_value,
@@ -106,13 +107,18 @@ cdef Frame open_frame(DumpPlan plan, object schema):
 
 
 cdef DumpPlan valid_plan(object schema):
-    """The plan published on this very schema if its guard holds, else None."""
-    cdef void* state = althaia_instance_dict(schema)
+    """The plan published for this schema if its guard holds, else None."""
+    cdef void* found = althaia_instance_dict(schema)
+    cdef InstanceDict state
     cdef DumpPlan plan
-    if state is NULL or type(<object>state) is not InstanceDict:
+    if found is NULL or type(<object>found) is not InstanceDict:
         return None
-    plan = <DumpPlan>(<InstanceDict>state).dump_plan
-    if plan is None or not plan.guard.holds(schema, <object>state):
+    state = <InstanceDict>found
+    if state.variant is not None:
+        schema = prototype_of(schema, state)
+        return None if schema is None else valid_plan(schema)
+    plan = <DumpPlan>state.dump_plan
+    if plan is None or not plan.guard.holds(schema, state):
         return None
     return plan
 
@@ -574,12 +580,6 @@ cdef class ConstantStep(Step):
         return self.constant
 
 
-cdef bint is_simply_true(object cls):
-    """Whether an instance is true without being asked; upstream asks a nested schema each
-    time, and resolves one that says no again."""
-    return not hasattr(cls, "__bool__") and not hasattr(cls, "__len__")
-
-
 @cython.final
 @cython.no_gc_clear
 cdef class NestedStep(Step):
@@ -611,12 +611,12 @@ cdef class NestedStep(Step):
                 result = run_with_hooks(child.plan, value, child.many, child)
         finally:
             althaia_leave()
-        return self.plucked(result) if self.pluck else result
+        return self.plucked(result, child.schema) if self.pluck else result
 
     cdef Frame open_child(self, Frame frame):
         cdef DumpPlan plan
         cdef Frame child
-        schema = self.field.schema
+        schema = nested_schema(self.field, frame.schema)
         plan = <DumpPlan>find_plan(schema, frame.large)
         child = open_frame(plan if plan is not None and plan.nestable else None, schema)
         child.large = frame.large
@@ -628,10 +628,10 @@ cdef class NestedStep(Step):
             child.many = schema.many if many is None else bool(many)
         return child
 
-    cdef object plucked(self, object result):
+    cdef object plucked(self, object result, object schema):
         if result is None:
             return None
-        key = self.field._field_data_key
+        key = plucked_key(self.field, schema)
         if self.field.many:
             return [each[key] for each in result]
         return result[key]

@@ -10,13 +10,15 @@ import sys
 
 from althaia import seam
 from althaia.config import settings
-from althaia.plans import analyse_dump, analyse_load, dump as _dump, load as _load
+from althaia.plans import analyse_class, analyse_dump, analyse_load
+from althaia.plans import dump as _dump, instances as _instances, load as _load
 from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
 from althaia.plans.statistics import by_class
 
 from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks, valid_plan
 from althaia.plans.guards cimport InstanceDict, instance_dict
+from althaia.plans.instances cimport prototype_of
 from althaia.plans.load cimport (
     LoadFrame,
     LoadPlan,
@@ -43,6 +45,7 @@ def build_at_once(bint on):
     """Build every plan at its schema's first use, whether that pays or not; for tests."""
     global at_once
     at_once = on
+    _instances.build_at_once(on)
 
 
 def be_strict(bint on):
@@ -70,12 +73,21 @@ def connect():
     _load.connect(
         upstream.missing, load_plan_of, upstream.schema, upstream.utils, upstream.error_store
     )
+    _instances.connect(
+        seam.HookTable, upstream.schema, seam.pristine[upstream.Schema], examine
+    )
     if settings().strict:
         be_strict(True)
+    seam.construct = _instances.construct
     seam.dump = dump
     seam.serialize = serialize
     seam.load = load
     seam.deserialize = deserialize
+
+
+def examine(cls, schema):
+    """Whether the instances of a schema class may be light: a guard, or None and why."""
+    return analyse_class.examine(upstream, cls, schema)
 
 
 def plan_of(schema, bint large):
@@ -113,9 +125,7 @@ def load_plan_of(schema, bint large):
 
     ``large`` says that the parent's call is.
     """
-    cdef LoadPlan plan = valid_load_plan(schema)
-    if plan is None:
-        plan = find_load_plan_anew(schema, large)
+    cdef LoadPlan plan = find_load_plan(schema, large)
     return None if plan is None or plan.declined else plan
 
 
@@ -170,13 +180,22 @@ cdef bint may_publish(object schema, plan, Counters counters) except -1:
     return True
 
 
-cdef DumpPlan find_anew(object schema, bint large):
+cdef InstanceDict plan_holder(object schema):
+    """The dictionary that holds a schema's plans; None where it can hold none now."""
     cdef InstanceDict state = instance_dict(schema)
+    return None if state is None or state.building else state
+
+
+cdef DumpPlan find_anew(object schema, bint large):
+    cdef InstanceDict state = plan_holder(schema)
     cdef bint dropped
     cdef DumpPlan plan
     cdef Counters counters
     if state is None:
         return None
+    if state.variant is not None:
+        schema = prototype_of(schema, state)
+        return None if schema is None else find(schema, large)
     dropped = state.dump_plan is not None
     if dropped:
         counters = dump_counters(schema)
@@ -192,13 +211,22 @@ cdef DumpPlan find_anew(object schema, bint large):
     return plan
 
 
+cdef LoadPlan find_load_plan(object schema, bint large):
+    """The plan for this call, built where that pays, or None."""
+    cdef LoadPlan plan = valid_load_plan(schema)
+    return find_load_plan_anew(schema, large) if plan is None else plan
+
+
 cdef LoadPlan find_load_plan_anew(object schema, bint large):
-    cdef InstanceDict state = instance_dict(schema)
+    cdef InstanceDict state = plan_holder(schema)
     cdef bint dropped
     cdef LoadPlan plan
     cdef Counters counters
     if state is None:
         return None
+    if state.variant is not None:
+        schema = prototype_of(schema, state)
+        return None if schema is None else find_load_plan(schema, large)
     dropped = state.load_plan is not None
     if dropped:
         counters = load_counters(schema)

@@ -29,6 +29,11 @@ cdef class Guard:
 cdef class InstanceDict(dict):
     cdef object dump_plan
     cdef object load_plan
+    cdef object variant
+    cdef object arguments
+    cdef dict nested
+    cdef Py_ssize_t before
+    cdef bint building
     cdef int dump_drops, dump_wait, load_drops, load_wait
 
 

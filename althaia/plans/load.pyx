@@ -28,6 +28,7 @@ from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.instances cimport is_light, is_simply_true, nested_schema, plucked_key, prototype_of
 from althaia.plans.primitives cimport (
     althaia_email_is_plain,
     althaia_enter,
@@ -197,13 +198,18 @@ cdef LoadFrame open_load_frame(
 
 
 cdef LoadPlan valid_load_plan(object schema):
-    """The plan published on this very schema if its guard holds, else None."""
-    cdef void* state = althaia_instance_dict(schema)
+    """The plan published for this schema if its guard holds, else None."""
+    cdef void* found = althaia_instance_dict(schema)
+    cdef InstanceDict state
     cdef LoadPlan plan
-    if state is NULL or type(<object>state) is not InstanceDict:
+    if found is NULL or type(<object>found) is not InstanceDict:
         return None
-    plan = <LoadPlan>(<InstanceDict>state).load_plan
-    if plan is None or not plan.guard.holds(schema, <object>state):
+    state = <InstanceDict>found
+    if state.variant is not None:
+        schema = prototype_of(schema, state)
+        return None if schema is None else valid_load_plan(schema)
+    plan = <LoadPlan>state.load_plan
+    if plan is None or not plan.guard.holds(schema, state):
         return None
     return plan
 
@@ -944,12 +950,6 @@ cdef class LoadConstantStep(LoadStep):
         return self.constant
 
 
-cdef bint is_simply_true(object cls):
-    """Whether an instance is true without being asked; upstream asks a nested schema each
-    time, and resolves one that says no again."""
-    return not hasattr(cls, "__bool__") and not hasattr(cls, "__len__")
-
-
 @cython.final
 @cython.no_gc_clear
 cdef class LoadNestedStep(LoadStep):
@@ -981,11 +981,11 @@ cdef class LoadNestedStep(LoadStep):
         if self.pluck:
             # The key is asked for each value, as upstream does: an empty list needs none.
             if self.field.many:
-                value = [{self.field._field_data_key: each} for each in value]
+                value = [{plucked_key(self.field, child.schema): each} for each in value]
             else:
-                value = {self.field._field_data_key: value}
+                value = {plucked_key(self.field, child.schema): value}
         if child.plan is None:
-            return self.load_by_call(value, partial, frame)
+            return self.load_by_call(child.schema, value, partial, frame)
         althaia_enter()
         try:
             return self.load_by_plan(child, value, frame)
@@ -997,7 +997,7 @@ cdef class LoadNestedStep(LoadStep):
         cdef LoadPlan plan
         if child is not None:
             return child
-        schema = self.field.schema
+        schema = nested_schema(self.field, frame.schema)
         plan = <LoadPlan>find_plan(schema, frame.large)
         if partial is None:
             partial = schema.partial
@@ -1012,8 +1012,10 @@ cdef class LoadNestedStep(LoadStep):
             frame.children[self.site] = child
         return child
 
-    cdef object load_by_call(self, object value, object partial, LoadFrame frame):
+    cdef object load_by_call(self, object schema, object value, object partial, LoadFrame frame):
         try:
+            if is_light(frame.schema):
+                return schema.load(value, unknown=self.field.unknown, partial=partial)
             return self.field._load(value, partial=partial)
         except ValidationError as error:
             return frame.failed(error)

@@ -1,0 +1,165 @@
+"""Whether the instances of a schema class may stay light, and what that rests on.
+
+They may where upstream's construction does nothing but copy and bind fields of upstream's
+own kinds: no user code sees the instance, its fields or their parents on the way, and two
+instances with the same options differ in nothing but identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any
+
+from althaia import seam
+from althaia.plans.analysis import Analysis, Opaque
+from althaia.plans.guards import Guard
+from althaia.plans.instances import LIGHT_NAMES
+from althaia.plans.upstream import ABSENT, Upstream, static
+
+CONSTRUCTION = (
+    "_init_fields",
+    "_bind_field",
+    "on_bind_field",
+    "_normalize_nested_options",
+    "_Schema__apply_nested_option",
+)
+EAGER_NAMES = ("many", "partial", "unknown")
+OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__")
+OPTION_NAMES = (
+    "fields",
+    "exclude",
+    "load_only",
+    "dump_only",
+    "many",
+    "unknown",
+    "dateformat",
+    "datetimeformat",
+    "timeformat",
+)
+# What a subclass of a field may define and still copy, bind and convert as its base does.
+HARMLESS = frozenset({"__init__", "__module__", "__doc__", "__qualname__", "default_error_messages"})
+
+
+def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str]:
+    """What light instances of a schema class rest on; None and the reason where there are none.
+
+    :param schema: an instance of the class on its way into ``Schema.__init__``.
+    """
+    declared = static(cls, "_declared_fields")
+    if type(declared) is not dict:
+        return None, "_declared_fields is no plain dictionary"
+    analysis = Analysis(upstream, schema, declared)
+    try:
+        if not upstream.is_known("schema.Schema.__init__", "schema.Schema._init_fields"):
+            raise Opaque("this release of marshmallow builds schemas in another way")
+        _check_class(analysis, cls)
+        _check_options(analysis, cls)
+        for field in declared.values():
+            _check_field(analysis, cls, field, top=True)
+    except Opaque as opaque:
+        return None, opaque.reason
+    guard = analysis.guard()
+    if guard.unwatchable() is not None:
+        return None, "CPython gives one of its classes no version any more"
+    return guard, ""
+
+
+def _check_class(analysis: Analysis, cls: type) -> None:
+    upstream = analysis.upstream
+    for name in CONSTRUCTION:
+        if not upstream.defines(cls, name, upstream.Schema):
+            raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
+    for name in ("set_class", "dict_class", "_default_error_messages"):
+        if not upstream.defines(cls, name, upstream.Schema):
+            raise Opaque(f"{name} is set by {upstream.owner(cls, name)}")
+    for name in OBJECT_METHODS:
+        if static(cls, name) is not object.__dict__[name]:
+            raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
+    for name in LIGHT_NAMES | {"__getattr__"}:
+        if static(cls, name) is not ABSENT:
+            raise Opaque(f"{name} is defined by {upstream.owner(cls, name)}")
+    for name in EAGER_NAMES:
+        if hasattr(type(static(cls, name)), "__get__"):
+            raise Opaque(f"{name} is a descriptor of {upstream.owner(cls, name)}")
+    for base in cls.__mro__:
+        if not isinstance(base.__dict__.get("error_messages", {}), dict):
+            raise Opaque("error_messages is no dictionary")
+    if static(cls, "__dict__") is not static(upstream.Schema, "__dict__"):
+        raise Opaque("__dict__ is overridden")
+
+
+def _check_options(analysis: Analysis, cls: type) -> None:
+    opts = static(cls, "opts")
+    analysis.check_readable(opts)
+    analysis.watch_field(opts)
+    for name in OPTION_NAMES:
+        value = analysis.field_value(opts, name)
+        if type(value) is list:
+            analysis.watch_list(value)
+        elif isinstance(value, (set, Mapping)):
+            raise Opaque(f"Meta.{name} is a {type(value).__qualname__}")
+
+
+def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> None:
+    """Make sure that a declared field copies and converts without user code that sees it."""
+    upstream = analysis.upstream
+    if not isinstance(field, upstream.Field):
+        raise Opaque(f"a declared field is a {type(field).__qualname__}")
+    _check_field_class(analysis, type(field))
+    analysis.check_readable(field)
+    analysis.watch_field(field)
+    state = field.__dict__
+    for name, value in state.items():
+        if callable(value) and name in seam.pristine[upstream.Field]:
+            raise Opaque(f"{name} is set on a declared field")
+    if state.get("parent") is not None:
+        raise Opaque("a declared field is bound already")
+    method, nested = upstream.fields["Method"], upstream.fields["Nested"]
+    if isinstance(field, method):
+        _check_methods(cls, field, top=top)
+    if isinstance(field, nested) and state.get("_schema") is not None:
+        raise Opaque("a declared nested field is resolved already")
+    for name in ("inner", "key_field", "value_field"):
+        inner = state.get(name)
+        if inner is not None:
+            _check_field(analysis, cls, inner, top=False)
+    inner_fields = state.get("tuple_fields")
+    if inner_fields is not None:
+        if type(inner_fields) is not list:
+            raise Opaque("tuple_fields is no list")
+        analysis.watch_list(inner_fields)
+        for inner in inner_fields:
+            _check_field(analysis, cls, inner, top=False)
+
+
+def _check_field_class(analysis: Analysis, cls: type) -> None:
+    """Make sure that a field's class is upstream's, or differs from it in plain data only."""
+    for base in cls.__mro__:
+        pristine = seam.pristine.get(base)
+        if pristine is None:
+            if base.__module__ in ("typing", "abc", "builtins"):
+                continue
+            for name, value in base.__dict__.items():
+                if name not in HARMLESS and hasattr(type(value), "__get__"):
+                    raise Opaque(f"{base.__module__}.{base.__qualname__} defines {name}")
+            continue
+        for name, value in pristine.items():
+            if hasattr(type(value), "__get__") and base.__dict__.get(name) is not value:
+                raise Opaque(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
+    for name in ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setattr__"):
+        if static(cls, name) is not object.__dict__.get(name, ABSENT):
+            raise Opaque(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
+
+
+def _check_methods(cls: type, field: Any, *, top: bool) -> None:
+    """Make sure that a Method field binds to plain methods of the schema."""
+    if not top:
+        raise Opaque("a Method field stands inside another field")
+    for name in (field.serialize_method_name, field.deserialize_method_name):
+        if not name:
+            continue
+        if type(name) is not str or not isinstance(
+            static(cls, name), (FunctionType, staticmethod, classmethod)
+        ):
+            raise Opaque(f"{name} is no plain method")

@@ -1,0 +1,510 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Schema instances that cost next to nothing until somebody looks.
+
+Most instances are made for one call and thrown away. All of one class with the same options
+are alike, so one of them, the *prototype*, is built in full by upstream's own code and kept
+with its plans; the others stay *light*: they hold what the call may change (``many``,
+``partial``, ``unknown``, ``error_messages``) and run the prototype's plans with themselves as
+``self``. Reading anything else of them (``fields``, ``only``, ``__dict__``, …) builds them in
+full, by upstream's own ``__init__``, as they would have been at their construction.
+
+Nothing of a prototype is ever handed to user code.
+"""
+
+import threading
+from copy import copy
+
+cimport cython
+from cpython.dict cimport PyDict_SetItem
+from cpython.object cimport PyObject
+
+from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.primitives cimport althaia_instance_dict
+
+
+cdef extern from *:
+    """
+    static PyObject *althaia_find(PyObject *type, PyObject *name) {
+        PyObject *found = _PyType_Lookup((PyTypeObject *)type, name);
+        return Py_NewRef(found != NULL ? found : Py_None);
+    }
+    static void althaia_set_getattr(PyObject *type, getattrofunc getter) {
+        if (((PyTypeObject *)type)->tp_getattro != getter) {
+            ((PyTypeObject *)type)->tp_getattro = getter;
+            PyType_Modified((PyTypeObject *)type);
+        }
+    }
+    """
+    ctypedef object (*getattrofunc)(object, object)
+    Py_ssize_t Py_REFCNT(PyObject* obj)
+    object althaia_find(object type_, object name)
+    void althaia_set_getattr(object type_, getattrofunc getter)
+    object PyObject_GenericGetAttr(object obj, object name)
+    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
+
+
+cdef object HookTable = None
+cdef object Schema = None
+cdef object SchemaMeta = None
+cdef object OrderedSet = None
+cdef object upstream_init = None
+cdef object examine = None
+cdef object lock = threading.RLock()
+
+# Set by Schema.__init__ and left to the prototype while an instance is light.
+LIGHT_NAMES = frozenset(
+    {
+        "declared_fields", "only", "exclude", "load_only", "dump_only", "fields",
+        "load_fields", "dump_fields",
+    }
+)
+# How these are asked for, the instance's dictionary gets out.
+cdef frozenset WINDOWS = frozenset({"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"})
+cdef frozenset light_names = LIGHT_NAMES
+cdef frozenset shadowing = frozenset()
+# only, exclude, load_only, dump_only
+cdef tuple DEFAULTS = (None, (), (), ())
+cdef tuple COLLECTIONS = (list, set, frozenset)
+cdef bint at_once = False
+cdef int MOST_VARIANTS = 64
+cdef int MOST_EXAMINATIONS = 64
+
+
+def build_at_once(bint on):
+    """Keep the very first instances light, whether that pays or not; for tests."""
+    global at_once
+    at_once = on
+
+
+def connect(hook_table, schema_namespace, schema_attributes, examiner):
+    """Give the instances what they need of marshmallow.
+
+    :param hook_table: the class of ``Schema._hooks`` that has room for a shelf.
+    :param schema_namespace: the namespace of marshmallow's ``schema`` module.
+    :param schema_attributes: the attributes upstream defined on ``Schema``.
+    :param examiner: ``examiner(cls, schema) -> (Guard | None, reason)``: whether instances
+        of a schema class may be light.
+    """
+    global HookTable, Schema, SchemaMeta, OrderedSet, upstream_init, examine, shadowing
+    HookTable = hook_table
+    Schema = schema_namespace["Schema"]
+    SchemaMeta = schema_namespace["SchemaMeta"]
+    OrderedSet = schema_namespace["OrderedSet"]
+    upstream_init = schema_attributes["__init__"]
+    examine = examiner
+    shadowing = frozenset(schema_attributes) | LIGHT_NAMES
+
+
+# ---- Variants -----------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class Variant:
+    pass
+
+
+@cython.final
+cdef class Shelf:
+    """The prototypes of one schema class, by the options that shape its fields.
+
+    ``guard`` watches the class, its declared fields and its options; None, with a
+    ``reason``, where instances have to be built in full.
+    """
+
+    def __init__(self, schema_class, schema):
+        self.schema_class = schema_class
+        self.variants = {}
+        self.uses = {}
+        guard, self.reason = examine(schema_class, schema)
+        if guard is not None:
+            # The window changes the class's version: the guard is made behind it.
+            open_window(schema_class)
+            self.guard, self.reason = examine(schema_class, schema)
+            self.opts = copy(schema_class.opts)
+            self.declared = clone_fields(schema_class._declared_fields)
+
+    cdef bint holds(self, object schema):
+        return self.guard is not None and self.guard.holds(schema, NOTHING)
+
+
+cdef dict NOTHING = {}
+
+
+def clone_fields(dict fields):
+    """Copies of unbound fields and what is inside them; a field used twice stays one."""
+    memo = {}
+    return {name: clone_deeply(field, memo) for name, field in fields.items()}
+
+
+def clone_deeply(field, memo):
+    """A copy of a field, of the fields inside it, and of its lists."""
+    if id(field) in memo:
+        return memo[id(field)]
+    twin = memo[id(field)] = clone(field)
+    state = twin.__dict__
+    for name in ("inner", "key_field", "value_field"):
+        inner = state.get(name)
+        if inner is not None:
+            state[name] = clone_deeply(inner, memo)
+    if "tuple_fields" in state:
+        state["tuple_fields"] = [clone_deeply(each, memo) for each in state["tuple_fields"]]
+    return twin
+
+
+cdef object clone(object field):
+    """A shallow copy, as ``copy.copy`` makes it of an object that copies in the usual way."""
+    cdef object twin = object.__new__(type(field))
+    twin.__dict__.update(<dict>field.__dict__)
+    return twin
+
+
+cdef object names(object given):
+    """The names in an option as a tuple; None where it is not plainly a collection of text."""
+    cdef tuple found
+    if type(given) is tuple:
+        found = <tuple>given
+    elif type(given) in COLLECTIONS or type(given) is OrderedSet:
+        found = tuple(given)
+    else:
+        return None
+    for name in found:
+        if type(name) is not str:
+            return None
+    return found
+
+
+cdef object options_key(object only, object exclude, object load_only, object dump_only):
+    """The options that shape a schema's fields as a key, None where there can be none."""
+    excluded = names(exclude)
+    write_only = names(load_only)
+    read_only = names(dump_only)
+    if excluded is None or write_only is None or read_only is None:
+        return None
+    if only is None:
+        if not excluded and not write_only and not read_only:
+            return DEFAULTS
+        return (None, excluded, write_only, read_only)
+    selected = names(only)
+    return None if selected is None else (selected, excluded, write_only, read_only)
+
+
+cdef Shelf shelf_of(object cls, object schema):
+    """The shelf of a schema class; None where its instances are built in full."""
+    cdef Shelf shelf
+    table = althaia_find(cls, "_hooks")
+    if type(table) is not HookTable:
+        return None
+    shelf = table.shelf
+    if shelf is not None and shelf.schema_class is cls:
+        if shelf.guard is None or shelf.holds(schema):
+            return shelf
+    # The second instance pays for the examination: many classes never have one, and one
+    # that changes all the time is left alone.
+    table.examined += 1
+    if table.examined > MOST_EXAMINATIONS or (table.examined < 2 and not at_once):
+        return None
+    shelf = table.shelf = Shelf(cls, schema)
+    return shelf
+
+
+cdef Variant variant_of(Shelf shelf, object cls, object key):
+    """The variant for the options, its prototype built; None where it is not worth while yet."""
+    cdef Variant variant = <Variant>shelf.variants.get(key)
+    if variant is not None:
+        return variant
+    if len(shelf.uses) >= MOST_VARIANTS:
+        return None
+    used = shelf.uses.get(key, 0) + 1
+    shelf.uses[key] = used
+    if used < 2 and not at_once:
+        return None
+    prototype = object.__new__(cls)
+    build(prototype, <tuple>key, InstanceDict(), shelf)
+    variant = Variant()
+    variant.prototype = prototype
+    variant.shelf = shelf
+    shelf.variants[key] = variant
+    return variant
+
+
+cdef int build(object schema, tuple options, InstanceDict state, Shelf shelf) except -1:
+    """Have upstream's own ``__init__`` fill ``state`` for a schema of a shelf's class."""
+    state.building = True
+    PyObject_GenericSetAttr(schema, "__dict__", state)
+    dict.__setitem__(state, "_declared_fields", shelf.declared)
+    dict.__setitem__(state, "opts", shelf.opts)
+    try:
+        only, exclude, load_only, dump_only = options
+        upstream_init(
+            schema, only=only, exclude=exclude, load_only=load_only, dump_only=dump_only
+        )
+    finally:
+        dict.__delitem__(state, "_declared_fields")
+        dict.__delitem__(state, "opts")
+        state.building = False
+    return 0
+
+
+# ---- Light instances ----------------------------------------------------------------
+
+
+def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
+    """First in ``Schema.__init__``: make the instance light. False: upstream's code runs."""
+    cdef object cls = type(schema)
+    cdef object key, before
+    cdef Shelf shelf
+    cdef Variant variant
+    cdef InstanceDict state
+    cdef void* found = althaia_instance_dict(schema)
+    if found is not NULL and type(<object>found) is InstanceDict:
+        # ``__init__`` once more, or upstream's own at work for us.
+        (<InstanceDict>found).variant = None
+        return False
+    if found is NULL or type(<object>found) is not dict:
+        return False
+    key = options_key(only, exclude, load_only, dump_only)
+    if key is None:
+        return False
+    shelf = shelf_of(cls, schema)
+    if shelf is None or shelf.guard is None:
+        return False
+    variant = variant_of(shelf, cls, key)
+    if variant is None:
+        return False
+    before = <dict>found
+    state = InstanceDict.__new__(InstanceDict)
+    if before:
+        for name in before:
+            if name in shadowing:
+                return False
+        state.update(before)
+        state.before = len(<dict>before)
+    opts = shelf.opts
+    PyDict_SetItem(state, "many", opts.many if many is None else many)
+    PyDict_SetItem(state, "partial", partial)
+    PyDict_SetItem(state, "unknown", opts.unknown if unknown is None else unknown)
+    PyDict_SetItem(state, "error_messages", messages_of(cls))
+    state.arguments = key
+    state.variant = variant
+    PyObject_GenericSetAttr(schema, "__dict__", state)
+    return True
+
+
+cdef dict messages_of(object cls):
+    """A schema's ``error_messages`` as ``Schema.__init__`` collects them."""
+    cdef dict messages = {}
+    messages.update(cls._default_error_messages)
+    for base in reversed(cls.__mro__):
+        messages.update(getattr(base, "error_messages", NOTHING))
+    messages.update(cls.error_messages or NOTHING)
+    return messages
+
+
+cdef object prototype_of(object schema, InstanceDict state):
+    """The prototype whose plans a light instance runs; None where it was touched.
+
+    A touched instance is built in full: something on it shadows what its class defines.
+    """
+    cdef Variant variant = <Variant>state.variant
+    if len(state) != 4:
+        for name in <dict>state:
+            if name in shadowing and name not in KEPT:
+                fill(schema, state)
+                return None
+    return variant.prototype
+
+
+cdef frozenset KEPT = frozenset({"many", "partial", "unknown", "error_messages"})
+
+
+cdef int fill(object schema, InstanceDict state) except -1:
+    """Build a light instance in full, as its construction would have left it."""
+    cdef InstanceDict built
+    cdef Variant variant
+    cdef dict touched
+    with lock:
+        variant = <Variant>state.variant
+        if variant is None:
+            return 0
+        touched = dict(state)
+        built = InstanceDict.__new__(InstanceDict)
+        try:
+            build(schema, <tuple>state.arguments, built, variant.shelf)
+        finally:
+            PyObject_GenericSetAttr(schema, "__dict__", state)
+        arrange(state, touched, built)
+        adopt(schema, state, variant.prototype)
+        state.variant = None
+        state.nested = None
+    return 0
+
+
+cdef int arrange(InstanceDict state, dict touched, InstanceDict built) except -1:
+    """Put in order what was set before, in and after ``Schema.__init__``."""
+    cdef Py_ssize_t index
+    cdef list before = list(touched)[: state.before]
+    state.clear()
+    for name in before:
+        state[name] = touched[name]
+    for name, value in built.items():
+        state[name] = touched.get(name, value)
+    for name, value in touched.items():
+        state[name] = value
+    return 0
+
+
+cdef int adopt(object schema, InstanceDict state, object prototype) except -1:
+    """Hand the nested schemas that the light instance has resolved to its own fields."""
+    cdef dict nested = state.nested
+    if nested is None:
+        return 0
+    own = state["declared_fields"]
+    for name, field in prototype.declared_fields.items():
+        adopt_field(own[name], field, nested)
+    return 0
+
+
+def adopt_field(own, theirs, dict nested):
+    """Hand over the nested schema of a field, or of those inside it."""
+    if id(theirs) in nested:
+        own._schema = nested[id(theirs)]
+    for name in ("inner", "key_field", "value_field"):
+        inner = getattr(theirs, name, None)
+        if inner is not None:
+            adopt_field(getattr(own, name), inner, nested)
+    for own_item, their_item in zip(
+        getattr(own, "tuple_fields", ()), getattr(theirs, "tuple_fields", ())
+    ):
+        adopt_field(own_item, their_item, nested)
+
+
+# ---- Looking at light instances -----------------------------------------------------
+
+
+cdef object light_getattr(object obj, object name):
+    """Attribute access of classes that have light instances; nothing is light afterwards
+    that somebody looked into."""
+    cdef object state
+    if name in WINDOWS:
+        look(obj)
+    try:
+        return PyObject_GenericGetAttr(obj, name)
+    except AttributeError:
+        if name not in light_names or not look(obj):
+            raise
+    return PyObject_GenericGetAttr(obj, name)
+
+
+cdef bint look(object obj) except -1:
+    """Build the instance in full if it is light; whether its attributes may be other ones."""
+    cdef void* found = althaia_instance_dict(obj)
+    cdef InstanceDict state
+    if found is NULL or type(<object>found) is not InstanceDict:
+        return False
+    # Owned: building puts another dictionary in its place for a while.
+    state = <InstanceDict>found
+    if state.building:
+        # By this thread: nothing to wait for. By another: its lock is waited for.
+        with lock:
+            return True
+    if state.variant is None:
+        return False
+    fill(obj, state)
+    return True
+
+
+cdef int open_window(object cls) except -1:
+    """Let attribute access of a schema class see light instances; invisible from Python."""
+    althaia_set_getattr(cls, light_getattr)
+    return 0
+
+
+# ---- Nested schemas -----------------------------------------------------------------
+
+
+cdef object nested_schema(object field, object parent):
+    """The schema of a nested field in a plan: the field's own, or, where the parent is light,
+    one of the parent's own, resolved by upstream's code on a copy of the prototype's field."""
+    cdef void* found = althaia_instance_dict(parent)
+    cdef InstanceDict state
+    if found is NULL or type(<object>found) is not InstanceDict:
+        return field.schema
+    state = <InstanceDict>found
+    if state.variant is None:
+        return field.schema
+    if state.nested is None:
+        state.nested = {}
+    schema = state.nested.get(id(field))
+    if schema is None:
+        schema = resolve(clone(field))
+        if state.nested is not None and is_simply_true(type(schema)):
+            state.nested[id(field)] = schema
+    return schema
+
+
+cdef bint is_simply_true(object cls):
+    """Whether an instance is true without being asked; upstream asks a nested schema each
+    time, and resolves one that says no again."""
+    return not hasattr(cls, "__bool__") and not hasattr(cls, "__len__")
+
+
+cdef object resolve(object field):
+    """What ``Nested.schema`` gives for a field that nobody else has."""
+    cdef object nested = field.nested
+    field._schema = None
+    if callable(nested) and not isinstance(nested, SchemaMeta):
+        nested = nested()
+        if is_fresh(nested) and field.only is None and not field.exclude:
+            # Upstream copies the instance so as not to share it; this one nobody has.
+            if field.many is not None:
+                nested.many = field.many
+            return nested
+        field.nested = returning(nested) if callable(nested) else nested
+    if isinstance(nested, SchemaMeta):
+        return nested(
+            many=bool(field.many),
+            only=field.only,
+            exclude=field.exclude,
+            load_only=of_nested(field, "load_only"),
+            dump_only=of_nested(field, "dump_only"),
+        )
+    return field.schema
+
+
+cdef object of_nested(object field, str option):
+    """What ``Nested._nested_normalized_option`` gives."""
+    return field._nested_normalized_option(option) if getattr(field.root, option) else []
+
+
+cdef bint is_fresh(object schema):
+    """Whether a schema is light and has just been made, for us alone."""
+    return (
+        isinstance(schema, Schema) and Py_REFCNT(<PyObject*>schema) == 1 and is_light(schema)
+    )
+
+
+cdef bint is_light(object schema):
+    """Whether nobody has looked into the schema yet."""
+    cdef void* found = althaia_instance_dict(schema)
+    return (
+        found is not NULL
+        and type(<object>found) is InstanceDict
+        and (<InstanceDict>found).variant is not None
+    )
+
+
+def returning(value):
+    """A function that returns a value already had."""
+    return lambda: value
+
+
+cdef object plucked_key(object field, object schema):
+    """What ``Pluck._field_data_key`` gives for the field's schema, which stays light."""
+    cdef object name = field.field_name
+    cdef InstanceDict state
+    if is_light(schema):
+        state = <InstanceDict>althaia_instance_dict(schema)
+        schema = (<Variant>state.variant).prototype
+    key = schema.fields[name].data_key
+    return name if key is None else key
