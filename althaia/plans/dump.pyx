@@ -30,7 +30,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
 from althaia.plans.guards cimport Guard, InstanceDict
-from althaia.plans.instances cimport is_simply_true, nested_schema, plucked_key, prototype_of
+from althaia.plans.instances cimport is_simply_true, nested_field, nested_schema, plucked_key, prototype_of
 from althaia.plans.primitives cimport (
     althaia_enter,
     althaia_get_value,
@@ -616,7 +616,7 @@ cdef class NestedStep(Step):
     cdef Frame open_child(self, Frame frame):
         cdef DumpPlan plan
         cdef Frame child
-        schema = nested_schema(self.field, frame.schema)
+        schema = nested_schema(nested_field(self.field, frame.schema))
         plan = <DumpPlan>find_plan(schema, frame.large)
         child = open_frame(plan if plan is not None and plan.nestable else None, schema)
         child.large = frame.large

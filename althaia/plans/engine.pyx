@@ -106,6 +106,7 @@ cdef Counters dump_counters(object schema):
 
 def build(schema):
     """Analyse a schema whatever has been published for it: a :class:`DumpPlan`."""
+    _instances.build_in_full(schema)
     return analyse_dump.analyse(upstream, schema, dump_counters(schema))
 
 
@@ -131,6 +132,7 @@ def load_plan_of(schema, bint large):
 
 def build_load(schema):
     """Analyse a schema whatever has been published for it: a :class:`LoadPlan`."""
+    _instances.build_in_full(schema)
     return analyse_load.analyse(upstream, schema, load_counters(schema))
 
 

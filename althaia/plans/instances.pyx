@@ -28,17 +28,23 @@ cdef extern from *:
         PyObject *found = _PyType_Lookup((PyTypeObject *)type, name);
         return Py_NewRef(found != NULL ? found : Py_None);
     }
-    static void althaia_set_getattr(PyObject *type, getattrofunc getter) {
-        if (((PyTypeObject *)type)->tp_getattro != getter) {
-            ((PyTypeObject *)type)->tp_getattro = getter;
-            PyType_Modified((PyTypeObject *)type);
+    static void althaia_open(PyObject *cls, getattrofunc getter, setattrofunc setter) {
+        PyTypeObject *type = (PyTypeObject *)cls;
+        if (type->tp_getattro != getter || type->tp_setattro != setter) {
+            type->tp_getattro = getter;
+            type->tp_setattro = setter;
+            PyType_Modified(type);
         }
     }
     """
     ctypedef object (*getattrofunc)(object, object)
     Py_ssize_t Py_REFCNT(PyObject* obj)
     object althaia_find(object type_, object name)
-    void althaia_set_getattr(object type_, getattrofunc getter)
+    ctypedef int (*setattrofunc)(object, object, PyObject*) except -1
+    void althaia_open(object cls, getattrofunc getter, setattrofunc setter)
+    int althaia_generic_setattr "PyObject_GenericSetAttr"(
+        object obj, object name, PyObject* value
+    ) except -1
     object PyObject_GenericGetAttr(object obj, object name)
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
@@ -60,6 +66,8 @@ LIGHT_NAMES = frozenset(
 )
 # How these are asked for, the instance's dictionary gets out.
 cdef frozenset WINDOWS = frozenset({"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"})
+# How these are set or deleted, the instance has to be one of upstream's.
+cdef frozenset DOORS = LIGHT_NAMES | {"__class__", "__dict__"}
 cdef frozenset light_names = LIGHT_NAMES
 cdef frozenset shadowing = frozenset()
 # only, exclude, load_only, dump_only
@@ -220,7 +228,11 @@ cdef Variant variant_of(Shelf shelf, object cls, object key):
     if used < 2 and not at_once:
         return None
     prototype = object.__new__(cls)
-    build(prototype, <tuple>key, InstanceDict(), shelf)
+    try:
+        build(prototype, <tuple>key, InstanceDict(), shelf)
+    except Exception:
+        # Options that do not fit: upstream says so itself, of the instance at hand.
+        return None
     variant = Variant()
     variant.prototype = prototype
     variant.shelf = shelf
@@ -336,7 +348,6 @@ cdef int fill(object schema, InstanceDict state) except -1:
         arrange(state, touched, built)
         adopt(schema, state, variant.prototype)
         state.variant = None
-        state.nested = None
     return 0
 
 
@@ -366,9 +377,12 @@ cdef int adopt(object schema, InstanceDict state, object prototype) except -1:
 
 
 def adopt_field(own, theirs, dict nested):
-    """Hand over the nested schema of a field, or of those inside it."""
+    """Hand over the nested schema of a field, or of those inside it.
+
+    ``nested`` has what :func:`nested_field` keeps.
+    """
     if id(theirs) in nested:
-        own._schema = nested[id(theirs)]
+        own._schema = nested[id(theirs)][1]._schema
     for name in ("inner", "key_field", "value_field"):
         inner = getattr(theirs, name, None)
         if inner is not None:
@@ -396,6 +410,13 @@ cdef object light_getattr(object obj, object name):
     return PyObject_GenericGetAttr(obj, name)
 
 
+cdef int light_setattr(object obj, object name, PyObject* value) except -1:
+    """Attribute assignment and deletion of classes that have light instances."""
+    if name in DOORS:
+        look(obj)
+    return althaia_generic_setattr(obj, name, value)
+
+
 cdef bint look(object obj) except -1:
     """Build the instance in full if it is light; whether its attributes may be other ones."""
     cdef void* found = althaia_instance_dict(obj)
@@ -414,33 +435,49 @@ cdef bint look(object obj) except -1:
     return True
 
 
+def build_in_full(schema):
+    """Build an instance in full if it is light, as looking at it does."""
+    look(schema)
+
+
 cdef int open_window(object cls) except -1:
     """Let attribute access of a schema class see light instances; invisible from Python."""
-    althaia_set_getattr(cls, light_getattr)
+    althaia_open(cls, light_getattr, light_setattr)
     return 0
 
 
 # ---- Nested schemas -----------------------------------------------------------------
 
 
-cdef object nested_schema(object field, object parent):
-    """The schema of a nested field in a plan: the field's own, or, where the parent is light,
-    one of the parent's own, resolved by upstream's code on a copy of the prototype's field."""
+cdef object nested_field(object field, object parent):
+    """The nested field of a plan as this parent has it: where the parent is light, or was
+    when the call began, a copy of the prototype's field that is the parent's own."""
     cdef void* found = althaia_instance_dict(parent)
     cdef InstanceDict state
+    cdef tuple entry
     if found is NULL or type(<object>found) is not InstanceDict:
-        return field.schema
+        return field
     state = <InstanceDict>found
+    if state.nested is not None:
+        entry = <tuple>state.nested.get(id(field))
+        if entry is not None and entry[0] is field:
+            return entry[1]
     if state.variant is None:
-        return field.schema
+        return field
+    own = clone(field)
+    own._schema = None
     if state.nested is None:
         state.nested = {}
-    schema = state.nested.get(id(field))
-    if schema is None:
-        schema = resolve(clone(field))
-        if state.nested is not None and is_simply_true(type(schema)):
-            state.nested[id(field)] = schema
-    return schema
+    state.nested[id(field)] = (field, own)
+    return own
+
+
+cdef object nested_schema(object field):
+    """What ``Nested.schema`` gives for a field of :func:`nested_field`."""
+    if field._schema is None:
+        field._schema = resolve(clone(field))
+        return field._schema
+    return field._schema if is_simply_true(type(field._schema)) else field.schema
 
 
 cdef bint is_simply_true(object cls):
@@ -450,9 +487,8 @@ cdef bint is_simply_true(object cls):
 
 
 cdef object resolve(object field):
-    """What ``Nested.schema`` gives for a field that nobody else has."""
+    """What ``Nested.schema`` makes of a field that is not resolved yet; the field is lost."""
     cdef object nested = field.nested
-    field._schema = None
     if callable(nested) and not isinstance(nested, SchemaMeta):
         nested = nested()
         if is_fresh(nested) and field.only is None and not field.exclude:

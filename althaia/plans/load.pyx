@@ -28,7 +28,7 @@ from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.guards cimport Guard, InstanceDict
-from althaia.plans.instances cimport is_light, is_simply_true, nested_schema, plucked_key, prototype_of
+from althaia.plans.instances cimport is_simply_true, nested_field, nested_schema, plucked_key, prototype_of
 from althaia.plans.primitives cimport (
     althaia_email_is_plain,
     althaia_enter,
@@ -388,6 +388,16 @@ cdef object worded(object message):
     return [message] if isinstance(message, (str, bytes)) else message
 
 
+cdef object own_load(object field, object value, object key, object data, LoadFrame frame):
+    """What a field's own ``_deserialize`` returns, or FAILED."""
+    try:
+        if frame.kwargs is None:
+            return field._deserialize(value, key, data)
+        return field._deserialize(value, key, data, **frame.kwargs)
+    except ValidationError as error:
+        return frame.failed(error)
+
+
 # ---- Steps --------------------------------------------------------------------------
 
 
@@ -435,12 +445,7 @@ cdef class LoadStep:
 
     cdef object own(self, object value, object data, LoadFrame frame):
         """Let the field's own ``_deserialize`` do it."""
-        try:
-            if frame.kwargs is None:
-                return self.field._deserialize(value, self.key, data)
-            return self.field._deserialize(value, self.key, data, **frame.kwargs)
-        except ValidationError as error:
-            return frame.failed(error)
+        return own_load(self.field, value, self.key, data, frame)
 
     cdef object load(self, object value, object data, LoadFrame frame):
         """What ``field.deserialize`` returns, or FAILED."""
@@ -969,9 +974,9 @@ cdef class LoadNestedStep(LoadStep):
         cdef bint many
         partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
         if frame.children[self.site] is None:
-            resolved = self.field.__dict__.get("_schema")
-            if resolved is not None and not is_simply_true(type(resolved)):
-                return self.own(value, data, frame)
+            field = nested_field(self.field, frame.schema)
+            if field._schema is not None and not is_simply_true(type(field._schema)):
+                return own_load(field, value, self.key, data, frame)
         child = self.child_of(frame, partial)
         many = True if child.schema.many or self.field.many else False
         if many and type(value) is not list and not is_collection(value):
@@ -985,7 +990,7 @@ cdef class LoadNestedStep(LoadStep):
             else:
                 value = {plucked_key(self.field, child.schema): value}
         if child.plan is None:
-            return self.load_by_call(child.schema, value, partial, frame)
+            return self.load_by_call(value, partial, frame)
         althaia_enter()
         try:
             return self.load_by_plan(child, value, frame)
@@ -997,7 +1002,7 @@ cdef class LoadNestedStep(LoadStep):
         cdef LoadPlan plan
         if child is not None:
             return child
-        schema = nested_schema(self.field, frame.schema)
+        schema = nested_schema(nested_field(self.field, frame.schema))
         plan = <LoadPlan>find_plan(schema, frame.large)
         if partial is None:
             partial = schema.partial
@@ -1012,11 +1017,9 @@ cdef class LoadNestedStep(LoadStep):
             frame.children[self.site] = child
         return child
 
-    cdef object load_by_call(self, object schema, object value, object partial, LoadFrame frame):
+    cdef object load_by_call(self, object value, object partial, LoadFrame frame):
         try:
-            if is_light(frame.schema):
-                return schema.load(value, unknown=self.field.unknown, partial=partial)
-            return self.field._load(value, partial=partial)
+            return nested_field(self.field, frame.schema)._load(value, partial=partial)
         except ValidationError as error:
             return frame.failed(error)
 

@@ -73,8 +73,9 @@ def test_errors_count_as_calls(schema: Any) -> None:
 
 
 def test_plans_dropped(schema: Any) -> None:
+    field = schema.fields["a"]
     schema.dump({"a": 1})
-    schema.fields["a"].data_key = "b"
+    field.data_key = "b"
     assert schema.dump({"a": 1}) == {"b": 1}
     assert counts(schema) == counted(calls=2, objects=2, built=2, invalidated=1)
 
