@@ -13,6 +13,7 @@ Nothing of a prototype is ever handed to user code.
 
 import threading
 from copy import copy
+from types import MethodType
 
 cimport cython
 from cpython.dict cimport PyDict_SetItem
@@ -28,11 +29,10 @@ cdef extern from *:
         PyObject *found = _PyType_Lookup((PyTypeObject *)type, name);
         return Py_NewRef(found != NULL ? found : Py_None);
     }
-    static void althaia_open(PyObject *cls, getattrofunc getter, setattrofunc setter) {
+    static void althaia_open(PyObject *cls, getattrofunc getter) {
         PyTypeObject *type = (PyTypeObject *)cls;
-        if (type->tp_getattro != getter || type->tp_setattro != setter) {
+        if (type->tp_getattro != getter) {
             type->tp_getattro = getter;
-            type->tp_setattro = setter;
             PyType_Modified(type);
         }
     }
@@ -40,11 +40,7 @@ cdef extern from *:
     ctypedef object (*getattrofunc)(object, object)
     Py_ssize_t Py_REFCNT(PyObject* obj)
     object althaia_find(object type_, object name)
-    ctypedef int (*setattrofunc)(object, object, PyObject*) except -1
-    void althaia_open(object cls, getattrofunc getter, setattrofunc setter)
-    int althaia_generic_setattr "PyObject_GenericSetAttr"(
-        object obj, object name, PyObject* value
-    ) except -1
+    void althaia_open(object cls, getattrofunc getter)
     object PyObject_GenericGetAttr(object obj, object name)
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
@@ -66,8 +62,6 @@ LIGHT_NAMES = frozenset(
 )
 # How these are asked for, the instance's dictionary gets out.
 cdef frozenset WINDOWS = frozenset({"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"})
-# How these are set or deleted, the instance has to be one of upstream's.
-cdef frozenset DOORS = LIGHT_NAMES | {"__class__", "__dict__"}
 cdef frozenset light_names = LIGHT_NAMES
 cdef frozenset shadowing = frozenset()
 # only, exclude, load_only, dump_only
@@ -319,6 +313,9 @@ cdef object prototype_of(object schema, InstanceDict state):
     A touched instance is built in full: something on it shadows what its class defines.
     """
     cdef Variant variant = <Variant>state.variant
+    if type(schema) is not variant.shelf.schema_class:
+        fill(schema, state)
+        return None
     if len(state) != 4:
         for name in <dict>state:
             if name in shadowing and name not in KEPT:
@@ -341,10 +338,15 @@ cdef int fill(object schema, InstanceDict state) except -1:
             return 0
         touched = dict(state)
         built = InstanceDict.__new__(InstanceDict)
+        cls = type(schema)
         try:
+            if cls is not variant.shelf.schema_class:
+                PyObject_GenericSetAttr(schema, "__class__", variant.shelf.schema_class)
             build(schema, <tuple>state.arguments, built, variant.shelf)
         finally:
             PyObject_GenericSetAttr(schema, "__dict__", state)
+            if type(schema) is not cls:
+                PyObject_GenericSetAttr(schema, "__class__", cls)
         arrange(state, touched, built)
         adopt(schema, state, variant.prototype)
         state.variant = None
@@ -366,14 +368,27 @@ cdef int arrange(InstanceDict state, dict touched, InstanceDict built) except -1
 
 
 cdef int adopt(object schema, InstanceDict state, object prototype) except -1:
-    """Hand the nested schemas that the light instance has resolved to its own fields."""
-    cdef dict nested = state.nested
-    if nested is None:
-        return 0
+    """Hand to the instance's own fields what it would have had since its construction: the
+    methods its class had then, the nested schemas it has resolved."""
+    cdef dict nested = state.nested or NOTHING
     own = state["declared_fields"]
     for name, field in prototype.declared_fields.items():
+        adopt_methods(own[name], field, schema)
         adopt_field(own[name], field, nested)
     return 0
+
+
+def adopt_methods(own, theirs, schema):
+    """Bind a Method field to the functions that the prototype's is bound to."""
+    for name in ("_serialize_method", "_deserialize_method"):
+        method = getattr(theirs, name, None)
+        if type(method) is MethodType and getattr(own, name) != method:
+            receiver = method.__self__
+            # A class method is bound to the class, any other to the instance.
+            setattr(
+                own, name, method if isinstance(receiver, type)
+                else MethodType(method.__func__, schema)
+            )
 
 
 def adopt_field(own, theirs, dict nested):
@@ -383,6 +398,9 @@ def adopt_field(own, theirs, dict nested):
     """
     if id(theirs) in nested:
         own._schema = nested[id(theirs)][1]._schema
+        # Within reach of user code now.
+        if own._schema is not None:
+            look(own._schema)
     for name in ("inner", "key_field", "value_field"):
         inner = getattr(theirs, name, None)
         if inner is not None:
@@ -410,13 +428,6 @@ cdef object light_getattr(object obj, object name):
     return PyObject_GenericGetAttr(obj, name)
 
 
-cdef int light_setattr(object obj, object name, PyObject* value) except -1:
-    """Attribute assignment and deletion of classes that have light instances."""
-    if name in DOORS:
-        look(obj)
-    return althaia_generic_setattr(obj, name, value)
-
-
 cdef bint look(object obj) except -1:
     """Build the instance in full if it is light; whether its attributes may be other ones."""
     cdef void* found = althaia_instance_dict(obj)
@@ -442,7 +453,7 @@ def build_in_full(schema):
 
 cdef int open_window(object cls) except -1:
     """Let attribute access of a schema class see light instances; invisible from Python."""
-    althaia_open(cls, light_getattr, light_setattr)
+    althaia_open(cls, light_getattr)
     return 0
 
 
