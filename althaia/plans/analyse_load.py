@@ -19,7 +19,6 @@ from typing import Any
 
 from althaia.plans import load
 from althaia.plans.analysis import Analysis, Opaque
-from althaia.plans.guards import ABSENT as UNSET
 from althaia.plans.upstream import ABSENT, Upstream, definers, static
 
 Options = dict[str, Any]

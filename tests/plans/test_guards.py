@@ -1,0 +1,147 @@
+"""The guard notices what it must, and nothing else."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from althaia import marshmallow as ma
+from althaia.plans import engine
+
+fields = ma.fields
+
+
+def make() -> Any:
+    class Base(ma.Schema):
+        a = fields.Integer()
+
+    class Watched(Base):
+        b = fields.List(fields.DateTime())
+        c = fields.Tuple([fields.Raw(), fields.String()])
+
+    return Watched()
+
+
+def same(schema: Any) -> None: ...
+
+
+def _rebuilt(schema: Any) -> None:
+    """Everything set again to what it was."""
+    field = schema.fields["a"]
+    field.data_key = field.data_key
+    vars(field).update(dict(vars(field)))
+    schema.dump_fields = schema.dump_fields
+    schema.dump_fields["a"] = field
+    schema.fields["c"].tuple_fields[:] = list(schema.fields["c"].tuple_fields)
+
+
+def _unrelated(schema: Any) -> None:
+    """Changes that no plan rests on."""
+    schema.context = {"user": 1}
+    schema.load_fields.clear()
+    schema.declared_fields = {}
+    schema.only = None
+    fields.DateTime.SERIALIZATION_FUNCS["made up"] = str
+    del fields.DateTime.SERIALIZATION_FUNCS["made up"]
+
+
+def _collected(schema: Any) -> None:
+    gc.collect()
+
+
+def _used(schema: Any) -> None:
+    for _ in range(10):
+        schema.dump([{"a": 1, "b": [], "c": (1, "x")}, {}], many=True)
+
+
+HOLDS: list[Callable[[Any], None]] = [same, _rebuilt, _unrelated, _collected, _used]
+
+
+@pytest.mark.parametrize("change", HOLDS)
+def test_holds(change: Callable[[Any], None]) -> None:
+    schema = make()
+    guard = engine.build(schema).guard
+    change(schema)
+    assert guard.check(schema)
+
+
+BREAKS: dict[str, Callable[[Any], Any]] = {
+    "a field's attribute": lambda s: setattr(s.fields["a"], "data_key", "k"),
+    "a new attribute of a field": lambda s: setattr(s.fields["a"], "note", 1),
+    "an attribute of a field deleted": lambda s: vars(s.fields["a"]).pop("metadata"),
+    "an inner field's attribute": lambda s: setattr(s.fields["b"].inner, "format", "rfc"),
+    "a field's class": lambda s: setattr(s.fields["a"], "__class__", fields.Float),
+    "the fields": lambda s: s.dump_fields.popitem(),
+    "their order": lambda s: s.dump_fields.update(a=s.dump_fields.pop("a")),
+    "one of them": lambda s: s.dump_fields.update(a=s.dump_fields["b"]),
+    "the mapping": lambda s: setattr(s, "dump_fields", dict(s.dump_fields)),
+    "a list of fields": lambda s: s.fields["c"].tuple_fields.reverse(),
+    "an item of it": lambda s: s.fields["c"].tuple_fields.__setitem__(0, fields.Raw()),
+    "its length": lambda s: s.fields["c"].tuple_fields.pop(),
+    "a schema method on the instance": lambda s: setattr(s, "get_attribute", None),
+    "the schema's class": lambda s: setattr(s, "__class__", type("Own", (type(s),), {})),
+    "an attribute of the class": lambda s: setattr(type(s), "note", 1),
+    "an attribute of a base": lambda s: setattr(type(s).__mro__[1], "note", 1),
+    "the bases": lambda s: setattr(type(s), "__bases__", (ma.Schema,)),
+    "dict_class": lambda s: setattr(s, "dict_class", dict),
+}
+
+
+@pytest.mark.parametrize("change", BREAKS)
+def test_breaks(change: str) -> None:
+    schema = make()
+    guard = engine.build(schema).guard
+    assert guard.check(schema)
+    BREAKS[change](schema)
+    assert not guard.check(schema)
+
+
+def test_breaks_for_a_class_of_upstreams_and_for_its_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = make()
+    for change in (
+        lambda: monkeypatch.setattr(fields.Integer, "_format_num", None),
+        lambda: monkeypatch.setattr(fields.Field, "note", 1, raising=False),
+        lambda: monkeypatch.setitem(fields.DateTime.SERIALIZATION_FUNCS, "iso", str),
+        lambda: monkeypatch.setattr(f"{ma.__name__}.schema.get_value", None),
+    ):
+        guard = engine.build(schema).guard
+        assert guard.check(schema)
+        change()
+        assert not guard.check(schema)
+        monkeypatch.undo()
+
+
+def test_is_for_one_schema() -> None:
+    first, second = make(), make()
+    assert not engine.build(first).guard.check(second)
+    assert not engine.build(first).guard.check(3)
+
+
+def test_keys_are_never_compared_by_value() -> None:
+    class Liar(str):
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError("asked")
+
+        def __hash__(self) -> int:
+            return str.__hash__(self)
+
+    schema = make()
+    guard = engine.build(schema).guard
+    field = schema.fields["a"]
+    state = dict(vars(field))
+    state.pop("data_key")
+    field.__dict__ = state
+    state[Liar("data_key")] = None
+    assert not guard.check(schema)
+
+
+def test_counts() -> None:
+    schema = ma.Schema.from_dict({"a": fields.Integer(), "b": fields.Integer()})()
+    guard = engine.build(schema).guard
+    assert len(guard.fields) == 2
+    assert type(schema) in guard.types
+    assert fields.Integer in guard.types
+    assert guard.lists == ()

@@ -1,0 +1,194 @@
+"""A schema that was used is the schema it was: its dictionary, copies and pickles."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import marshmallow as real
+import pytest
+from althaia.plans.guards import InstanceDict
+
+from althaia import marshmallow as ma
+
+
+class Inner(ma.Schema):
+    a = ma.fields.Integer()
+
+
+class Used(ma.Schema):
+    number = ma.fields.Integer()
+    method = ma.fields.Method("compute")
+    inner = ma.fields.Nested(Inner)
+
+    def compute(self, obj: Any) -> Any:
+        return getattr(self, "label", "none")
+
+
+DATA = {"number": "1", "inner": {"a": 2}}
+EXPECTED = {"number": 1, "method": "none", "inner": {"a": 2}}
+
+
+def used() -> Used:
+    schema = Used()
+    for _ in range(3):
+        assert schema.dump(DATA) == EXPECTED
+    assert type(vars(schema)) is InstanceDict
+    return schema
+
+
+def test_the_names_are_upstreams() -> None:
+    class Theirs(real.Schema):
+        number = real.fields.Integer()
+        method = real.fields.Method("compute")
+        inner = real.fields.Nested({"a": real.fields.Integer()})
+
+        def compute(self, obj: Any) -> Any:
+            return "none"
+
+    theirs = Theirs()
+    theirs.dump(DATA)
+    before, after = Used(), used()
+    assert list(vars(after)) == list(vars(before)) == list(vars(theirs))
+    assert sorted(dir(after)) == sorted(dir(before))
+    assert len(vars(after)) == len(vars(before))
+
+
+def test_it_is_a_dictionary_in_every_use() -> None:
+    state = vars(used())
+    assert isinstance(state, dict)
+    assert state == dict(state)
+    assert {**state} == state
+    assert repr(state) == repr(dict(state))
+    assert type(state | {}) is dict
+    assert type(state.copy()) is dict
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(state)
+    assert list(reversed(state)) == list(reversed(dict(state)))
+
+
+def test_attributes_still_arrive_in_it() -> None:
+    schema = used()
+    schema.label = "new"
+    assert vars(schema)["label"] == "new"
+    del schema.label
+    assert "label" not in vars(schema)
+    setattr(schema, "".join(["lab", "el"]), 1)
+    assert schema.label == 1
+    vars(schema)["label"] = 2
+    assert schema.label == 2
+
+
+def through_pickle(protocol: int) -> Callable[[Any], Any]:
+    return lambda schema: pickle.loads(pickle.dumps(schema, protocol))
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    **{
+        f"pickle {protocol}": through_pickle(protocol)
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)
+    },
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_has_a_plain_dictionary_and_no_plan(way: str) -> None:
+    schema = used()
+    other = COPIES[way](schema)
+    assert type(other) is Used
+    assert type(vars(other)) is dict
+    assert list(vars(other)) == list(vars(schema))
+
+
+@pytest.mark.parametrize("way", ["copy", "deepcopy"])
+def test_a_copy_works_and_is_independent(way: str) -> None:
+    schema = used()
+    other = COPIES[way](schema)
+    for _ in range(3):
+        assert other.dump(DATA) == EXPECTED
+    other.dump_fields = {"number": other.fields["number"]}
+    for _ in range(3):
+        assert other.dump(DATA) == {"number": 1}
+        assert schema.dump(DATA) == EXPECTED
+
+
+def test_a_copy_of_a_changed_schema_is_changed() -> None:
+    schema = used()
+    schema.fields["number"].data_key = "no"
+    other = copy.copy(schema)
+    assert other.dump(DATA) == {"no": 1, "method": "none", "inner": {"a": 2}}
+
+
+def test_what_an_unused_and_a_used_schema_pickle_to() -> None:
+    # Not the same bytes (a Nested field has resolved its schema), but the same globals.
+    def names(schema: Any) -> set[str]:
+        import pickletools
+
+        strings: list[Any] = []
+        found: set[str] = set()
+        for opcode, argument, _ in pickletools.genops(pickle.dumps(schema, 2)):
+            if opcode.name == "GLOBAL":
+                found.add(argument)
+            strings.append(argument)
+        return found
+
+    assert not any("althaia.plans" in name for name in names(used()))
+    assert names(Used()) <= names(used())
+
+
+def test_the_dictionary_itself_copies_and_pickles_plainly() -> None:
+    state = vars(used())
+    shallow, deep = copy.copy(state), copy.deepcopy(state)
+    assert type(shallow) is type(deep) is dict
+    assert shallow == state
+    assert list(deep) == list(state)
+    assert deep["fields"] is not state["fields"]
+    numbers = InstanceDict(a=1, b=[2])
+    assert pickle.loads(pickle.dumps(numbers)) == {"a": 1, "b": [2]}
+    assert type(pickle.loads(pickle.dumps(numbers))) is dict
+
+
+def test_a_dictionary_that_holds_itself_is_deep_copied() -> None:
+    schema = used()
+    schema.me = schema
+    schema.state = vars(schema)
+    other = copy.deepcopy(schema)
+    assert other.me is other
+    assert other.state["me"] is other
+
+
+def test_a_held_dictionary_is_never_replaced() -> None:
+    schema = Used()
+    held = vars(schema)
+    for _ in range(5):
+        assert schema.dump(DATA) == EXPECTED
+    assert vars(schema) is held
+    assert type(held) is dict
+    held["label"] = "seen"
+    assert schema.dump(DATA)["method"] == "seen"
+
+
+def test_a_schema_with_slots_and_no_room_for_a_weak_reference() -> None:
+    class Slotted(Used):
+        __slots__ = ("label",)
+
+    schema = Slotted()
+    for _ in range(3):
+        schema.label = "slot"
+        assert schema.dump(DATA)["method"] == "slot"
+
+
+def test_a_schema_with_a_dictionary_of_its_own_making() -> None:
+    class Own(Used):
+        def __init__(self) -> None:
+            super().__init__()
+            self.__dict__ = type("Mine", (dict,), {})(self.__dict__)
+
+    schema = Own()
+    for _ in range(3):
+        assert schema.dump(DATA) == EXPECTED
+    assert type(vars(schema)).__name__ == "Mine"
