@@ -65,6 +65,8 @@ def bench(options: argparse.Namespace) -> int:
             task = progress.add_task("", total=len(cases))
             for case in cases:
                 progress.update(task, description=case.name)
+                if not console.is_terminal:
+                    console.print(f"{case.name}: {case.title}", highlight=False)
                 alone = case.family in OURS_ALONE
                 taking_part = [c for c in running if not alone or c.library in USUAL]
                 measured.append(measure(case, taking_part, rounds, seconds))

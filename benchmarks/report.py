@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks import results
 from benchmarks.environments import ROOT
+from benchmarks.instructions import BASELINE
 from benchmarks.model import Goal
 
 DOCUMENT = ROOT / "docs" / "performance.md"
@@ -104,7 +106,7 @@ def write() -> None:
     parts = [INTRODUCTION.format(upstream=upstream), *_machine(runs)]
     for version, run in runs.items():
         parts += [f"## CPython {version}", *_charts(run, version), *_goals(run), *_rest(run)]
-    parts += _slower(runs)
+    parts += [*_slower(runs), *_instructions()]
     parts.append(METHOD.format(seconds="a tenth of a second"))
     DOCUMENT.parent.mkdir(exist_ok=True)
     DOCUMENT.write_text("\n\n".join(part.strip("\n") for part in parts) + "\n")
@@ -308,6 +310,30 @@ def _memory(memory: Mapping[str, Any]) -> Iterator[str]:
             ]
         ),
     )
+
+
+def _instructions() -> Iterator[str]:
+    """The committed counts that CI compares with: no clock, so no noise."""
+    baseline = json.loads(BASELINE.read_text())
+    yield "## Instructions"
+    yield (
+        f"Counted by callgrind on {baseline['interpreter']}, per object. CI says when a ratio "
+        "moves by more than 3 %."
+    )
+    yield "<details><summary>Counts</summary>"
+    yield _table(
+        ["case", "marshmallow", "althaia", "ratio"],
+        (
+            [
+                f"`{name}`",
+                f"{counted['upstream']:,.0f}",
+                f"{counted['ours']:,.0f}",
+                f"{counted['ratio']:.1f}×",
+            ]
+            for name, counted in baseline["cases"].items()
+        ),
+    )
+    yield "</details>"
 
 
 def _slower(runs: Mapping[str, Run]) -> Iterator[str]:
