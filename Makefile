@@ -67,12 +67,8 @@ bench: build
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 # Everybody else too; writes docs/performance.md and its charts.
-bench-all: build $(VENV)/.charts
+bench-all: build
 	$(BIN)/python -m benchmarks --peers --save $(BENCH_ARGS)
-
-$(VENV)/.charts: $(READY)
-	$(BIN)/python $(PIP) install "matplotlib>=3.8"
-	touch $@
 
 # Needs valgrind. BASELINE=file compares with, or writes, another one.
 BASELINE ?= benchmarks/baseline.json
