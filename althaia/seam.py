@@ -33,6 +33,31 @@ class HookTable(defaultdict):
         self.examined = 0
 
 
+class LazyPattern:
+    """A class attribute that is a regular expression, compiled when somebody asks for it.
+
+    From then on the attribute is the compiled pattern itself.
+    """
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self.pattern = pattern
+        self.flags = flags
+        self.compiled: Any = None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if self.compiled is None:
+            import re
+
+            self.compiled = re.compile(self.pattern, self.flags)
+            if self.owner.__dict__.get(self.name) is self:
+                setattr(self.owner, self.name, self.compiled)
+        return self.compiled
+
+
 class _Declined:
     __slots__ = ()
 

@@ -303,7 +303,9 @@ def _email_check(analysis: Analysis, validator: Any) -> load.Check:
     owner = analysis.upstream.validate["Email"]
     _check_wording(analysis, validator, owner)
     for name in ("USER_REGEX", "DOMAIN_REGEX"):
-        if static(type(validator), name) is not analysis.upstream.raw(owner, name):
+        pattern = analysis.upstream.raw(owner, name)
+        found = static(type(validator), name)
+        if found is not pattern and (found is not pattern.compiled or found is None):
             raise Opaque(f"{name} is not upstream's")
         if name in validator.__dict__:
             raise Opaque(f"{name} is set on the validator")
