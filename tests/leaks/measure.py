@@ -1,0 +1,333 @@
+"""What a process of its own measures: ``python -m tests.leaks.measure NAME ROUNDS``.
+
+Prints JSON: what grew, which is nothing where all is well. In a process of its own, because
+every other test of the same process would be counted as well.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import gc
+import itertools
+import json
+import sys
+import uuid
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from althaia import marshmallow as ma
+
+fields = ma.fields
+Measure = Callable[[int], dict[str, Any]]
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Inner(ma.Schema):
+    a = fields.Integer()
+    b = fields.String()
+
+
+class Slug(fields.String):
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        return super()._serialize(value, attr, obj, **kwargs)
+
+
+class Everything(ma.Schema):
+    absent = fields.Raw(dump_default=list, load_default=list)
+    text = fields.String()
+    mail = fields.Email()
+    url = fields.Url()
+    number = fields.Integer()
+    real = fields.Float()
+    money = fields.Decimal(as_string=True)
+    truth = fields.Boolean()
+    moment = fields.DateTime()
+    day = fields.Date()
+    time = fields.Time()
+    span = fields.TimeDelta()
+    id = fields.UUID()
+    ip = fields.IP()
+    colour = fields.Enum(Colour)
+    list = fields.List(fields.Integer())
+    pair = fields.Tuple([fields.Integer(), fields.String()])
+    map = fields.Dict(keys=fields.String(), values=fields.Integer())
+    inner = fields.Nested(Inner)
+    many = fields.Nested(Inner, many=True)
+    pluck = fields.Pluck(Inner, "a")
+    method = fields.Method("compute", deserialize="compute")
+    function = fields.Function(lambda obj: 1, deserialize=lambda value: value)
+    constant = fields.Constant(1)
+    slug = Slug(validate=ma.validate.Length(max=50))
+    path = fields.Raw(attribute="inner.b", dump_only=True)
+
+    def compute(self, obj: Any) -> Any:
+        return 1
+
+    @ma.post_dump
+    def after(self, data: Any, **kwargs: Any) -> Any:
+        return data
+
+    @ma.pre_load
+    def before(self, data: Any, **kwargs: Any) -> Any:
+        return data
+
+
+MOMENT = dt.datetime(2024, 2, 29, 12, 30, 5, 250, tzinfo=dt.UTC)
+
+
+class Row:
+    """An object with all of it as attributes."""
+
+    def __init__(self) -> None:
+        self.text = "x"
+        self.mail = "a@b.cd"
+        self.url = "http://example.com"
+        self.number = 5
+        self.real = 1.5
+        self.money = decimal.Decimal("1.25")
+        self.truth = True
+        self.moment = MOMENT
+        self.day = MOMENT.date()
+        self.time = MOMENT.time()
+        self.span = dt.timedelta(seconds=5)
+        self.id = uuid.UUID(int=2**100 + 5)
+        self.ip = __import__("ipaddress").IPv4Address("10.0.0.1")
+        self.colour = Colour.RED
+        self.list = [1, 2]
+        self.pair = (1, "2")
+        self.map = {"a": 1}
+        self.inner = {"a": 1, "b": "x"}
+        self.many = [{"a": 1, "b": "x"}, {"a": 2}]
+        self.pluck = {"a": 9}
+        self.slug = "s"
+
+
+def grown(work: Callable[[], Any], rounds: int, *watched: Any) -> dict[str, Any]:
+    """How many memory blocks and references a round leaves behind."""
+    for _ in range(300):
+        work()
+    gc.collect()
+    references = counts(watched)
+    blocks = sys.getallocatedblocks()
+    for _ in itertools.repeat(None, rounds):
+        work()
+    gc.collect()
+    blocks = sys.getallocatedblocks() - blocks
+    now = counts(watched)
+    return {
+        "blocks": blocks,
+        "references": [after - before for before, after in zip(references, now, strict=True)],
+    }
+
+
+def counts(watched: tuple[Any, ...]) -> list[int]:
+    return [sys.getrefcount(each) for each in watched]
+
+
+def dumps(rounds: int) -> dict[str, Any]:
+    """Objects and dictionaries, alone and in lists."""
+    schema, row = Everything(), Row()
+    data = vars(row)
+
+    def work() -> None:
+        schema.dump(row)
+        schema.dump([data, row], many=True)
+
+    return grown(work, rounds, schema, row, data, MOMENT, *schema.fields.values())
+
+
+def loads(rounds: int) -> dict[str, Any]:
+    """Valid data."""
+    schema = Everything()
+    data = schema.dump(Row())
+    for name in ("constant", "function", "method", "path", "absent"):
+        data.pop(name)
+    schema.load(data)
+
+    def work() -> None:
+        schema.load(data)
+        schema.load([data], many=True)
+
+    return grown(work, rounds, schema, data, *schema.fields.values())
+
+
+def errors(rounds: int) -> dict[str, Any]:
+    """Errors in dumping, loading, hooks and validators."""
+    schema = Everything()
+    bad = dict.fromkeys(schema.fields, object)
+    worse = {"inner": {"a": "x"}, "many": [{}, {"a": "x"}], "list": ["x"], "map": {1: "x"}}
+
+    def attempt(function: Callable[..., Any], *args: Any) -> None:
+        try:
+            function(*args)
+        except Exception:
+            return
+        raise AssertionError("nothing was wrong")
+
+    def work() -> None:
+        attempt(schema.dump, {"number": "x"})
+        attempt(schema.dump, {"inner": {"a": "x"}})
+        attempt(schema.dump, {"list": [1, 2, "x"]})
+        attempt(schema.load, bad)
+        attempt(schema.load, worse)
+        attempt(schema.load, 3)
+        schema.validate(worse)
+
+    return grown(work, rounds, schema, bad, worse, *schema.fields.values())
+
+
+def changes(rounds: int) -> dict[str, Any]:
+    """Plans dropped and built again."""
+    from althaia import seam
+
+    seam.load_engine()
+    try:
+        from althaia.plans import engine
+    except ImportError:
+        pass
+    else:
+        engine.build_at_once(True)
+    schema, row = Everything(), Row()
+    keys = itertools.cycle(["a", "b"])
+
+    def work() -> None:
+        schema.fields["text"].data_key = next(keys)
+        schema.dump(row)
+        schema.load({})
+
+    return grown(work, rounds, schema, row, Everything, *schema.fields.values())
+
+
+def nested(rounds: int) -> dict[str, Any]:
+    """A schema that nests itself, and objects that do."""
+
+    class Node(ma.Schema):
+        value = fields.Integer()
+        child = fields.Nested(lambda: Node())
+
+    schema = Node()
+    tree: dict[str, Any] = {"value": 0}
+    for value in range(20):
+        tree = {"value": value, "child": tree}
+
+    def work() -> None:
+        schema.dump(tree)
+        schema.load(tree)
+
+    return grown(work, rounds, schema, tree)
+
+
+def instances(rounds: int) -> dict[str, Any]:
+    """A new instance each time."""
+
+    def work() -> None:
+        Inner().dump({"a": 1, "b": "x"})
+        Inner(many=True).dump([{"a": 1}] * 20)
+        Inner(only=("a",), unknown="exclude").load({"a": 1, "c": 3})
+
+    return grown(work, rounds, Inner)
+
+
+def classes(rounds: int) -> dict[str, Any]:
+    """A new class each time."""
+
+    def work() -> None:
+        schema = ma.Schema.from_dict({"a": fields.Integer(), "n": fields.Nested(Inner)})()
+        for _ in range(3):
+            schema.dump({"a": 1, "n": {"a": 2}})
+            schema.load({"a": 1, "n": {"a": 2}})
+
+    return grown(work, rounds, Inner)
+
+
+def freed(rounds: int) -> dict[str, Any]:
+    """Weak references to what was used and let go; what is alive is a leak."""
+    alive: list[str] = []
+
+    def check(name: str, *references: weakref.ref[Any]) -> None:
+        gc.collect()
+        alive.extend(f"{name}: {ref()!r}" for ref in references if ref() is not None)
+
+    def use(schema: Any) -> None:
+        for _ in range(5):
+            schema.dump([Row()] * 10, many=True)
+            schema.dump(Row())
+            schema.load({})
+
+    class Own(Everything):
+        class Meta:
+            register = False
+
+        own = type("OwnField", (fields.Integer,), {})()
+
+    schema = Own()
+    use(schema)
+    references = [weakref.ref(each) for each in (schema, *schema.fields.values())]
+    inner = weakref.ref(schema.fields["inner"].schema)
+    del schema
+    check("schema and fields", *references, inner)
+
+    cls = [weakref.ref(Own), weakref.ref(type(Own._declared_fields["own"]))]
+    del Own
+    check("classes", *cls)
+
+    schema = Everything()
+    use(schema)
+    old = weakref.ref(schema.fields["text"])
+    new = fields.Raw()
+    new._bind_to_schema("text", schema)
+    schema.declared_fields["text"] = schema.fields["text"] = new
+    schema.dump_fields["text"] = schema.load_fields["text"] = new
+    del new
+    schema.dump(Row())
+    schema.load({})
+    check("a replaced field", old)
+
+    old_nested = weakref.ref(schema.fields["inner"].schema)
+    schema.fields["inner"]._schema = None
+    schema.dump(Row())
+    schema.load({})
+    check("a replaced nested schema", old_nested)
+
+    schema.dump_fields = {}
+    schema.load_fields = {}
+    declared = [weakref.ref(each) for each in schema.fields.values()]
+    schema.fields = {}
+    schema.declared_fields = {}
+    schema.dump({})
+    schema.load({})
+    check("all fields", *declared)
+
+    row = Row()
+    gone = weakref.ref(row)
+    schema = Everything()
+    schema.dump(row)
+    del row
+    assert gone() is None or gc.collect() is None
+    check("an object dumped", gone)
+    return {"alive": alive}
+
+
+MEASURES: dict[str, Measure] = {
+    measure.__name__: measure
+    for measure in (
+        dumps,
+        loads,
+        errors,
+        changes,
+        nested,
+        instances,
+        classes,
+        freed,
+    )
+}
+
+
+if __name__ == "__main__":
+    print(json.dumps(MEASURES[sys.argv[1]](int(sys.argv[2]))))

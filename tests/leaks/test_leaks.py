@@ -1,0 +1,64 @@
+"""Nothing grows with the number of calls, and nothing outlives what it was made for.
+
+``LEAK_FACTOR`` multiplies the rounds: nightly runs go to 100,000 and beyond.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.leaks.measure import MEASURES
+
+FACTOR = int(os.environ.get("LEAK_FACTOR", "1"))
+
+ROUNDS = {
+    "dumps": 20_000,
+    "loads": 8_000,
+    "errors": 1_200,
+    "changes": 1_000,
+    "nested": 3_000,
+    "instances": 3_000,
+    "classes": 500,
+    "freed": 1,
+}
+
+SLACK = 60
+"""Memory blocks that may come and go: free lists, caches of CPython's own. A leak of one block
+a round shows as thousands."""
+
+MORE_SLACK = {"changes": 400}
+"""Where each round throws hundreds of objects away, more of them are on their way."""
+
+
+def measure(name: str, rounds: int, **environment: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.leaks.measure", name, str(rounds)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    shown: dict[str, Any] = json.loads(done.stdout)
+    return shown
+
+
+def test_every_measure_has_its_rounds() -> None:
+    assert ROUNDS.keys() == MEASURES.keys()
+
+
+@pytest.mark.parametrize("name", [name for name in ROUNDS if name != "freed"])
+def test_nothing_grows(name: str) -> None:
+    shown = measure(name, ROUNDS[name] * FACTOR)
+    assert shown["blocks"] <= MORE_SLACK.get(name, SLACK)
+    assert not any(shown["references"])
+
+
+@pytest.mark.parametrize("plans", ["1", "0"])
+def test_what_is_let_go_is_freed(plans: str) -> None:
+    assert measure("freed", 1, ALTHAIA_PLANS=plans) == {"alive": []}

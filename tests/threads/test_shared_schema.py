@@ -1,0 +1,245 @@
+"""One schema, many threads: first use at once, and changes while others dump and load."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from althaia import marshmallow as ma
+
+THREADS = 8
+
+
+@pytest.fixture(autouse=True)
+def frequent_switches() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def run(work: Callable[[int], None], threads: int = THREADS) -> None:
+    """``work(number)`` in each thread, all started together.
+
+    :raises AssertionError: one of them failed, or did not come to an end.
+    """
+    start = threading.Barrier(threads)
+    errors: list[BaseException] = []
+
+    def each(number: int) -> None:
+        try:
+            start.wait()
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    pool = [threading.Thread(target=each, args=(number,), daemon=True) for number in range(threads)]
+    for thread in pool:
+        thread.start()
+    for thread in pool:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in pool)
+    if errors:
+        raise AssertionError(f"{len(errors)} of {threads} threads failed") from errors[0]
+
+
+class Inner(ma.Schema):
+    a = ma.fields.Integer()
+
+
+class Outer(ma.Schema):
+    number = ma.fields.Integer()
+    text = ma.fields.String()
+    inner = ma.fields.Nested(Inner)
+    many = ma.fields.List(ma.fields.Nested(lambda: Inner(only=("a",))))
+    method = ma.fields.Method("compute")
+
+    def compute(self, obj: Any) -> Any:
+        return obj["number"]
+
+
+DATA = {"number": 1, "text": "x", "inner": {"a": 2}, "many": [{"a": 3}, {"a": 4}]}
+DUMPED = {**DATA, "method": 1}
+
+
+def test_first_use_at_once() -> None:
+    for _ in range(60):
+        schema = Outer()
+
+        def work(number: int, schema: Any = schema) -> None:
+            for _ in range(5):
+                assert schema.dump(DATA) == DUMPED
+                assert schema.load(DATA) == DATA
+
+        run(work)
+
+
+def test_first_use_of_the_class_at_once() -> None:
+    for turn in range(40):
+        cls = type(f"Made{turn}", (Outer,), {"extra": ma.fields.Integer()})
+
+        def work(number: int, cls: Any = cls) -> None:
+            for _ in range(5):
+                assert cls().dump({**DATA, "extra": "7"}) == {**DUMPED, "extra": 7}
+                assert cls(only=("extra",)).load({"extra": "7"}) == {"extra": 7}
+
+        run(work)
+
+
+def test_different_objects() -> None:
+    schema = Outer()
+
+    def work(number: int) -> None:
+        rows = [{**DATA, "number": number, "text": str(number)} for _ in range(50)]
+        expected = [{**row, "method": number} for row in rows]
+        for _ in range(20):
+            assert schema.dump(rows, many=True) == expected
+            assert schema.load(rows, many=True) == rows
+
+    run(work)
+
+
+def test_errors_stay_with_their_call() -> None:
+    schema = Outer()
+
+    def work(number: int) -> None:
+        for _ in range(100):
+            if number % 2:
+                assert schema.load(DATA) == DATA
+                continue
+            with pytest.raises(ma.ValidationError) as caught:
+                schema.load({**DATA, "number": f"no number {number}", "inner": {"a": "x"}})
+            assert caught.value.data["number"] == f"no number {number}"
+            assert caught.value.messages == {
+                "number": ["Not a valid integer."],
+                "inner": {"a": ["Not a valid integer."]},
+            }
+
+    run(work)
+
+
+def test_a_field_changed_while_others_use_it() -> None:
+    schema = Outer(only=("number", "text"))
+    keys = ["k0", "k1", "k2"]
+    schema.fields["number"].data_key = keys[0]
+    allowed = [{key: 1, "text": "x"} for key in keys]
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            for turn in range(3000):
+                schema.fields["number"].data_key = keys[turn % 3]
+            done.set()
+            return
+        while not done.is_set():
+            assert schema.dump({"number": "1", "text": "x"}) in allowed
+            assert schema.dump([{"number": "1", "text": "x"}] * 9, many=True)[8] in allowed
+
+    run(work)
+    assert schema.dump({"number": "1", "text": "x"}) == allowed[2999 % 3]
+
+
+def test_the_mapping_of_fields_replaced_while_others_use_it() -> None:
+    schema = Outer(only=("number", "text"))
+    whole = schema.dump_fields
+    parts = [{"number": whole["number"]}, {"text": whole["text"]}, whole]
+    allowed = [{"number": 1}, {"text": "x"}, {"number": 1, "text": "x"}]
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number < 2:
+            for turn in range(3000):
+                schema.dump_fields = parts[turn % 3]
+            done.set()
+            return
+        while not done.is_set():
+            assert schema.dump({"number": "1", "text": "x"}) in allowed
+
+    run(work)
+
+
+def test_a_class_patched_while_others_use_it() -> None:
+    class Own(ma.fields.Integer):
+        pass
+
+    class Patched(ma.Schema):
+        number = Own()
+
+    schema = Patched()
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            for turn in range(1500):
+                Own._serialize = lambda self, value, attr, obj, turn=turn, **kwargs: -turn
+                del Own._serialize
+            done.set()
+            return
+        while not done.is_set():
+            value = schema.dump({"number": "1"})["number"]
+            assert value == 1 or value <= 0
+
+    run(work)
+    assert schema.dump({"number": "1"}) == {"number": 1}
+
+
+def test_a_nested_schema_changed_while_others_use_it() -> None:
+    schema = Outer(only=("inner",))
+    assert schema.dump({"inner": {"a": 1}}) == {"inner": {"a": 1}}
+    field = schema.fields["inner"].schema.fields["a"]
+    allowed = [{"inner": {"a": 1}}, {"inner": {"b": 1}}]
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            for turn in range(3000):
+                field.data_key = "ab"[turn % 2]
+            done.set()
+            return
+        while not done.is_set():
+            assert schema.dump({"inner": {"a": "1"}}) in allowed
+
+    run(work)
+    assert schema.dump({"inner": {"a": "1"}}) == allowed[1]
+
+
+def test_instance_dictionary_replaced_while_others_use_it() -> None:
+    schema = Outer(only=("number",))
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            for _ in range(2000):
+                schema.__dict__ = dict(vars(schema))
+            done.set()
+            return
+        while not done.is_set():
+            assert schema.dump({"number": "1"}) == {"number": 1}
+            assert schema.load({"number": "1"}) == {"number": 1}
+
+    run(work)
+
+
+def test_statistics_and_explain_while_others_work() -> None:
+    import althaia
+
+    schema = Outer()
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            for _ in range(30):
+                althaia.explain(schema)
+                althaia.stats()
+            done.set()
+            return
+        while not done.is_set():
+            assert schema.dump(DATA) == DUMPED
+            assert type(f"Made{number}", (Inner,), {})().dump({"a": "1"}) == {"a": 1}
+
+    run(work)
