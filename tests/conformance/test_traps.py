@@ -1,0 +1,476 @@
+"""Traps: what an accelerator is tempted to get wrong, one by one."""
+
+from __future__ import annotations
+
+import collections
+import decimal
+import functools
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import Proxy, schema_of
+
+
+@pytest.mark.parametrize("kind", ["tuple", "generator", "set", "none", "missing"])
+@pytest.mark.parametrize("tag", ["pre_dump", "post_dump", "pre_load", "post_load", "validates"])
+@scenario
+def test_a_table_of_hooks_that_holds_no_lists(ma: Any, log: Any, tag: str, kind: str) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        def hook(self, data: Any, **kwargs: Any) -> Any:
+            log("hook", data, kwargs)
+            return data
+
+    schema = S()
+    entry = ("hook", False, {"field_names": ("f",)})
+    for make in (list, None):
+        if make is None:
+            if kind == "missing":
+                S._hooks.pop(tag, None)
+                S._hooks.default_factory = None
+            else:
+                S._hooks[tag] = {
+                    "tuple": (entry,),
+                    "generator": (each for each in [entry]),
+                    "set": collections.deque([entry]),
+                    "none": None,
+                }[kind]
+        for _ in range(2):
+            log.attempt(schema.dump, {"f": "1"})
+            log.attempt(schema.dump, [{"f": "1"}], many=True)
+            log.attempt(schema.load, {"f": "1"})
+
+
+@pytest.mark.parametrize("precision", [1, 3, 28])
+@pytest.mark.parametrize("trap", ["none", "inexact", "rounded"])
+@scenario
+def test_decimal_contexts(ma: Any, log: Any, trap: str, precision: int) -> None:
+    schema = schema_of(
+        ma,
+        {
+            "a": ma.fields.Decimal(places=2),
+            "b": ma.fields.Decimal(),
+            "c": ma.fields.Decimal(places=1, as_string=True, rounding=decimal.ROUND_CEILING),
+            "d": ma.fields.Decimal(allow_nan=True, places=3),
+        },
+    )
+    with decimal.localcontext() as context:
+        context.prec = precision
+        context.capitals = 0
+        context.traps[decimal.Inexact] = trap == "inexact"
+        context.traps[decimal.Rounded] = trap == "rounded"
+        for text in ("1.255", "123.456", "1E+30", "-0.000", "NaN", "-sNaN123", "Infinity"):
+            value = decimal.Decimal(text)
+            for key in "abcd":
+                log.attempt(schema.dump, {key: value})
+                log.attempt(schema.load, {key: value})
+                log.attempt(schema.load, {key: text})
+        log("flags", sorted(flag.__name__ for flag, set_ in context.flags.items() if set_))
+
+
+METHODS = {
+    "staticmethod": lambda f: staticmethod(f),
+    "classmethod": lambda f: classmethod(f),
+    "partialmethod": lambda f: functools.partialmethod(f),
+    "partial": lambda f: functools.partial(f, None),
+    "lru_cache": lambda f: functools.lru_cache(lambda self, *args: f(self, *args)),
+    "mock": lambda f: mock.Mock(side_effect=f),
+    "property": lambda f: property(lambda self: functools.partial(f, self)),
+    "callable": lambda f: type("C", (), {"__call__": lambda self, *args, **kw: f(None, *args)})(),
+    "builtin": lambda f: repr,
+    "none": lambda f: None,
+}
+
+
+@pytest.mark.parametrize("name", ["_serialize", "serialize", "_deserialize", "deserialize"])
+@pytest.mark.parametrize("kind", METHODS)
+@scenario
+def test_methods_that_are_no_functions(ma: Any, log: Any, kind: str, name: str) -> None:
+    def function(self: Any, value: Any = None, *args: Any, **kwargs: Any) -> Any:
+        log("called", type(self).__name__, value if isinstance(value, str) else None)
+        return "result"
+
+    class Own(ma.fields.String):
+        pass
+
+    schema = schema_of(ma, {"f": Own(), "g": ma.fields.List(Own())})
+    log.attempt(schema.dump, {"f": "x", "g": ["y"]})
+    setattr(Own, name, METHODS[kind](function))
+    for _ in range(2):
+        log.attempt(schema.dump, {"f": "x", "g": ["y"]})
+        log.attempt(schema.load, {"f": "x", "g": ["y"]})
+
+
+CHANGES = {
+    "data_key": lambda ma, schema: setattr(schema.fields["f"], "data_key", "F"),
+    "required": lambda ma, schema: setattr(schema.fields["g"], "required", True),
+    "dump_fields": lambda ma, schema: schema.dump_fields.pop("g", None),
+    "load_fields": lambda ma, schema: schema.load_fields.pop("g", None),
+    "replaced": lambda ma, schema: schema.dump_fields.update(f=ma.fields.Constant(9)),
+    "unknown": lambda ma, schema: setattr(schema, "unknown", "include"),
+    "partial": lambda ma, schema: setattr(schema, "partial", True),
+    "many": lambda ma, schema: setattr(schema, "many", True),
+    "nested": lambda ma, schema: setattr(
+        schema.fields["n"].schema.fields["x"], "data_key", "X"
+    ),
+    "get_attribute": lambda ma, schema: setattr(
+        schema, "get_attribute", lambda obj, attr, default: attr
+    ),
+    "class": lambda ma, schema: setattr(
+        type(schema.fields["f"]), "_serialize", lambda self, *args, **kwargs: "changed"
+    ),
+    "dict_class": lambda ma, schema: setattr(schema, "dict_class", collections.OrderedDict),
+    "validators": lambda ma, schema: schema.fields["f"].validators.append(
+        ma.validate.Range(min=50)
+    ),
+    "_serialize": lambda ma, schema: setattr(
+        schema, "_serialize", lambda obj, *, many: ["serialized", many]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pass_collection", [True, False])
+@pytest.mark.parametrize("change", CHANGES)
+@scenario
+def test_a_hook_that_changes_the_schema_before_the_work(
+    ma: Any, log: Any, change: str, pass_collection: bool
+) -> None:
+    """What people do: a ``pre_load`` makes a field required, or swaps one."""
+
+    class Own(ma.fields.Integer):
+        pass
+
+    class S(ma.Schema):
+        f = Own()
+        g = ma.fields.Raw()
+        n = ma.fields.Nested({"x": ma.fields.Raw()})
+
+        @ma.pre_dump(pass_collection=pass_collection)
+        @ma.pre_load(pass_collection=pass_collection)
+        def before(self, data: Any, **kwargs: Any) -> Any:
+            if switch:
+                CHANGES[change](ma, self)
+            return data
+
+        @ma.post_dump
+        @ma.post_load
+        def after(self, data: Any, **kwargs: Any) -> Any:
+            log("after", data)
+            return data
+
+    for many in (False, True):
+        for work in ("dump", "load"):
+            switch: list[bool] = []
+            schema = S()
+            row = {"f": "1", "n": {"x": 1}}
+            for _ in range(3):
+                log.attempt(getattr(schema, work), [row, row] if many else row, many=many)
+            switch.append(True)
+            for _ in range(2):
+                log.attempt(getattr(schema, work), [row, row] if many else row, many=many)
+
+
+@pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
+@pytest.mark.parametrize("act", ["pop-own", "pop-other", "add", "swap", "clear", "replace"])
+@scenario
+def test_a_field_that_changes_the_input(ma: Any, log: Any, act: str, unknown: str) -> None:
+    class Greedy(ma.fields.Field):
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            if act == "pop-own":
+                data.pop(attr)
+            elif act == "pop-other":
+                data.pop("b", None)
+            elif act == "add":
+                data["added"] = 1
+            elif act == "swap":
+                data["added"] = data.pop(attr)
+            elif act == "clear":
+                data.clear()
+            else:
+                data["b"] = "replaced"
+            return value
+
+    for order in ("agb", "gba", "bag"):
+        schema = schema_of(
+            ma,
+            {name: Greedy() if name == "g" else ma.fields.Raw() for name in order},
+            unknown=unknown,
+        )
+        for content in (
+            {"g": 1},
+            {"g": 1, "z": 2},
+            {"a": 0, "g": 1, "b": 2},
+            {"g": 1, "b": 2, "z": 3},
+        ):
+            for _ in range(2):
+                data = log.watch(dict(content))
+                log.attempt(schema.load, data)
+
+
+ATTRIBUTES = [
+    "many", "partial", "unknown", "fields", "load_fields", "dump_fields", "opts",
+    "error_messages", "dict_class", "_hooks", "get_attribute", "handle_error", "only",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+@scenario
+def test_schema_attributes_computed_by_a_property(ma: Any, log: Any, name: str) -> None:
+    watching: list[bool] = []
+    stored: dict[int, Any] = {}
+
+    def get(self: Any) -> Any:
+        if watching:
+            log("get", name)
+        if id(self) in stored:
+            return stored[id(self)]
+        value = getattr(ma.Schema, name)
+        return value.__get__(self) if hasattr(value, "__get__") else value
+
+    def set_(self: Any, value: Any) -> None:
+        stored[id(self)] = value
+
+    class Base(ma.Schema):
+        f = ma.fields.Integer()
+
+        @ma.post_load
+        def after(self, data: Any, **kwargs: Any) -> Any:
+            return data
+
+    cls = type("S", (Base,), {})
+    setattr(cls, name, property(get, set_))
+    schema = log.attempt(cls)
+    if isinstance(schema, Exception):
+        return
+    watching.append(True)
+    for _ in range(3):
+        log("dump")
+        log.attempt(schema.dump, {"f": 1})
+        log("load")
+        log.attempt(schema.load, {"f": "x"})
+        log.attempt(schema.load, {"f": "1"}, partial=True, unknown="include")
+        log("many")
+        log.attempt(schema.dump, [{"f": 1}] * 9, many=True)
+        log.attempt(schema.load, [{"f": 1}] * 9, many=True)
+
+
+VALIDATORS = {
+    "length": lambda ma: ma.validate.Length(min=2),
+    "range": lambda ma: ma.validate.Range(min=2),
+    "one-of": lambda ma: ma.validate.OneOf(["a", "b"], labels=["A", "B"]),
+    "none-of": lambda ma: ma.validate.NoneOf("ab"),
+    "equal": lambda ma: ma.validate.Equal("a"),
+    "regexp": lambda ma: ma.validate.Regexp("a+"),
+    "email": lambda ma: ma.validate.Email(),
+    "url": lambda ma: ma.validate.URL(),
+    "predicate": lambda ma: ma.validate.Predicate("isalpha"),
+    "contains-only": lambda ma: ma.validate.ContainsOnly("ab"),
+    "contains-none": lambda ma: ma.validate.ContainsNoneOf("ab"),
+    "and": lambda ma: ma.validate.And(ma.validate.Length(max=1), ma.validate.OneOf("ab")),
+}
+VALIDATED = ["a", "ab", "c", "", 1, 2, None, ["a"], {"a": 1}, float("nan"), "x@y.org", "http://a.b"]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "plain",
+        "subclass",
+        "call",
+        "call-later",
+        "format",
+        "error",
+        "error-object",
+        "attribute",
+        "property",
+        "slots",
+        "library",
+        "instance-call",
+    ],
+)
+@pytest.mark.parametrize("kind", VALIDATORS)
+@scenario
+def test_validators(ma: Any, log: Any, kind: str, how: str) -> None:
+    validator = VALIDATORS[kind](ma)
+    base = type(validator)
+    original = base.__call__
+
+    def call(self: Any, value: Any) -> Any:
+        log("call", value)
+        return original(self, value)
+
+    members: dict[str, Any] = {}
+    if how == "call":
+        members["__call__"] = call
+    elif how == "format":
+        members["_format_error"] = lambda self, value, *args: log("format", value) or "formatted"
+    elif how == "property":
+        members["min"] = members["choices"] = property(lambda self: log("asked") or [3])
+        members["error"] = property(lambda self: log("error") or "e", lambda self, value: None)
+    elif how == "slots":
+        members["__slots__"] = ()
+    if how not in ("plain", "library", "instance-call", "error", "error-object", "attribute"):
+        try:
+            validator.__class__ = type("Own", (base,), members)
+        except TypeError as error:
+            log("no class", error)
+    if how == "error":
+        validator.error = "own {input}"
+    elif how == "error-object":
+        validator.error = Proxy("own {input}")
+    elif how == "instance-call":
+        validator.__call__ = lambda value: log("never")
+    schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator, allow_none=True)})
+    for value in VALIDATED:
+        log.attempt(schema.load, {"f": value})
+    if how == "call-later":
+        type(validator).__call__ = call
+    elif how == "library":
+        log.patch(base, "__call__", call)
+    elif how == "attribute":
+        for name, value in {"min": 1, "max": 1, "choices": "c", "comparable": "c"}.items():
+            setattr(validator, name, value)
+    for value in VALIDATED:
+        log.attempt(schema.load, {"f": value})
+        log.attempt(schema.load, [{"f": value}, {"f": "a"}], many=True)
+
+
+@pytest.mark.parametrize("choices", ["list", "tuple", "set", "text", "dict", "iterator", "hostile"])
+@scenario
+def test_choices(ma: Any, log: Any, choices: str) -> None:
+    class Hostile(list):
+        def __contains__(self, item: Any) -> bool:
+            log("contains", item)
+            if item == "raise":
+                raise TypeError("contains")
+            if item == "other":
+                raise ValueError("contains")
+            return item == "a"
+
+    made = {
+        "list": lambda: ["a", "b"],
+        "tuple": lambda: ("a", 1),
+        "set": lambda: {"a"},
+        "text": lambda: "abc",
+        "dict": lambda: {"a": 1},
+        "iterator": lambda: iter(["a", "b", "c"]),
+        "hostile": lambda: Hostile(["a"]),
+    }[choices]
+    for kind in ("OneOf", "NoneOf", "ContainsOnly", "ContainsNoneOf"):
+        field = log.attempt(lambda: ma.fields.Raw(validate=getattr(ma.validate, kind)(made())))  # noqa: B023
+        if isinstance(field, Exception):
+            continue
+        schema = schema_of(ma, {"f": field})
+        for value in ("a", "b", "", "raise", "other", 1, [], {}, None, "a"):
+            log.attempt(schema.load, {"f": value})
+
+
+@scenario
+def test_lazy_messages(ma: Any, log: Any) -> None:
+    lazy = Proxy("lazy {input}")
+    schema = schema_of(
+        ma,
+        {
+            "f": ma.fields.Integer(
+                required=True, error_messages={"required": lazy, "invalid": lazy}
+            ),
+            "g": ma.fields.Raw(validate=ma.validate.Length(min=5, error=lazy)),
+        },
+    )
+    log.attempt(schema.load, {"f": "x", "g": "y"})
+    log.attempt(schema.load, {})
+
+
+@scenario
+def test_states_that_are_no_plain_dictionaries(ma: Any, log: Any) -> None:
+    class State(dict):
+        def __getitem__(self, key: Any) -> Any:
+            return dict.__getitem__(self, key)
+
+    schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Raw()})
+    schema.fields["f"].__dict__ = collections.OrderedDict(vars(schema.fields["f"]))
+    schema.__dict__ = State(vars(schema))
+    for _ in range(3):
+        log.attempt(schema.dump, {"f": "1"})
+        log.attempt(schema.load, {"f": "1"})
+        log("type", type(vars(schema)).__name__, type(vars(schema.fields["f"])).__name__)
+    vars(schema.fields["f"])["data_key"] = "F"
+    log.attempt(schema.dump, {"f": "1"})
+    log.attempt(schema.load, {"F": "1"})
+
+
+@scenario
+def test_one_plan_for_each_of_many_schemas(ma: Any, log: Any) -> None:
+    made = [
+        schema_of(ma, {"f": ma.fields.Integer(data_key=f"key {number}")}) for number in range(30)
+    ]
+    for _ in range(3):
+        for schema in made:
+            log.attempt(schema.dump, {"f": 1})
+    del made[::2]
+    more = [schema_of(ma, {"g": ma.fields.String(attribute="f")}) for _ in range(30)]
+    for schema in made + more:
+        log.attempt(schema.dump, {"f": 1})
+
+
+@scenario
+def test_types_made_and_dropped(ma: Any, log: Any) -> None:
+    """A new class may get the address, and the version, of one that is gone."""
+    for number in range(60):
+
+        class Own(ma.fields.Integer):
+            if number % 2:
+
+                def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+                    return ("own", value)
+
+        schema = schema_of(ma, {"f": Own()})
+        log.attempt(schema.dump, {"f": number})
+        log.attempt(schema.dump, {"f": number})
+
+
+@scenario
+def test_a_type_changed_very_often(ma: Any, log: Any) -> None:
+    """CPython stops giving version tags to a type that changes a thousand times."""
+
+    class Own(ma.fields.Integer):
+        pass
+
+    schema = schema_of(ma, {"f": Own()})
+    for number in range(1500):
+        Own.marker = number
+        if number % 100 == 0:
+            log.attempt(schema.dump, {"f": number})
+            log.attempt(schema.load, {"f": number})
+    Own._serialize = lambda self, value, *args, **kwargs: ("own", value)
+    Own._deserialize = Own._serialize
+    log.attempt(schema.dump, {"f": 1})
+    log.attempt(schema.load, {"f": 1})
+    Own._serialize = lambda self, value, *args, **kwargs: ("again", value)
+    log.attempt(schema.dump, {"f": 1})
+
+
+@scenario
+def test_contexts(ma: Any, log: Any) -> None:
+    import importlib
+
+    context = importlib.import_module(f"{ma.__name__}.experimental.context")
+
+    class S(ma.Schema):
+        f = ma.fields.Function(lambda obj: context.Context.get(default="none"))
+        m = ma.fields.Method("method")
+
+        def method(self, obj: Any) -> Any:
+            return context.Context.get(default="none")
+
+    for value in ("none", {"user": 1}):
+        if value == "none":
+            log.attempt(S().dump, {})
+        else:
+            with context.Context(value):
+                log.attempt(S().dump, {})
+                log.attempt(S().dump, [{}], many=True)
