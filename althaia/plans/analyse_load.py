@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from althaia.plans import load
-from althaia.plans.analysis import Analysis, Opaque
+from althaia.plans.analysis import Analysis, Opaque, is_data_descriptor
 from althaia.plans.upstream import ABSENT, Upstream, definers, static
 
 Options = dict[str, Any]
@@ -45,6 +45,8 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> load.LoadPlan:
             raise Opaque("load_fields is not a plain attribute")
         if type(members) is not dict and type(members) is not OrderedDict:
             raise Opaque(f"load_fields is a {type(members).__qualname__}")
+        if is_data_descriptor(static(type(schema), "opts")):
+            raise Opaque("opts is computed by a descriptor")
         if static(type(schema), "__getattribute__") is not object.__getattribute__:
             raise Opaque("the schema class overrides __getattribute__")
         if not upstream.is_known("schema.Schema._deserialize", "schema.Schema._do_load"):

@@ -94,7 +94,7 @@ class Analysis:
         :raises Opaque: where a descriptor computes it.
         """
         raw = static(type(self.schema), name)
-        if raw is not ABSENT and _is_data_descriptor(raw):
+        if raw is not ABSENT and is_data_descriptor(raw):
             raise Opaque(f"{name} is a descriptor of {self._owner(type(self.schema), name)}")
         value = self.state.get(name, UNSET)
         self._schema_names[name] = value
@@ -126,7 +126,7 @@ class Analysis:
         :raises Opaque: where a descriptor computes it, or where there is none.
         """
         raw = static(type(field), name)
-        if raw is not ABSENT and _is_data_descriptor(raw):
+        if raw is not ABSENT and is_data_descriptor(raw):
             raise Opaque(f"{name} is a descriptor of {self._owner(type(field), name)}")
         state = field.__dict__
         if name in state:
@@ -184,6 +184,7 @@ class Analysis:
         return self.upstream.owner(cls, name)
 
 
-def _is_data_descriptor(raw: Any) -> bool:
+def is_data_descriptor(raw: Any) -> bool:
+    """Whether a class attribute answers for the instances instead of their dictionaries."""
     kind = type(raw)
     return hasattr(kind, "__set__") or hasattr(kind, "__delete__")

@@ -766,16 +766,14 @@ cdef object run(DumpPlan plan, object obj, bint many, Frame frame):
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef list hooks_of(object hooks, str tag):
+cdef object hooks_of(object hooks, str tag):
     """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
     cdef PyObject* found = PyDict_GetItemWithError(hooks, tag)
-    if found is NULL:
-        return hooks[tag]
-    return <list>found
+    return hooks[tag] if found is NULL else <object>found
 
 
 cdef object invoke(
-    list hooks, object schema, bint pass_collection, object data, object many, object original
+    object hooks, object schema, bint pass_collection, object data, object many, object original
 ):
     """What ``Schema._invoke_processors`` does for a dump."""
     cdef bint each_item = many and not pass_collection
@@ -801,14 +799,24 @@ cdef object invoke(
 
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, Frame frame):
     """What ``Schema.dump`` returns."""
-    cdef list hooks = hooks_of(plan.hooks, "pre_dump")
+    cdef object hooks = hooks_of(plan.hooks, "pre_dump")
     cdef object data = obj
     if hooks:
         data = invoke(hooks, frame.schema, False, data, many, obj)
         data = invoke(hooks, frame.schema, True, data, many, obj)
+        if valid_plan(frame.schema) is not plan:
+            return run_changed(frame.schema, obj, data, many)
     data = run(plan, data, many, frame)
     hooks = hooks_of(plan.hooks, "post_dump")
     if hooks:
         data = invoke(hooks, frame.schema, False, data, many, obj)
         data = invoke(hooks, frame.schema, True, data, many, obj)
     return data
+
+
+cdef object run_changed(object schema, object obj, object data, object many):
+    """The rest of ``Schema.dump`` where a ``pre_dump`` hook has changed the schema."""
+    result = schema._serialize(data, many=many)
+    if schema._hooks["post_dump"]:
+        return schema._invoke_dump_processors("post_dump", result, many=many, original_data=obj)
+    return result

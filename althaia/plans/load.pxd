@@ -64,6 +64,7 @@ cdef class LoadPlan:
     cdef readonly dict template
     cdef readonly set keys
     cdef readonly bint unique_keys
+    cdef readonly bint shows_input
     cdef readonly object hooks
     cdef readonly object statistics
 

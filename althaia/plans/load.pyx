@@ -1055,6 +1055,8 @@ cdef class LoadPlan:
     :param silent_errors: ``handle_error`` is upstream's, which does nothing.
     :param declined: why there are no steps and upstream's own code runs, else "".
     :param sites: how many nested sites the steps number.
+
+    ``shows_input`` says that a field's own method is given the input, and may change it.
     """
 
     def __init__(
@@ -1076,6 +1078,7 @@ cdef class LoadPlan:
         self.statistics = statistics
         self.keys = {step.key for step in steps}
         self.unique_keys = len(self.keys) == len(steps)
+        self.shows_input = not all(step.narrow for step in steps)
         targets = [step.target for step in steps]
         if (
             dict_class is dict
@@ -1133,7 +1136,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
         else:
             result[step.target] = value
     if frame.unknown != "exclude" and not (
-        plain and plan.unique_keys and found == len(<dict>data)
+        plain and plan.unique_keys and not plan.shows_input and found == len(<dict>data)
     ):
         load_unknown(plan, data, result, frame)
     return result
@@ -1175,16 +1178,14 @@ cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef list hooks_of(object hooks, str tag):
+cdef object hooks_of(object hooks, str tag):
     """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
     cdef PyObject* found = PyDict_GetItemWithError(hooks, tag)
-    if found is NULL:
-        return hooks[tag]
-    return <list>found
+    return hooks[tag] if found is NULL else <object>found
 
 
 cdef object invoke(
-    list hooks, bint pass_collection, object data, object original, LoadFrame frame
+    object hooks, bint pass_collection, object data, object original, LoadFrame frame
 ):
     """What ``Schema._invoke_processors`` does for a load."""
     cdef object schema = frame.schema, many = frame.many
@@ -1213,7 +1214,7 @@ cdef object invoke(
     return data
 
 
-cdef object invoke_both(list hooks, object data, object original, LoadFrame frame):
+cdef object invoke_both(object hooks, object data, object original, LoadFrame frame):
     data = invoke(hooks, True, data, original, frame)
     return invoke(hooks, False, data, original, frame)
 
@@ -1221,9 +1222,10 @@ cdef object invoke_both(list hooks, object data, object original, LoadFrame fram
 cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
     """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
     cdef object schema = frame.schema
-    cdef list hooks = hooks_of(frame.plan.hooks, "validates")
+    cdef object hooks = hooks_of(frame.plan.hooks, "validates")
     cdef bint has_schema_validators
-    if hooks:
+    # Upstream loops over them without asking whether there are any.
+    if type(hooks) is not list or hooks:
         if frame.store is None:
             frame.store = ErrorStore()
         schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
@@ -1245,17 +1247,50 @@ cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
     return 0
 
 
+cdef object load_changed(object processed, object data, LoadFrame frame, bint postprocess):
+    """The rest of ``Schema._do_load`` where a ``pre_load`` hook has changed the schema."""
+    cdef object schema = frame.schema, errors, result
+    call = {"partial": frame.partial, "unknown": frame.unknown}
+    store = ErrorStore()
+    result = schema._deserialize(processed, error_store=store, many=frame.many, **call)
+    schema._invoke_field_validators(error_store=store, data=result, many=frame.many)
+    if schema._hooks["validates_schema"]:
+        field_errors = bool(store.errors)
+        for pass_collection in (True, False):
+            schema._invoke_schema_validators(
+                error_store=store,
+                pass_collection=pass_collection,
+                data=result,
+                original_data=data,
+                many=frame.many,
+                field_errors=field_errors,
+                **call,
+            )
+    errors = store.errors
+    if not errors and postprocess and schema._hooks["post_load"]:
+        try:
+            result = schema._invoke_load_processors(
+                "post_load", result, many=frame.many, original_data=data, **call
+            )
+        except ValidationError as error:
+            errors = error.normalized_messages()
+    return fail(frame, errors, result) if errors else result
+
+
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
     """What ``Schema._do_load`` returns, or FAILED with errors and result in the frame."""
     cdef object errors = None, result = None, processed = data
     cdef bint preprocessed = True
-    cdef list hooks = hooks_of(plan.hooks, "pre_load")
+    cdef object hooks = hooks_of(plan.hooks, "pre_load")
     if hooks:
         try:
             processed = invoke_both(hooks, data, data, frame)
         except ValidationError as error:
             errors = error.normalized_messages()
             preprocessed = False
+        else:
+            if valid_load_plan(frame.schema) is not plan:
+                return load_changed(processed, data, frame, postprocess)
     if not errors:
         if not preprocessed:
             raise UnboundLocalError(
