@@ -779,6 +779,19 @@ def test_accepted_a_compiled_function_is_no_function_type() -> None:
 
 
 @needs_compiled
+def test_accepted_autospec_takes_a_compiled_method_for_no_function() -> None:
+    """A plain patch behaves the same; ``autospec=True`` makes no method of it."""
+    for library, gets_self in ((UPSTREAM, True), (OURS, False)):
+        schema = library.Schema()
+        with mock.patch.object(library.Schema, "dump", autospec=True) as dump:
+            schema.dump(1)
+        assert (dump.call_args.args == (schema, 1)) is gets_self
+        with mock.patch.object(library.Schema, "dump") as dump:
+            schema.dump(1)
+        assert dump.call_args.args == (1,)
+
+
+@needs_compiled
 def test_accepted_a_compiled_function_has_no_frame() -> None:
     def depth(library: Any) -> list[str]:
         seen: list[str] = []
