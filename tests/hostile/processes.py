@@ -52,9 +52,9 @@ def run(program: str, library: str, *words: str, timeout: int = 300) -> Outcome:
     """Run ``tests.hostile.programs.<program>`` once for all the tests that look at it."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ALTHAIA_")}
     environment["ALTHAIA_PLANS"] = "0" if library == "no plans" else "1"
+    module = f"tests.hostile.programs.{program}"
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-m", f"tests.hostile.programs.{program}"]
-        + [library, *words],
+        [sys.executable, "-X", "faulthandler", "-m", module, library, *words],
         cwd=ROOT,
         env=environment,
         capture_output=True,

@@ -1,0 +1,201 @@
+"""KeyboardInterrupt out of each call into user code, one after the other.
+
+Reports for dump and load: the calls made before each interruption, and what a call answered
+after it. The test compares both with upstream's.
+"""
+
+from __future__ import annotations
+
+from collections import UserDict
+from typing import Any
+
+from tests.hostile.programs import arguments, begin, library, report
+
+(LIBRARY,) = arguments()
+m = library(LIBRARY)
+fields = m.fields
+
+
+class Wire:
+    """Notes each call into user code, and cuts the one with a certain number."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.cut_at = -1
+
+    def begin(self, cut_at: int) -> None:
+        self.calls, self.cut_at = [], cut_at
+
+    def touch(self, name: str) -> None:
+        self.calls.append(name)
+        if len(self.calls) - 1 == self.cut_at:
+            raise KeyboardInterrupt(name)
+
+
+wire = Wire()
+
+
+def touching(name: str, result: Any = None) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        wire.touch(name)
+        return result(*args) if callable(result) else result
+
+    return call
+
+
+class Custom(fields.Field):
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        wire.touch(f"_serialize {attr}")
+        return value
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        wire.touch(f"_deserialize {attr}")
+        return value
+
+
+class Child(m.Schema):
+    inner = Custom()
+
+    @m.post_dump
+    def after_dump(self, data: Any, **kwargs: Any) -> Any:
+        wire.touch("child post_dump")
+        return data
+
+    @m.post_load
+    def after_load(self, data: Any, **kwargs: Any) -> Any:
+        wire.touch("child post_load")
+        return data
+
+
+class Parent(m.Schema):
+    plain = fields.Integer(validate=touching("validate"))
+    custom = Custom()
+    child = fields.Nested(Child)
+    children = fields.List(fields.Nested(Child))
+    table = fields.Dict(values=Custom())
+    method = fields.Method("get_it", deserialize="set_it")
+    function = fields.Function(touching("function", 1), deserialize=touching("un-function", 2))
+    absent = fields.Integer(
+        dump_default=touching("dump_default", 3), load_default=touching("load_default", 4)
+    )
+
+    def get_it(self, obj: Any) -> Any:
+        wire.touch("method")
+        return 1
+
+    def set_it(self, value: Any) -> Any:
+        wire.touch("un-method")
+        return value
+
+    def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+        wire.touch(f"get_attribute {attr}")
+        return super().get_attribute(obj, attr, default)
+
+    @m.pre_dump
+    def before_dump(self, data: Any, **kwargs: Any) -> Any:
+        wire.touch("pre_dump")
+        return data
+
+    @m.post_dump(pass_original=True)
+    def after_dump(self, data: Any, original: Any, **kwargs: Any) -> Any:
+        wire.touch("post_dump")
+        return data
+
+    @m.post_dump(pass_collection=True)
+    def after_dumps(self, data: Any, **kwargs: Any) -> Any:
+        wire.touch("post_dump collection")
+        return data
+
+    @m.pre_load
+    def before_load(self, data: Any, **kwargs: Any) -> Any:
+        wire.touch("pre_load")
+        return data
+
+    @m.validates("plain")
+    def check_plain(self, value: Any, **kwargs: Any) -> None:
+        wire.touch("validates")
+
+    @m.validates_schema
+    def check_all(self, data: Any, **kwargs: Any) -> None:
+        wire.touch("validates_schema")
+
+    @m.post_load
+    def after_load(self, data: Any, **kwargs: Any) -> Any:
+        wire.touch("post_load")
+        return data
+
+
+class Touchy(UserDict):
+    """A mapping whose every access is user code."""
+
+    def __getitem__(self, key: Any) -> Any:
+        wire.touch(f"getitem {key}")
+        return super().__getitem__(key)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        wire.touch(f"get {key}")
+        return self.data.get(key, default)
+
+
+class Object:
+    """An object whose every attribute is user code."""
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("__"):
+            wire.touch(f"attribute {name}")
+        return super().__getattribute__(name)
+
+
+def items() -> Any:
+    wire.touch("next")
+    yield source(Object)
+    wire.touch("next")
+    yield source(Touchy)
+
+
+def source(build: Any) -> Any:
+    child = build(inner="x")
+    return build(plain=1, custom=2, child=child, children=[child, child], table={"k": 1}, method=0)
+
+
+TEXT = {
+    "plain": 1,
+    "custom": 2,
+    "child": {"inner": "x"},
+    "children": [{"inner": "x"}, {"inner": "y"}],
+    "table": {"k": 1},
+    "method": 5,
+    "function": 6,
+}
+schema = Parent()
+JOBS = {
+    "dump an object": lambda: schema.dump(source(Object)),
+    "dump a mapping": lambda: schema.dump(source(Touchy)),
+    "dump an iterator": lambda: schema.dump(items(), many=True),
+    "load": lambda: schema.load(TEXT),
+    "load a mapping": lambda: schema.load(Touchy(TEXT)),
+    "load many": lambda: schema.load([TEXT, TEXT], many=True),
+}
+
+
+def attempt(job: Any) -> str:
+    try:
+        return repr(job())
+    except KeyboardInterrupt as error:
+        return f"KeyboardInterrupt {error}"
+
+
+for name, work in JOBS.items():
+    begin(name)
+    wire.begin(-1)
+    answers = [[attempt(work), list(wire.calls)]]
+    for number in range(len(wire.calls)):
+        wire.begin(number)
+        interrupted = attempt(work)
+        before = list(wire.calls)
+        wire.begin(-1)
+        answers.append([interrupted, before, attempt(work)])
+    report(name, answers)

@@ -1,0 +1,40 @@
+"""Where an allocation fails, MemoryError comes out, nothing leaks and the next answer is right."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from tests.hostile.processes import OURS, run
+
+JOBS = (
+    "dump",
+    "dump many",
+    "load",
+    "load many",
+    "refuse",
+    "dump with a new schema",
+    "load with a new schema",
+)
+
+pytestmark = pytest.mark.skipif(
+    find_spec("_testcapi") is None,
+    reason="this Python was built without the module that makes allocations fail",
+)
+
+
+@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize("job", JOBS)
+def test_each_allocation_may_fail(job: str, library: str) -> None:
+    found = run("memory", library, timeout=900).of(job)
+    assert found["failures"] > 20
+    assert not found["strange"]
+
+
+@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize("job", JOBS[:5])
+def test_failures_leave_nothing_behind(job: str, library: str) -> None:
+    # CPython loses some blocks itself where the frame of a function in the test cannot be had.
+    found = run("memory", library, timeout=900).of(job)
+    assert found["leaked"] < found["failures"] / 2
