@@ -192,3 +192,13 @@ def test_a_pure_build_does_not_touch_a_compiled_wheel_beside_it(
     subprocess.run([*command, unpacked], env=environ, check=True, capture_output=True)
     assert before.read_bytes() == b"somebody's"
     assert (tmp_path / "althaia-4.4.0-py3-none-any.whl").is_file()
+
+
+def test_an_editable_install_gets_the_start_up_file_too(unpacked: Path, tmp_path: Path) -> None:
+    code = f"from buildtools import backend; backend.build_editable({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=unpacked, check=True, capture_output=True)
+    (path,) = tmp_path.iterdir()
+    editable = Wheel(path, pure=False)
+    assert {"althaia.pth", "althaia_startup.pth"} <= set(editable.names())
+    assert editable.read("althaia.pth").decode().strip() == str(unpacked)
+    assert "althaia_startup.pth,sha256=" in editable.metadata("RECORD")

@@ -1,0 +1,111 @@
+"""The maintainer's commands, as typed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from buildtools import __main__ as commands
+from buildtools.errors import BuildError
+from buildtools.layout import Layout
+from buildtools.upstream import Upstream
+
+
+@pytest.fixture
+def scratch(layout: Layout, tmp_path: Path) -> Layout:
+    """A copy of what the commands write to."""
+    shutil.copytree(layout.patches, tmp_path / "patches")
+    (tmp_path / "vendor" / "marshmallow").mkdir(parents=True)
+    for path in (layout.lock, layout.semantics):
+        shutil.copy(path, tmp_path / "vendor" / "marshmallow")
+    return Layout(tmp_path)
+
+
+@pytest.fixture
+def options(layout: Layout, pinned: Upstream) -> Namespace:
+    folder = layout.lock.parent / f"marshmallow-{pinned.version}"
+    return Namespace(upstream=folder, hash=[], to=None, release=None)
+
+
+def typed(layout: Layout, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "buildtools", *words],
+        cwd=layout.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_patches_check_as_typed(layout: Layout, options: Namespace) -> None:
+    done = typed(layout, "patches", "check", "--upstream", str(options.upstream))
+    assert done.returncode == 0, done.stderr
+    assert "seam-dump.patch: Schema.dump, line " in done.stdout
+
+
+def test_an_error_as_typed(layout: Layout, tmp_path: Path) -> None:
+    done = typed(layout, "patches", "check", "--upstream", str(tmp_path))
+    assert done.returncode == 1
+    assert "without src/marshmallow/schema.py" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_lists_the_topics(layout: Layout) -> None:
+    shown = typed(layout, "--help").stdout
+    for topic in ("build", "patches", "lock", "semantics", "fetch", "copy"):
+        assert topic in shown
+
+
+def test_refreshing_what_is_up_to_date_changes_nothing(scratch: Layout, options: Namespace) -> None:
+    before = {path: path.read_bytes() for path in (scratch.lock, scratch.semantics)}
+    assert commands.lock_refresh(scratch, options) == 0
+    assert commands.semantics_refresh(scratch, options) == 0
+    assert {path: path.read_bytes() for path in before} == before
+    assert commands.semantics_diff(scratch, options) == 0
+
+
+def test_another_release_needs_its_hashes(
+    layout: Layout, scratch: Layout, older_line: Upstream
+) -> None:
+    folder = layout.lock.parent / f"marshmallow-{older_line.version}"
+    older = Namespace(upstream=folder, hash=[])
+    with pytest.raises(BuildError, match=r"the sdist hash of release 3\.26\.2 is not known"):
+        commands.lock_refresh(scratch, older)
+    older.hash = ["sdist=" + "a" * 64, "wheel=" + "b" * 64]
+    assert commands.lock_refresh(scratch, older) == 0
+    text = scratch.lock.read_text("utf-8")
+    assert 'version = "3.26.2"' in text
+    assert f'sdist_sha256 = "{"a" * 64}"' in text
+    assert '"base.py"' in text
+
+
+def test_semantics_diff_names_what_changed(
+    layout: Layout, scratch: Layout, older_line: Upstream, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = layout.lock.parent / f"marshmallow-{older_line.version}"
+    assert commands.semantics_diff(scratch, Namespace(upstream=folder)) == 1
+    assert "schema.Schema._deserialize\n" in capsys.readouterr().out
+
+
+def test_apply_writes_both_trees(scratch: Layout, options: Namespace) -> None:
+    assert commands.patches_apply(scratch, options) == 0
+    written = scratch.work / "queue"
+    assert (written / "a" / "schema.py").read_bytes() != (written / "b" / "schema.py").read_bytes()
+
+
+def test_stats_and_refresh(
+    scratch: Layout, options: Namespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert commands.patches_refresh(scratch, options) == 0
+    assert commands.patches_stats(scratch, options) == 0
+    assert "patches of 10" in capsys.readouterr().out
+
+
+def test_an_unknown_release_is_not_fetched(scratch: Layout) -> None:
+    with pytest.raises(BuildError, match=r"no hash for 1\.0"):
+        commands.fetch_sources(scratch, Namespace(release="1.0"))
