@@ -36,6 +36,7 @@ def classes(ma: Any, log: Any) -> Any:
 
         class Meta:
             unknown = "exclude"
+            exclude = ["m"]
 
     return S
 
@@ -118,7 +119,7 @@ LOOKS: dict[str, Callable[[Any], object]] = {
     "init": lambda schema: schema._init_fields(),
     "many": lambda schema: setattr(schema, "many", True),
     "set-fields": lambda schema: setattr(schema, "fields", {}),
-    "delete": lambda schema: delattr(schema, "dump_fields"),
+    "delete": lambda schema: schema.fields and delattr(schema, "dump_fields"),
     "context": lambda schema: getattr(schema, "context", None),
     "weakref": lambda schema: weakref.ref(schema)(),
     "class-field": lambda schema: setattr(
@@ -129,6 +130,7 @@ LOOKS: dict[str, Callable[[Any], object]] = {
         new=copy.copy(schema.declared_fields["a"])
     ),
     "class-meta": lambda schema: setattr(type(schema).opts, "unknown", "include"),
+    "class-meta-list": lambda schema: type(schema).opts.exclude.append("a"),
     "class-many": lambda schema: setattr(type(schema).opts, "many", True),
     "class-exclude": lambda schema: setattr(type(schema).opts, "exclude", ("a",)),
     "class-fields-option": lambda schema: setattr(type(schema).opts, "fields", ("b",)),
