@@ -342,7 +342,10 @@ cdef int fill(object schema, InstanceDict state) except -1:
         try:
             if cls is not variant.shelf.schema_class:
                 PyObject_GenericSetAttr(schema, "__class__", variant.shelf.schema_class)
-            build(schema, <tuple>state.arguments, built, variant.shelf)
+            if variant.shelf.holds(schema):
+                build(schema, <tuple>state.arguments, built, variant.shelf)
+            else:
+                built = state_of(variant.prototype, schema)
         finally:
             PyObject_GenericSetAttr(schema, "__dict__", state)
             if type(schema) is not cls:
@@ -351,6 +354,33 @@ cdef int fill(object schema, InstanceDict state) except -1:
         adopt(schema, state, variant.prototype)
         state.variant = None
     return 0
+
+
+cdef InstanceDict state_of(object prototype, object schema):
+    """The state of a prototype as a schema's own, for a class that has changed since: its
+    ``__init__`` would do another thing now than it did when the schema was made."""
+    cdef InstanceDict state = InstanceDict.__new__(InstanceDict)
+    cdef dict theirs = <dict>prototype.__dict__, memo = {}
+    clones = {name: clone_deeply(field, memo) for name, field in theirs["declared_fields"].items()}
+    for twin in memo.values():
+        for name, value in (<dict>twin.__dict__).items():
+            if value is prototype:
+                twin.__dict__[name] = schema
+            elif name == "parent" and id(value) in memo:
+                twin.__dict__[name] = memo[id(value)]
+            elif name == "_schema":
+                twin.__dict__[name] = None
+            elif type(value) is MethodType and value.__self__ is prototype:
+                twin.__dict__[name] = MethodType(value.__func__, schema)
+    for name, value in theirs.items():
+        if name == "declared_fields":
+            value = clones
+        elif name in ("fields", "load_fields", "dump_fields"):
+            value = {key: memo[id(field)] for key, field in value.items()}
+        elif name in light_names and value is not None:
+            value = type(value)(value)
+        state[name] = value
+    return state
 
 
 cdef int arrange(InstanceDict state, dict touched, InstanceDict built) except -1:
@@ -521,7 +551,7 @@ cdef object resolve(object field):
 
 cdef object of_nested(object field, str option):
     """What ``Nested._nested_normalized_option`` gives."""
-    return field._nested_normalized_option(option) if getattr(field.root, option) else []
+    return field._nested_normalized_option(option) if getattr(field.root, option, None) else []
 
 
 cdef bint is_fresh(object schema):
