@@ -712,20 +712,26 @@ cdef object serialized(Step step, object obj, Frame frame):
     return step.convert(value, obj, frame)
 
 
+# A new dictionary has room for so many keys; a larger one is cheaper to copy than to grow.
+cdef Py_ssize_t FEW_KEYS = 5
+
+
 cdef dict run_template(DumpPlan plan, object obj, Frame frame):
-    """One object into a copy of the plan's template: all keys are already in place."""
-    cdef dict result = <dict>PyDict_Copy(plan.template)
+    """One object into a dictionary; a larger one starts as a copy of the plan's template,
+    with all keys in place."""
     cdef tuple steps = plan.steps
     cdef Py_ssize_t i, size = len(steps)
+    cdef bint copied = size > FEW_KEYS
+    cdef dict result = <dict>PyDict_Copy(plan.template) if copied else {}
     cdef Step step
     cdef object value
     for i in range(size):
         step = <Step>PyTuple_GET_ITEM(steps, i)
         value = serialized(step, obj, frame)
-        if value is MISSING:
-            PyDict_DelItem(result, step.key)
-        else:
+        if value is not MISSING:
             PyDict_SetItem(result, step.key, value)
+        elif copied:
+            PyDict_DelItem(result, step.key)
     return result
 
 
