@@ -81,9 +81,7 @@ def bench(options: argparse.Namespace) -> int:
         out = Console()
         show(out if out.is_terminal else Console(width=160), measured, libraries)
         results.show_beside(out, report)
-    if options.save and options.case:
-        console.print("not kept: docs/performance.md shows whole runs, this was part of one")
-    elif options.save:
+    if options.save:
         from benchmarks import report as documents
 
         results.save(report)

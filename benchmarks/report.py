@@ -66,7 +66,8 @@ METHOD = """\
   those models made before the clock starts. Only for ORM rows, which they do not know, does
   their conversion count.
 - One process and one virtual environment for each library. They take turns, round by round, in
-  alternating order, so that noise falls on all of them. A round is about {seconds} of calls.
+  alternating order, so that noise falls on all of them. A ratio is to the marshmallow of the
+  same run; the run of the peers may be an earlier one than ours.
 - Processor time of the working thread: all of this work computes and none of it waits.
 - The cyclic garbage collector is off while the clock runs, as in `timeit` and in marshmallow's
   own script: its cost is the same whoever made the output, and depends on what else lives in
@@ -107,7 +108,7 @@ def write() -> None:
     for version, run in runs.items():
         parts += [f"## CPython {version}", *_charts(run, version), *_goals(run), *_rest(run)]
     parts += [*_slower(runs), *_instructions()]
-    parts.append(METHOD.format(seconds="a tenth of a second"))
+    parts.append(METHOD)
     DOCUMENT.parent.mkdir(exist_ok=True)
     DOCUMENT.write_text("\n\n".join(part.strip("\n") for part in parts) + "\n")
 

@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks import imports
+from benchmarks.cases import CASES
 from benchmarks.libraries import OURS, UPSTREAM, Library
 from benchmarks.processes import Contestant, Measured, Result
 
@@ -122,12 +123,32 @@ def show_beside(out: Console, report: Mapping[str, Any]) -> None:
 
 
 def save(report: Mapping[str, Any]) -> Path:
-    """Keep a run, one file for each minor version of Python."""
+    """Keep a run, one file for each minor version of Python.
+
+    What the run did not measure stays as an earlier one left it: ratios are to the marshmallow
+    of their own run, so a library need not be measured again because another one changed.
+    """
     FOLDER.mkdir(exist_ok=True)
     version = ".".join(report["machine"]["python"].split(".")[:2])
     file = FOLDER / f"{version}.json"
-    file.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    kept = merged(json.loads(file.read_text()), report) if file.exists() else report
+    file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     return file
+
+
+def merged(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """``later``, with the cases and libraries that only ``earlier`` has."""
+    cases = {case["name"]: case for case in earlier["cases"]}
+    for case in later["cases"]:
+        before = cases.get(case["name"], {"results": {}})
+        cases[case["name"]] = {**case, "results": {**before["results"], **case["results"]}}
+    return {
+        **earlier,
+        **later,
+        "libraries": {**earlier["libraries"], **later["libraries"]},
+        # In the order of the cases, wherever each was measured.
+        "cases": [cases[name] for name in CASES if name in cases],
+    }
 
 
 def saved() -> dict[str, dict[str, Any]]:

@@ -99,6 +99,27 @@ def test_without_a_run_it_says_what_to_do(tmp_path, monkeypatch):
         report.write()
 
 
+def test_a_later_run_of_some_keeps_what_an_earlier_one_said_of_the_others():
+    earlier = {
+        **RUN,
+        "cases": [
+            case("small", {"althaia": result(5.0), "msgspec": result(14.0)}),
+            case("orders", {"althaia": result(8.0)}),
+        ],
+    }
+    later = {
+        **RUN,
+        "libraries": {"althaia": {"label": "althaia", "versions": {}, "absent": None}},
+        "cases": [case("small", {"althaia": result(6.0)})],
+    }
+    both = results.merged(earlier, later)
+    small = next(one for one in both["cases"] if one["name"] == "small")["results"]
+    assert small["althaia"]["ratio"]["median"] == 6.0
+    assert small["msgspec"]["ratio"]["median"] == 14.0
+    assert {one["name"] for one in both["cases"]} == {"small", "orders"}
+    assert set(both["libraries"]) == {"upstream", "althaia", "msgspec"}
+
+
 def test_every_contestant_has_a_reason_ready():
     from benchmarks.libraries import OURS, PEERS, UPSTREAM
 
