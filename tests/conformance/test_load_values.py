@@ -314,9 +314,9 @@ def test_partial_everywhere(ma: Any, log: Any, partial: Any) -> None:
 @scenario
 def test_what_a_field_is_given(ma: Any, log: Any) -> None:
     class Own(ma.fields.Field):
-        def deserialize(self, value: Any, attr: Any = None, data: Any = None, **kwargs: Any) -> Any:
-            log("deserialize", value, attr, data, kwargs)
-            return super().deserialize(value, attr, data, **kwargs)
+        def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            log("deserialize", value, args, kwargs)
+            return super().deserialize(value, *args, **kwargs)
 
         def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
             log("_deserialize", value, attr, data, kwargs)
