@@ -474,9 +474,11 @@ cdef class LoadStep:
             return frame.failed(error)
 
     cdef object ask_field(self, object value, object data, LoadFrame frame):
-        if frame.kwargs is None:
-            return self.field.deserialize(value, self.key, data)
-        return self.field.deserialize(value, self.key, data, **frame.kwargs)
+        cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
+        if self.key is None:
+            # Inside another field: upstream gives it the value and nothing else.
+            return self.field.deserialize(value, **kwargs)
+        return self.field.deserialize(value, self.key, data, **kwargs)
 
     cdef object validate(self, object value, LoadFrame frame):
         """The value if all validators pass, else FAILED; all of them run, as ``And`` does."""
