@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 from benchmarks import data
@@ -26,6 +27,11 @@ def peak_of(work: Work) -> dict[str, Any]:
 
 
 def _resident_peak() -> int:
+    status = Path("/proc/self/status")
+    if status.exists():
+        # Not ru_maxrss: that one remembers the parent this process was forked from.
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
     try:
         import resource
     except ImportError:

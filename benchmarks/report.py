@@ -44,7 +44,7 @@ REASONS = {
     "deepfried": "Python generated for the schema; it leaves out calls that upstream makes.",
     "althaia-4.3.0": "it freezes a schema at first use.",
     "pure": "nothing: this is noise or a fault.",
-    "no-plans": "nothing: this is noise or a fault.",
+    "no-plans": "it makes no plan, which a schema that is used once pays for and hardly uses.",
 }
 
 INTRODUCTION = """\
@@ -126,14 +126,14 @@ def _machine(runs: Mapping[str, Run]) -> Iterator[str]:
             f"CPython {version}: {machine['python']} ({machine['compiler']}) on "
             f"{machine['processor']}, {machine['cores']} cores, {machine['system']}."
         )
-    newest = list(runs.values())[-1]
-    versions = {
-        name: found
-        for library in newest["libraries"].values()
-        for name, found in (library["versions"] or {}).items()
-        if name not in ("Python", "althaia")
-    }
-    yield ", ".join(f"{name} {found}" for name, found in sorted(versions.items())) + "."
+    for version, run in runs.items():
+        named = []
+        for library in run["libraries"].values():
+            found = {k: v for k, v in (library["versions"] or {}).items() if k != "Python"}
+            if found and library["label"] not in named:
+                inside = ", ".join(f"{name} {number}" for name, number in found.items())
+                named.append(f"{library['label']} ({inside})")
+        yield f"On CPython {version}: {'; '.join(named)}."
     for version, run in runs.items():
         for library in run["libraries"].values():
             if library["absent"]:

@@ -58,19 +58,19 @@ def build_load_invalid(ma: Marshmallow, count: int) -> Work:
     return load_work(ma, schema(ma)(many=True), data.bad_flat_records(count))
 
 
-SOURCES: dict[str, tuple[Callable[[int], Any], Goal]] = {
-    "dicts": (data.flat_dicts, Goal("dump", 10, 14)),
-    "objects": (data.flat_objects, Goal("dump", 10, 14)),
-    "slots": (data.flat_slots, Goal("dump", 10, 14)),
-    "orm": (orm_rows, Goal("dump", 4, 4.8)),
+SOURCES: dict[str, tuple[str, Callable[[int], Any], Goal]] = {
+    "dicts": ("dicts", data.flat_dicts, Goal("dump", 10, 14)),
+    "objects": ("objects", data.flat_objects, Goal("dump", 10, 14)),
+    "slots": ("slotted dataclasses", data.flat_slots, Goal("dump", 10, 14)),
+    "orm": ("SQLAlchemy ORM rows", orm_rows, Goal("dump", 4, 4.8)),
 }
 
 
 def cases() -> Iterator[Case]:
-    for name, (source, goal) in SOURCES.items():
+    for name, (kind, source, goal) in SOURCES.items():
         yield Case(
             f"flat-{name}",
-            f"15 flat fields, {COUNT:,} {name}",
+            f"15 flat fields, {COUNT:,} {kind}",
             "dump",
             COUNT,
             build_from(source),
