@@ -24,6 +24,12 @@ OURS_ALONE = ("kinds", "growth")
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--peers", action="store_true", help="every library, not just the usual")
+    parser.add_argument(
+        "--library",
+        action="append",
+        choices=[library.name for library in PEERS if library is not UPSTREAM],
+        help="only this one, and marshmallow",
+    )
     parser.add_argument("--case", action="append", help="a case's name or a part of it")
     parser.add_argument("--quick", action="store_true", help="short rounds, coarse figures")
     parser.add_argument("--json", action="store_true", help="machine-readable, on stdout")
@@ -50,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def bench(options: argparse.Namespace) -> int:
-    libraries = PEERS if options.peers else USUAL
+    libraries: Sequence[Library] = PEERS if options.peers or options.library else USUAL
+    if options.library:
+        libraries = tuple(x for x in PEERS if x is UPSTREAM or x.name in options.library)
     cases = chosen(options.case, everything=options.peers)
     rounds, seconds = (3, 0.02) if options.quick else (7, 0.1)
     measured: list[Measured] = []
@@ -72,7 +80,7 @@ def bench(options: argparse.Namespace) -> int:
                 measured.append(measure(case, taking_part, rounds, seconds))
                 progress.advance(task)
     report = results.collect(measured, libraries, versions, absent)
-    if not options.case:
+    if not options.case and OURS in libraries:
         with console.status("memory and import time"):
             report |= results.beside(quick=options.quick)
     if options.json:

@@ -29,7 +29,7 @@ class Library:
     variables: Mapping[str, str] = field(default_factory=lambda: NO_VARIABLES)
 
 
-UPSTREAM = Library("upstream", "marshmallow 4.4.0", "upstream", None)
+UPSTREAM = Library("upstream", "marshmallow", "upstream", None)
 # Uncompiled, it would be measured all the same, and shown as what it is not.
 COMPILED = MappingProxyType({"ALTHAIA_REQUIRE_COMPILED": "1"})
 OURS = Library("althaia", "althaia", "ours", None, variables=COMPILED)
