@@ -133,7 +133,7 @@ def show(out: Console, measured: list[Measured], libraries: Sequence[Library]) -
         )
     out.print(table)
     goals = [one for one in measured if one.case.goal]
-    if goals:
+    if goals and OURS in libraries:
         reached = sum(_reached(one) for one in goals)
         out.print(f"{reached} of {len(goals)} rows with a goal reach it")
     for one in measured:
