@@ -87,7 +87,7 @@ SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 sanitize: $(READY)
 	$(BIN)/python -m buildtools copy --to $(SANITIZE_TREE)
-	CFLAGS="-O1 -g $(SANITIZER)" LDFLAGS="$(SANITIZER)" $(BIN)/python $(SANITIZE_TREE)/build_ext.py
+	CFLAGS="-O0 -g $(SANITIZER)" LDFLAGS="$(SANITIZER)" $(BIN)/python $(SANITIZE_TREE)/build_ext.py
 	cd $(SANITIZE_TREE) && \
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
