@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from tests.conformance.material import Plain
-from tests.invalidation.usage import WAYS, changed, plans_are_on, scenario, settle, use
+from tests.invalidation.usage import WAYS, changed, scenario, settle, use
 
 DATA = {"a": "1", "b": 2, "c": 3, "x": 4}
 
@@ -548,14 +548,3 @@ def test_a_method_field_shared_by_a_shallow_copy(ma: Any, log: Any) -> None:
     other.label = "second"
     use(log, other, {})
     use(log, schema, {})
-
-
-def test_a_held_dictionary_gets_no_plan() -> None:
-    from althaia import marshmallow as ours
-
-    schema = _three(ours)
-    held = vars(schema)
-    for _ in range(5):
-        schema.dump(DATA)
-    assert held is vars(schema)
-    assert not plans_are_on(schema) or type(held) is dict

@@ -1,0 +1,298 @@
+"""What changes between two instances of a class, or while several are alive and in use."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from tests.invalidation.usage import WAYS, changed, scenario, use
+
+DATA = {"a": "1", "b": 2, "c": {"x": "3", "y": 4}, "n": 5}
+
+
+def _class(ma: Any) -> Any:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+        y = ma.fields.Raw()
+
+    class Base(ma.Schema):
+        a = ma.fields.Integer()
+
+    class Own(Base):
+        b = ma.fields.Raw()
+        c = ma.fields.Nested(Inner)
+
+        class Meta:
+            load_only = ()
+
+    return Own
+
+
+def _all(log: Any, cls: Any) -> None:
+    """New instances in the ways they are made, each used once or more."""
+    for _ in range(3):
+        log.attempt(lambda: cls().dump(DATA))
+        log.attempt(lambda: cls(many=True).dump([DATA, DATA]))
+        log.attempt(lambda: cls(only=("a", "c.x")).dump(DATA))
+        log.attempt(lambda: cls(exclude=("b",)).dump(DATA))
+        log.attempt(lambda: cls(unknown="exclude").load(DATA))
+        log.attempt(lambda: cls(partial=True, dump_only=("a",)).load({"a": 1}))
+        log.attempt(lambda: cls(load_only=("b",)).dump(DATA))
+        log.attempt(lambda: cls(only=("nobody",)).dump(DATA))
+
+
+CLASS_CHANGES: dict[str, Any] = {
+    "a declared field": lambda ma, cls: setattr(cls._declared_fields["a"], "data_key", "k"),
+    "a declared field of the base": lambda ma, cls: setattr(
+        cls.__mro__[1]._declared_fields["a"], "data_key", "k"
+    ),
+    "a declared field replaced": lambda ma, cls: cls._declared_fields.update(a=ma.fields.String()),
+    "a declared field added": lambda ma, cls: cls._declared_fields.update(n=ma.fields.Raw()),
+    "a declared field removed": lambda ma, cls: cls._declared_fields.pop("b"),
+    "declared fields replaced": lambda ma, cls: setattr(
+        cls, "_declared_fields", {"n": ma.fields.Raw()}
+    ),
+    "declared fields in another order": lambda ma, cls: cls._declared_fields.update(
+        a=cls._declared_fields.pop("a")
+    ),
+    "a class attribute that is a field": lambda ma, cls: setattr(cls, "b", ma.fields.String()),
+    "the class of a declared field": lambda ma, cls: setattr(
+        cls._declared_fields["a"], "__class__", ma.fields.String
+    ),
+    "opts": lambda ma, cls: setattr(cls.opts, "exclude", ("a",)),
+    "opts, dump_only": lambda ma, cls: setattr(cls.opts, "dump_only", ("b",)),
+    "opts, unknown": lambda ma, cls: setattr(cls.opts, "unknown", "include"),
+    "opts, many": lambda ma, cls: setattr(cls.opts, "many", True),
+    "opts replaced": lambda ma, cls: setattr(
+        cls, "opts", cls.OPTIONS_CLASS(type("Meta", (), {"exclude": ("b",)}))
+    ),
+    "Meta, which nobody reads any more": lambda ma, cls: setattr(cls.Meta, "exclude", ("a",)),
+    "on_bind_field": lambda ma, cls: setattr(
+        cls, "on_bind_field", lambda self, name, field: setattr(field, "data_key", name.upper())
+    ),
+    "_bind_field": lambda ma, cls: setattr(
+        cls,
+        "_bind_field",
+        lambda self, name, field: (
+            ma.Schema._bind_field(self, name, field) or setattr(field, "attribute", f"{name}2")
+        ),
+    ),
+    "_init_fields": lambda ma, cls: setattr(
+        cls, "_init_fields", lambda self: self.dump_fields.update(self.declared_fields)
+    ),
+    "__init__": lambda ma, cls: setattr(
+        cls,
+        "__init__",
+        lambda self, **options: ma.Schema.__init__(self, **{**options, "exclude": ("a",)}),
+    ),
+    "__new__": lambda ma, cls: setattr(
+        cls, "__new__", staticmethod(lambda kind, **options: object.__new__(kind))
+    ),
+    "error_messages": lambda ma, cls: setattr(cls, "error_messages", {"unknown": "what?"}),
+    "error_messages of the base": lambda ma, cls: setattr(
+        cls.__mro__[1], "error_messages", {"unknown": "what?"}
+    ),
+    "set_class": lambda ma, cls: setattr(cls, "set_class", set),
+    "dict_class": lambda ma, cls: setattr(cls, "dict_class", type("Own", (dict,), {})),
+    "bases": lambda ma, cls: setattr(
+        cls, "__bases__", (type("Other", (ma.Schema,), {"z": ma.fields.Raw()}),)
+    ),
+    "__deepcopy__ of a field": lambda ma, cls: setattr(
+        cls._declared_fields["a"],
+        "__class__",
+        type(
+            "Copied",
+            (ma.fields.Integer,),
+            {"__deepcopy__": lambda self, memo: ma.fields.String(data_key="copied")},
+        ),
+    ),
+    "__copy__ of a field": lambda ma, cls: setattr(
+        cls._declared_fields["a"],
+        "__class__",
+        type(
+            "Copied",
+            (ma.fields.Integer,),
+            {"__copy__": lambda self: ma.fields.String(data_key="copied")},
+        ),
+    ),
+    "_bind_to_schema of a field": lambda ma, cls: setattr(
+        cls._declared_fields["a"],
+        "__class__",
+        type(
+            "Bound",
+            (ma.fields.Integer,),
+            {
+                "_bind_to_schema": lambda self, name, schema: (
+                    ma.fields.Integer._bind_to_schema(self, name, schema)
+                    or setattr(self, "data_key", "bound")
+                )
+            },
+        ),
+    ),
+    "the nested class": lambda ma, cls: setattr(
+        cls._declared_fields["c"].nested._declared_fields["x"], "data_key", "k"
+    ),
+    "get_attribute of the nested class": lambda ma, cls: setattr(
+        cls._declared_fields["c"].nested, "get_attribute", lambda self, obj, attr, default: 9
+    ),
+    "the nested schema": lambda ma, cls: setattr(
+        cls._declared_fields["c"], "nested", {"y": ma.fields.Raw()}
+    ),
+    "only of the nested schema": lambda ma, cls: setattr(cls._declared_fields["c"], "only", ("y",)),
+}
+
+
+CONSTRUCTION = ("_init_fields", "_bind_field", "on_bind_field", "set_class")
+"""What builds an instance. One that nobody has looked into is built when somebody does, by the
+code its class has then: see "Instances are built late" in docs/differences.md."""
+
+
+@pytest.mark.parametrize("change", CLASS_CHANGES)
+@scenario
+def test_class_changes_between_instances(ma: Any, log: Any, change: str) -> None:
+    cls = _class(ma)
+    before = [cls() for _ in range(3)]
+    _all(log, cls)
+    used = cls()
+    use(log, used, DATA)
+    unused = [cls() for _ in range(3)]
+    if change in CONSTRUCTION:
+        log("looked into", [list(schema.fields) for schema in (*before, *unused, used)])
+    CLASS_CHANGES[change](ma, cls)
+    _all(log, cls)
+    use(log, used, DATA)
+    for schema in before + unused:
+        use(log, schema, DATA)
+    log("fields", [list(schema.fields) for schema in (*before, *unused, used)])
+    log.attempt(lambda: list(cls().fields))
+
+
+@pytest.mark.parametrize("change", ["Schema._init_fields", "Schema.__init__", "Field.__copy__"])
+@scenario
+def test_upstream_patched_between_instances(ma: Any, log: Any, change: str) -> None:
+    cls = _class(ma)
+    _all(log, cls)
+    unused = cls()
+    owner, name = change.split(".")
+    target = getattr(ma, owner, None) or ma.fields.Field
+    if name == "__copy__":
+
+        def replacement(self: Any) -> Any:
+            log("copied", type(self).__name__)
+            twin = type(self).__new__(type(self))
+            twin.__dict__.update(self.__dict__, data_key="twin")
+            return twin
+    else:
+        original = getattr(target, name)
+
+        def replacement(self: Any, *args: Any, **kwargs: Any) -> None:
+            log("called", type(self).__name__, sorted(kwargs))
+            original(self, *args, **kwargs)
+
+    with mock.patch.object(target, name, replacement, create=True):
+        _all(log, cls)
+        use(log, unused, DATA)
+    _all(log, cls)
+
+
+INSTANCE_CHANGES: dict[str, Any] = {
+    "a field": lambda schema: setattr(schema.fields["a"], "data_key", "k"),
+    "a field removed": lambda schema: schema.dump_fields.pop("a"),
+    "required": lambda schema: setattr(schema.fields["b"], "required", True),
+    "many": lambda schema: setattr(schema, "many", True),
+    "unknown": lambda schema: setattr(schema, "unknown", "include"),
+    "partial": lambda schema: setattr(schema, "partial", True),
+    "only, too late": lambda schema: setattr(schema, "only", {"a"}),
+    "exclude, in place": lambda schema: schema.exclude.add("a"),
+    "error_messages": lambda schema: schema.error_messages.update(unknown="what?"),
+    "get_attribute": lambda schema: setattr(schema, "get_attribute", lambda obj, attr, default: 9),
+    "the nested schema": lambda schema: setattr(
+        schema.fields["c"].schema.fields["x"], "data_key", "k"
+    ),
+    "fields made anew": lambda schema: schema._init_fields(),
+    "__init__ again": lambda schema: schema.__init__(only=("b",)),
+    "a context": lambda schema: setattr(schema, "context", {"user": 1}),
+    "its dictionary": lambda schema: vars(schema).update(dump_fields={}),
+    "its class": lambda schema: setattr(schema, "__class__", type("Other", (type(schema),), {})),
+    "opts of the instance": lambda schema: setattr(schema.opts, "index_errors", False),
+}
+
+
+@pytest.mark.parametrize("moment", ["before use", "after use"])
+@pytest.mark.parametrize("change", INSTANCE_CHANGES)
+@scenario
+def test_one_of_several_instances_changes(ma: Any, log: Any, change: str, moment: str) -> None:
+    cls = _class(ma)
+    _all(log, cls)
+    first, second, third = cls(), cls(), cls(only=("a", "c"))
+    if moment == "after use":
+        use(log, first, DATA)
+        use(log, second, DATA)
+        use(log, third, DATA)
+    INSTANCE_CHANGES[change](first)
+    for schema in (first, second, third, first, cls()):
+        use(log, schema, DATA)
+    log("keys", [sorted(vars(schema)) for schema in (first, second, third)])
+
+
+@pytest.mark.parametrize("name", ["many", "unknown", "partial", "dump_fields", "get_attribute"])
+@pytest.mark.parametrize("way", WAYS)
+@scenario
+def test_in_each_way(ma: Any, log: Any, way: str, name: str) -> None:
+    cls = _class(ma)
+    _all(log, cls)
+    schema, other = cls(), cls()
+    value: Any = {
+        "many": True,
+        "unknown": "include",
+        "partial": ("a",),
+        "dump_fields": {},
+        "get_attribute": lambda obj, attr, default: 9,
+    }[name]
+    with changed(schema, name, value, way):
+        use(log, schema, DATA)
+        use(log, other, DATA)
+    use(log, schema, DATA)
+    log("keys", list(vars(schema)), list(vars(other)))
+
+
+LOOKS: dict[str, Any] = {
+    "vars": lambda schema: list(vars(schema)),
+    "dir": lambda schema: dir(schema),
+    "repr": repr,
+    "fields": lambda schema: list(schema.fields),
+    "declared_fields": lambda schema: list(schema.declared_fields),
+    "hasattr": lambda schema: (hasattr(schema, "fields"), hasattr(schema, "nothing")),
+    "getattr": lambda schema: getattr(schema, "load_fields", None) is not None,
+    "only": lambda schema: schema.only,
+    "exclude": lambda schema: sorted(schema.exclude),
+    "parent": lambda schema: schema.fields["a"].parent is schema,
+    "root": lambda schema: schema.fields["c"].schema.fields["x"].root is schema.fields["c"].schema,
+    "copy": lambda schema: copy.copy(schema).dump(DATA),
+    "deepcopy": lambda schema: copy.deepcopy(schema).dump(DATA),
+    "same twice": lambda schema: schema.fields["a"] is schema.dump_fields["a"],
+    "not the declared one": lambda schema: (
+        schema.fields["a"] is not type(schema)._declared_fields["a"]
+    ),
+    "equal": lambda schema: (schema == schema, schema != schema, hash(schema) == hash(schema)),
+}
+
+
+@pytest.mark.parametrize("moment", ["before use", "after use"])
+@pytest.mark.parametrize("look", LOOKS)
+@scenario
+def test_looking(ma: Any, log: Any, look: str, moment: str) -> None:
+    cls = _class(ma)
+    _all(log, cls)
+    schema, other = cls(), cls()
+    if moment == "after use":
+        use(log, schema, DATA)
+    log("seen", LOOKS[look](schema))
+    use(log, schema, DATA)
+    log("distinct", schema.fields["a"] is not other.fields["a"])
+    schema.fields["a"].data_key = "k"
+    use(log, schema, DATA)
+    use(log, other, DATA)
