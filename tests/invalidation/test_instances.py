@@ -145,11 +145,6 @@ CLASS_CHANGES: dict[str, Any] = {
 }
 
 
-CONSTRUCTION = ("_init_fields", "_bind_field", "on_bind_field", "set_class")
-"""What builds an instance. One that nobody has looked into is built when somebody does, by the
-code its class has then: see "Instances are built late" in docs/differences.md."""
-
-
 @pytest.mark.parametrize("change", CLASS_CHANGES)
 @scenario
 def test_class_changes_between_instances(ma: Any, log: Any, change: str) -> None:
@@ -159,8 +154,6 @@ def test_class_changes_between_instances(ma: Any, log: Any, change: str) -> None
     used = cls()
     use(log, used, DATA)
     unused = [cls() for _ in range(3)]
-    if change in CONSTRUCTION:
-        log("looked into", [list(schema.fields) for schema in (*before, *unused, used)])
     CLASS_CHANGES[change](ma, cls)
     _all(log, cls)
     use(log, used, DATA)
@@ -296,3 +289,24 @@ def test_looking(ma: Any, log: Any, look: str, moment: str) -> None:
     schema.fields["a"].data_key = "k"
     use(log, schema, DATA)
     use(log, other, DATA)
+
+
+@scenario
+def test_class_assigned_after_somebody_looked(ma: Any, log: Any) -> None:
+    cls = _class(ma)
+    _all(log, cls)
+    schema = cls()
+    log("fields", list(schema.fields))
+    schema.__class__ = type("Other", (cls,), {"get_attribute": lambda self, obj, attr, default: 9})
+    log("fields", list(schema.fields), list(vars(schema)))
+    use(log, schema, DATA)
+
+
+@scenario
+def test_accepted_class_assigned_before_anybody_looked(ma: Any, log: Any) -> None:
+    cls = _class(ma)
+    _all(log, cls)
+    schema = cls()
+    schema.__class__ = type("Other", (cls,), {"get_attribute": lambda self, obj, attr, default: 9})
+    use(log, schema, DATA)
+    log("fields", list(schema.fields))
