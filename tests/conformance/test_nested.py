@@ -358,3 +358,14 @@ def test_a_schema_that_is_false(ma: Any, log: Any) -> None:
     for _ in range(2):
         log.attempt(schema.dump, {"f": {"x": 1}, "g": {"x": "2"}})
         log.attempt(schema.load, {"f": {"x": 1}, "g": {"x": "2"}})
+
+
+@scenario
+def test_options_that_do_not_fit_an_instance_fail_once(ma: Any, log: Any) -> None:
+    """Upstream keeps the copy that it failed to narrow, and uses it from then on."""
+    inner = inner_class(ma)
+    for options in ({"only": ("nope",)}, {"exclude": ("nope",)}, {"only": [], "exclude": ["b"]}):
+        schema = schema_of(ma, {"n": ma.fields.Nested(inner(), **options)})
+        for _ in range(3):
+            log.attempt(schema.dump, {"n": ITEM})
+            log.attempt(schema.load, {"n": {"x": 1}})
