@@ -516,7 +516,13 @@ cdef object nested_field(object field, object parent):
 cdef object nested_schema(object field):
     """What ``Nested.schema`` gives for a field of :func:`nested_field`."""
     if field._schema is None:
-        field._schema = resolve(clone(field))
+        twin = clone(field)
+        try:
+            field._schema = resolve(twin)
+        except Exception:
+            # Upstream's field keeps a schema that it fails to narrow, and uses it next time.
+            field._schema = twin._schema
+            raise
         return field._schema
     return field._schema if is_simply_true(type(field._schema)) else field.schema
 
