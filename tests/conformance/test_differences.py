@@ -1,0 +1,123 @@
+"""The accepted differences that ``docs/differences.md`` lists: each is as it says there.
+
+A test that fails here means that a difference is gone, or has grown: the page says more than
+is true, or less.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from tests.conformance import harness
+from tests.conformance.harness import engine, is_compiled, libraries, plans_at_once
+
+UPSTREAM, OURS = libraries()
+compiled_only = pytest.mark.skipif(
+    not is_compiled(), reason="a pure build is interpreted and does not differ in this"
+)
+planned_only = pytest.mark.skipif(
+    engine is None, reason="a pure build has no plans and does not differ in this"
+)
+
+
+def days_of_a_class(ma: Any) -> AttributeError:
+    schema = ma.Schema.from_dict({"f": ma.fields.TimeDelta()})()
+    with pytest.raises(AttributeError, match="'Schema' has no attribute 'days'") as caught:
+        schema.dump({"f": type("Schema", (), {})})
+    return caught.value
+
+
+@compiled_only
+def test_accepted_the_name_in_an_attribute_error() -> None:
+    assert days_of_a_class(UPSTREAM).name == "days"
+    assert days_of_a_class(OURS).name is None
+
+
+@compiled_only
+def test_accepted_the_order_of_two_look_ups_while_a_schema_is_made() -> None:
+    def asked(ma: Any) -> list[str]:
+        names: list[str] = []
+
+        class S(ma.Schema):
+            f = ma.fields.Raw()
+
+            def __getattribute__(self, name: str) -> Any:
+                names.append(name)
+                return object.__getattribute__(self, name)
+
+        S()
+        return names
+
+    assert asked(UPSTREAM) != asked(OURS)
+    assert sorted(asked(UPSTREAM)) == sorted(asked(OURS))
+
+
+def fresh(ma: Any) -> Any:
+    cls = ma.Schema.from_dict({"f": ma.fields.Raw()})
+    with plans_at_once():
+        cls()
+        return cls()
+
+
+@planned_only
+def test_accepted_deleting_what_nobody_has_looked_at() -> None:
+    del fresh(UPSTREAM).fields
+    schema = fresh(OURS)
+    with pytest.raises(AttributeError):
+        del schema.fields
+    assert "f" in schema.fields
+    del schema.fields
+
+
+@planned_only
+def test_accepted_looking_past_attribute_access() -> None:
+    assert inspect.getattr_static(fresh(UPSTREAM), "fields")
+    with pytest.raises(AttributeError):
+        inspect.getattr_static(fresh(OURS), "fields")
+    with pytest.raises(AttributeError):
+        object.__getattribute__(fresh(OURS), "fields")
+
+
+def changes_itself(ma: Any) -> list[Any]:
+    class S(ma.Schema):
+        a = ma.fields.Method("change")
+        b = ma.fields.Raw()
+
+        def change(self, obj: Any) -> str:
+            self.fields["b"].data_key = "changed"
+            return "a"
+
+    schema = S()
+    with plans_at_once():
+        schema.fields["b"].data_key = "b"
+        schema.dump({"b": 0})
+        schema.fields["b"].data_key = "b"
+        schema.dump({"b": 0})
+        schema.fields["b"].data_key = "b"
+        return [schema.dump({"b": 1}), schema.dump({"b": 1})]
+
+
+@planned_only
+def test_accepted_a_field_that_changes_its_own_schema_is_seen_by_the_next_call() -> None:
+    assert changes_itself(UPSTREAM) == [{"a": "a", "changed": 1}] * 2
+    assert changes_itself(OURS) == [{"a": "a", "b": 1}, {"a": "a", "changed": 1}]
+
+
+def test_a_hook_that_changes_its_schema_is_seen_at_once() -> None:
+    def run(ma: Any, log: Any) -> None:
+        class S(ma.Schema):
+            b = ma.fields.Raw()
+
+            @ma.pre_dump
+            def change(self, data: Any, **kwargs: Any) -> Any:
+                self.fields["b"].data_key = f"key {data['b']}"
+                return data
+
+        schema = S()
+        for number in range(3):
+            log.attempt(schema.dump, {"b": number})
+
+    harness.compare(run)
