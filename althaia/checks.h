@@ -232,11 +232,25 @@ althaia_check_stack(void)
     return 0;
 }
 
+/* CPython 3.11 runs signal handlers in PyObject_Repr() as well, and where that is called for
+ * an error message, as by int("x"), it loses what the handler raises. So they get every other
+ * opportunity to run before. */
+static inline int
+althaia_check_signals(void)
+{
+#if PY_VERSION_HEX < 0x030C0000
+    return PyErr_CheckSignals();
+#else
+    return 0;
+#endif
+}
+
 /* Once in each round of a loop: 0, or -1 with what a signal handler raised. */
 static inline int
 althaia_tick(void)
 {
-    return ALTHAIA_SELDOM(--althaia_thread.checks_left < 0) ? althaia_look_around() : 0;
+    return ALTHAIA_SELDOM(--althaia_thread.checks_left < 0) ? althaia_look_around()
+                                                            : althaia_check_signals();
 }
 
 /* Both. */
@@ -248,7 +262,7 @@ althaia_check(void)
                        || --althaia_thread.checks_left < 0)) {
         return althaia_check_slowly(here);
     }
-    return 0;
+    return althaia_check_signals();
 }
 
 /* The first statement of a function that returns a new reference. */

@@ -1,0 +1,168 @@
+"""How soon a long call ends when a signal asks it to, and how long other threads wait.
+
+Reports for each job the seconds from the signal to its exception, and how long a thread that
+only wants to run waited for its turns meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from time import perf_counter, sleep
+from typing import Any
+
+from tests.hostile.programs import arguments, begin, library, report
+
+TRIES = 4
+AFTER = 0.15
+
+(LIBRARY,) = arguments()
+m = library(LIBRARY)
+fields = m.fields
+
+
+class Item(m.Schema):
+    a = fields.Integer()
+    b = fields.String()
+
+
+class Box(m.Schema):
+    numbers = fields.List(fields.Integer())
+    table = fields.Dict(keys=fields.String(), values=fields.Integer())
+    nested = fields.List(fields.Nested(Item))
+
+
+MILLION = 1_000_000
+ROW = {"a": 1, "b": "x"}
+ROWS = [ROW] * MILLION
+WRONG_ROWS = [{"b": 1}] * MILLION
+NUMBERS = {"numbers": [1] * 5 * MILLION}
+TABLE = {"table": {str(number): 1 for number in range(2 * MILLION)}}
+NESTED = {"nested": ROWS}
+
+JOBS: dict[str, Callable[[], object]] = {
+    "dump many": lambda: Item(many=True).dump(ROWS),
+    "dump a list": lambda: Box().dump(NUMBERS),
+    "dump a mapping": lambda: Box().dump(TABLE),
+    "dump nested": lambda: Box().dump(NESTED),
+    "load many": lambda: Item(many=True).load(ROWS),
+    "load a list": lambda: Box().load(NUMBERS),
+    "load a mapping": lambda: Box().load(TABLE),
+    "load nested": lambda: Box().load(NESTED),
+    "load wrong": lambda: Item(many=True).validate(WRONG_ROWS),
+}
+
+
+class Turns:
+    """A thread that gives up its turn at once and notes how long it waits for the next."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+        self._running = True
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Turns:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._running = False
+        self._thread.join()
+
+    def _run(self) -> None:
+        before = perf_counter()
+        while self._running:
+            sleep(0)
+            now = perf_counter()
+            self.waits.append(now - before)
+            before = now
+
+
+def interrupt(job: Callable[[], object]) -> float:
+    """Seconds from SIGINT to KeyboardInterrupt in the caller."""
+    sent: list[float] = []
+
+    def send() -> None:
+        sleep(AFTER)
+        sent.append(perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    sender = threading.Thread(target=send)
+    try:
+        sender.start()
+        while True:
+            job()
+    except KeyboardInterrupt:
+        caught = perf_counter()
+    sender.join()
+    return caught - sent[0]
+
+
+def alarm(job: Callable[[], object]) -> float:
+    """Seconds from SIGALRM to the exception its handler raises."""
+
+    class Alarm(BaseException):
+        pass
+
+    def ring(*_: Any) -> None:
+        raise Alarm
+
+    signal.signal(signal.SIGALRM, ring)
+    start = perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, AFTER)
+    try:
+        while True:
+            job()
+    except Alarm:
+        return perf_counter() - start - AFTER
+
+
+def waits(job: Callable[[], object]) -> dict[str, float]:
+    """The median and the longest wait of another thread during 0.3 seconds of the job."""
+
+    class Enough(BaseException):
+        pass
+
+    def ring(*_: Any) -> None:
+        raise Enough
+
+    signal.signal(signal.SIGALRM, ring)
+    with Turns() as turns:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            while True:
+                job()
+        except Enough:
+            pass
+    ordered = sorted(turns.waits)
+    return {"median": ordered[len(ordered) // 2], "longest": ordered[-1]}
+
+
+def soonest(measure: Callable[[Callable[[], object]], float], job: Callable[[], object]) -> float:
+    """The best of a few tries: a busy machine adds to some of them."""
+    best = measure(job)
+    for _ in range(TRIES):
+        if best < 0.05:
+            break
+        best = min(best, measure(job))
+    return best
+
+
+for name, work in JOBS.items():
+    begin(name)
+    shortest = waits(work)
+    for _ in range(TRIES):
+        if shortest["longest"] < 0.1:
+            break
+        shortest = min(shortest, waits(work), key=lambda one: one["longest"])
+    report(
+        name,
+        {
+            "interrupt": soonest(interrupt, work),
+            "alarm": soonest(alarm, work),
+            "median wait": shortest["median"],
+            "longest wait": shortest["longest"],
+        },
+    )

@@ -1,0 +1,43 @@
+"""Long calls end when a signal asks them to, and other threads get their turns meanwhile."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.hostile.processes import OURS, run
+
+JOBS = (
+    "dump many",
+    "dump a list",
+    "dump a mapping",
+    "dump nested",
+    "load many",
+    "load a list",
+    "load a mapping",
+    "load nested",
+    "load wrong",
+)
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this platform has no interval timer to set"
+)
+
+
+@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize("job", JOBS)
+def test_a_signal_ends_it(job: str, library: str) -> None:
+    found = run("interruptions", library, timeout=900).of(job)
+    assert found["interrupt"] < 0.1
+    assert found["alarm"] < 0.1
+
+
+@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize("job", JOBS)
+def test_other_threads_get_their_turns(job: str, library: str) -> None:
+    found = run("interruptions", library, timeout=900).of(job)
+    # About CPython's switch interval of 5 ms, and what a busy machine adds. Where nobody hands
+    # over the GIL, the one wait is as long as the job.
+    assert found["median wait"] < 0.05
+    assert found["longest wait"] < 0.25
