@@ -38,7 +38,9 @@ OPTION_NAMES = (
     "timeformat",
 )
 # What a subclass of a field may define and still copy, bind and convert as its base does.
-HARMLESS = frozenset({"__init__", "__module__", "__doc__", "__qualname__", "default_error_messages"})
+HARMLESS = frozenset(
+    {"__init__", "__module__", "__doc__", "__qualname__", "default_error_messages"}
+)
 
 
 def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str]:

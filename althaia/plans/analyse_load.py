@@ -230,17 +230,17 @@ def _check(analysis: Analysis, validator: Any) -> load.Check:
 
 
 def _length_check(analysis: Analysis, validator: Any) -> load.Check:
-    least, most, equal = (
-        analysis.field_value(validator, name) for name in ("min", "max", "equal")
-    )
+    least, most, equal = (analysis.field_value(validator, name) for name in ("min", "max", "equal"))
     if equal is not None:
         least = most = equal
     if least is None:
         least = 0
     if most is None:
         most = LONGEST
-    if type(least) is not int or type(most) is not int or not (
-        -LONGEST <= least <= LONGEST and -LONGEST <= most <= LONGEST
+    if (
+        type(least) is not int
+        or type(most) is not int
+        or not (-LONGEST <= least <= LONGEST and -LONGEST <= most <= LONGEST)
     ):
         raise Opaque("a bound is no small number")
     return load.LengthCheck(validator).configure(least=least, most=most)

@@ -142,6 +142,10 @@ def _decline(*args: object) -> object:
     return seam.DECLINED
 
 
+def _build_in_full(*args: object) -> bool:
+    return False
+
+
 @contextlib.contextmanager
 def plans_off() -> Iterator[None]:
     """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does."""
@@ -149,7 +153,7 @@ def plans_off() -> Iterator[None]:
         for name in seam._OWN:
             stack.enter_context(mock.patch.object(seam, name, _decline))
         # Built in full: nothing light is left to be looked into.
-        stack.enter_context(mock.patch.object(seam, "construct", lambda *args: False))
+        stack.enter_context(mock.patch.object(seam, "construct", _build_in_full))
         yield
 
 

@@ -91,6 +91,10 @@ def test_what_an_instance_looks_like(ma: Any, log: Any, options: str, moment: st
     show(log, schema)
 
 
+def _rename_on_binding(schema: Any, name: str, field: Any) -> None:
+    field.data_key = "K" + name
+
+
 LOOKS: dict[str, Callable[[Any], object]] = {
     "nothing": lambda schema: None,
     "fields": lambda schema: schema.fields["a"],
@@ -140,7 +144,7 @@ LOOKS: dict[str, Callable[[Any], object]] = {
         type(schema), "error_messages", {"type": "changed"}
     ),
     "class-on_bind": lambda schema: setattr(
-        type(schema), "on_bind_field", lambda self, name, field: setattr(field, "data_key", "K" + name)
+        type(schema), "on_bind_field", _rename_on_binding
     ),
     "class-bind": lambda schema: setattr(
         type(schema), "_bind_field", lambda self, name, field: None
