@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Namespace = dict[str, Any]
 
 
-class HookTable(defaultdict):
+class HookTable(defaultdict):  # type: ignore[type-arg]  # a parameter costs import time
     """``Schema._hooks``: a schema class's hooks by tag, with room for what the engine keeps
     about the class where no loop over the class meets it."""
 

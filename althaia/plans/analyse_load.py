@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from althaia.plans import load
+import althaia.plans.load as load
 from althaia.plans.analysis import Analysis, Opaque, is_data_descriptor
 from althaia.plans.upstream import ABSENT, Upstream, definers, static
 
@@ -640,14 +640,12 @@ _MAKERS: dict[str, Maker] = {
 
 def _kinds(upstream: Upstream) -> Kinds:
     """The maker for each ``_deserialize`` that upstream defines, by the function's identity."""
-    found: Kinds | None = getattr(upstream, "load_kinds", None)
-    if found is None:
-        found = {
+    if not upstream.load_kinds:
+        upstream.load_kinds = {
             id(upstream.raw(upstream.fields[name], "_deserialize")): (
                 f"fields.{name}._deserialize",
                 maker,
             )
             for name, maker in _MAKERS.items()
         }
-        upstream.load_kinds = found
-    return found
+    return upstream.load_kinds

@@ -60,6 +60,7 @@ class Upstream:
         self.Schema: type = self.schema["Schema"]
         self.Field: type = self.fields["Field"]
         self.dump_kinds: dict[int, tuple[str, Any]] = {}
+        self.load_kinds: dict[int, tuple[str, Any]] = {}
 
     def raw(self, cls: type, name: str) -> Any:
         """The attribute that upstream defined on this very class; KeyError where none."""
