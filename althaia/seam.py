@@ -32,6 +32,12 @@ class HookTable(defaultdict):  # type: ignore[type-arg]  # a parameter costs imp
         self.shelf: Any = None
         self.examined = 0
 
+    def __repr__(self) -> str:
+        return f"defaultdict({self.default_factory!r}, {dict.__repr__(self)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return defaultdict, (self.default_factory,), None, None, iter(self.items())
+
 
 class LazyPattern:
     """A class attribute that is a regular expression, compiled when somebody asks for it.

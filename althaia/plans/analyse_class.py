@@ -14,16 +14,9 @@ from typing import Any
 from althaia import seam
 from althaia.plans.analysis import Analysis, Opaque
 from althaia.plans.guards import Guard
-from althaia.plans.instances import LIGHT_NAMES
+from althaia.plans.instances import CONSTRUCTION, LIGHT_NAMES
 from althaia.plans.upstream import ABSENT, Upstream, static
 
-CONSTRUCTION = (
-    "_init_fields",
-    "_bind_field",
-    "on_bind_field",
-    "_normalize_nested_options",
-    "_Schema__apply_nested_option",
-)
 EAGER_NAMES = ("many", "partial", "unknown")
 OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__")
 OPTION_NAMES = (
@@ -75,13 +68,13 @@ def _check_class(analysis: Analysis, cls: type) -> None:
     for name in CONSTRUCTION:
         if not upstream.defines(cls, name, upstream.Schema):
             raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in ("set_class", "dict_class", "_default_error_messages"):
-        if not upstream.defines(cls, name, upstream.Schema):
-            raise Opaque(f"{name} is set by {upstream.owner(cls, name)}")
+    if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
+        raise Opaque("_default_error_messages is not upstream's")
     for name in OBJECT_METHODS:
         if static(cls, name) is not object.__dict__[name]:
             raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in LIGHT_NAMES | {"__getattr__"}:
+    # A prototype's end is nobody's business.
+    for name in LIGHT_NAMES | {"__getattr__", "__del__"}:
         if static(cls, name) is not ABSENT:
             raise Opaque(f"{name} is defined by {upstream.owner(cls, name)}")
     for name in EAGER_NAMES:

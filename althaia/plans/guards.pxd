@@ -32,7 +32,6 @@ cdef class InstanceDict(dict):
     cdef object variant
     cdef object arguments
     cdef dict nested
-    cdef Py_ssize_t before
     cdef bint building
     cdef int dump_drops, dump_wait, load_drops, load_wait
 

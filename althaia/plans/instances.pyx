@@ -36,8 +36,22 @@ cdef extern from *:
             PyType_Modified(type);
         }
     }
+    static PyGetSetDef althaia_dict_window;
+    static getter althaia_plain_dict = NULL;
+    static void althaia_open_dict(PyObject *descriptor, getter window) {
+        if (althaia_plain_dict == NULL && Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
+            PyGetSetDescrObject *found = (PyGetSetDescrObject *)descriptor;
+            althaia_plain_dict = found->d_getset->get;
+            althaia_dict_window = *found->d_getset;
+            althaia_dict_window.get = window;
+            found->d_getset = &althaia_dict_window;
+        }
+    }
     """
     ctypedef object (*getattrofunc)(object, object)
+    ctypedef object (*getter)(object, void*)
+    getter althaia_plain_dict
+    void althaia_open_dict(object descriptor, getter window)
     Py_ssize_t Py_REFCNT(PyObject* obj)
     object althaia_find(object type_, object name)
     void althaia_open(object cls, getattrofunc getter)
@@ -49,7 +63,7 @@ cdef object HookTable = None
 cdef object Schema = None
 cdef object SchemaMeta = None
 cdef object OrderedSet = None
-cdef object upstream_init = None
+cdef dict upstream_attributes = None
 cdef object examine = None
 cdef object lock = threading.RLock()
 
@@ -61,8 +75,17 @@ LIGHT_NAMES = frozenset(
     }
 )
 # How these are asked for, the instance's dictionary gets out.
-cdef frozenset WINDOWS = frozenset({"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"})
-cdef frozenset light_names = LIGHT_NAMES
+cdef frozenset windows = LIGHT_NAMES | {"__getstate__", "__reduce_ex__", "__reduce__"}
+# What upstream's construction asks an instance for.
+CONSTRUCTION = (
+    "_init_fields",
+    "_bind_field",
+    "on_bind_field",
+    "_normalize_nested_options",
+    "_Schema__apply_nested_option",
+    "set_class",
+    "dict_class",
+)
 cdef frozenset shadowing = frozenset()
 # only, exclude, load_only, dump_only
 cdef tuple DEFAULTS = (None, (), (), ())
@@ -87,12 +110,12 @@ def connect(hook_table, schema_namespace, schema_attributes, examiner):
     :param examiner: ``examiner(cls, schema) -> (Guard | None, reason)``: whether instances
         of a schema class may be light.
     """
-    global HookTable, Schema, SchemaMeta, OrderedSet, upstream_init, examine, shadowing
+    global HookTable, Schema, SchemaMeta, OrderedSet, upstream_attributes, examine, shadowing
     HookTable = hook_table
     Schema = schema_namespace["Schema"]
     SchemaMeta = schema_namespace["SchemaMeta"]
     OrderedSet = schema_namespace["OrderedSet"]
-    upstream_init = schema_attributes["__init__"]
+    upstream_attributes = schema_attributes
     examine = examiner
     shadowing = frozenset(schema_attributes) | LIGHT_NAMES
 
@@ -124,6 +147,9 @@ cdef class Shelf:
             open_window(schema_class)
             self.guard, self.reason = examine(schema_class, schema)
             self.opts = copy(schema_class.opts)
+            for name, value in list(self.opts.__dict__.items()):
+                if type(value) is list:
+                    self.opts.__dict__[name] = list(value)
             self.declared = clone_fields(schema_class._declared_fields)
 
     cdef bint holds(self, object schema):
@@ -210,7 +236,7 @@ cdef Shelf shelf_of(object cls, object schema):
     return shelf
 
 
-cdef Variant variant_of(Shelf shelf, object cls, object key):
+cdef Variant variant_of(Shelf shelf, object key):
     """The variant for the options, its prototype built; None where it is not worth while yet."""
     cdef Variant variant = <Variant>shelf.variants.get(key)
     if variant is not None:
@@ -221,9 +247,8 @@ cdef Variant variant_of(Shelf shelf, object cls, object key):
     shelf.uses[key] = used
     if used < 2 and not at_once:
         return None
-    prototype = object.__new__(cls)
     try:
-        build(prototype, <tuple>key, InstanceDict(), shelf)
+        prototype = build(<tuple>key, InstanceDict(), shelf)
     except Exception:
         # Options that do not fit: upstream says so itself, of the instance at hand.
         return None
@@ -234,22 +259,27 @@ cdef Variant variant_of(Shelf shelf, object cls, object key):
     return variant
 
 
-cdef int build(object schema, tuple options, InstanceDict state, Shelf shelf) except -1:
-    """Have upstream's own ``__init__`` fill ``state`` for a schema of a shelf's class."""
+cdef object build(tuple options, InstanceDict state, Shelf shelf):
+    """A schema of a shelf's class whose ``__dict__`` is ``state``, filled by upstream's own
+    ``__init__`` with what the class had when it was examined."""
+    cdef object schema = object.__new__(shelf.schema_class)
+    cdef dict borrowed = {"_declared_fields": shelf.declared, "opts": shelf.opts}
+    for name in CONSTRUCTION:
+        value = upstream_attributes[name]
+        borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     state.building = True
     PyObject_GenericSetAttr(schema, "__dict__", state)
-    dict.__setitem__(state, "_declared_fields", shelf.declared)
-    dict.__setitem__(state, "opts", shelf.opts)
+    state.update(borrowed)
     try:
         only, exclude, load_only, dump_only = options
-        upstream_init(
+        upstream_attributes["__init__"](
             schema, only=only, exclude=exclude, load_only=load_only, dump_only=dump_only
         )
     finally:
-        dict.__delitem__(state, "_declared_fields")
-        dict.__delitem__(state, "opts")
+        for name in borrowed:
+            del state[name]
         state.building = False
-    return 0
+    return schema
 
 
 # ---- Light instances ----------------------------------------------------------------
@@ -265,9 +295,14 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     cdef void* found = althaia_instance_dict(schema)
     if found is not NULL and type(<object>found) is InstanceDict:
         # ``__init__`` once more, or upstream's own at work for us.
-        (<InstanceDict>found).variant = None
+        look(schema)
         return False
-    if found is NULL or type(<object>found) is not dict:
+    # Who else holds the dictionary would lose touch with the instance.
+    if (
+        found is NULL
+        or type(<object>found) is not dict
+        or Py_REFCNT(<PyObject*>found) > 1
+    ):
         return False
     key = options_key(only, exclude, load_only, dump_only)
     if key is None:
@@ -275,17 +310,17 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     shelf = shelf_of(cls, schema)
     if shelf is None or shelf.guard is None:
         return False
-    variant = variant_of(shelf, cls, key)
+    variant = variant_of(shelf, key)
     if variant is None:
         return False
     before = <dict>found
     state = InstanceDict.__new__(InstanceDict)
     if before:
         for name in before:
-            if name in shadowing:
+            # A Method field binds to what the instance has under the method's name.
+            if name in shadowing or althaia_find(cls, name) is not None:
                 return False
         state.update(before)
-        state.before = len(<dict>before)
     opts = shelf.opts
     PyDict_SetItem(state, "many", opts.many if many is None else many)
     PyDict_SetItem(state, "partial", partial)
@@ -331,101 +366,58 @@ cdef int fill(object schema, InstanceDict state) except -1:
     """Build a light instance in full, as its construction would have left it."""
     cdef InstanceDict built
     cdef Variant variant
-    cdef dict touched
     with lock:
         variant = <Variant>state.variant
         if variant is None:
             return 0
-        touched = dict(state)
+        # On a twin, or other threads would meet an instance half built.
         built = InstanceDict.__new__(InstanceDict)
-        cls = type(schema)
-        try:
-            if cls is not variant.shelf.schema_class:
-                PyObject_GenericSetAttr(schema, "__class__", variant.shelf.schema_class)
-            if variant.shelf.holds(schema):
-                build(schema, <tuple>state.arguments, built, variant.shelf)
-            else:
-                built = state_of(variant.prototype, schema)
-        finally:
-            PyObject_GenericSetAttr(schema, "__dict__", state)
-            if type(schema) is not cls:
-                PyObject_GenericSetAttr(schema, "__class__", cls)
-        arrange(state, touched, built)
-        adopt(schema, state, variant.prototype)
+        twin = build(<tuple>state.arguments, built, variant.shelf)
+        for name, field in built["declared_fields"].items():
+            adopt_field(
+                field, variant.prototype.declared_fields[name], twin, schema,
+                state.nested or NOTHING,
+            )
+        arrange(state, built)
         state.variant = None
     return 0
 
 
-cdef InstanceDict state_of(object prototype, object schema):
-    """The state of a prototype as a schema's own, for a class that has changed since: its
-    ``__init__`` would do another thing now than it did when the schema was made."""
-    cdef InstanceDict state = InstanceDict.__new__(InstanceDict)
-    cdef dict theirs = <dict>prototype.__dict__, memo = {}
-    clones = {name: clone_deeply(field, memo) for name, field in theirs["declared_fields"].items()}
-    for twin in memo.values():
-        for name, value in (<dict>twin.__dict__).items():
-            if value is prototype:
-                twin.__dict__[name] = schema
-            elif name == "parent" and id(value) in memo:
-                twin.__dict__[name] = memo[id(value)]
-            elif name == "_schema":
-                twin.__dict__[name] = None
-            elif type(value) is MethodType and value.__self__ is prototype:
-                twin.__dict__[name] = MethodType(value.__func__, schema)
-    for name, value in theirs.items():
-        if name == "declared_fields":
-            value = clones
-        elif name in ("fields", "load_fields", "dump_fields"):
-            value = {key: memo[id(field)] for key, field in value.items()}
-        elif name in light_names and value is not None:
-            value = type(value)(value)
-        state[name] = value
-    return state
-
-
-cdef int arrange(InstanceDict state, dict touched, InstanceDict built) except -1:
+cdef int arrange(InstanceDict state, InstanceDict built) except -1:
     """Put in order what was set before, in and after ``Schema.__init__``."""
-    cdef Py_ssize_t index
-    cdef list before = list(touched)[: state.before]
-    state.clear()
-    for name in before:
-        state[name] = touched[name]
+    cdef dict touched = dict(state), arranged = {}
+    for name in touched:
+        if name in KEPT:
+            break
+        arranged[name] = touched[name]
     for name, value in built.items():
-        state[name] = touched.get(name, value)
-    for name, value in touched.items():
-        state[name] = value
+        if name in touched or name not in KEPT:
+            arranged[name] = touched.get(name, value)
+    arranged.update(touched)
+    # What other threads read in the meantime is there all the time.
+    state.update(arranged)
+    for name in list(arranged):
+        state[name] = state.pop(name)
     return 0
 
 
-cdef int adopt(object schema, InstanceDict state, object prototype) except -1:
-    """Hand to the instance's own fields what it would have had since its construction: the
-    methods its class had then, the nested schemas it has resolved."""
-    cdef dict nested = state.nested or NOTHING
-    own = state["declared_fields"]
-    for name, field in prototype.declared_fields.items():
-        adopt_methods(own[name], field, schema)
-        adopt_field(own[name], field, nested)
-    return 0
+def adopt_field(own, theirs, twin, schema, dict nested):
+    """Make a field of the twin one of the schema's, with what it would have had since its
+    construction: the methods its class had then, the nested schema it has resolved.
 
-
-def adopt_methods(own, theirs, schema):
-    """Bind a Method field to the functions that the prototype's is bound to."""
+    :param theirs: the prototype's field.
+    :param nested: what :func:`nested_field` keeps.
+    """
+    if own.parent is twin:
+        own.parent = schema
+    if own.root is twin:
+        own.root = schema
     for name in ("_serialize_method", "_deserialize_method"):
         method = getattr(theirs, name, None)
-        if type(method) is MethodType and getattr(own, name) != method:
-            receiver = method.__self__
+        if method is not None:
             # A class method is bound to the class, any other to the instance.
-            setattr(
-                own, name, method if isinstance(receiver, type)
-                else MethodType(method.__func__, schema)
-            )
-
-
-def adopt_field(own, theirs, dict nested):
-    """Hand over the nested schema of a field, or of those inside it.
-
-    ``nested`` has what :func:`nested_field` keeps.
-    """
+            of_class = type(method) is not MethodType or isinstance(method.__self__, type)
+            setattr(own, name, method if of_class else MethodType(method.__func__, schema))
     if id(theirs) in nested:
         own._schema = nested[id(theirs)][1]._schema
         # Within reach of user code now.
@@ -434,11 +426,11 @@ def adopt_field(own, theirs, dict nested):
     for name in ("inner", "key_field", "value_field"):
         inner = getattr(theirs, name, None)
         if inner is not None:
-            adopt_field(getattr(own, name), inner, nested)
+            adopt_field(getattr(own, name), inner, twin, schema, nested)
     for own_item, their_item in zip(
         getattr(own, "tuple_fields", ()), getattr(theirs, "tuple_fields", ())
     ):
-        adopt_field(own_item, their_item, nested)
+        adopt_field(own_item, their_item, twin, schema, nested)
 
 
 # ---- Looking at light instances -----------------------------------------------------
@@ -447,33 +439,22 @@ def adopt_field(own, theirs, dict nested):
 cdef object light_getattr(object obj, object name):
     """Attribute access of classes that have light instances; nothing is light afterwards
     that somebody looked into."""
-    cdef object state
-    if name in WINDOWS:
+    if name in windows:
         look(obj)
-    try:
-        return PyObject_GenericGetAttr(obj, name)
-    except AttributeError:
-        if name not in light_names or not look(obj):
-            raise
     return PyObject_GenericGetAttr(obj, name)
 
 
-cdef bint look(object obj) except -1:
-    """Build the instance in full if it is light; whether its attributes may be other ones."""
+cdef int look(object obj) except -1:
+    """Build the instance in full if it is light."""
     cdef void* found = althaia_instance_dict(obj)
     cdef InstanceDict state
     if found is NULL or type(<object>found) is not InstanceDict:
-        return False
-    # Owned: building puts another dictionary in its place for a while.
+        return 0
+    # Owned: user code may put another dictionary in its place.
     state = <InstanceDict>found
-    if state.building:
-        # By this thread: nothing to wait for. By another: its lock is waited for.
-        with lock:
-            return True
-    if state.variant is None:
-        return False
-    fill(obj, state)
-    return True
+    if state.variant is not None:
+        fill(obj, state)
+    return 0
 
 
 def build_in_full(schema):
@@ -481,8 +462,15 @@ def build_in_full(schema):
     look(schema)
 
 
+cdef object light_dict(object obj, void* context):
+    """``__dict__``, also where it is asked for past the class, as by ``getattr_static``."""
+    look(obj)
+    return althaia_plain_dict(obj, context)
+
+
 cdef int open_window(object cls) except -1:
     """Let attribute access of a schema class see light instances; invisible from Python."""
+    althaia_open_dict(Schema.__dict__["__dict__"], light_dict)
     althaia_open(cls, light_getattr)
     return 0
 

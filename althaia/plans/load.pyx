@@ -313,7 +313,13 @@ cdef class ChoiceCheck(Check):
             found = False
         if found == self.wanted:
             return PASSED
-        return worded(self.validator._format_error(value))
+        try:
+            return worded(self.validator._format_error(value))
+        except TypeError:
+            # Upstream's ``NoneOf`` words the message where it expects the look-up to fail.
+            if self.wanted:
+                raise
+            return PASSED
 
 
 @cython.final

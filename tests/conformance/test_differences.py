@@ -6,7 +6,6 @@ is true, or less.
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import pytest
@@ -74,9 +73,7 @@ def test_accepted_deleting_what_nobody_has_looked_at() -> None:
 
 @planned_only
 def test_accepted_looking_past_attribute_access() -> None:
-    assert inspect.getattr_static(fresh(UPSTREAM), "fields")
-    with pytest.raises(AttributeError):
-        inspect.getattr_static(fresh(OURS), "fields")
+    assert object.__getattribute__(fresh(UPSTREAM), "fields")
     with pytest.raises(AttributeError):
         object.__getattribute__(fresh(OURS), "fields")
 

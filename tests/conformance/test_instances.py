@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import inspect
+import pickle
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -560,3 +561,123 @@ def test_copies(ma: Any, log: Any, how: str, used: bool) -> None:
     for each in (twin, schema, twin):
         log.attempt(each.dump, DATA, many=False)
         log.attempt(each.load, LOADED, many=False)
+
+
+@scenario
+def test_what_was_set_before_the_construction(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        m = ma.fields.Method("show", deserialize="read")
+
+        def __init__(self, own: str = "", **kwargs: Any) -> None:
+            self.mark = own
+            if own:
+                self.show = lambda obj: own
+                self.read = lambda value: own
+            super().__init__(**kwargs)
+
+        def show(self, obj: Any) -> str:
+            return "class"
+
+        def read(self, value: Any) -> str:
+            return "class"
+
+    for own in ("", "one", "", "two"):
+        schema = S(own)
+        log("used", schema.dump({}), schema.load({"m": 1}))
+        log("vars", list(vars(schema)))
+        schema = S(own)
+        del schema.mark, schema.many
+        log("vars", list(vars(schema)))
+
+
+@pytest.mark.parametrize("how", ["class", "instance"])
+@scenario
+def test_a_dictionary_that_somebody_else_holds(ma: Any, log: Any, how: str) -> None:
+    shared: dict[str, Any] = {}
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.Integer()
+
+        def __init__(self, **kwargs: Any) -> None:
+            held = self.__dict__ = shared if how == "class" else {}
+            super().__init__(**kwargs)
+            held["mark"] = "seen"
+
+    first = S()
+    second = S(only=("a",))
+    log("fields", list(first.fields), list(second.fields))
+    log("mark", first.mark, second.mark, list(shared))
+    log("dumped", first.dump({"a": 1, "b": 2}), second.dump({"a": 1, "b": 2}))
+
+
+@scenario
+def test_constructing_an_instance_again(ma: Any, log: Any) -> None:
+    cls = classes(ma, log)
+    for touched in (False, True):
+        schema = cls(only=("a",))
+        if touched:
+            schema.mark = 1
+        log.attempt(schema.__init__, only=("nope",))
+        log("fields", list(schema.fields), list(vars(schema)))
+        schema = cls(only=("a",))
+        schema.__init__(only=("b",))  # type: ignore[misc]
+        log("fields", list(schema.fields), list(vars(schema)))
+        log.attempt(schema.dump, DATA)
+
+
+@scenario
+def test_a_class_changed_before_its_instance_is_looked_at(ma: Any, log: Any) -> None:
+    cls = classes(ma, log)
+    cls()
+    schema = cls()
+    cls.on_bind_field = lambda self, name, field: log("bound", name)
+    schema.dump(DATA)
+    log("fields", list(schema.fields))
+    cls().dump(DATA)
+    del cls.on_bind_field
+    schema = cls(only=("a",))
+    cls.dict_class = property(lambda self: log("asked"))
+    cls.only = cls.fields = "class"
+    log("values", schema.only, list(schema.fields))
+
+
+@scenario
+def test_past_the_class(ma: Any, log: Any) -> None:
+    cls = classes(ma, log)
+    cls().dump(DATA)
+    for used in (False, True):
+        schema = cls()
+        if used:
+            schema.dump(DATA)
+        log("static", list(inspect.getattr_static(schema, "fields")))
+        log("own", list(object.__getattribute__(cls(), "__dict__")))
+
+
+@scenario
+def test_the_end_of_an_instance(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+        def __del__(self) -> None:
+            log("end")
+
+    for _ in range(3):
+        S().dump({"a": 1})
+    schema = S()
+    log("fields", list(schema.fields))
+    del schema, S
+    gc.collect()
+
+
+@scenario
+def test_the_table_of_hooks(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        @ma.post_dump
+        def after(self, data: Any, **kwargs: Any) -> Any:
+            return data
+
+    S().dump({})
+    log("shown", repr(S._hooks), type(copy.deepcopy(S._hooks)).__name__)
+    restored = pickle.loads(pickle.dumps(S._hooks))
+    log("restored", type(restored).__name__, restored, restored["none"])

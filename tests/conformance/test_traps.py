@@ -474,3 +474,13 @@ def test_contexts(ma: Any, log: Any) -> None:
             with context.Context(value):
                 log.attempt(S().dump, {})
                 log.attempt(S().dump, [{}], many=True)
+
+
+@pytest.mark.parametrize("name", ["OneOf", "NoneOf"])
+@scenario
+def test_a_message_that_cannot_show_the_value(ma: Any, log: Any, name: str) -> None:
+    choices = [[1]] if name == "NoneOf" else [[2]]
+    validator = getattr(ma.validate, name)(choices, error="{input:>5}")
+    schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator)})
+    for _ in range(2):
+        log.attempt(schema.load, {"f": [1]})

@@ -243,3 +243,24 @@ def test_statistics_and_explain_while_others_work() -> None:
             assert type(f"Made{number}", (Inner,), {})().dump({"a": "1"}) == {"a": 1}
 
     run(work)
+
+
+def test_looking_into_an_instance_while_others_use_it() -> None:
+    for _ in range(50):
+        schema = Outer()
+        schema.mark = "own"  # type: ignore[attr-defined]
+
+        def work(number: int, schema: Any = schema) -> None:
+            for _ in range(3):
+                if number % 4 == 0:
+                    assert schema.fields["number"].parent is schema
+                elif number % 4 == 1:
+                    assert schema.many is False
+                    assert schema.mark == "own"
+                    assert schema.error_messages["unknown"]
+                elif number % 4 == 2:
+                    assert schema.dump({"number": 1, "inner": {"a": 2}})["inner"] == {"a": 2}
+                else:
+                    assert schema.load({"inner": {"a": "3"}}) == {"inner": {"a": 3}}
+
+        run(work, 4)
