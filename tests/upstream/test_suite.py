@@ -52,9 +52,19 @@ def run(suite: Path, *options: str, **environment: str) -> subprocess.CompletedP
 PATCHED = ("-p", "althaia.pytest_plugin", "-p", "upstream_guard")
 
 
-@pytest.mark.parametrize("plans", ["1", "0"], ids=["plans", "no-plans"])
-def test_all_of_upstreams_tests_pass(suite: Path, plans: str) -> None:
-    done = run(suite, *PATCHED, ALTHAIA_PLANS=plans)
+ENVIRONMENTS = {
+    "as-it-is": {},
+    "plans-at-once": {"ALTHAIA_TESTS_BUILD_AT_ONCE": "1"},
+    "no-plans": {"ALTHAIA_PLANS": "0"},
+}
+if os.environ.get("ALTHAIA_PURE_BUILD") == "1":
+    # There is no engine to hurry.
+    del ENVIRONMENTS["plans-at-once"]
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_all_of_upstreams_tests_pass(suite: Path, environment: str) -> None:
+    done = run(suite, *PATCHED, **ENVIRONMENTS[environment])
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-6000:]
     assert "guard: our copy was tested and nothing else" in output

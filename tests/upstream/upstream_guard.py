@@ -8,6 +8,9 @@ from types import FunctionType
 
 import pytest
 
+AT_ONCE = "ALTHAIA_TESTS_BUILD_AT_ONCE"
+"""Set to 1, every plan is built at its schema's first use: the suite uses most only once."""
+
 
 def _modules_that_are_not_ours() -> list[str]:
     ours = {
@@ -63,4 +66,8 @@ class Guard:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get(AT_ONCE) == "1":
+        from althaia.plans import engine
+
+        engine.build_at_once(True)
     config.pluginmanager.register(Guard())
