@@ -49,7 +49,7 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         if not upstream.is_known("schema.Schema.__init__", "schema.Schema._init_fields"):
             raise Opaque("this release of marshmallow builds schemas in another way")
         # A prototype is built at another moment, and oftener or less often, than an instance.
-        analysis.field_function("schema", "is_collection")
+        analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
         _check_class(analysis, cls)
         _check_options(analysis, cls)

@@ -532,7 +532,8 @@ cdef object resolve(object field):
                 nested.many = field.many
             return nested
         field.nested = returning(nested) if callable(nested) else nested
-    if isinstance(nested, SchemaMeta):
+    # A proxy of a class is none for upstream, which refuses it.
+    if issubclass(type(nested), SchemaMeta):
         return nested(
             many=bool(field.many),
             only=field.only,
