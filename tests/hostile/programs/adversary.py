@@ -1,0 +1,135 @@
+"""Input made to be expensive: seconds and bytes for a size and for twice that size."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+from tests.hostile.programs import arguments, begin, library, report
+
+ROUNDS = 2
+
+(LIBRARY,) = arguments()
+m = library(LIBRARY)
+fields, validate = m.fields, m.validate
+Attack = Callable[[int], Callable[[], object]]
+
+
+def schema(**members: Any) -> Any:
+    return m.Schema.from_dict(members)()
+
+
+def wrong_items(size: int) -> Callable[[], object]:
+    target, data = schema(a=fields.Integer()), [{"a": None}] * size
+    return lambda: target.validate(data, many=True)
+
+
+def unknown_keys(size: int) -> Callable[[], object]:
+    target, data = schema(a=fields.Integer()), {f"k{number}": 1 for number in range(size)}
+    return lambda: target.validate(data)
+
+
+def wrong_list(size: int) -> Callable[[], object]:
+    target, data = schema(a=fields.List(fields.String())), {"a": [1] * size}
+    return lambda: target.validate(data)
+
+
+def wrong_mapping(size: int) -> Callable[[], object]:
+    target = schema(a=fields.Dict(keys=fields.String(), values=fields.String()))
+    data = {"a": {f"k{number}": 1 for number in range(size)}}
+    return lambda: target.validate(data)
+
+
+def wrong_nested(size: int) -> Callable[[], object]:
+    inner = m.Schema.from_dict({"b": fields.String(required=True)})
+    target, data = schema(a=fields.List(fields.Nested(inner))), {"a": [{"c": 1}] * size}
+    return lambda: target.validate(data)
+
+
+def text(field: Callable[[], Any], build: Callable[[int], Any]) -> Attack:
+    def attack(size: int) -> Callable[[], object]:
+        target, data = schema(a=field()), {"a": build(size)}
+        return lambda: target.validate(data)
+
+    return attack
+
+
+def string(*validators: Any) -> Callable[[], Any]:
+    return lambda: fields.String(validate=validators)
+
+
+MANY, LONG, DIGITS = 20_000, 200_000, 4_000
+ATTACKS: dict[str, tuple[Attack, int]] = {
+    "objects with an error each": (wrong_items, MANY),
+    "unknown keys": (unknown_keys, MANY),
+    "list items with an error each": (wrong_list, MANY),
+    "mapping values with an error each": (wrong_mapping, MANY),
+    "nested objects with two errors each": (wrong_nested, MANY // 2),
+    "Length, long text": (text(string(validate.Length(max=5)), "a".__mul__), LONG),
+    "OneOf, long text": (text(string(validate.OneOf(["a", "b"])), "a".__mul__), LONG),
+    "NoneOf, long text": (text(string(validate.NoneOf(["a", "b"])), "a".__mul__), LONG),
+    "Equal, long text": (text(string(validate.Equal("a")), "a".__mul__), LONG),
+    "Range, long text": (text(string(validate.Range(min="b")), "a".__mul__), LONG),
+    "Regexp, long text": (text(string(validate.Regexp("a*$")), "a".__mul__), LONG),
+    "ContainsOnly, long text": (text(string(validate.ContainsOnly("b")), "a".__mul__), LONG),
+    "ContainsNoneOf, long text": (text(string(validate.ContainsNoneOf("b")), "a".__mul__), LONG),
+    "Email, no at": (text(fields.Email, "a".__mul__), LONG),
+    "Email, dots": (text(fields.Email, lambda n: "a." * (n // 2) + "@b.c"), LONG),
+    "Email, quoted": (text(fields.Email, lambda n: '"' + "a" * n + "@b.c"), LONG),
+    "Email, long domain": (text(fields.Email, lambda n: "a@" + "b-" * (n // 2)), LONG),
+    "Url, long host": (text(fields.Url, lambda n: "http://" + "a" * n), LONG),
+    "Url, dots": (text(fields.Url, lambda n: "http://" + "a." * (n // 2)), LONG),
+    "Url, dashes": (text(fields.Url, lambda n: "http://" + "a-" * (n // 2)), LONG),
+    "Url, long path": (text(fields.Url, lambda n: "http://a.bc/" + "/" * n + " "), LONG),
+    "Url, user part": (text(fields.Url, lambda n: "http://" + "a:" * (n // 2) + "@"), LONG),
+    "Integer, digits": (text(fields.Integer, "9".__mul__), DIGITS),
+    "Integer, more digits than allowed": (text(fields.Integer, "9".__mul__), LONG),
+    "Float, digits": (text(fields.Float, "9".__mul__), LONG),
+    "Decimal, digits": (text(fields.Decimal, "9".__mul__), LONG),
+    "Boolean, long text": (text(fields.Boolean, "t".__mul__), LONG),
+    "UUID, long text": (text(fields.UUID, "a".__mul__), LONG),
+    "DateTime, long text": (text(fields.DateTime, "2".__mul__), LONG),
+    "Date, long text": (text(fields.Date, "2".__mul__), LONG),
+    "Time, long text": (text(fields.Time, "2".__mul__), LONG),
+    "IP, long text": (text(fields.IP, "1.".__mul__), LONG),
+    "bytes as text": (text(fields.String, b"\xff".__mul__), LONG),
+}
+
+
+def seconds(job: Callable[[], object]) -> float:
+    best = 60.0
+    for _ in range(ROUNDS):
+        gc.collect()
+        start = process_time()
+        job()
+        best = min(best, process_time() - start)
+        if best > 0.2:
+            break
+    return best
+
+
+def peak(job: Callable[[], object]) -> int:
+    gc.collect()
+    tracemalloc.start()
+    job()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+for name, (attack, size) in ATTACKS.items():
+    begin(name)
+    job, double = attack(size), attack(2 * size)
+    job()
+    report(
+        name,
+        {
+            "size": size,
+            "once": seconds(job),
+            "twice": seconds(double),
+            "peak": peak(attack(size // 4)),
+        },
+    )

@@ -1,0 +1,373 @@
+"""One way a process can end, or carry on elsewhere, with schemas in use.
+
+``python -m tests.hostile.programs.lifetime <library> <case>``
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from tests.hostile.programs import arguments, begin, library, report
+
+LIBRARY, CASE = arguments()
+m = library(LIBRARY)
+fields = m.fields
+CASES: dict[str, Callable[[], None]] = {}
+
+
+def case(function: Callable[[], None]) -> Callable[[], None]:
+    CASES[function.__name__] = function
+    return function
+
+
+class Child(m.Schema):
+    name = fields.String()
+
+
+class Parent(m.Schema):
+    child = fields.Nested(Child)
+    children = fields.List(fields.Nested(Child))
+    again = fields.Nested(lambda: Parent(), allow_none=True)
+
+
+DATA = {"child": {"name": "x"}, "children": [{"name": "y"}], "again": None}
+
+
+def works(schema: Any) -> bool:
+    return bool(schema.dump(DATA) == DATA and schema.load(DATA) == DATA)
+
+
+def used() -> Any:
+    schema = Parent()
+    assert works(schema)
+    assert works(schema)
+    return schema
+
+
+@case
+def schemas_are_freed() -> None:
+    """In cycles with themselves, their fields and user objects, plans or not."""
+
+    seen = thrown_away()
+    m.class_registry._registry.clear()
+    gc.collect()
+    gc.collect()
+    report("alive", sum(ref() is not None for ref in seen))
+
+
+def thrown_away() -> list[weakref.ref[Any]]:
+    class Thrown(m.Schema):
+        child = fields.Nested(lambda: Thrown(), allow_none=True)
+        method = fields.Method("get")
+
+        def get(self, obj: Any) -> int:
+            return 1
+
+    schema = Thrown()
+    for _ in range(3):
+        schema.dump({"child": {"child": None}})
+        schema.load({"child": None})
+    schema.me = schema
+    schema.fields["child"].owner = schema
+    return [weakref.ref(schema), weakref.ref(schema.fields["child"]), weakref.ref(Thrown)]
+
+
+@case
+def collected_in_mid_call() -> None:
+    class Item:
+        @property
+        def child(self) -> Any:
+            gc.collect()
+            return {"name": "x"}
+
+        children: tuple[Any, ...] = ()
+        again = None
+
+    schema = used()
+    result = schema.dump([Item() for _ in range(30)], many=True)
+    report("dumped", len(result))
+    report("works", works(schema))
+
+
+@case
+def at_exit() -> None:
+    schema = used()
+    atexit.register(lambda: report("at exit", works(schema)))
+
+
+@case
+def finalizers_at_shutdown() -> None:
+    """Objects that dump while the interpreter takes its modules apart."""
+    schema = used()
+
+    class Last:
+        def __init__(self) -> None:
+            self.schema = schema
+            self.data = DATA
+            self.write = os.write
+
+        def __del__(self) -> None:
+            try:
+                result = self.schema.dump(self.data)
+                word = b"dumped" if result == self.data else b"wrong"
+            except Exception as error:
+                word = b"raised " + type(error).__name__.encode()
+            self.write(1, b'["finalizer", "' + word + b'"]\n')
+
+    module = sys.modules[__name__]
+    module.last = Last()
+    m.last = Last()
+    schema.last = Last()
+
+
+@case
+def threads_at_shutdown() -> None:
+    """Daemon threads in the middle of dumps and loads when the interpreter ends."""
+    schema, rows = used(), [DATA] * 20_000
+
+    def work() -> None:
+        while True:
+            schema.dump(rows, many=True)
+            schema.load(rows, many=True)
+
+    for _ in range(4):
+        threading.Thread(target=work, daemon=True).start()
+    gc.collect()
+    report("ended", True)
+
+
+@case
+def fork() -> None:
+    schema = used()
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            works(schema)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    codes = []
+    for _ in range(20):
+        child = os.fork()
+        if not child:
+            os._exit(0 if works(schema) and works(Parent()) else 1)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    stop.set()
+    thread.join()
+    report("children", sorted(set(codes)))
+    report("works", works(schema))
+
+
+@case
+def subinterpreter() -> None:
+    """Another interpreter gets a clear ImportError; this one is none the worse."""
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    schema = used()
+    read, write = os.pipe()
+    program = f"""
+import os, sys
+sys.path[:] = {sys.path!r}
+try:
+    import althaia.marshmallow
+except ImportError as error:
+    answer = "ImportError: " + str(error)
+except BaseException as error:
+    answer = type(error).__name__ + ": " + str(error)
+else:
+    answer = "imported"
+os.write({write}, answer.encode())
+"""
+    number = interpreters.create()
+    interpreters.run_string(number, program)
+    interpreters.destroy(number)
+    os.close(write)
+    report("answer", os.read(read, 10_000).decode())
+    report("works", works(schema) and works(Parent()))
+
+
+@case
+def schema_taken_apart_in_mid_dump() -> None:
+    """What a dump uses is taken from under it; afterwards a new schema is as ever."""
+
+    def clear(schema: Any) -> None:
+        schema.__dict__.clear()
+
+    def drop_fields(schema: Any) -> None:
+        schema.dump_fields.clear()
+        schema.load_fields.clear()
+        schema.fields.clear()
+
+    def strip_fields(schema: Any) -> None:
+        for field in schema.fields.values():
+            field.__dict__.clear()
+
+    def change_class(schema: Any) -> None:
+        schema.__class__ = Other
+
+    def replace_dict(schema: Any) -> None:
+        schema.__dict__ = {}
+
+    def cut_class(schema: Any) -> None:
+        for name in ("child", "name"):
+            type(schema)._declared_fields.pop(name, None)
+
+    class Other(m.Schema):
+        pass
+
+    for harm in (clear, drop_fields, strip_fields, change_class, replace_dict, cut_class):
+
+        class Victim(m.Schema):
+            child = fields.Nested(Child)
+            name = fields.Function(lambda obj: obj["act"]())
+            more = fields.List(fields.Nested(Child))
+            last = fields.Integer()
+
+            @m.post_dump
+            def after(self, data: Any, **kwargs: Any) -> Any:
+                gc.collect()
+                return data
+
+        for use_first in (False, True):
+            victim = Victim()
+            row = {"child": {"name": "x"}, "act": lambda: 1, "more": [{"name": "y"}], "last": 1}
+            if use_first:
+                victim.dump(row)
+                victim.dump(row)
+
+            def act(victim: Any = victim, harm: Any = harm) -> int:
+                harm(victim)
+                gc.collect()
+                return 2
+
+            begin(f"{harm.__name__} {use_first}")
+            try:
+                victim.dump([{**row, "act": act}, row, row], many=True)
+            except Exception as error:
+                report(f"{harm.__name__} {use_first}", type(error).__name__)
+            else:
+                report(f"{harm.__name__} {use_first}", "returned")
+    report("works", works(Parent()))
+
+
+@case
+def collections_that_change() -> None:
+    """Lists and mappings that grow, shrink or empty themselves while they are walked."""
+
+    class Names(m.Schema):
+        names = fields.List(fields.Function(lambda obj: None))
+        rows = fields.List(fields.Nested(Child))
+        table = fields.Dict(keys=fields.String(), values=fields.Nested(Child))
+
+    class Eager:
+        def __init__(self, act: Callable[[], object]) -> None:
+            self.act = act
+
+        @property
+        def name(self) -> str:
+            self.act()
+            return "x"
+
+    for title, act in {
+        "clear": lambda rows: rows.clear(),
+        "shrink": lambda rows: rows.pop() if rows else None,
+        "grow": lambda rows: rows.append({"name": "z"}) if len(rows) < 50 else None,
+        "replace": lambda rows: rows.__setitem__(slice(None), [{"name": "w"}] * 3),
+    }.items():
+        rows: list[Any] = []
+        rows += [Eager(lambda act=act, rows=rows: act(rows)) for _ in range(20)]
+        begin(title)
+        report(f"{title} many", len(Child(many=True).dump(rows)))
+        rows += [Eager(lambda act=act, rows=rows: act(rows)) for _ in range(20)]
+        report(f"{title} list", len(Names().dump({"rows": rows})["rows"]))
+    table: dict[str, Any] = {}
+    for number in range(20):
+        table[f"k{number}"] = Eager(lambda: table.pop(next(iter(table)), None))
+    begin("table")
+    try:
+        Names().dump({"table": table})
+    except RuntimeError as error:
+        report("table", type(error).__name__)
+    else:
+        report("table", "returned")
+    report("works", works(Parent()))
+
+
+@case
+def hostile_values() -> None:
+    """Values whose comparison, hash, text and class do what they like."""
+
+    class Hostile:
+        def __eq__(self, other: object) -> bool:
+            raise ZeroDivisionError("eq")
+
+        def __hash__(self) -> int:
+            raise ZeroDivisionError("hash")
+
+        def __bool__(self) -> bool:
+            raise ZeroDivisionError("bool")
+
+        def __str__(self) -> str:
+            raise ZeroDivisionError("str")
+
+        def __iter__(self) -> Any:
+            raise ZeroDivisionError("iter")
+
+        def __len__(self) -> int:
+            raise ZeroDivisionError("len")
+
+        def __getattribute__(self, name: str) -> Any:
+            if name == "__class__":
+                raise ZeroDivisionError("class")
+            return object.__getattribute__(self, name)
+
+    class Liar(list):
+        def __len__(self) -> int:
+            return 10**9
+
+        def __iter__(self) -> Any:
+            return iter(({"name": "x"},))
+
+    kinds = {
+        "string": fields.String(),
+        "integer": fields.Integer(),
+        "float": fields.Float(),
+        "decimal": fields.Decimal(),
+        "boolean": fields.Boolean(),
+        "datetime": fields.DateTime(),
+        "uuid": fields.UUID(),
+        "list": fields.List(fields.Integer()),
+        "dict": fields.Dict(values=fields.Integer()),
+        "nested": fields.Nested(Child),
+        "one of": fields.Raw(validate=m.validate.OneOf([1, 2])),
+        "equal": fields.Raw(validate=m.validate.Equal(1)),
+        "length": fields.Raw(validate=m.validate.Length(max=1)),
+    }
+    for title, field in kinds.items():
+        schema = m.Schema.from_dict({"a": field})()
+        for direction in ("dump", "load"):
+            for _ in range(3):
+                begin(f"{direction} {title}")
+                try:
+                    getattr(schema, direction)({"a": Hostile()})
+                except Exception as error:
+                    report(f"{direction} {title}", f"{type(error).__name__}: {error}"[:200])
+                else:
+                    report(f"{direction} {title}", "returned")
+    report("liar dump", Child(many=True).dump(Liar()))
+    report("liar load", Child(many=True).load(Liar()))
+    report("works", works(Parent()))
+
+
+begin(CASE)
+CASES[CASE]()
