@@ -168,13 +168,16 @@ class Explanation:
     """The answer of :func:`althaia.explain`.
 
     ``dump`` and ``load`` are None where no plans run (``no_plans`` says why) or where this
-    is a schema that the explanation has already shown further up (``seen``).
+    is a schema that the explanation has already shown further up (``seen``). ``built`` is the
+    reason why each instance of the class is built in full when it is made, "" where that waits
+    until somebody looks into one.
     """
 
     schema: str
     many: bool = False
     dump: Direction | None = None
     load: Direction | None = None
+    built: str = ""
     no_plans: str = ""
     seen: bool = False
 
@@ -185,6 +188,8 @@ class Explanation:
             return shown | {"seen": True}
         if self.no_plans:
             shown["no_plans"] = self.no_plans
+        else:
+            shown["built"] = self.built
         for direction in (self.dump, self.load):
             if direction is not None:
                 shown[direction.name] = direction.as_dict()
@@ -202,6 +207,10 @@ class Explanation:
         yield head
         if self.no_plans:
             yield f"{indent}  no plans run: {self.no_plans}"
+        elif self.built:
+            yield f"{indent}  instances: built in full at once, because {self.built}"
+        else:
+            yield f"{indent}  instances: built when somebody looks into them"
         for direction in (self.dump, self.load):
             if direction is not None:
                 yield from direction.lines(f"{indent}  ")
@@ -233,7 +242,7 @@ def explain(schema: Any) -> Explanation:
 
     seam.load_engine()
     builders = {"dump": engine.build, "load": engine.build_load}
-    return _Explainer(load(), builders).schema(instance)
+    return _Explainer(load(), builders, engine.examine).schema(instance)
 
 
 def _why_no_plans() -> str:
@@ -270,9 +279,15 @@ def _instance(schema: Any) -> Any:
 class _Explainer:
     """One explanation in the making; remembers the schemas on the way down."""
 
-    def __init__(self, upstream: Upstream, builders: dict[str, Callable[[Any], Any]]) -> None:
+    def __init__(
+        self,
+        upstream: Upstream,
+        builders: dict[str, Callable[[Any], Any]],
+        examine: Callable[[type, Any], tuple[Any, str]],
+    ) -> None:
         self.upstream = upstream
         self.builders = builders
+        self.examine = examine
         self.path: list[Any] = []
 
     def schema(self, schema: Any, *wanted: str) -> Explanation:
@@ -289,7 +304,8 @@ class _Explainer:
             }
         finally:
             self.path.pop()
-        return Explanation(name, many, directions.get("dump"), directions.get("load"))
+        _, built = self.examine(type(schema), schema)
+        return Explanation(name, many, directions.get("dump"), directions.get("load"), built)
 
     def direction(self, direction: str, schema: Any, plan: Any) -> Direction:
         guard = plan.guard

@@ -49,6 +49,7 @@ class Order(ma.Schema):
 
 ORDER = """\
 tests.plans.test_explain.Order
+  instances: built in full at once, because tests.plans.test_explain.Slug defines _serialize
   dump: a plan of 7 steps
     id: UUID, from 'id'  (althaia.marshmallow.fields.UUID)
     city: text, from 'address.city'  (althaia.marshmallow.fields.String)
@@ -61,6 +62,7 @@ tests.plans.test_explain.Order
         left to the field: _serialize is overridden by tests.plans.test_explain.Slug
     inner: nested schema, from 'inner'  (althaia.marshmallow.fields.Nested)
       tests.plans.test_explain.Inner (many)
+        instances: built when somebody looks into them
         dump: a plan of 1 step
           number: int, from 'number', as 'No'  (althaia.marshmallow.fields.Integer)
           guard: GUARD
@@ -140,6 +142,7 @@ def test_as_dict_is_plain_data() -> None:
     shown = json.loads(json.dumps(althaia.explain(Order).as_dict()))
     assert shown["schema"] == "tests.plans.test_explain.Order"
     assert [each["name"] for each in shown["dump"]["fields"]] == list(Order().fields)
+    assert shown["built"] == "tests.plans.test_explain.Slug defines _serialize"
     assert shown["dump"]["hooks"] == {"post_dump": ["wrap"]}
     values = shown["dump"]["fields"][3]["inner"][1]
     assert values == {
@@ -262,7 +265,8 @@ def test_a_declined_schema() -> None:
     explanation = althaia.explain(Own)
     assert explanation.dump is not None
     assert explanation.dump.declined == "the schema class overrides __getattribute__"
-    assert explanation.as_text().splitlines()[1] == (
+    assert explanation.built.startswith("__getattribute__ is overridden by ")
+    assert explanation.as_text().splitlines()[2] == (
         "  dump: upstream's own code, because the schema class overrides __getattribute__"
     )
 

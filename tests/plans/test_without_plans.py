@@ -52,5 +52,8 @@ def test_switched_on() -> None:
         assert shown[1].startswith("  no plans run: this is a pure Python build; ")
         assert shown[-2:] == ["['many', 'no_plans', 'schema']", "{}"]
     else:
-        assert shown[1] == "  dump: a plan of 1 step"
+        assert shown[1:3] == [
+            "  instances: built when somebody looks into them",
+            "  dump: a plan of 1 step",
+        ]
         assert "__main__.User" in shown[-1]
