@@ -138,7 +138,7 @@ def test_classes_describe_themselves_alike(module: str) -> None:
         for special in ("abstractmethods", "parameters", "orig_bases", "total", "required_keys"):
             mine, theirs = (getattr(c, f"__{special}__", None) for c in (ours, cls))
             assert answer(sorted_if_set, mine) == answer(sorted_if_set, theirs), (name, special)
-        for key, value in vars(cls).items():
+        for key in vars(cls):
             if not key.startswith("__"):
                 seen, expected_kind = getattr(ours, key), kind(getattr(cls, key))
                 assert kind(seen) == expected_kind, (name, key)
