@@ -8,7 +8,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from buildtools import fetch, lock, patching, queue, rename, semantics, treecopy, upstream
+from buildtools import (
+    fetch,
+    lock,
+    patching,
+    queue,
+    rename,
+    sanitize,
+    semantics,
+    treecopy,
+    upstream,
+)
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.pipeline import build
@@ -118,6 +128,11 @@ def copy_sources(layout: Layout, options: argparse.Namespace) -> int:
     return 0
 
 
+def run_sanitized(layout: Layout, _: argparse.Namespace) -> int:
+    """Build with ASan and UBSan in a folder of its own, and run tests on that."""
+    return sanitize.run(layout, os.environ)
+
+
 def _digests(source: upstream.Upstream) -> semantics.Digests:
     return semantics.digests({name: source.text(name) for name in source.modules})
 
@@ -152,6 +167,7 @@ def _parser() -> argparse.ArgumentParser:
     command(topics, "copy", copy_sources).add_argument(
         "--to", type=Path, metavar="FOLDER", required=True
     )
+    command(topics, "sanitize", run_sanitized)
     patches = topic("patches", "the patch queue")
     command(patches, "check", patches_check)
     command(patches, "apply", patches_apply).add_argument("--to", type=Path, metavar="FOLDER")
