@@ -11,8 +11,8 @@ full, by upstream's own ``__init__``, as they would have been at their construct
 Nothing of a prototype is ever handed to user code.
 """
 
+import os
 import threading
-from copy import copy
 from types import MethodType
 
 cimport cython
@@ -65,7 +65,7 @@ cdef object SchemaMeta = None
 cdef object OrderedSet = None
 cdef dict upstream_attributes = None
 cdef object examine = None
-cdef object lock = threading.RLock()
+cdef object lock = None
 
 # Set by Schema.__init__ and left to the prototype while an instance is light.
 LIGHT_NAMES = frozenset(
@@ -93,6 +93,17 @@ cdef tuple COLLECTIONS = (list, set, frozenset)
 cdef bint at_once = False
 cdef int MOST_VARIANTS = 64
 cdef int MOST_EXAMINATIONS = 64
+
+
+def renew_lock():
+    """A new lock: a forked process has no use for one that another thread had locked."""
+    global lock
+    lock = threading.RLock()
+
+
+renew_lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=renew_lock)
 
 
 def build_at_once(bint on):
@@ -146,7 +157,7 @@ cdef class Shelf:
             # The window changes the class's version: the guard is made behind it.
             open_window(schema_class)
             self.guard, self.reason = examine(schema_class, schema)
-            self.opts = copy(schema_class.opts)
+            self.opts = clone(schema_class.opts)
             for name, value in list(self.opts.__dict__.items()):
                 if type(value) is list:
                     self.opts.__dict__[name] = list(value)
@@ -419,7 +430,8 @@ def adopt_field(own, theirs, twin, schema, dict nested):
             of_class = type(method) is not MethodType or isinstance(method.__self__, type)
             setattr(own, name, method if of_class else MethodType(method.__func__, schema))
     if id(theirs) in nested:
-        own._schema = nested[id(theirs)][1]._schema
+        resolved = nested[id(theirs)][1]
+        own._schema, own.only, own.exclude = resolved._schema, resolved.only, resolved.exclude
         # Within reach of user code now.
         if own._schema is not None:
             look(own._schema)
@@ -495,6 +507,11 @@ cdef object nested_field(object field, object parent):
         return field
     own = clone(field)
     own._schema = None
+    # The nested schema's own ``__init__`` is given these, and may change them.
+    if type(own.only) is OrderedSet:
+        own.only = OrderedSet(own.only)
+    if type(own.exclude) is OrderedSet:
+        own.exclude = OrderedSet(own.exclude)
     if state.nested is None:
         state.nested = {}
     state.nested[id(field)] = (field, own)

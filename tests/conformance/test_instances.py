@@ -681,3 +681,44 @@ def test_the_table_of_hooks(ma: Any, log: Any) -> None:
     log("shown", repr(S._hooks), type(copy.deepcopy(S._hooks)).__name__)
     restored = pickle.loads(pickle.dumps(S._hooks))
     log("restored", type(restored).__name__, restored, restored["none"])
+
+
+@scenario
+def test_a_nested_schema_that_changes_its_options(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+        y = ma.fields.Integer()
+
+        def __init__(self, only: Any = None, exclude: Any = (), **kwargs: Any) -> None:
+            log("given", list(only or ()), list(exclude))
+            for options in (only, exclude):
+                if isinstance(options, ma.schema.OrderedSet):
+                    options.pop()
+            super().__init__(only=only, exclude=exclude, **kwargs)
+
+    class S(ma.Schema):
+        n = ma.fields.Nested(Inner)
+        l = ma.fields.List(ma.fields.Nested(Inner))  # noqa: E741
+
+    data = {"n": {"x": 1, "y": 2}, "l": [{"x": 3, "y": 4}]}
+    for options in ({"only": ("n.x", "n.y", "l")}, {"exclude": ("n.x", "l.y")}):
+        for _ in range(3):
+            schema = S(**options)
+            log("dumped", schema.dump(data))
+        log("options", list(schema.fields["n"].only or ()), list(schema.fields["n"].exclude))
+
+
+@scenario
+def test_options_that_copy_in_their_own_way(ma: Any, log: Any) -> None:
+    class Options(ma.SchemaOpts):
+        def __copy__(self) -> Any:
+            log("copied")
+            return self
+
+    class S(ma.Schema):
+        OPTIONS_CLASS = Options
+        a = ma.fields.Integer()
+
+    for _ in range(3):
+        log("dumped", S().dump({"a": 1}))
+    log("options", S().opts is S.opts)
