@@ -402,3 +402,25 @@ def test_a_collection_that_changes_its_length(ma: Any, log: Any) -> None:
     rows = [{"f": 1}, {"f": 2}, {"f": 3}]
     log.attempt(S().dump, rows, many=True)
     log.attempt(S().load, rows, many=True)
+
+
+@scenario
+def test_each_nested_hook_has_a_partial_of_its_own(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer(required=True)
+
+        @ma.pre_load
+        def greedy(self, data: Any, partial: Any, **kwargs: Any) -> Any:
+            log("partial", partial)
+            if isinstance(partial, list):
+                partial.append("x")
+            return data
+
+    class S(ma.Schema):
+        a = ma.fields.Nested(Inner)
+        b = ma.fields.Nested(Inner, many=True)
+
+    for partial in (["a.x"], ["b.y"], [], None, True):
+        for _ in range(2):
+            log.attempt(S().load, {"a": {}, "b": [{}, {}]}, partial=partial)
+            log.attempt(S().load, [{"a": {}}, {"b": [{}]}], many=True, partial=partial)
