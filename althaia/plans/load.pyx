@@ -160,7 +160,7 @@ cdef list sub_partials(LoadPlan plan, object partial):
     cdef str prefix
     for step in plan.steps:
         prefix = step.attr + "."
-        found.append({"partial": [f[len(prefix):] for f in partial if f.startswith(prefix)]})
+        found.append([f[len(prefix):] for f in partial if f.startswith(prefix)])
     return found
 
 
@@ -1131,7 +1131,8 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
                     PyDict_DelItem(result, step.target)
                 continue
             if frame.sub_partials is not None:
-                frame.kwargs = frame.sub_partials[i]
+                # A list of its own for each, as upstream makes it: hooks are given it.
+                frame.kwargs = {"partial": list(frame.sub_partials[i])}
         value = step.load(value, data, frame)
         if value is FAILED:
             value = frame.valid_data or MISSING
