@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+import althaia
 from tests.hostile.processes import OURS, run
 
 JOBS = (
@@ -20,9 +21,14 @@ JOBS = (
     "load wrong",
 )
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(signal, "setitimer"), reason="this platform has no interval timer to set"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not hasattr(signal, "setitimer"), reason="this platform has no interval timer to set"
+    ),
+    pytest.mark.skipif(
+        not althaia.info().compiled, reason="interpreted code is interrupted by CPython itself"
+    ),
+]
 
 
 @pytest.mark.parametrize("library", OURS)
