@@ -112,14 +112,18 @@ def finish_parent(parent: dict[str, Any]) -> dict[str, Any]:
     return parent
 
 
+# Its Rust part, where it has one: from CPython 3.12 on.
+RUST = getattr(mr, "nuked", None)
+
+
 def dump_many(
-    kind: type,
+    kind: Any,
     records: Callable[[int], Any],
     finish: Callable[[dict[str, Any]], dict[str, Any]] | None,
     count: int,
 ) -> Work:
     items = mr.load_many(kind, records(count))
-    dump = partial(mr.dump_many, items)
+    dump = partial(RUST.dump, list[kind], items) if RUST else partial(mr.dump_many, items)
     if finish is None:
         return dump
     return lambda: [finish(item) for item in dump()]
@@ -129,16 +133,18 @@ def first(many: Work) -> Work:
     return lambda: many()[0]  # type: ignore[index]
 
 
-def dump_one(kind: type, make: Callable[[], Any], count: int) -> Work:
-    return partial(mr.dump, mr.load(kind, make()))
+def dump_one(kind: Any, make: Callable[[], Any], count: int) -> Work:
+    one = mr.load(kind, make())
+    return partial(RUST.dump, kind, one) if RUST else partial(mr.dump, one)
 
 
-def load_many(kind: type, records: Callable[[int], Any], count: int) -> Work:
-    return partial(mr.load_many, kind, records(count))
+def load_many(kind: Any, records: Callable[[int], Any], count: int) -> Work:
+    items = records(count)
+    return partial(RUST.load, list[kind], items) if RUST else partial(mr.load_many, kind, items)
 
 
-def load_one(kind: type, make: Callable[[], Any], count: int) -> Work:
-    return partial(mr.load, kind, make())
+def load_one(kind: Any, make: Callable[[], Any], count: int) -> Work:
+    return partial(RUST.load if RUST else mr.load, kind, make())
 
 
 def plain(output: Any) -> Any:
