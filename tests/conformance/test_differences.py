@@ -78,6 +78,22 @@ def test_accepted_looking_past_attribute_access() -> None:
         object.__getattribute__(fresh(OURS), "fields")
 
 
+@planned_only
+def test_accepted_a_helper_replaced_before_somebody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def calls(ma: Any) -> int:
+        schema = fresh(ma)
+        asked: list[Any] = []
+        original = ma.schema.is_collection
+        monkeypatch.setattr(
+            ma.schema, "is_collection", lambda value: asked.append(value) or original(value)
+        )
+        assert "f" in schema.fields
+        return len(asked)
+
+    assert calls(UPSTREAM) == 0
+    assert calls(OURS) == 1
+
+
 def changes_itself(ma: Any) -> list[Any]:
     class S(ma.Schema):
         a = ma.fields.Method("change")
