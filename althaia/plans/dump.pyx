@@ -117,7 +117,9 @@ cdef DumpPlan valid_plan(object schema):
     if state.variant is not None:
         schema = prototype_of(schema, state)
         return None if schema is None else valid_plan(schema)
-    plan = <DumpPlan>state.dump_plan
+    # Without the GIL another thread may drop the plan between the look and the reference.
+    with cython.critical_section(state):
+        plan = <DumpPlan>state.dump_plan
     if plan is None or not plan.guard.holds(schema, state):
         return None
     return plan

@@ -16,6 +16,8 @@ from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
 from althaia.plans.statistics import by_class
 
+cimport cython
+
 from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks, valid_plan
 from althaia.plans.guards cimport InstanceDict, instance_dict
 from althaia.plans.instances cimport prototype_of
@@ -202,14 +204,16 @@ cdef DumpPlan find_anew(object schema, bint large):
     if dropped:
         counters = dump_counters(schema)
         counters.invalidated += 1
-        state.dump_plan = None
+        with cython.critical_section(state):
+            state.dump_plan = None
     if not is_due(&state.dump_drops, &state.dump_wait, dropped, large):
         return None
     plan = build(schema)
     if not may_publish(schema, plan, <Counters>plan.statistics):
         return None
     # The one store that publishes.
-    state.dump_plan = plan
+    with cython.critical_section(state):
+        state.dump_plan = plan
     return plan
 
 
@@ -233,14 +237,16 @@ cdef LoadPlan find_load_plan_anew(object schema, bint large):
     if dropped:
         counters = load_counters(schema)
         counters.invalidated += 1
-        state.load_plan = None
+        with cython.critical_section(state):
+            state.load_plan = None
     if not is_due(&state.load_drops, &state.load_wait, dropped, large):
         return None
     plan = build_load(schema)
     if not may_publish(schema, plan, <Counters>plan.statistics):
         return None
     # The one store that publishes.
-    state.load_plan = plan
+    with cython.critical_section(state):
+        state.load_plan = plan
     return plan
 
 

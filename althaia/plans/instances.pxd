@@ -16,6 +16,9 @@ cdef class Shelf:
     cdef readonly object opts
     cdef readonly dict variants
     cdef dict uses
+    cdef Py_ssize_t made
+    cdef Py_ssize_t looked_into
+    cdef bint is_worth_while(self)
     cdef bint holds(self, object schema)
 
 

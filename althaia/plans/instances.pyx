@@ -92,6 +92,7 @@ cdef tuple DEFAULTS = (None, (), (), ())
 cdef tuple COLLECTIONS = (list, set, frozenset)
 cdef bint at_once = False
 cdef int MOST_VARIANTS = 64
+cdef int FEW_LOOKS = 8
 cdef int MOST_EXAMINATIONS = 64
 
 
@@ -162,6 +163,11 @@ cdef class Shelf:
                 if type(value) is list:
                     self.opts.__dict__[name] = list(value)
             self.declared = clone_fields(schema_class._declared_fields)
+
+    cdef bint is_worth_while(self):
+        """Whether most light instances stay light: one that is looked into costs more than
+        one built in full at once."""
+        return self.looked_into < FEW_LOOKS or self.looked_into * 2 < self.made or at_once
 
     cdef bint holds(self, object schema):
         return self.guard is not None and self.guard.holds(schema, NOTHING)
@@ -260,7 +266,7 @@ cdef Variant variant_of(Shelf shelf, object key):
         return None
     try:
         prototype = build(<tuple>key, InstanceDict(), shelf)
-    except Exception:
+    except (ValueError, LookupError, TypeError, AttributeError, NameError):
         # Options that do not fit: upstream says so itself, of the instance at hand.
         return None
     variant = Variant()
@@ -319,7 +325,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     if key is None:
         return False
     shelf = shelf_of(cls, schema)
-    if shelf is None or shelf.guard is None:
+    if shelf is None or shelf.guard is None or not shelf.is_worth_while():
         return False
     variant = variant_of(shelf, key)
     if variant is None:
@@ -340,6 +346,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     state.arguments = key
     state.variant = variant
     PyObject_GenericSetAttr(schema, "__dict__", state)
+    shelf.made += 1
     return True
 
 
@@ -381,6 +388,7 @@ cdef int fill(object schema, InstanceDict state) except -1:
         variant = <Variant>state.variant
         if variant is None:
             return 0
+        variant.shelf.looked_into += 1
         # On a twin, or other threads would meet an instance half built.
         built = InstanceDict.__new__(InstanceDict)
         twin = build(<tuple>state.arguments, built, variant.shelf)

@@ -208,7 +208,9 @@ cdef LoadPlan valid_load_plan(object schema):
     if state.variant is not None:
         schema = prototype_of(schema, state)
         return None if schema is None else valid_load_plan(schema)
-    plan = <LoadPlan>state.load_plan
+    # Without the GIL another thread may drop the plan between the look and the reference.
+    with cython.critical_section(state):
+        plan = <LoadPlan>state.load_plan
     if plan is None or not plan.guard.holds(schema, state):
         return None
     return plan
