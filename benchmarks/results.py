@@ -153,4 +153,9 @@ def merged(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, An
 def saved() -> dict[str, dict[str, Any]]:
     """The kept runs by version of Python, oldest version first."""
     files = sorted(FOLDER.glob("*.json"), key=lambda file: int(file.stem.partition(".")[2]))
-    return {file.stem: json.loads(file.read_text()) for file in files}
+    runs = {file.stem: json.loads(file.read_text()) for file in files}
+    for run in runs.values():
+        for case in run["cases"]:
+            # A case may have been named better since.
+            case["title"] = CASES[case["name"]].title if case["name"] in CASES else case["title"]
+    return runs

@@ -86,7 +86,7 @@ def cases() -> Iterator[Case]:
         )
     yield Case(
         "load-quotes-1000-invalid",
-        "the same, 10 % invalid, errors collected",
+        "benchmark Quote shape, 1,000, 10 % invalid, errors collected",
         "load",
         1_000,
         build_load_invalid,
