@@ -67,7 +67,7 @@ METHOD = """\
   their conversion count.
 - One process and one virtual environment for each library. They take turns, round by round, in
   alternating order, so that noise falls on all of them. A ratio is to the marshmallow of the
-  same run; the run of the peers may be an earlier one than ours.
+  same run; peers, single fields and growth may come from an earlier run than the rows with goals.
 - Processor time of the working thread: all of this work computes and none of it waits.
 - The cyclic garbage collector is off while the clock runs, as in `timeit` and in marshmallow's
   own script: its cost is the same whoever made the output, and depends on what else lives in
