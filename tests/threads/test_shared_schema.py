@@ -264,3 +264,83 @@ def test_looking_into_an_instance_while_others_use_it() -> None:
                     assert schema.load({"inner": {"a": "3"}}) == {"inner": {"a": 3}}
 
         run(work, 4)
+
+
+def light() -> Any:
+    """An instance that nobody has looked into, of a class that has had others before."""
+    for _ in range(3):
+        Outer(only=("number", "inner")).dump({"number": 1})
+    return Outer(only=("number", "inner"))
+
+
+def test_looked_into_at_once() -> None:
+    for _ in range(200):
+        schema = light()
+        seen: list[Any] = [None] * THREADS
+
+        def work(number: int, schema: Any = schema, seen: list[Any] = seen) -> None:
+            fields = schema.fields
+            seen[number] = (fields, fields["number"], vars(schema), fields["number"].parent)
+
+        run(work)
+        first = seen[0]
+        assert first[3] is schema
+        for each in seen:
+            assert all(mine is theirs for mine, theirs in zip(first, each, strict=True))
+
+
+def test_looked_into_while_others_use_it() -> None:
+    data = {"number": 1, "inner": {"a": 2}}
+    for _ in range(200):
+        schema = light()
+
+        def work(number: int, schema: Any = schema) -> None:
+            if number == 0:
+                assert list(schema.fields) == ["number", "inner"]
+                schema.fields["number"].data_key = "number"
+                return
+            for _ in range(3):
+                assert schema.dump(data) == data
+                assert schema.load(data) == data
+
+        run(work)
+        assert list(vars(schema)["fields"]) == ["number", "inner"]
+
+
+def test_attributes_set_while_others_look() -> None:
+    for _ in range(100):
+        schema = light()
+
+        def work(number: int, schema: Any = schema) -> None:
+            setattr(schema, f"mark{number}", number)
+            assert schema.fields["number"].parent is schema
+            assert getattr(schema, f"mark{number}") == number
+
+        run(work)
+        assert {name for name in vars(schema) if name.startswith("mark")} == {
+            f"mark{number}" for number in range(THREADS)
+        }
+
+
+def test_a_class_changed_while_instances_are_made() -> None:
+    class Base(ma.Schema):
+        a = ma.fields.Integer()
+
+    keys = ["k0", "k1"]
+    Base._declared_fields["a"].data_key = keys[0]
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            for turn in range(1500):
+                Base._declared_fields["a"].data_key = keys[turn % 2]
+            done.set()
+            return
+        while not done.is_set():
+            schema = Base()
+            (key,) = schema.dump({"a": "1"})
+            assert key in keys
+            assert schema.fields["a"].data_key in keys
+
+    run(work)
+    assert Base().dump({"a": "1"}) == {"k1": 1}
