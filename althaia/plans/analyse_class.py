@@ -53,7 +53,9 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
         _check_class(analysis, cls)
         _check_options(analysis, cls)
-        for field in declared.values():
+        if static(cls, "_declared_fields") is not declared:
+            raise Opaque("_declared_fields is being changed")
+        for _, field in analysis.items():
             _check_field(analysis, cls, field, top=True)
     except Opaque as opaque:
         return None, opaque.reason
@@ -89,8 +91,8 @@ def _check_class(analysis: Analysis, cls: type) -> None:
 
 def _check_options(analysis: Analysis, cls: type) -> None:
     opts = static(cls, "opts")
-    analysis.check_readable(opts)
     analysis.watch_field(opts)
+    analysis.check_readable(opts)
     for name in OPTION_NAMES:
         value = analysis.field_value(opts, name)
         if type(value) is list:
@@ -104,10 +106,10 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
     upstream = analysis.upstream
     if not isinstance(field, upstream.Field):
         raise Opaque(f"a declared field is a {type(field).__qualname__}")
+    analysis.watch_field(field)
     _check_field_class(analysis, type(field))
     analysis.check_readable(field)
-    analysis.watch_field(field)
-    state = field.__dict__
+    state = analysis.state_of(field)
     for name, value in state.items():
         if callable(value) and name in seam.pristine[upstream.Field]:
             raise Opaque(f"{name} is set on a declared field")
@@ -126,8 +128,7 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
     if inner_fields is not None:
         if type(inner_fields) is not list:
             raise Opaque("tuple_fields is no list")
-        analysis.watch_list(inner_fields)
-        for inner in inner_fields:
+        for inner in analysis.watch_list(inner_fields):
             _check_field(analysis, cls, inner, top=False)
 
 

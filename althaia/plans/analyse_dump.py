@@ -57,7 +57,7 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> dump.DumpPlan:
         hooks = analysis.schema_value("_hooks")
         if not isinstance(hooks, dict):
             raise Opaque("_hooks is no dictionary")
-        steps = tuple(_step(analysis, name, field) for name, field in members.items())
+        steps = tuple(_step(analysis, name, field) for name, field in analysis.items())
     except Opaque as opaque:
         return dump.DumpPlan((), _bare_guard(analysis, members), declined=opaque.reason, **common)
     common.update(dict_class=dict_class, hooks=hooks)
@@ -153,7 +153,7 @@ def _conversion(analysis: Analysis, field: Any, source: Source) -> dump.Step:
     raw = static(type(field), "_serialize")
     try:
         analysis.check_readable(field)
-        if "_serialize" in field.__dict__:
+        if "_serialize" in analysis.state_of(field):
             raise Opaque("_serialize is set on the field instance")
         known = _kinds(analysis.upstream).get(id(raw))
         if known is None:
@@ -314,11 +314,13 @@ def _enum(analysis: Analysis, field: Any, source: Source) -> dump.Step:
 
 def _stock_enum(analysis: Analysis, cls: Any, name: str) -> Any:
     """The enum class, watched, if its members' ``name`` or ``value`` is the stock one."""
-    if not isinstance(cls, type) or static(cls, name) is not ENUM_ATTRIBUTES[name]:
+    if not isinstance(cls, type):
+        return None
+    analysis.watch_type(cls)
+    if static(cls, name) is not ENUM_ATTRIBUTES[name]:
         return None
     if static(cls, "__getattribute__") is not object.__getattribute__:
         return None
-    analysis.watch_type(cls)
     return cls
 
 
@@ -338,8 +340,8 @@ def _tuple(analysis: Analysis, field: Any, source: Source) -> dump.Step:
     inner = analysis.field_value(field, "tuple_fields")
     if type(inner) is not list:
         raise Opaque("tuple_fields is no list")
-    analysis.watch_list(inner)
-    items = tuple(_inner(analysis, each, source["attr"]) for each in inner)
+    watched = analysis.watch_list(inner)
+    items = tuple(_inner(analysis, each, source["attr"]) for each in watched)
     return dump.TupleStep(field, **source).configure(items=items)
 
 

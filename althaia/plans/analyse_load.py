@@ -60,7 +60,7 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> load.LoadPlan:
         hooks = analysis.schema_value("_hooks")
         if not isinstance(hooks, dict):
             raise Opaque("_hooks is no dictionary")
-        steps = tuple(_step(analysis, name, field) for name, field in members.items())
+        steps = tuple(_step(analysis, name, field) for name, field in analysis.items())
     except Opaque as opaque:
         if not isinstance(members, dict):
             analysis.members = {}
@@ -157,7 +157,7 @@ def _around(analysis: Analysis, field: Any) -> Options:
         required = False
     else:
         analysis.field_method(field, "_validate_missing", analysis.upstream.Field)
-    if "_validate_missing" in field.__dict__:
+    if "_validate_missing" in analysis.state_of(field):
         raise Opaque("_validate_missing is set on the field instance")
     return {
         "required": required,
@@ -204,8 +204,8 @@ def _validation(analysis: Analysis, field: Any) -> Options:
             raise Opaque("validators is no list")
     except Opaque as opaque:
         return {"own_validate": True, "why": opaque.reason}
-    analysis.watch_list(validators)
-    return {"checks": tuple(_check(analysis, each) for each in validators) or None}
+    watched = analysis.watch_list(validators)
+    return {"checks": tuple(_check(analysis, each) for each in watched) or None}
 
 
 # ---- Checks --------------------------------------------------------------------------
@@ -218,7 +218,10 @@ def _check(analysis: Analysis, validator: Any) -> load.Check:
         upstream = analysis.upstream
         for name, maker in _CHECKS.items():
             owner = upstream.validate[name]
-            if isinstance(validator, owner) and upstream.defines(cls, "__call__", owner):
+            if not isinstance(validator, owner):
+                continue
+            analysis.watch_type(cls)
+            if upstream.defines(cls, "__call__", owner):
                 if not upstream.is_known(f"validate.{name}.__call__"):
                     break
                 analysis.check_readable(validator)
@@ -309,7 +312,7 @@ def _email_check(analysis: Analysis, validator: Any) -> load.Check:
         found = static(type(validator), name)
         if found is not pattern and (found is not pattern.compiled or found is None):
             raise Opaque(f"{name} is not upstream's")
-        if name in validator.__dict__:
+        if name in analysis.state_of(validator):
             raise Opaque(f"{name} is set on the validator")
     return load.EmailCheck(validator)
 
@@ -319,7 +322,10 @@ def _url_check(analysis: Analysis, validator: Any) -> load.Check:
     _check_wording(analysis, validator, owner)
     if static(type(validator), "_regex") is not analysis.upstream.raw(owner, "_regex"):
         raise Opaque("_regex is not upstream's")
-    if "_regex" in validator.__dict__ or analysis.field_value(validator, "absolute") is not True:
+    if (
+        "_regex" in analysis.state_of(validator)
+        or analysis.field_value(validator, "absolute") is not True
+    ):
         raise Opaque("it wants relative addresses")
     schemes = analysis.field_value(validator, "schemes")
     if type(schemes) is not set or not {"http", "https"} <= schemes:
@@ -346,7 +352,7 @@ def _conversion(analysis: Analysis, field: Any, options: Options) -> load.LoadSt
     """The step that converts as the field's own ``_deserialize`` would."""
     raw = static(type(field), "_deserialize")
     try:
-        if "_deserialize" in field.__dict__:
+        if "_deserialize" in analysis.state_of(field):
             raise Opaque("_deserialize is set on the field instance")
         known = _kinds(analysis.upstream).get(id(raw))
         if known is None:
@@ -395,7 +401,7 @@ def _number(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
 
 def _number_or_decimal(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
     decimal_class = analysis.upstream.fields["Decimal"]
-    if "_validated" in field.__dict__:
+    if "_validated" in analysis.state_of(field):
         raise Opaque("_validated is set on the field instance")
     if not isinstance(field, decimal_class):
         return _number(analysis, field, options)
@@ -511,9 +517,11 @@ def _enum(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
     if by_value is not True and by_value is not False:
         raise Opaque("it loads by a field of the user's")
     cls = analysis.field_value(field, "enum")
-    if type(cls) is not enum.EnumMeta or static(cls, "__new__") is not enum.Enum.__new__:
+    if type(cls) is not enum.EnumMeta:
         raise Opaque("its enum looks members up in its own way")
     analysis.watch_type(cls)
+    if static(cls, "__new__") is not enum.Enum.__new__:
+        raise Opaque("its enum looks members up in its own way")
     members = cls._value2member_map_ if by_value else cls._member_map_
     converter = analysis.field_value(field, "field")
     if not isinstance(converter, analysis.upstream.Field):
@@ -536,16 +544,16 @@ def _tuple(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
     inner = analysis.field_value(field, "tuple_fields")
     if type(inner) is not list:
         raise Opaque("tuple_fields is no list")
-    analysis.watch_list(inner)
+    watched = analysis.watch_list(inner)
     analysis.field_function("fields", "utils")
     analysis.field_function("utils", "is_sequence_but_not_string")
     length = analysis.field_value(field, "validate_length")
     analysis.watch_field(length)
     if not isinstance(_check(analysis, length), load.LengthCheck):
         raise Opaque("validate_length is not upstream's")
-    if length.equal != len(inner):
+    if analysis.field_value(length, "equal") != len(watched):
         raise Opaque("validate_length asks for another length")
-    items = tuple(_inner(analysis, each) for each in inner)
+    items = tuple(_inner(analysis, each) for each in watched)
     return load.LoadTupleStep(field, **options).configure(items=items)
 
 

@@ -7,12 +7,13 @@ is :class:`Opaque`: the field's own method runs instead.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from types import GetSetDescriptorType
 from typing import Any
 
 from althaia import seam
 from althaia.plans.guards import ABSENT as UNSET
-from althaia.plans.guards import Guard
+from althaia.plans.guards import Guard, snapshot, state_of, type_tag
 from althaia.plans.upstream import ABSENT, Upstream, static
 
 
@@ -38,30 +39,58 @@ class Analysis:
         self.upstream = upstream
         self.schema = schema
         self.members = members
+        # Copied before anything is read, like all that is watched: a thread that changes
+        # something meanwhile must find a guard that does not hold.
+        self._members = snapshot(members) if type(members) in (dict, OrderedDict) else None
         self.state: dict[str, Any] = object.__getattribute__(schema, "__dict__")
         self.sites = 0
-        self._types: dict[type, None] = {}
-        self._fields: dict[int, Any] = {}
+        self._types: dict[int, tuple[type, int]] = {}
+        self._fields: dict[int, tuple[Any, type, dict[str, Any]]] = {}
         self._unwatched: dict[int, tuple[str, ...]] = {}
         self._lists: list[tuple[list[Any], tuple[Any, ...]]] = []
         self._entries: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]] = {}
         self._schema_names: dict[str, Any] = {}
+        self.watch_type(type(schema))
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """Names and fields of the mapping, as they were when the analysis began."""
+        flat = self._members or ()
+        return list(zip(flat[::2], flat[1::2], strict=True))
 
     # -- What is watched
 
     def watch_type(self, cls: type) -> None:
-        self._types[cls] = None
+        """Watch a class, before anything is asked of it."""
+        if id(cls) not in self._types:
+            self._types[id(cls)] = (cls, type_tag(cls))
 
     def watch_field(self, field: Any) -> None:
-        self._fields[id(field)] = field
+        """Watch a field or validator, before anything is asked of it.
+
+        :raises Opaque: it has no instance dictionary.
+        """
+        if id(field) in self._fields:
+            return
         self.watch_type(type(field))
+        try:
+            self._fields[id(field)] = (field, type(field), state_of(field))
+        except TypeError as error:
+            raise Opaque(str(error)) from None
+
+    def state_of(self, field: Any) -> dict[str, Any]:
+        """The instance dictionary of a field as it was when it was first watched."""
+        self.watch_field(field)
+        return self._fields[id(field)][2]
 
     def leave_out(self, field: Any, *names: str) -> None:
         """Do not watch these attributes of a watched field: each call reads them anew."""
         self._unwatched[id(field)] = names
 
-    def watch_list(self, items: list[Any]) -> None:
-        self._lists.append((items, tuple(items)))
+    def watch_list(self, items: list[Any]) -> tuple[Any, ...]:
+        """Watch a list; its items."""
+        watched = tuple(items)
+        self._lists.append((items, watched))
+        return watched
 
     def watch_entry(self, mapping: dict[Any, Any], key: Any) -> Any:
         """The value under a key (``ABSENT`` of the guards where there is none), watched."""
@@ -76,12 +105,14 @@ class Analysis:
     def guard(self) -> Guard:
         """The guard of all that was watched."""
         return Guard(
-            self.schema,
-            type(self.schema),
             tuple(self._schema_names.items()),
             self.members,
-            tuple(self._types),
-            tuple((field, self._unwatched.get(key, ())) for key, field in self._fields.items()),
+            snapshot(self.members) if self._members is None else self._members,
+            tuple(self._types.values()),
+            tuple(
+                (field, cls, snapshot(state, self._unwatched.get(key, ())))
+                for key, (field, cls, state) in self._fields.items()
+            ),
             tuple(self._lists),
             tuple(self._entries.values()),
         )
@@ -128,7 +159,7 @@ class Analysis:
         raw = static(type(field), name)
         if raw is not ABSENT and is_data_descriptor(raw):
             raise Opaque(f"{name} is a descriptor of {self._owner(type(field), name)}")
-        state = field.__dict__
+        state = self.state_of(field)
         if name in state:
             return state[name]
         if raw is ABSENT or hasattr(type(raw), "__get__"):
@@ -140,7 +171,7 @@ class Analysis:
 
         :raises Opaque: where it is not, saying where it comes from.
         """
-        if name in field.__dict__:
+        if name in self.state_of(field):
             raise Opaque(f"{name} is set on the field instance")
         cls = type(field)
         if not self.upstream.defines(cls, name, owner):

@@ -21,7 +21,7 @@ cdef class Guard:
     cdef uint64_t* entry_versions
     cdef bint holds(self, object schema, object state)
     cdef bint _same_members(self)
-    cdef int _watch_types(self) except -1
+    cdef int _watch_types(self, tuple types) except -1
     cdef int _watch_fields(self, tuple fields) except -1
     cdef int _watch_entries(self) except -1
 

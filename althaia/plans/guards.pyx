@@ -15,6 +15,7 @@ never be reused under it. It watches
 """
 
 cimport cython
+from cpython.dict cimport PyDict_Copy
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
@@ -68,6 +69,23 @@ def snapshot(mapping, unwatched=()):
     return tuple(flat)
 
 
+def state_of(obj):
+    """A copy of an object's instance dictionary, made without running code.
+
+    :raises TypeError: it has none.
+    """
+    cdef void* state = althaia_instance_dict(obj)
+    if state is NULL:
+        raise TypeError(f"{obj!r} has no instance dictionary")
+    return PyDict_Copy(<object>state)
+
+
+def type_tag(cls):
+    """The version of a type, never the same again once it has changed; 0 where CPython gives
+    it none any more."""
+    return althaia_type_tag(cls)
+
+
 # Not cleared by the collector: its borrowed pointers live as long as its tuples. The cycle
 # schema - dictionary - plan - field - schema is broken at the dictionary.
 @cython.no_gc_clear
@@ -75,42 +93,46 @@ def snapshot(mapping, unwatched=()):
 cdef class Guard:
     """What one plan rests on.
 
-    :param schema_type: the schema class.
+    Everything is given as it was *before* the plan's maker read it: a thread that changes
+    something meanwhile leaves a guard that does not hold.
+
     :param schema_names: names whose presence in the schema's instance dictionary would
         change the plan, each with the value it was built from, or ``ABSENT``.
     :param members: the mapping of field names to fields (a ``dict`` or ``OrderedDict``).
-    :param types: every type the plan asked something of.
-    :param fields: every field the plan speaks for, inner ones too, each with the names in
-        its instance dictionary that nothing was read from.
+    :param members_snapshot: what :func:`snapshot` made of it.
+    :param types: every type the plan asked something of and its version, the schema's first.
+    :param fields: every field the plan speaks for, inner ones too: the field, its type and
+        the snapshot of its instance dictionary.
     :param lists: pairs of a list and its items as a tuple.
     :param entries: triples of a dictionary, a key and the expected value or ``ABSENT``.
     :raises Unwatchable: where CPython gives a type no version tag any more.
     """
 
     def __cinit__(
-        self, schema, schema_type, tuple schema_names, members, tuple types,
+        self, tuple schema_names, members, tuple members_snapshot, tuple types,
         tuple fields, tuple lists, tuple entries,
     ):
-        self.schema_type = schema_type
+        self.schema_type = types[0][0]
         self.schema_names = schema_names
         self.members = members
         self.members_plain = type(members) is dict
-        self.members_version = althaia_dict_version(members) if self.members_plain else 0
-        self.members_snapshot = snapshot(members)
-        self.types = (schema_type, *types)
+        self.members_snapshot = members_snapshot
+        if self.members_plain and althaia_same_entries(members, members_snapshot, ANY):
+            self.members_version = althaia_dict_version(members)
+        self.types = tuple([cls for cls, _ in types])
         self.lists = lists
         self.entries = entries
-        self._watch_types()
+        self._watch_types(types)
         self._watch_fields(fields)
         self._watch_entries()
 
-    cdef int _watch_types(self) except -1:
+    cdef int _watch_types(self, tuple types) except -1:
         cdef Py_ssize_t i, size = len(self.types)
         self.tags = <unsigned int*>PyMem_Malloc(sizeof(unsigned int) * size)
         if self.tags is NULL:
             raise MemoryError
         for i in range(size):
-            self.tags[i] = althaia_type_tag(self.types[i])
+            self.tags[i] = types[i][1]
         return 0
 
     cdef int _watch_fields(self, tuple fields) except -1:
@@ -120,14 +142,16 @@ cdef class Guard:
         if self.watched is NULL:
             raise MemoryError
         for i in range(size):
-            field, unwatched = fields[i]
+            field, kind, entries = fields[i]
             state = <object>althaia_instance_dict(field)
-            entry = (field, type(field), state, snapshot(state, unwatched))
+            entry = (field, kind, state, entries)
             owned.append(entry)
             self.watched[i].object = <void*>field
             self.watched[i].type = <void*>(<tuple>entry)[1]
             self.watched[i].dict = <void*>state
-            self.watched[i].version = althaia_dict_version(state)
+            self.watched[i].version = (
+                althaia_dict_version(state) if althaia_same_entries(state, entries, ANY) else 0
+            )
             self.watched[i].snapshot = <void*>(<tuple>entry)[3]
         self.fields = tuple(owned)
         return 0
@@ -138,7 +162,11 @@ cdef class Guard:
         if self.entry_versions is NULL:
             raise MemoryError
         for i in range(size):
-            self.entry_versions[i] = althaia_dict_version((<tuple>self.entries[i])[0])
+            mapping, key, value = <tuple>self.entries[i]
+            self.entry_versions[i] = (
+                althaia_dict_version(mapping)
+                if althaia_same_entry(mapping, key, value, ABSENT_) else 0
+            )
         return 0
 
     def __dealloc__(self):
