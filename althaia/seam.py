@@ -7,8 +7,6 @@ where it has no plan, a hook answers :data:`DECLINED` and upstream's own code ru
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
 # interpreter start, where typing would cost ten times what the rest does.
 TYPE_CHECKING = False
@@ -19,24 +17,6 @@ if TYPE_CHECKING:
 
     Connector = Callable[[], object]
     Namespace = dict[str, Any]
-
-
-class HookTable(defaultdict):  # type: ignore[type-arg]  # a parameter costs import time
-    """``Schema._hooks``: a schema class's hooks by tag, with room for what the engine keeps
-    about the class where no loop over the class meets it."""
-
-    __slots__ = ("examined", "shelf")
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.shelf: Any = None
-        self.examined = 0
-
-    def __repr__(self) -> str:
-        return f"defaultdict({self.default_factory!r}, {dict.__repr__(self)})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return defaultdict, (self.default_factory,), None, None, iter(self.items())
 
 
 class LazyPattern:
@@ -86,11 +66,38 @@ defined: dict[str, Namespace] = {}
 """The same namespaces as they were when upstream had defined them: copies."""
 
 
+HookTable: Any = None
+"""The class of ``Schema._hooks``, made when marshmallow brings ``defaultdict`` along."""
+
+
+def _hook_table(defaultdict: Any) -> type:
+    class HookTable(defaultdict):  # type: ignore[misc]
+        """``Schema._hooks``: a schema class's hooks by tag, with room for what the engine keeps
+        about the class where no loop over the class meets it."""
+
+        __slots__ = ("examined", "shelf")
+
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.shelf: Any = None
+            self.examined = 0
+
+        def __repr__(self) -> str:
+            return f"defaultdict({self.default_factory!r}, {dict.__repr__(self)})"
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return defaultdict, (self.default_factory,), None, None, iter(self.items())
+
+    return HookTable
+
+
 def loaded(schema_namespace: Namespace) -> None:
     """Keep what upstream's classes are made of, before any user code can replace a method.
 
     Called as the last statement of marshmallow's ``schema`` module.
     """
+    global HookTable
+    HookTable = _hook_table(schema_namespace["defaultdict"])
     fields: Namespace = schema_namespace["ma_fields"].__dict__
     modules["schema"] = schema_namespace
     modules["fields"] = fields
