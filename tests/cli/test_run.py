@@ -187,7 +187,11 @@ def test_the_traceback_kept_for_a_debugger_has_none_either(run, folder):
 
 @pytest.mark.skipif(os.name != "posix", reason="processes are interrupted by signals on POSIX only")
 def test_an_interrupted_program_dies_of_the_signal(run):
-    code = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(5)"
+    # A shell starts background programs with the signal ignored.
+    code = (
+        "import os, signal, time; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "os.kill(os.getpid(), signal.SIGINT); time.sleep(5)"
+    )
     assert same(run, "-c", code).returncode == -signal.SIGINT
 
 
