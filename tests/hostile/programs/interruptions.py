@@ -82,6 +82,8 @@ class Turns:
 
 def interrupt(job: Callable[[], object]) -> float:
     """Seconds from SIGINT to KeyboardInterrupt in the caller."""
+    # A shell starts background programs with the signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sent: list[float] = []
 
     def send() -> None:
