@@ -16,7 +16,6 @@
 #else
 #include <pthread.h>
 #include <sys/resource.h>
-#include <time.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,28 +40,27 @@
 #define ALTHAIA_STACK_USED_AT_MOST ((uintptr_t)256 << 20)
 /* On a stack whose bounds nobody knows: taken to be left from where it was first seen. */
 #define ALTHAIA_STACK_ASSUMED ((uintptr_t)64 << 10)
+#if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x030E0000
+/* What hangs together in a chain is freed up to 10,000 levels deep here (50 before, bounded by
+ * the stack later), and a garbage collection may do that at any moment: 1.6 MB. */
+#define ALTHAIA_MARGIN_AT_MOST ((uintptr_t)2 << 20)
+#else
 #define ALTHAIA_MARGIN_AT_MOST ((uintptr_t)256 << 10)
+#endif
 /* Enough for the deepest thing CPython does below us that does not recurse with the data:
  * importing a module. */
 #define ALTHAIA_MARGIN_AT_LEAST ((uintptr_t)40 << 10)
 
-/* How many checks pass between two looks at signals and at the clock. */
+/* How many checks pass between two looks at what waits for this thread. */
 #define ALTHAIA_CHECKS_A_LOOK 64
-/* In nanoseconds, like the clock: CPython's switch interval until it has been asked for, and
- * the longest that is respected, because signals have to be handled soon all the same. */
-#define ALTHAIA_INTERVAL ((int64_t)5000000)
-#define ALTHAIA_INTERVAL_AT_MOST ((int64_t)50000000)
 
 /* What is known of this thread: its stack is [low, high) and nothing begins below `floor`
- * (all zero: not known yet); how many checks are left until the next look; when it last
- * handed over the GIL and how long it may keep it. */
+ * (all zero: not known yet); how many checks are left until the next look. */
 typedef struct {
     uintptr_t low;
     uintptr_t floor;
     uintptr_t high;
     int checks_left;
-    int64_t last_breath;
-    int64_t interval;
 } althaia_thread_state;
 
 static ALTHAIA_THREAD_LOCAL althaia_thread_state althaia_thread;
@@ -130,7 +128,7 @@ althaia_find_stack(uintptr_t here)
         low = high - ALTHAIA_STACK_USED_AT_MOST;
     }
     size = high - low;
-    margin = size / 4;
+    margin = size < (uintptr_t)1 << 20 ? size / 4 : size / 2;
     if (margin < ALTHAIA_MARGIN_AT_LEAST) {
         margin = ALTHAIA_MARGIN_AT_LEAST;
     }
@@ -159,55 +157,43 @@ althaia_stack_below_floor(uintptr_t here)
     return -1;
 }
 
-static int64_t
-althaia_now(void)
+/* An interpreted function that does nothing, or NULL with an error set. */
+static PyObject *
+althaia_make_pause(void)
 {
-#if defined(_WIN32)
-    return (int64_t)GetTickCount64() * 1000000;
-#else
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-#endif
-}
-
-/* sys.getswitchinterval() in nanoseconds; what cannot be had is the default. */
-static int64_t
-althaia_ask_interval(void)
-{
-    PyObject *ask = PySys_GetObject("getswitchinterval");
-    PyObject *seconds = ask != NULL ? PyObject_CallNoArgs(ask) : NULL;
-    double number = seconds != NULL ? PyFloat_AsDouble(seconds) : -1.0;
-    int64_t interval = ALTHAIA_INTERVAL;
-    Py_XDECREF(seconds);
-    if (number > 0.0) {
-        interval = number * 1e9 < (double)ALTHAIA_INTERVAL_AT_MOST ? (int64_t)(number * 1e9)
-                                                                   : ALTHAIA_INTERVAL_AT_MOST;
+    PyObject *names = PyDict_New();
+    PyObject *pause = NULL;
+    if (names != NULL) {
+        pause = PyRun_String("lambda: None", Py_eval_input, names, names);
+        Py_DECREF(names);
     }
-    PyErr_Clear();
-    return interval;
+    return pause;
 }
 
-/* Run signal handlers; hand over the GIL where this thread has kept it for long enough.
- * 0, or -1 with what a handler raised. */
+/* Do what waits for this thread: signal handlers, a request for the GIL, asynchronous
+ * exceptions, a garbage collection. 0, or -1 with what one of them raised.
+ *
+ * There is no function in the C API for all of it, but each interpreted function begins with
+ * it. Letting go of the GIL unasked is no substitute: whoever waits for it is woken, finds it
+ * taken again and starts to wait anew. */
 static ALTHAIA_OUT_OF_LINE int
 althaia_look_around(void)
 {
-    int64_t now;
+    static PyObject *pause = NULL;
+    PyObject *nothing;
     althaia_thread.checks_left = ALTHAIA_CHECKS_A_LOOK;
     if (PyErr_Occurred()) {
         return 0;
     }
-    now = althaia_now();
-    /* Half the interval: a thread that begins to wait just after one hand-over is served at
-     * the next, within the interval and a half. */
-    if (now - althaia_thread.last_breath >= althaia_thread.interval / 2) {
-        Py_BEGIN_ALLOW_THREADS
-        Py_END_ALLOW_THREADS
-        althaia_thread.interval = althaia_ask_interval();
-        althaia_thread.last_breath = althaia_now();
+    if (pause == NULL && (pause = althaia_make_pause()) == NULL) {
+        return -1;
     }
-    return PyErr_CheckSignals();
+    nothing = PyObject_CallNoArgs(pause);
+    if (nothing == NULL) {
+        return -1;
+    }
+    Py_DECREF(nothing);
+    return 0;
 }
 
 static ALTHAIA_OUT_OF_LINE int

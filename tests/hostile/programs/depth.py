@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import threading
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -26,9 +27,14 @@ def case(function: Case) -> Case:
     return function
 
 
+# To be freed on the main thread's stack: CPython 3.13 goes thousands of levels deep for that.
+KEPT: list[Any] = []
+
+
 def nested(levels: int, wrap: Callable[[Any], Any], leaf: Any) -> Any:
     for _ in range(levels):
         leaf = wrap(leaf)
+    KEPT.append(leaf)
     return leaf
 
 
@@ -447,20 +453,25 @@ def one(function: Case, levels: int) -> str:
         return f"{type(error).__name__}: {error}"[:300]
 
 
-def climb() -> None:
-    for name, function in CASES.items():
-        for levels in LEVELS:
-            begin(f"{name} {levels}")
-            report(f"{name} {levels}", one(function, int(levels)))
-        # After all that, the library still does small things.
-        begin(f"{name} again")
-        report(f"{name} again", one(function, 3))
-
-
-if int(STACK):
+def on_its_stack(action: Callable[[], None]) -> None:
+    if not int(STACK):
+        return action()
     threading.stack_size(int(STACK) * 1024)
-    thread = threading.Thread(target=climb)
+    thread = threading.Thread(target=action)
     thread.start()
     thread.join()
-else:
-    climb()
+
+
+def climb(what: str, function: Case, levels: int) -> None:
+    begin(what)
+    on_its_stack(lambda: report(what, one(function, levels)))
+    KEPT.clear()
+    gc.collect()
+
+
+gc.disable()
+for name, function in CASES.items():
+    for levels in LEVELS:
+        climb(f"{name} {levels}", function, int(levels))
+    # After all that, the library still does small things.
+    climb(f"{name} again", function, 3)

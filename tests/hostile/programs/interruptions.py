@@ -1,7 +1,8 @@
 """How soon a long call ends when a signal asks it to, and how long other threads wait.
 
 Reports for each job the seconds from the signal to its exception, and how long a thread that
-only wants to run waited for its turns meanwhile.
+only wants to run waited for its turns meanwhile. Seconds of this process's CPU time: what else
+the machine does is not the job's fault.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from time import perf_counter, sleep
+from time import process_time, sleep
 from typing import Any
 
 from tests.hostile.programs import arguments, begin, library, report
@@ -72,10 +73,10 @@ class Turns:
         self._thread.join()
 
     def _run(self) -> None:
-        before = perf_counter()
+        before = process_time()
         while self._running:
             sleep(0)
-            now = perf_counter()
+            now = process_time()
             self.waits.append(now - before)
             before = now
 
@@ -88,7 +89,7 @@ def interrupt(job: Callable[[], object]) -> float:
 
     def send() -> None:
         sleep(AFTER)
-        sent.append(perf_counter())
+        sent.append(process_time())
         os.kill(os.getpid(), signal.SIGINT)
 
     sender = threading.Thread(target=send)
@@ -97,13 +98,13 @@ def interrupt(job: Callable[[], object]) -> float:
         while True:
             job()
     except KeyboardInterrupt:
-        caught = perf_counter()
+        caught = process_time()
     sender.join()
     return caught - sent[0]
 
 
 def alarm(job: Callable[[], object]) -> float:
-    """Seconds from SIGALRM to the exception its handler raises."""
+    """Seconds from SIGPROF to the exception its handler raises."""
 
     class Alarm(BaseException):
         pass
@@ -111,18 +112,18 @@ def alarm(job: Callable[[], object]) -> float:
     def ring(*_: Any) -> None:
         raise Alarm
 
-    signal.signal(signal.SIGALRM, ring)
-    start = perf_counter()
-    signal.setitimer(signal.ITIMER_REAL, AFTER)
+    signal.signal(signal.SIGPROF, ring)
+    start = process_time()
+    signal.setitimer(signal.ITIMER_PROF, AFTER)
     try:
         while True:
             job()
     except Alarm:
-        return perf_counter() - start - AFTER
+        return process_time() - start - AFTER
 
 
 def waits(job: Callable[[], object]) -> dict[str, float]:
-    """The median and the longest wait of another thread during 0.3 seconds of the job."""
+    """The median and the longest wait of another thread during half a second of the job."""
 
     class Enough(BaseException):
         pass
@@ -130,9 +131,9 @@ def waits(job: Callable[[], object]) -> dict[str, float]:
     def ring(*_: Any) -> None:
         raise Enough
 
-    signal.signal(signal.SIGALRM, ring)
+    signal.signal(signal.SIGPROF, ring)
     with Turns() as turns:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        signal.setitimer(signal.ITIMER_PROF, 0.5)
         try:
             while True:
                 job()
@@ -143,7 +144,7 @@ def waits(job: Callable[[], object]) -> dict[str, float]:
 
 
 def soonest(measure: Callable[[Callable[[], object]], float], job: Callable[[], object]) -> float:
-    """The best of a few tries: a busy machine adds to some of them."""
+    """The best of a few tries: a collection of garbage adds to some of them."""
     best = measure(job)
     for _ in range(TRIES):
         if best < 0.05:
