@@ -1,6 +1,7 @@
 from libc.stdint cimport int64_t
 
 from althaia.plans.guards cimport Guard
+from althaia.plans.templates cimport Template
 
 
 cdef class Frame:
@@ -35,7 +36,7 @@ cdef class DumpPlan:
     cdef readonly int sites
     cdef readonly object schema_class
     cdef readonly object dict_class
-    cdef readonly dict template
+    cdef Template template
     cdef readonly object hooks
     cdef readonly object statistics
 

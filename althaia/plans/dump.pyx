@@ -23,7 +23,7 @@ from cpython.datetime cimport (
     PyTime_CheckExact,
     import_datetime,
 )
-from cpython.dict cimport PyDict_Copy, PyDict_DelItem, PyDict_GetItemWithError, PyDict_SetItem
+from cpython.dict cimport PyDict_DelItem, PyDict_GetItemWithError
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
@@ -44,6 +44,7 @@ from althaia.plans.primitives cimport (
     althaia_timedelta,
     althaia_uuid_text,
 )
+from althaia.plans.templates cimport Template, althaia_put
 
 import_datetime()
 
@@ -678,7 +679,7 @@ cdef class DumpPlan:
         self.statistics = statistics
         keys = [step.key for step in steps]
         if dict_class is dict and None not in keys and len(set(keys)) == len(keys):
-            self.template = dict.fromkeys(keys)
+            self.template = Template(tuple(keys))
 
     def __repr__(self):
         return f"<DumpPlan of {self.schema_class.__name__}: {list(self.steps)!r}>"
@@ -714,25 +715,19 @@ cdef object serialized(Step step, object obj, Frame frame):
     return step.convert(value, obj, frame)
 
 
-# A new dictionary has room for so many keys; a larger one is cheaper to copy than to grow.
-cdef Py_ssize_t FEW_KEYS = 5
-
-
 cdef dict run_template(DumpPlan plan, object obj, Frame frame):
-    """One object into a dictionary; a larger one starts as a copy of the plan's template,
-    with all keys in place."""
+    """One object into a dictionary with the keys of the plan's template."""
     cdef tuple steps = plan.steps
     cdef Py_ssize_t i, size = len(steps)
-    cdef bint copied = size > FEW_KEYS
-    cdef dict result = <dict>PyDict_Copy(plan.template) if copied else {}
+    cdef dict result = plan.template.start()
     cdef Step step
     cdef object value
     for i in range(size):
         step = <Step>PyTuple_GET_ITEM(steps, i)
         value = serialized(step, obj, frame)
         if value is not MISSING:
-            PyDict_SetItem(result, step.key, value)
-        elif copied:
+            althaia_put(result, i, step.key, value)
+        elif plan.template.full:
             PyDict_DelItem(result, step.key)
     return result
 

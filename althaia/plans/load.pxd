@@ -1,4 +1,5 @@
 from althaia.plans.guards cimport Guard
+from althaia.plans.templates cimport Template
 
 
 cdef class LoadFrame:
@@ -61,7 +62,7 @@ cdef class LoadPlan:
     cdef readonly int sites
     cdef readonly object schema_class
     cdef readonly object dict_class
-    cdef readonly dict template
+    cdef Template template
     cdef readonly set keys
     cdef readonly bint unique_keys
     cdef readonly bint shows_input

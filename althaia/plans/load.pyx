@@ -18,7 +18,6 @@ from types import MethodType
 cimport cython
 from cpython.datetime cimport PyDateTime_CheckExact, datetime_tzinfo, import_datetime
 from cpython.dict cimport (
-    PyDict_Copy,
     PyDict_DelItem,
     PyDict_GetItemWithError,
     PyDict_SetItem,
@@ -38,6 +37,7 @@ from althaia.plans.primitives cimport (
     althaia_url_is_plain,
     althaia_uuid_number,
 )
+from althaia.plans.templates cimport Template, althaia_put
 
 import_datetime()
 
@@ -1095,7 +1095,7 @@ cdef class LoadPlan:
             and len(set(targets)) == len(targets)
             and not any(step.dotted for step in steps)
         ):
-            self.template = dict.fromkeys(targets)
+            self.template = Template(tuple(targets))
 
     def __repr__(self):
         return f"<LoadPlan of {self.schema_class.__name__}: {list(self.steps)!r}>"
@@ -1105,12 +1105,13 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     """What ``Schema._deserialize`` returns for one object; errors go to the frame's store."""
     cdef object result
     cdef bint plain = type(data) is dict
+    cdef bint full = plain and plan.template is not None and plan.template.full
     cdef Py_ssize_t found = 0, i, size = len(plan.steps)
     cdef LoadStep step
     cdef PyObject* entry
     cdef object value
-    if plan.template is not None:
-        result = PyDict_Copy(plan.template) if plain else {}
+    if full:
+        result = plan.template.start()
     else:
         result = plan.dict_class()
     if not plain and not isinstance(data, Mapping):
@@ -1129,7 +1130,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
             value = data.get(step.key, MISSING)
         if frame.partial is not None:
             if value is MISSING and frame.may_be_missing(step.attr):
-                if plain and plan.template is not None:
+                if full:
                     PyDict_DelItem(result, step.target)
                 continue
             if frame.sub_partials is not None:
@@ -1140,8 +1141,10 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
             value = frame.valid_data or MISSING
             frame.store_error(frame.messages, step.key)
         if value is MISSING:
-            if plain and plan.template is not None:
+            if full:
                 PyDict_DelItem(result, step.target)
+        elif full:
+            althaia_put(<dict>result, i, step.target, value)
         elif step.dotted:
             set_value(result, step.target, value)
         else:

@@ -1,0 +1,84 @@
+/* Dictionaries that start with all their keys in place.
+ *
+ * CPython can keep the values of many dictionaries with the same keys apart from the keys, as
+ * it does for the attributes of objects (PEP 412). A copy of such a dictionary shares its keys,
+ * and its values lie in the order of the keys: what is known to be the n-th can be stored
+ * without a look-up. Where the values lie is CPython's own affair, so it is tried out for each
+ * template (althaia_lies_in_order), and only on versions where it has been read; elsewhere, and
+ * for dictionaries of any other form, PyDict_SetItem stores.
+ */
+#ifndef ALTHAIA_TEMPLATES_H
+#define ALTHAIA_TEMPLATES_H
+
+#include <Python.h>
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+#define ALTHAIA_KNOWS_WHERE_VALUES_LIE 1
+#else
+#define ALTHAIA_KNOWS_WHERE_VALUES_LIE 0
+#endif
+
+#if ALTHAIA_KNOWS_WHERE_VALUES_LIE
+
+typedef struct {
+#if PY_VERSION_HEX >= 0x030D0000
+    uint8_t sizes_and_flags[4];
+#endif
+    PyObject *values[1];
+} althaia_dict_values;
+
+#define ALTHAIA_VALUES(dict) (((althaia_dict_values *)((PyDictObject *)(dict))->ma_values)->values)
+
+#endif
+
+/* 1 where the dictionary's values lie apart, the n-th of them being the n-th of `expected`. */
+static int
+althaia_lies_in_order(PyObject *dict, PyObject *expected)
+{
+#if ALTHAIA_KNOWS_WHERE_VALUES_LIE
+    Py_ssize_t size = PyTuple_GET_SIZE(expected);
+    if (((PyDictObject *)dict)->ma_values == NULL || PyDict_GET_SIZE(dict) != size) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        if (ALTHAIA_VALUES(dict)[i] != PyTuple_GET_ITEM(expected, i)) {
+            return 0;
+        }
+    }
+    return 1;
+#else
+    (void)dict;
+    (void)expected;
+    return 0;
+#endif
+}
+
+/* 1 where CPython would show a dictionary with this value to the collector. */
+static inline int
+althaia_may_be_tracked(PyObject *value)
+{
+    return PyObject_IS_GC(value) && (!PyTuple_CheckExact(value) || PyObject_GC_IsTracked(value));
+}
+
+/* dict[key] = value, the key being the n-th of the template that the dictionary is a copy of.
+ * The place is taken for the key's only while it holds the template's None: somebody may have
+ * found the dictionary through the garbage collector and changed it. 0, or -1 on error. */
+static inline int
+althaia_put(PyObject *dict, Py_ssize_t n, PyObject *key, PyObject *value)
+{
+#if ALTHAIA_KNOWS_WHERE_VALUES_LIE
+    if (((PyDictObject *)dict)->ma_values != NULL && ALTHAIA_VALUES(dict)[n] == Py_None) {
+        if (!PyObject_GC_IsTracked(dict) && althaia_may_be_tracked(value)) {
+            PyObject_GC_Track(dict);
+        }
+        ALTHAIA_VALUES(dict)[n] = Py_NewRef(value);
+        Py_DECREF(Py_None);
+        return 0;
+    }
+#else
+    (void)n;
+#endif
+    return PyDict_SetItem(dict, key, value);
+}
+
+#endif

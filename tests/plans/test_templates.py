@@ -1,0 +1,190 @@
+"""What a plan returns is an ordinary dictionary, whatever CPython keeps it in."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import json
+import pickle
+import sys
+import sysconfig
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from althaia.plans.templates import Template
+from hypothesis import given
+from hypothesis import strategies as st
+
+from althaia import marshmallow as ma
+
+SHARING = sys.version_info < (3, 14) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+KEYS = ("a", "b", "c", "d")
+
+Way = Callable[[Any, dict[str, Any]], dict[str, Any]]
+WAYS: dict[str, Way] = {
+    "dump": lambda schema, data: schema.dump(data),
+    "load": lambda schema, data: schema.load(data),
+}
+
+
+def raw(*keys: str) -> Any:
+    """A schema of these keys whose plans have been built."""
+    schema = ma.Schema.from_dict({key: ma.fields.Raw(allow_none=True) for key in keys})()
+    for _ in range(50):
+        schema.dump(dict.fromkeys(keys, 1), many=False)
+        schema.load(dict.fromkeys(keys, 1))
+    return schema
+
+
+@pytest.mark.skipif(not SHARING, reason="this CPython keeps values where we have not looked")
+@pytest.mark.parametrize("keys", [("a",), KEYS, tuple(f"k{n}" for n in range(30)), ("é", "日")])
+def test_the_keys_are_shared(keys: tuple[str, ...]) -> None:
+    """Without this the plans would be right and a third slower."""
+    assert Template(keys).full
+
+
+def test_keys_that_cannot_be_shared() -> None:
+    assert Template(tuple(f"k{n}" for n in range(31))).full
+    assert not Template((1, 2)).full
+
+    class Text(str):
+        pass
+
+    assert not Template((Text("a"),)).full
+
+
+@pytest.mark.parametrize("size", [1, 5, 6, 29, 30, 31, 100])
+@pytest.mark.parametrize("way", WAYS)
+def test_each_size(way: str, size: int) -> None:
+    keys = [f"k{n}" for n in range(size)]
+    schema = raw(*keys)
+    data = {key: [n] for n, key in enumerate(keys)}
+    assert list(WAYS[way](schema, data).items()) == list(data.items())
+    for missing in (0, size // 2, size - 1):
+        some = {key: value for key, value in data.items() if key != keys[missing]}
+        assert list(WAYS[way](schema, some).items()) == list(some.items())
+    assert WAYS[way](schema, {}) == {}
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", 1.5, (), (1,), [], {}, ma.missing])
+@pytest.mark.parametrize("way", WAYS)
+def test_the_collector_sees_what_it_would_see(way: str, value: Any) -> None:
+    schema = raw(*KEYS)
+    expected: dict[str, Any] = {}
+    if value is not ma.missing:
+        for key in KEYS:
+            expected[key] = value
+    assert gc.is_tracked(WAYS[way](schema, dict(expected))) == gc.is_tracked(expected)
+
+
+def test_results_in_a_circle_are_collected() -> None:
+    class Marked:
+        pass
+
+    schema = raw(*KEYS)
+    before = len([each for each in gc.get_objects() if type(each) is Marked])
+    for _ in range(100):
+        result = schema.dump(dict.fromkeys(KEYS, Marked()))
+        result["a"] = result
+    del result
+    gc.collect()
+    assert len([each for each in gc.get_objects() if type(each) is Marked]) == before
+
+
+Action = tuple[str, str, int]
+NAMES = st.sampled_from([*KEYS, "new", "newer", "b.c", "x" * 40])
+ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["set", "pop", "del", "default", "update", "popitem", "clear", "copy", "move", "or"]
+        ),
+        NAMES,
+        st.integers(),
+    ),
+    max_size=30,
+)
+
+
+def act(mapping: dict[str, Any], action: Action) -> Any:
+    what, key, number = action
+    if what == "set":
+        mapping[key] = number
+    elif what == "pop":
+        return mapping.pop(key, None)
+    elif what == "del":
+        try:
+            del mapping[key]
+        except KeyError as error:
+            return error.args
+    elif what == "default":
+        return mapping.setdefault(key, number)
+    elif what == "update":
+        mapping.update({key: number, "more": 1})
+    elif what == "popitem":
+        return mapping.popitem() if mapping else None
+    elif what == "clear":
+        mapping.clear()
+    elif what == "copy":
+        return mapping.copy()
+    elif what == "move":
+        mapping[key] = mapping.pop(key, None)
+    elif what == "or":
+        mapping |= {key: number}
+    return None
+
+
+SCHEMA = raw(*KEYS)
+
+
+@given(
+    st.dictionaries(st.sampled_from(KEYS), st.integers() | st.lists(st.integers())),
+    ACTIONS,
+    st.sampled_from(sorted(WAYS)),
+)
+def test_it_is_a_dictionary_in_every_use(data: dict[str, Any], actions: Any, way: str) -> None:
+    ordered = {key: data[key] for key in KEYS if key in data}
+    ours, plain = WAYS[way](SCHEMA, ordered), dict(ordered)
+    assert type(ours) is dict
+    for action in actions:
+        assert act(ours, action) == act(plain, action)
+        assert list(ours.items()) == list(plain.items())
+        assert list(reversed(ours)) == list(reversed(plain))
+        assert json.dumps(ours) == json.dumps(plain)
+        assert len(ours) == len(plain)
+    for clone in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours)), dict(**ours), {**ours}):
+        assert list(clone.items()) == list(plain.items())
+    # What was done to one result reaches no other.
+    assert WAYS[way](SCHEMA, ordered) == ordered
+
+
+def test_a_result_found_and_changed_while_it_is_made() -> None:
+    """The collector's lists show a result before it is finished."""
+    changes: list[Callable[[dict[str, Any]], object]] = [
+        lambda found: found.clear(),
+        lambda found: found.pop("b", None),
+        lambda found: found.update(b="other"),
+        lambda found: found.update({str(n): n for n in range(40)}),
+        lambda found: found and found.popitem(),
+    ]
+    marked = ["marked"]
+
+    class Looking(ma.Schema):
+        a = ma.fields.Raw()
+        b = ma.fields.Raw()
+        c = ma.fields.Method("look")
+        d = ma.fields.Raw()
+
+        def look(self, obj: Any) -> Any:
+            for found in gc.get_referrers(marked):
+                if type(found) is dict and found is not obj and found.get("a") is marked:
+                    change(found)
+            return "c"
+
+    schema = Looking()
+    data = {"a": marked, "b": [2], "d": [4]}
+    for change in [lambda found: None, *changes]:
+        for _ in range(50):
+            result = schema.dump(data)
+            assert result["c"] == "c" and result["d"] == [4]
+            assert sorted(result) == sorted(dict(result.items()))
