@@ -454,12 +454,13 @@ def one(function: Case, levels: int) -> str:
 
 
 def on_its_stack(action: Callable[[], None]) -> None:
-    if not int(STACK):
-        return action()
-    threading.stack_size(int(STACK) * 1024)
-    thread = threading.Thread(target=action)
-    thread.start()
-    thread.join()
+    if int(STACK):
+        threading.stack_size(int(STACK) * 1024)
+        thread = threading.Thread(target=action)
+        thread.start()
+        thread.join()
+    else:
+        action()
 
 
 def climb(what: str, function: Case, levels: int) -> None:
