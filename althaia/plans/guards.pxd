@@ -15,12 +15,15 @@ cdef class Guard:
     cdef object members
     cdef tuple members_snapshot
     cdef bint members_plain
-    cdef uint64_t members_version
+    cdef uint64_t members_version, state_version
     cdef unsigned int* tags
     cdef althaia_watched* watched
+    cdef Py_ssize_t watched_count
     cdef uint64_t* entry_versions
     cdef bint holds(self, object schema, object state)
+    cdef bint _same_names(self, object state)
     cdef bint _same_members(self)
+    cdef bint _same_entries(self)
     cdef int _watch_types(self, tuple types) except -1
     cdef int _watch_fields(self, tuple fields) except -1
     cdef int _watch_entries(self) except -1

@@ -16,18 +16,20 @@ never be reused under it. It watches
 
 cimport cython
 from cpython.dict cimport PyDict_Copy
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 
 from althaia.plans.primitives cimport (
     althaia_all_hold,
+    althaia_copy_inline,
     althaia_dict_version,
     althaia_instance_dict,
     althaia_same_entries,
     althaia_same_entry,
     althaia_same_items,
+    althaia_same_version,
     althaia_type_tag,
     althaia_watched,
 )
@@ -117,8 +119,6 @@ cdef class Guard:
         self.members = members
         self.members_plain = type(members) is dict
         self.members_snapshot = members_snapshot
-        if self.members_plain and althaia_same_entries(members, members_snapshot, ANY):
-            self.members_version = althaia_dict_version(members)
         self.types = tuple([cls for cls, _ in types])
         self.lists = lists
         self.entries = entries
@@ -138,9 +138,10 @@ cdef class Guard:
     cdef int _watch_fields(self, tuple fields) except -1:
         cdef Py_ssize_t i, size = len(fields)
         cdef list owned = []
-        self.watched = <althaia_watched*>PyMem_Malloc(sizeof(althaia_watched) * (size or 1))
+        self.watched = <althaia_watched*>PyMem_Calloc(size or 1, sizeof(althaia_watched))
         if self.watched is NULL:
             raise MemoryError
+        self.watched_count = size
         for i in range(size):
             field, kind, entries = fields[i]
             state = <object>althaia_instance_dict(field)
@@ -149,27 +150,23 @@ cdef class Guard:
             self.watched[i].object = <void*>field
             self.watched[i].type = <void*>(<tuple>entry)[1]
             self.watched[i].dict = <void*>state
-            self.watched[i].version = (
-                althaia_dict_version(state) if althaia_same_entries(state, entries, ANY) else 0
-            )
             self.watched[i].snapshot = <void*>(<tuple>entry)[3]
+            if althaia_same_entries(state, entries, ANY):
+                self.watched[i].copy = althaia_copy_inline(field, entries, ANY)
         self.fields = tuple(owned)
         return 0
 
     cdef int _watch_entries(self) except -1:
-        cdef Py_ssize_t i, size = len(self.entries)
-        self.entry_versions = <uint64_t*>PyMem_Malloc(sizeof(uint64_t) * (size or 1))
+        cdef Py_ssize_t size = len(self.entries)
+        self.entry_versions = <uint64_t*>PyMem_Calloc(size or 1, sizeof(uint64_t))
         if self.entry_versions is NULL:
             raise MemoryError
-        for i in range(size):
-            mapping, key, value = <tuple>self.entries[i]
-            self.entry_versions[i] = (
-                althaia_dict_version(mapping)
-                if althaia_same_entry(mapping, key, value, ABSENT_) else 0
-            )
         return 0
 
     def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.watched_count):
+            PyMem_Free(self.watched[i].copy)
         PyMem_Free(self.tags)
         PyMem_Free(self.watched)
         PyMem_Free(self.entry_versions)
@@ -195,44 +192,56 @@ cdef class Guard:
         for i in range(size):
             if ALTHAIA_VERSION_TAG(<object>PyTuple_GET_ITEM(self.types, i)) != self.tags[i]:
                 return False
-        size = len(self.schema_names)
-        for i in range(size):
-            entry = <tuple>PyTuple_GET_ITEM(self.schema_names, i)
-            if not althaia_same_entry(
-                state, <object>PyTuple_GET_ITEM(entry, 0), <object>PyTuple_GET_ITEM(entry, 1),
-                ABSENT_,
-            ):
-                return False
+        if not self._same_names(state):
+            return False
         if not self._same_members():
             return False
-        if not althaia_all_hold(self.watched, len(self.fields), ANY):
+        if not althaia_all_hold(self.watched, self.watched_count, ANY):
             return False
         size = len(self.lists)
         for i in range(size):
             entry = <tuple>self.lists[i]
             if not althaia_same_items(<list>entry[0], <tuple>entry[1]):
                 return False
-        size = len(self.entries)
-        for i in range(size):
+        return self._same_entries()
+
+    # Versions are written where they are seen to stand for what the guard expects: only CPythons
+    # with a GIL have any, and any thread writes what is true.
+
+    cdef bint _same_names(self, object state):
+        cdef Py_ssize_t i
+        cdef tuple entry
+        if althaia_same_version(state, self.state_version):
+            return True
+        for i in range(len(self.schema_names)):
+            entry = <tuple>PyTuple_GET_ITEM(self.schema_names, i)
+            if not althaia_same_entry(state, entry[0], entry[1], ABSENT_):
+                return False
+        self.state_version = althaia_dict_version(state)
+        return True
+
+    cdef bint _same_entries(self):
+        cdef Py_ssize_t i
+        cdef tuple entry
+        for i in range(len(self.entries)):
             entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
-            if (
-                self.entry_versions[i] != 0
-                and althaia_dict_version(<object>PyTuple_GET_ITEM(entry, 0))
-                == self.entry_versions[i]
-            ):
+            if althaia_same_version(entry[0], self.entry_versions[i]):
                 continue
             if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT_):
                 return False
+            self.entry_versions[i] = althaia_dict_version(entry[0])
         return True
 
     cdef bint _same_members(self):
         cdef tuple now
         cdef Py_ssize_t i, size
         if self.members_plain:
-            return (
-                self.members_version != 0
-                and althaia_dict_version(self.members) == self.members_version
-            ) or althaia_same_entries(self.members, self.members_snapshot, ANY)
+            if althaia_same_version(self.members, self.members_version):
+                return True
+            if not althaia_same_entries(self.members, self.members_snapshot, ANY):
+                return False
+            self.members_version = althaia_dict_version(self.members)
+            return True
         now = snapshot(self.members)
         size = len(now)
         if size != len(self.members_snapshot):

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "althaia/checks.h"
+#include "althaia/plans/values.h"
 
 #if PY_VERSION_HEX < 0x030D0000
 #define althaia_optional_attr _PyObject_LookupAttr
@@ -188,17 +189,20 @@ althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
     return same && at == size;
 }
 
-/* A number that changes whenever the dictionary does, 0 where CPython keeps none that can be
- * relied on: from 3.13 on, attributes kept inline change without it. */
+/* A number that changes whenever the dictionary does, and no other dictionary ever has; 0 where
+ * CPython keeps none that can be relied on: in 3.13 values that lie in an instance change
+ * without it. */
 static uint64_t
 althaia_dict_version(PyObject *dict)
 {
-#if PY_VERSION_HEX < 0x030D0000
+#if ALTHAIA_KNOWS_VALUES
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
-    return ((PyDictObject *)dict)->ma_version_tag;
+    return ALTHAIA_KNOWS_INLINE_VALUES && ALTHAIA_VALUES_OF(dict) != NULL
+        ? 0
+        : ((PyDictObject *)dict)->ma_version_tag;
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
@@ -208,14 +212,114 @@ althaia_dict_version(PyObject *dict)
 #endif
 }
 
-/* What a guard knows of one object with an instance dictionary. All pointers are borrowed;
- * the guard owns the objects. */
+/* 1 where the dictionary is what it was at the version; 0 says nothing. */
+static inline int
+althaia_same_version(PyObject *dict, uint64_t version)
+{
+    return version != 0 && althaia_dict_version(dict) == version;
+}
+
+/* The values that lie in an object, and the one of them that is not compared (or -1). */
+typedef struct {
+    int unwatched;
+    althaia_values values;
+} althaia_inline_copy;
+
+#if ALTHAIA_KNOWS_INLINE_VALUES
+
+static althaia_values *
+althaia_inline_values(PyObject *object)
+{
+    return (althaia_values *)(object + 1);
+}
+
+static const uint8_t *
+althaia_inline_order(const althaia_values *values)
+{
+    return (const uint8_t *)&values->values[values->capacity];
+}
+
+#endif
+
+/* What lies in an object, to be compared with later; NULL without an error where nothing lies
+ * there or it is not what the snapshot says. For PyMem_Free(). */
+static althaia_inline_copy *
+althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
+{
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    PyTypeObject *type = Py_TYPE(object);
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot) / 2;
+    althaia_values *values = althaia_inline_values(object);
+    althaia_inline_copy *copy;
+    size_t bytes;
+    int unwatched = -1;
+    if (!PyType_HasFeature(type, Py_TPFLAGS_INLINE_VALUES) || type->tp_itemsize != 0
+        || type->tp_basicsize != sizeof(PyObject) || !values->valid || values->size != size
+        || values->size > values->capacity) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        int at = althaia_inline_order(values)[i];
+        PyObject *expected = PyTuple_GET_ITEM(snapshot, 2 * i + 1);
+        if (expected == any && unwatched < 0) {
+            unwatched = at;
+        }
+        else if (at >= values->capacity || values->values[at] != expected) {
+            return NULL;
+        }
+    }
+    bytes = (size_t)(althaia_inline_order(values) + size - (const uint8_t *)values);
+    copy = PyMem_Malloc(offsetof(althaia_inline_copy, values) + bytes);
+    if (copy != NULL) {
+        copy->unwatched = unwatched;
+        memcpy(&copy->values, values, bytes);
+    }
+    return copy;
+#else
+    (void)object;
+    (void)snapshot;
+    (void)any;
+    return NULL;
+#endif
+}
+
+/* 1 where an object of the same type holds what was copied; 0 says nothing. */
+static int
+althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
+{
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    const althaia_values *now, *then;
+    size_t before, after;
+    if (copy == NULL) {
+        return 0;
+    }
+    now = althaia_inline_values(object);
+    then = &copy->values;
+    if (now->capacity != then->capacity || now->size != then->size || !now->valid) {
+        return 0;
+    }
+    before = copy->unwatched < 0 ? now->capacity : (size_t)copy->unwatched;
+    after = copy->unwatched < 0 ? now->capacity : before + 1;
+    return memcmp(now->values, then->values, before * sizeof(PyObject *)) == 0
+        && memcmp(now->values + after, then->values + after,
+                  (now->capacity - after) * sizeof(PyObject *)) == 0
+        && memcmp(althaia_inline_order(now), althaia_inline_order(then), now->size) == 0;
+#else
+    (void)object;
+    (void)copy;
+    return 0;
+#endif
+}
+
+/* What a guard knows of one object with an instance dictionary. All pointers are borrowed but
+ * `copy`; the guard owns the objects. */
 typedef struct {
     PyObject *object;
     PyObject *type;
     PyObject *dict;
     uint64_t version;
     PyObject *snapshot;
+    althaia_inline_copy *copy;
 } althaia_watched;
 
 /* 1 where each object has its type, its dictionary and in it what the snapshot says. */
@@ -228,12 +332,14 @@ althaia_all_hold(althaia_watched *watched, Py_ssize_t count, PyObject *any)
         if ((PyObject *)Py_TYPE(each->object) != each->type) {
             return 0;
         }
+        if (althaia_same_inline(each->object, each->copy)) {
+            continue;
+        }
         dict = althaia_instance_dict(each->object);
         if (dict == NULL) {
             return 0;
         }
-        if (dict == each->dict && each->version != 0
-            && althaia_dict_version(dict) == each->version) {
+        if (dict == each->dict && althaia_same_version(dict, each->version)) {
             continue;
         }
         if (!althaia_same_entries(dict, each->snapshot, any)) {

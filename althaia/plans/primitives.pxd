@@ -13,27 +13,23 @@ cdef extern from "althaia/plans/primitives.h":
     bint althaia_same_items(list items, tuple snapshot)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
 
+    ctypedef struct althaia_inline_copy:
+        pass
+
     ctypedef struct althaia_watched:
         void* object
         void* type
         void* dict
         uint64_t version
         void* snapshot
+        althaia_inline_copy* copy
 
     uint64_t althaia_dict_version(object mapping)
+    bint althaia_same_version(object mapping, uint64_t version)
+    althaia_inline_copy* althaia_copy_inline(object owner, tuple snapshot, object any_)
     bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
 
     void* althaia_iso_date(object value) except? NULL
-    ctypedef struct althaia_watched:
-        void* object
-        void* type
-        void* dict
-        uint64_t version
-        void* snapshot
-
-    uint64_t althaia_dict_version(object mapping)
-    bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
-
     void* althaia_iso_datetime(object value) except? NULL
     void* althaia_iso_time(object value) except? NULL
     void* althaia_timedelta(object value, int64_t unit) except? NULL

@@ -1,47 +1,27 @@
 /* Dictionaries that start with all their keys in place.
  *
- * CPython can keep the values of many dictionaries with the same keys apart from the keys, as
- * it does for the attributes of objects (PEP 412). A copy of such a dictionary shares its keys,
- * and its values lie in the order of the keys: what is known to be the n-th can be stored
- * without a look-up. Where the values lie is CPython's own affair, so it is tried out for each
- * template (althaia_lies_in_order), and only on versions where it has been read; elsewhere, and
- * for dictionaries of any other form, PyDict_SetItem stores.
+ * A copy of a dictionary that shares its keys shares them too, and its values lie in the order
+ * of the keys: what is known to be the n-th can be stored without a look-up. For dictionaries
+ * of any other form PyDict_SetItem stores.
  */
 #ifndef ALTHAIA_TEMPLATES_H
 #define ALTHAIA_TEMPLATES_H
 
 #include <Python.h>
 
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
-#define ALTHAIA_KNOWS_WHERE_VALUES_LIE 1
-#else
-#define ALTHAIA_KNOWS_WHERE_VALUES_LIE 0
-#endif
-
-#if ALTHAIA_KNOWS_WHERE_VALUES_LIE
-
-typedef struct {
-#if PY_VERSION_HEX >= 0x030D0000
-    uint8_t sizes_and_flags[4];
-#endif
-    PyObject *values[1];
-} althaia_dict_values;
-
-#define ALTHAIA_VALUES(dict) (((althaia_dict_values *)((PyDictObject *)(dict))->ma_values)->values)
-
-#endif
+#include "althaia/plans/values.h"
 
 /* 1 where the dictionary's values lie apart, the n-th of them being the n-th of `expected`. */
 static int
 althaia_lies_in_order(PyObject *dict, PyObject *expected)
 {
-#if ALTHAIA_KNOWS_WHERE_VALUES_LIE
+#if ALTHAIA_KNOWS_VALUES
     Py_ssize_t size = PyTuple_GET_SIZE(expected);
-    if (((PyDictObject *)dict)->ma_values == NULL || PyDict_GET_SIZE(dict) != size) {
+    if (ALTHAIA_VALUES_OF(dict) == NULL || PyDict_GET_SIZE(dict) != size) {
         return 0;
     }
     for (Py_ssize_t i = 0; i < size; i++) {
-        if (ALTHAIA_VALUES(dict)[i] != PyTuple_GET_ITEM(expected, i)) {
+        if (ALTHAIA_VALUES_OF(dict)->values[i] != PyTuple_GET_ITEM(expected, i)) {
             return 0;
         }
     }
@@ -66,12 +46,13 @@ althaia_may_be_tracked(PyObject *value)
 static inline int
 althaia_put(PyObject *dict, Py_ssize_t n, PyObject *key, PyObject *value)
 {
-#if ALTHAIA_KNOWS_WHERE_VALUES_LIE
-    if (((PyDictObject *)dict)->ma_values != NULL && ALTHAIA_VALUES(dict)[n] == Py_None) {
+#if ALTHAIA_KNOWS_VALUES
+    althaia_values *apart = ALTHAIA_VALUES_OF(dict);
+    if (apart != NULL && apart->values[n] == Py_None) {
         if (!PyObject_GC_IsTracked(dict) && althaia_may_be_tracked(value)) {
             PyObject_GC_Track(dict);
         }
-        ALTHAIA_VALUES(dict)[n] = Py_NewRef(value);
+        apart->values[n] = Py_NewRef(value);
         Py_DECREF(Py_None);
         return 0;
     }

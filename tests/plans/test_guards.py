@@ -120,6 +120,55 @@ def test_is_for_one_schema() -> None:
     assert not engine.build(first).guard.check(3)
 
 
+def _reordered(field: Any) -> None:
+    """The same attributes, one of them set last."""
+    value = field.data_key
+    del field.data_key
+    field.data_key = value
+
+
+FIELD_CHANGES: dict[str, Callable[[Any], object]] = {
+    "value": lambda field: setattr(field, "required", True),
+    "new name": lambda field: setattr(field, "made_up", 1),
+    "gone": lambda field: delattr(field, "data_key"),
+    "order": _reordered,
+    "by its dictionary": lambda field: vars(field).update(required=True),
+    "another dictionary": lambda field: setattr(field, "__dict__", {**vars(field), "x": 1}),
+    "emptied": lambda field: vars(field).clear(),
+    "many names": lambda field: vars(field).update({str(n): n for n in range(50)}),
+    "class": lambda field: setattr(field, "__class__", fields.Float),
+}
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+@pytest.mark.parametrize("change", FIELD_CHANGES)
+def test_each_way_to_change_a_field(change: str, looked_at: bool) -> None:
+    """However CPython keeps the attributes: in the object, or in a dictionary."""
+    schema = make()
+    held = vars(schema.fields["a"]) if looked_at else None
+    guard = engine.build(schema).guard
+    assert guard.check(schema)
+    FIELD_CHANGES[change](schema.fields["a"])
+    assert not guard.check(schema)
+    assert not guard.check(schema)
+    assert held is None or len(held) != 1
+
+
+def test_a_field_changed_and_changed_back() -> None:
+    schema = make()
+    guard = engine.build(schema).guard
+    field = schema.fields["a"]
+    for _ in range(3):
+        field.required = True
+        assert not guard.check(schema)
+        field.required = False
+        assert guard.check(schema)
+    field.__dict__ = dict(vars(field))
+    assert guard.check(schema)
+    field.__dict__["required"] = True
+    assert not guard.check(schema)
+
+
 def test_keys_are_never_compared_by_value() -> None:
     class Liar(str):
         def __eq__(self, other: object) -> bool:
