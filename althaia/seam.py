@@ -104,6 +104,7 @@ def loaded(schema_namespace: Namespace) -> None:
     modules["utils"] = fields["utils"].__dict__
     modules["validate"] = fields["validate"].__dict__
     modules["error_store"] = schema_namespace["ErrorStore"].store_error.__globals__
+    modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
     pristine.clear()
     for namespace in modules.values():

@@ -11,6 +11,7 @@ import datetime as dt
 import decimal
 import email.utils
 import enum
+import math
 import re
 import uuid
 from collections import OrderedDict
@@ -104,6 +105,10 @@ def _check_helpers(analysis: Analysis) -> None:
     analysis.watch_type(store)
     for name in ("__init__", "store_error"):
         analysis.class_method(store, name)
+    # A plan makes no error where upstream makes one only to catch it again.
+    error = analysis.upstream.schema["ValidationError"]
+    analysis.watch_type(error)
+    analysis.class_method(error, "__init__")
 
 
 def _step(analysis: Analysis, name: Any, field: Any) -> load.LoadStep:
@@ -194,6 +199,7 @@ def _validation(analysis: Analysis, field: Any) -> Options:
         if not upstream.is_known("fields.Field._validate", "validate.And.__call__"):
             raise Opaque("this release of marshmallow validates in another way")
         analysis.field_function("fields", "And")
+        analysis.field_function("validate", "ValidationError")
         analysis.watch_type(upstream.validate["And"])
         conjunction = upstream.validate["And"]
         for name in ("__call__", "__init__"):
@@ -394,9 +400,14 @@ def _number(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
         return load.LoadIntegerStep(field, **options).configure(strict=strict)
     if num_type is float and validated == [floating, number]:
         analysis.field_function("fields", "math")
+        if analysis.watch_entry(vars(math), "isnan") is not IS_NAN:
+            raise Opaque("math.isnan is replaced")
         allow_nan = analysis.field_value(field, "allow_nan") is not False
         return load.LoadFloatStep(field, **options).configure(allow_nan=allow_nan)
     raise Opaque(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
+
+
+IS_NAN = math.isnan
 
 
 def _number_or_decimal(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
@@ -528,8 +539,11 @@ def _enum(analysis: Analysis, field: Any, options: Options) -> load.LoadStep:
         raise Opaque("its inner field is none")
     analysis.watch_field(converter)
     analysis.check_readable(converter)
+    step = _conversion(analysis, converter, {})
+    if type(step) is not (load.LoadStep if by_value else load.TextStep):
+        raise Opaque("its inner field is none of upstream's")
     return load.LoadEnumStep(field, **options).configure(
-        members=members, converter=_conversion(analysis, converter, {})
+        members=members, by_value=by_value, converter=step
     )
 
 

@@ -21,7 +21,6 @@ cdef class Step:
     cdef readonly str name
     cdef readonly tuple path
     cdef readonly object default
-    cdef readonly bint default_is_callable
     cdef readonly str why
     cdef object convert(self, object value, object obj, Frame frame)
 

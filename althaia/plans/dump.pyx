@@ -159,7 +159,6 @@ cdef class Step:
         self.name = name
         self.path = path
         self.default = default
-        self.default_is_callable = callable(default)
         self.why = why
 
     cdef object convert(self, object value, object obj, Frame frame):
@@ -473,10 +472,14 @@ cdef class TupleStep(Step):
         if type(value) is not tuple or len(<tuple>value) != size:
             return self.field._serialize(value, self.attr, obj)
         converted = []
-        for i in range(size):
-            converted.append(
-                (<Step>PyTuple_GET_ITEM(self.items, i)).convert((<tuple>value)[i], obj, frame)
-            )
+        try:
+            for i in range(size):
+                converted.append(
+                    (<Step>PyTuple_GET_ITEM(self.items, i)).convert((<tuple>value)[i], obj, frame)
+                )
+        except StopIteration as error:
+            # Upstream converts in a generator.
+            raise RuntimeError("generator raised StopIteration") from error
         return tuple(converted)
 
     def inner(self):
@@ -614,7 +617,7 @@ cdef class NestedStep(Step):
                 result = run_with_hooks(child.plan, value, child.many, child)
         finally:
             althaia_leave()
-        return self.plucked(result, child.schema) if self.pluck else result
+        return self.plucked(result, child.schema, frame) if self.pluck else result
 
     cdef Frame open_child(self, Frame frame):
         cdef DumpPlan plan
@@ -631,10 +634,14 @@ cdef class NestedStep(Step):
             child.many = schema.many if many is None else bool(many)
         return child
 
-    cdef object plucked(self, object result, object schema):
+    cdef object plucked(self, object result, object schema, Frame frame):
         if result is None:
             return None
-        key = plucked_key(self.field, schema)
+        if is_simply_true(type(schema)):
+            key = plucked_key(self.field, schema)
+        else:
+            # Resolved again each time that upstream asks for it.
+            key = nested_field(self.field, frame.schema)._field_data_key
         if self.field.many:
             return [each[key] for each in result]
         return result[key]
@@ -709,7 +716,7 @@ cdef object serialized(Step step, object obj, Frame frame):
     else:
         value = read(step, obj, frame)
     if value is MISSING:
-        value = step.default() if step.default_is_callable else step.default
+        value = step.default() if callable(step.default) else step.default
         if value is MISSING:
             return MISSING
     return step.convert(value, obj, frame)

@@ -39,7 +39,6 @@ cdef class LoadStep:
     cdef readonly bint allow_none
     cdef readonly bint own_validate
     cdef readonly object default
-    cdef readonly bint default_is_callable
     cdef readonly list pre_load
     cdef readonly list post_load
     cdef readonly tuple checks

@@ -229,11 +229,8 @@ cdef class Check:
         self.validator = validator
 
     cdef object failure(self, object value):
-        """PASSED, or the messages."""
-        try:
-            self.validator(value)
-        except ValidationError as error:
-            return error.messages
+        """PASSED, or the messages; a ValidationError of the user's code says as much."""
+        self.validator(value)
         return PASSED
 
     def __repr__(self):
@@ -308,20 +305,13 @@ cdef class ChoiceCheck(Check):
         return self
 
     cdef object failure(self, object value):
-        cdef bint found
         try:
-            found = value in self.choices
-        except TypeError:
-            found = False
-        if found == self.wanted:
-            return PASSED
-        try:
+            if (value in self.choices) == self.wanted:
+                return PASSED
             return worded(self.validator._format_error(value))
         except TypeError:
-            # Upstream's ``NoneOf`` words the message where it expects the look-up to fail.
-            if self.wanted:
-                raise
-            return PASSED
+            # Raised by the look-up or by the wording: upstream does not tell them apart.
+            return worded(self.validator._format_error(value)) if self.wanted else PASSED
 
 
 @cython.final
@@ -441,7 +431,6 @@ cdef class LoadStep:
         self.allow_none = allow_none
         self.own_validate = own_validate
         self.default = default
-        self.default_is_callable = callable(default)
         self.pre_load = pre_load
         self.post_load = post_load
         self.checks = checks
@@ -463,7 +452,7 @@ cdef class LoadStep:
             if value is MISSING:
                 if self.required:
                     return frame.failed(self.field.make_error("required"))
-                return self.default() if self.default_is_callable else self.default
+                return self.default() if callable(self.default) else self.default
             if value is None and not self.allow_none:
                 return frame.failed(self.field.make_error("null"))
             if self.pre_load is not None:
@@ -499,7 +488,10 @@ cdef class LoadStep:
                 return frame.failed(error)
             return value
         for check in self.checks:
-            messages = check.failure(value)
+            try:
+                messages = check.failure(value)
+            except ValidationError as error:
+                messages = error.messages
             if messages is PASSED:
                 continue
             if errors is None:
@@ -651,10 +643,15 @@ cdef class BooleanStep(LoadStep):
             (type(value) is bool or type(value) is str or type(value) is int)
             and len(<set>self.truthy)
         ):
-            if value in <set>self.truthy:
-                return True
-            if value in <set>self.falsy:
-                return False
+            try:
+                if value in <set>self.truthy:
+                    return True
+                if value in <set>self.falsy:
+                    return False
+            except TypeError:
+                return frame.failed(self.field.make_error("invalid", input=value))
+            # Not asked again: a member's comparison may be the user's.
+            return frame.failed(self.field.make_error("invalid", input=value))
         return self.own(value, data, frame)
 
 
@@ -759,21 +756,21 @@ cdef class LoadEnumStep(LoadStep):
 
     kind = "enum"
     cdef dict members
+    cdef bint by_value
     cdef LoadStep converter
 
-    def configure(self, *, dict members, LoadStep converter):
+    def configure(self, *, dict members, bint by_value, LoadStep converter):
         self.members = members
+        self.by_value = by_value
         self.converter = converter
         return self
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef PyObject* member
-        if type(value) is str or type(value) is int:
-            converted = self.converter.convert(value, data, frame)
-            if converted is not FAILED and (type(converted) is str or type(converted) is int):
-                member = PyDict_GetItemWithError(self.members, converted)
-                if member is not NULL:
-                    return <object>member
+        if type(value) is str or (self.by_value and type(value) is int):
+            member = PyDict_GetItemWithError(self.members, value)
+            if member is not NULL:
+                return <object>member
         return self.own(value, data, frame)
 
     def inner(self):
@@ -996,16 +993,23 @@ cdef class LoadNestedStep(LoadStep):
         if self.pluck:
             # The key is asked for each value, as upstream does: an empty list needs none.
             if self.field.many:
-                value = [{plucked_key(self.field, child.schema): each} for each in value]
+                value = [{self.key_in(child, frame): each} for each in value]
             else:
-                value = {plucked_key(self.field, child.schema): value}
-        if child.plan is None:
+                value = {self.key_in(child, frame): value}
+        # A schema that may be false is resolved again each time that upstream asks for it.
+        if child.plan is None or not is_simply_true(type(child.schema)):
             return self.load_by_call(value, partial, frame)
         althaia_enter()
         try:
             return self.load_by_plan(child, value, frame)
         finally:
             althaia_leave()
+
+    cdef object key_in(self, LoadFrame child, LoadFrame frame):
+        """The key of the plucked field in its schema's input."""
+        if is_simply_true(type(child.schema)):
+            return plucked_key(self.field, child.schema)
+        return nested_field(self.field, frame.schema)._field_data_key
 
     cdef LoadFrame child_of(self, LoadFrame frame, object partial):
         cdef LoadFrame child = <LoadFrame>frame.children[self.site]
@@ -1023,7 +1027,8 @@ cdef class LoadNestedStep(LoadStep):
             plan, schema, schema.many, partial, schema.unknown if unknown is None else unknown
         )
         child.large = frame.large
-        if is_simply_true(type(schema)):
+        # Names in ``partial`` are a list of its own for each value, and hooks may change it.
+        if frame.sub_partials is None and is_simply_true(type(schema)):
             frame.children[self.site] = child
         return child
 
@@ -1303,8 +1308,10 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             errors = error.normalized_messages()
             preprocessed = False
         else:
-            if valid_load_plan(frame.schema) is not plan:
+            if valid_load_plan(frame.schema) is not plan or not plannable_partial(frame.partial):
                 return load_changed(processed, data, frame, postprocess)
+            if frame.sub_partials is not None:
+                frame.sub_partials = sub_partials(plan, frame.partial)
     if not errors:
         if not preprocessed:
             raise UnboundLocalError(

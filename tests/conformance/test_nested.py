@@ -345,8 +345,10 @@ def test_nested_collections_that_are_no_lists(ma: Any, log: Any) -> None:
         log.attempt(schema.load, {"f": make()})
 
 
+@pytest.mark.parametrize("first", ["dump", "load"])
+@pytest.mark.parametrize("form", ["class", "instance", "many", "pluck", "list"])
 @scenario
-def test_a_schema_that_is_false(ma: Any, log: Any) -> None:
+def test_a_schema_that_is_false(ma: Any, log: Any, form: str, first: str) -> None:
     class Inner(ma.Schema):
         x = ma.fields.Integer()
 
@@ -354,10 +356,19 @@ def test_a_schema_that_is_false(ma: Any, log: Any) -> None:
             log("len")
             return 0
 
-    schema = schema_of(ma, {"f": ma.fields.Nested(Inner), "g": ma.fields.Nested(Inner())})
-    for _ in range(2):
-        log.attempt(schema.dump, {"f": {"x": 1}, "g": {"x": "2"}})
-        log.attempt(schema.load, {"f": {"x": 1}, "g": {"x": "2"}})
+    nested = {
+        "class": lambda: ma.fields.Nested(Inner),
+        "instance": lambda: ma.fields.Nested(Inner()),
+        "many": lambda: ma.fields.Nested(Inner, many=True),
+        "pluck": lambda: ma.fields.Pluck(Inner, "x"),
+        "list": lambda: ma.fields.List(ma.fields.Nested(Inner)),
+    }[form]
+    schema = schema_of(ma, {"f": nested()})
+    value = [{"x": 1}] if form in ("many", "list") else {"x": "2"}
+    for name in (first, "dump", "load", "dump", "load"):
+        given = 3 if form == "pluck" and name == "load" else value
+        log.attempt(getattr(schema, name), {"f": given})
+        log.attempt(getattr(schema, name), [{"f": given}] * 2, many=True)
 
 
 @scenario

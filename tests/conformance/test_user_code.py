@@ -1,0 +1,269 @@
+"""User code in the middle of upstream's own kinds of fields and validators: how often it is
+called, and what its exceptions become."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import schema_of
+
+TIMES = 4
+
+
+def repeat(log: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Often enough for the engine to plan in between, whatever it waits for."""
+    for _ in range(TIMES):
+        log.attempt(function, *args, **kwargs)
+
+
+CONTAINERS: dict[str, Callable[[Any, Any], Any]] = {
+    "alone": lambda ma, field: field,
+    "list": lambda ma, field: ma.fields.List(field),
+    "tuple": lambda ma, field: ma.fields.Tuple((field, ma.fields.Raw())),
+    "keys": lambda ma, field: ma.fields.Dict(keys=field),
+    "values": lambda ma, field: ma.fields.Dict(values=field),
+    "nested": lambda ma, field: ma.fields.Nested({"x": field}),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@scenario
+def test_a_field_that_raises_stop_iteration(ma: Any, log: Any, container: str) -> None:
+    class Stops(ma.fields.Raw):
+        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            raise StopIteration(value)
+
+        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            raise StopIteration(value)
+
+    schema = schema_of(ma, {"f": CONTAINERS[container](ma, Stops())})
+    for value in ((1, 2), {"x": 1}):
+        repeat(log, schema.dump, {"f": value})
+        repeat(log, schema.dump, [{"f": value}], many=True)
+        repeat(log, schema.load, {"f": value})
+
+
+PARTIALS = {
+    "tuple": lambda: ("c.x", "many.x", "list.x"),
+    "list": lambda: ["c.x", "many"],
+    "set": lambda: {"values.x"},
+    "true": lambda: True,
+    "empty": lambda: (),
+}
+
+
+@pytest.mark.parametrize("partial", PARTIALS)
+@scenario
+def test_a_hook_that_changes_its_partial(ma: Any, log: Any, partial: str) -> None:
+    class Child(ma.Schema):
+        x = ma.fields.Integer(required=True)
+        x0 = ma.fields.Integer(required=True)
+
+        @ma.pre_load
+        def change(self, data: Any, *, partial: Any, **kwargs: Any) -> Any:
+            log("partial", partial)
+            if isinstance(partial, list):
+                partial.append(f"x{len(partial)}")
+            return data
+
+    class Parent(ma.Schema):
+        c = ma.fields.Nested(Child)
+        many = ma.fields.Nested(Child, many=True)
+        list = ma.fields.List(ma.fields.Nested(Child))
+        values = ma.fields.Dict(values=ma.fields.Nested(Child))
+
+        @ma.pre_load
+        def change(self, data: Any, *, partial: Any, **kwargs: Any) -> Any:
+            if isinstance(partial, list):
+                partial.append("values.x0")
+            return data
+
+    schema = Parent()
+    item = {"c": {}, "many": [{}, {}], "list": [{}, {}], "values": {"a": {}, "b": {}}}
+    given = PARTIALS[partial]()
+    repeat(log, schema.load, item, partial=given)
+    repeat(log, schema.load, [item, item], many=True, partial=given)
+    log("given", given)
+
+
+class Letter(enum.Enum):
+    A = "a"
+    B = 2
+
+
+@pytest.mark.parametrize("how", ["patched", "replaced"])
+@scenario
+def test_the_field_inside_an_enum_field(ma: Any, log: Any, how: str) -> None:
+    schema = schema_of(
+        ma,
+        {
+            "name": ma.fields.Enum(Letter),
+            "value": ma.fields.Enum(Letter, by_value=True),
+            "text": ma.fields.Enum(Letter, by_value=ma.fields.String),
+        },
+    )
+
+    def asked(self: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+        log("asked", type(self).__name__, value)
+        return value
+
+    repeat(log, schema.load, {"name": "A", "value": 2, "text": "a"})
+    if how == "patched":
+        for cls in (ma.fields.String, ma.fields.Field):
+            log.patch(cls, "_deserialize", asked)
+    else:
+        own = type("Own", (ma.fields.Raw,), {"_deserialize": asked})
+        schema.fields["name"].field = own()
+        schema.fields["value"].field = own()
+    for data in ({"name": "A", "value": 2, "text": "a"}, {"name": "C", "value": 3, "text": "c"}):
+        repeat(log, schema.load, data)
+    repeat(log, schema.load, {"name": 7, "value": "a", "text": 7})
+
+
+@scenario
+def test_an_enum_name_that_is_no_text(ma: Any, log: Any) -> None:
+    class Spied(ma.fields.String):
+        def make_error(self, key: str, **kwargs: Any) -> Any:
+            log("make_error", key, kwargs)
+            return super().make_error(key, **kwargs)
+
+    schema = schema_of(ma, {"f": ma.fields.Enum(Letter)})
+    schema.fields["f"].field = Spied()
+    for value in ("A", 7, "Z", b"A", None):
+        repeat(log, schema.load, {"f": value})
+
+
+ERRORS = {
+    "validation-dict": lambda ma: ma.ValidationError({"own": ["message"]}),
+    "validation-text": lambda ma: ma.ValidationError("message"),
+    "type": lambda ma: TypeError("wording"),
+    "key": lambda ma: KeyError("wording"),
+}
+VALIDATORS = {
+    "OneOf": lambda ma, base: base([1]),
+    "NoneOf": lambda ma, base: base([2, "b"]),
+    "Equal": lambda ma, base: base(1),
+    "Regexp": lambda ma, base: base("a"),
+    "Range": lambda ma, base: base(1, 1),
+    "Length": lambda ma, base: base(1, 1),
+}
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("name", VALIDATORS)
+@scenario
+def test_a_validator_that_fails_to_word_its_message(
+    ma: Any, log: Any, name: str, error: str
+) -> None:
+    class Own(getattr(ma.validate, name)):  # type: ignore[misc]
+        def _format_error(self, *args: Any) -> str:
+            log("wording", args)
+            raise ERRORS[error](ma)
+
+    validators = [VALIDATORS[name](ma, Own), lambda value: log("next", value)]
+    schema = schema_of(ma, {"f": ma.fields.Raw(validate=validators)})
+    for value in (1, 2, "a", "b", [], {}):
+        repeat(log, schema.load, {"f": value})
+
+
+@pytest.mark.parametrize("name", VALIDATORS)
+@scenario
+def test_a_value_whose_comparison_is_a_validation_error(ma: Any, log: Any, name: str) -> None:
+    def compare(self: Any, other: Any) -> Any:
+        raise ma.ValidationError("from the value")
+
+    value = type("Value", (), {"__eq__": compare, "__ne__": compare, "__lt__": compare})()
+    validator = VALIDATORS[name](ma, getattr(ma.validate, name))
+    first, last = (lambda value: log("first")), (lambda value: log("last"))
+    schema = schema_of(ma, {"f": ma.fields.Raw(validate=[first, validator, last])})
+    repeat(log, schema.load, {"f": value})
+
+
+class Member:
+    """Equal to what its answer says; an exception is raised."""
+
+    def __init__(self, log: Any, name: str, answer: Any) -> None:
+        self.log, self.name, self.answer = log, name, answer
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __eq__(self, other: object) -> Any:
+        self.log("compared", self.name, other if isinstance(other, str) else None)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [True, False, TypeError("t"), ValueError("v")], ids=repr)
+@scenario
+def test_truthy_and_falsy_members_of_the_users(ma: Any, log: Any, answer: Any) -> None:
+    schema = schema_of(
+        ma,
+        {
+            "f": ma.fields.Boolean(
+                truthy=[Member(log, "yes", answer)], falsy=[Member(log, "no", answer)]
+            )
+        },
+    )
+    for value in ("yes", "no", "other", 1, True):
+        repeat(log, schema.load, {"f": value})
+
+
+@pytest.mark.parametrize("place", ["validate", "exceptions"])
+@scenario
+def test_errors_made_in_another_way(ma: Any, log: Any, place: str) -> None:
+    schema = schema_of(
+        ma,
+        {
+            "a": ma.fields.Raw(validate=[ma.validate.OneOf([1]), ma.validate.Equal(1)]),
+            "b": ma.fields.String(validate=[ma.validate.Length(9), ma.validate.Regexp("a")]),
+            "c": ma.fields.Nested({"x": ma.fields.Integer()}),
+            "d": ma.fields.List(ma.fields.Integer()),
+            "e": ma.fields.Raw(required=True),
+        },
+    )
+    data = {"a": 2, "b": "b", "c": {"x": "x"}, "d": ["y"]}
+    repeat(log, schema.load, data)
+    made = ma.ValidationError.__init__
+
+    def init(self: Any, message: Any, *args: Any, **kwargs: Any) -> None:
+        log("made", message, sorted(kwargs))
+        made(self, ["another", message] if isinstance(message, str) else message, *args, **kwargs)
+
+    if place == "validate":
+        own = type("Own", (ma.ValidationError,), {"__init__": init})
+        log.patch(ma.validate, "ValidationError", own)
+    else:
+        log.patch(ma.ValidationError, "__init__", init)
+    repeat(log, schema.load, data)
+
+
+@scenario
+def test_isnan_replaced(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Float()})
+    repeat(log, schema.load, {"f": 1.5})
+    log.patch(math, "isnan", lambda value: True)
+    repeat(log, schema.load, {"f": 1.5})
+
+
+@scenario
+def test_a_default_that_becomes_callable(ma: Any, log: Any) -> None:
+    class Default:
+        pass
+
+    default = Default()
+    schema = schema_of(ma, {"f": ma.fields.Raw(load_default=default, dump_default=default)})
+    for callable_ in (False, True, False):
+        if callable_:
+            Default.__call__ = lambda self: "called"  # type: ignore[attr-defined]
+        elif "__call__" in vars(Default):
+            del Default.__call__
+        repeat(log, schema.load, {})
+        repeat(log, schema.dump, {})
