@@ -12,7 +12,6 @@ call; it remembers which nested schemas this call has already looked up and chec
 
 import decimal as _decimal
 import uuid as _uuid
-from itertools import zip_longest
 from types import MethodType
 
 cimport cython
@@ -23,18 +22,18 @@ from cpython.datetime cimport (
     PyTime_CheckExact,
     import_datetime,
 )
-from cpython.dict cimport PyDict_DelItem, PyDict_GetItemWithError
-from cpython.object cimport PyObject
+from cpython.dict cimport PyDict_DelItem
 from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
 from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.instances cimport is_simply_true, nested_field, nested_schema, plucked_key, prototype_of
 from althaia.plans.primitives cimport (
     althaia_enter,
     althaia_get_value,
-    althaia_getattr,
+    althaia_has_simple_keys,
     althaia_instance_dict,
     althaia_iso_date,
     althaia_iso_datetime,
@@ -486,14 +485,6 @@ cdef class TupleStep(Step):
         return {str(index): step for index, step in enumerate(self.items)}
 
 
-cdef bint has_simple_keys(dict mapping):
-    """Whether hashing and comparing the keys runs no user code."""
-    for key in mapping:
-        if type(key) is not str and type(key) is not int:
-            return False
-    return True
-
-
 @cython.final
 @cython.no_gc_clear
 cdef class DictStep(Step):
@@ -510,7 +501,7 @@ cdef class DictStep(Step):
             return None
         if self.keys is None and self.values is None:
             return dict(value)
-        if type(value) is not dict or not has_simple_keys(<dict>value):
+        if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
             return self.field._serialize(value, self.attr, obj)
         return self._convert_dict(<dict>value, frame)
 
@@ -776,35 +767,10 @@ cdef object run(DumpPlan plan, object obj, bint many, Frame frame):
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef object hooks_of(object hooks, str tag):
-    """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
-    cdef PyObject* found = PyDict_GetItemWithError(hooks, tag)
-    return hooks[tag] if found is NULL else <object>found
-
-
-cdef object invoke(
-    object hooks, object schema, bint pass_collection, object data, object many, object original
-):
-    """What ``Schema._invoke_processors`` does for a dump."""
-    cdef bint each_item = many and not pass_collection
-    for attr_name, hook_many, config in hooks:
-        if hook_many != pass_collection:
-            continue
-        processor = getattr(schema, attr_name)
-        pass_original = config.get("pass_original", False)
-        if each_item:
-            if pass_original:
-                data = [
-                    processor(item, origin, many=many)
-                    for item, origin in zip_longest(data, original)
-                ]
-            else:
-                data = [processor(item, many=many) for item in data]
-        elif pass_original:
-            data = processor(data, original, many=many)
-        else:
-            data = processor(data, many=many)
-    return data
+cdef object invoke_both(object hooks, object data, object obj, object many, object schema):
+    cdef dict options = {"many": many}
+    data = invoke(hooks, schema, False, data, obj, options)
+    return invoke(hooks, schema, True, data, obj, options)
 
 
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, Frame frame):
@@ -812,16 +778,12 @@ cdef object run_with_hooks(DumpPlan plan, object obj, object many, Frame frame):
     cdef object hooks = hooks_of(plan.hooks, "pre_dump")
     cdef object data = obj
     if hooks:
-        data = invoke(hooks, frame.schema, False, data, many, obj)
-        data = invoke(hooks, frame.schema, True, data, many, obj)
+        data = invoke_both(hooks, data, obj, many, frame.schema)
         if valid_plan(frame.schema) is not plan:
             return run_changed(frame.schema, obj, data, many)
     data = run(plan, data, many, frame)
     hooks = hooks_of(plan.hooks, "post_dump")
-    if hooks:
-        data = invoke(hooks, frame.schema, False, data, many, obj)
-        data = invoke(hooks, frame.schema, True, data, many, obj)
-    return data
+    return invoke_both(hooks, data, obj, many, frame.schema) if hooks else data
 
 
 cdef object run_changed(object schema, object obj, object data, object many):

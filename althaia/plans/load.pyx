@@ -12,25 +12,22 @@ import decimal as _decimal
 import uuid as _uuid
 from collections import defaultdict
 from collections.abc import Mapping
-from itertools import zip_longest
 from types import MethodType
 
 cimport cython
 from cpython.datetime cimport PyDateTime_CheckExact, datetime_tzinfo, import_datetime
-from cpython.dict cimport (
-    PyDict_DelItem,
-    PyDict_GetItemWithError,
-    PyDict_SetItem,
-)
+from cpython.dict cimport PyDict_DelItem, PyDict_GetItemWithError
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.instances cimport is_simply_true, nested_field, nested_schema, plucked_key, prototype_of
 from althaia.plans.primitives cimport (
     althaia_email_is_plain,
     althaia_enter,
+    althaia_has_simple_keys,
     althaia_instance_dict,
     althaia_leave,
     althaia_tick,
@@ -863,14 +860,6 @@ cdef class LoadTupleStep(LoadStep):
         return {str(index): step for index, step in enumerate(self.items)}
 
 
-cdef bint has_simple_keys(dict mapping):
-    """Whether hashing and comparing the keys runs no user code."""
-    for key in mapping:
-        if type(key) is not str and type(key) is not int:
-            return False
-    return True
-
-
 @cython.final
 @cython.no_gc_clear
 cdef class LoadDictStep(LoadStep):
@@ -883,7 +872,7 @@ cdef class LoadDictStep(LoadStep):
         return self
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        if type(value) is not dict or not has_simple_keys(<dict>value):
+        if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
             return self.own(value, data, frame)
         if self.keys is None and self.values is None:
             return dict(value)
@@ -1197,45 +1186,10 @@ cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef object hooks_of(object hooks, str tag):
-    """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
-    cdef PyObject* found = PyDict_GetItemWithError(hooks, tag)
-    return hooks[tag] if found is NULL else <object>found
-
-
-cdef object invoke(
-    object hooks, bint pass_collection, object data, object original, LoadFrame frame
-):
-    """What ``Schema._invoke_processors`` does for a load."""
-    cdef object schema = frame.schema, many = frame.many
-    cdef object partial = frame.partial, unknown = frame.unknown
-    cdef bint each_item = many and not pass_collection
-    for attr_name, hook_many, config in hooks:
-        if hook_many != pass_collection:
-            continue
-        processor = getattr(schema, attr_name)
-        pass_original = config.get("pass_original", False)
-        if each_item:
-            if pass_original:
-                data = [
-                    processor(item, origin, many=many, partial=partial, unknown=unknown)
-                    for item, origin in zip_longest(data, original)
-                ]
-            else:
-                data = [
-                    processor(item, many=many, partial=partial, unknown=unknown)
-                    for item in data
-                ]
-        elif pass_original:
-            data = processor(data, original, many=many, partial=partial, unknown=unknown)
-        else:
-            data = processor(data, many=many, partial=partial, unknown=unknown)
-    return data
-
-
 cdef object invoke_both(object hooks, object data, object original, LoadFrame frame):
-    data = invoke(hooks, True, data, original, frame)
-    return invoke(hooks, False, data, original, frame)
+    cdef dict options = {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
+    data = invoke(hooks, frame.schema, True, data, original, options)
+    return invoke(hooks, frame.schema, False, data, original, options)
 
 
 cdef int validate_schema(object result, object data, LoadFrame frame) except -1:

@@ -384,6 +384,21 @@ althaia_same_entry(PyObject *dict, PyObject *key, PyObject *value, PyObject *abs
     return found == value;
 }
 
+/* 1 where hashing and comparing the keys of a dictionary runs no user code. */
+static int
+althaia_has_simple_keys(PyObject *dict)
+{
+    Py_ssize_t position = 0;
+    PyObject *key;
+    int simple = 1;
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    while (simple && PyDict_Next(dict, &position, &key, NULL)) {
+        simple = PyUnicode_CheckExact(key) || PyLong_CheckExact(key);
+    }
+    ALTHAIA_END_CRITICAL();
+    return simple;
+}
+
 /* ---- Text of fixed width ---------------------------------------------------------- */
 
 static void

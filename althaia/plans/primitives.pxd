@@ -8,6 +8,7 @@ cdef extern from "althaia/plans/primitives.h":
     object althaia_get_value(object obj, str key, object missing)
     void* althaia_instance_dict(object obj)
 
+    bint althaia_has_simple_keys(dict mapping)
     unsigned int althaia_type_tag(object type_)
     bint althaia_same_entries(object mapping, tuple snapshot, object any_)
     bint althaia_same_items(list items, tuple snapshot)

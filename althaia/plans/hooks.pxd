@@ -1,0 +1,7 @@
+"""A schema class's hooks: found and called as upstream does."""
+
+
+cdef object hooks_of(object table, str tag)
+cdef object invoke(
+    object hooks, object schema, bint pass_collection, object data, object original, dict options
+)

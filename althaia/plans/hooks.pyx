@@ -1,0 +1,39 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""A schema class's hooks: found and called as upstream does."""
+
+from itertools import zip_longest
+
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject
+
+
+cdef object hooks_of(object table, str tag):
+    """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
+    cdef PyObject* found = PyDict_GetItemWithError(table, tag)
+    return table[tag] if found is NULL else <object>found
+
+
+cdef object invoke(
+    object hooks, object schema, bint pass_collection, object data, object original, dict options
+):
+    """What ``Schema._invoke_processors`` does; ``options`` are the keywords of each call, ``many``
+    first."""
+    cdef bint each_item = options["many"] and not pass_collection
+    for attr_name, hook_many, config in hooks:
+        if hook_many != pass_collection:
+            continue
+        processor = getattr(schema, attr_name)
+        pass_original = config.get("pass_original", False)
+        if each_item:
+            if pass_original:
+                data = [
+                    processor(item, origin, **options)
+                    for item, origin in zip_longest(data, original)
+                ]
+            else:
+                data = [processor(item, **options) for item in data]
+        elif pass_original:
+            data = processor(data, original, **options)
+        else:
+            data = processor(data, **options)
+    return data
