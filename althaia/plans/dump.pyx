@@ -29,12 +29,13 @@ from libc.stdint cimport int64_t
 
 from althaia.plans.guards cimport Guard, InstanceDict
 from althaia.plans.hooks cimport hooks_of, invoke
-from althaia.plans.instances cimport is_simply_true, nested_field, nested_schema, plucked_key, prototype_of
+from althaia.plans.instances cimport nested_field, nested_schema, plucked_key, prototype_of
 from althaia.plans.primitives cimport (
     althaia_enter,
     althaia_get_value,
     althaia_has_simple_keys,
     althaia_instance_dict,
+    althaia_is_simply_true,
     althaia_iso_date,
     althaia_iso_datetime,
     althaia_iso_time,
@@ -596,7 +597,7 @@ cdef class NestedStep(Step):
         cdef Frame child = <Frame>frame.children[self.site]
         if child is None:
             child = self.open_child(frame)
-            if is_simply_true(type(child.schema)):
+            if althaia_is_simply_true(type(child.schema)):
                 frame.children[self.site] = child
         if value is None:
             return None
@@ -628,7 +629,7 @@ cdef class NestedStep(Step):
     cdef object plucked(self, object result, object schema, Frame frame):
         if result is None:
             return None
-        if is_simply_true(type(schema)):
+        if althaia_is_simply_true(type(schema)):
             key = plucked_key(self.field, schema)
         else:
             # Resolved again each time that upstream asks for it.

@@ -24,7 +24,6 @@ cdef class Shelf:
 
 cdef object prototype_of(object schema, InstanceDict state)
 cdef bint is_light(object schema)
-cdef bint is_simply_true(object cls)
 cdef object nested_field(object field, object parent)
 cdef object nested_schema(object field)
 cdef object plucked_key(object field, object schema)

@@ -20,7 +20,7 @@ from cpython.dict cimport PyDict_SetItem
 from cpython.object cimport PyObject
 
 from althaia.plans.guards cimport Guard, InstanceDict
-from althaia.plans.primitives cimport althaia_instance_dict
+from althaia.plans.primitives cimport althaia_instance_dict, althaia_is_simply_true
 
 
 cdef extern from *:
@@ -537,13 +537,7 @@ cdef object nested_schema(object field):
             field._schema = twin._schema
             raise
         return field._schema
-    return field._schema if is_simply_true(type(field._schema)) else field.schema
-
-
-cdef bint is_simply_true(object cls):
-    """Whether an instance is true without being asked; upstream asks a nested schema each
-    time, and resolves one that says no again."""
-    return not hasattr(cls, "__bool__") and not hasattr(cls, "__len__")
+    return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
 
 
 cdef object resolve(object field):

@@ -23,12 +23,13 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.guards cimport Guard, InstanceDict
 from althaia.plans.hooks cimport hooks_of, invoke
-from althaia.plans.instances cimport is_simply_true, nested_field, nested_schema, plucked_key, prototype_of
+from althaia.plans.instances cimport nested_field, nested_schema, plucked_key, prototype_of
 from althaia.plans.primitives cimport (
     althaia_email_is_plain,
     althaia_enter,
     althaia_has_simple_keys,
     althaia_instance_dict,
+    althaia_is_simply_true,
     althaia_leave,
     althaia_tick,
     althaia_url_is_plain,
@@ -971,7 +972,7 @@ cdef class LoadNestedStep(LoadStep):
         partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
         if frame.children[self.site] is None:
             field = nested_field(self.field, frame.schema)
-            if field._schema is not None and not is_simply_true(type(field._schema)):
+            if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
                 return own_load(field, value, self.key, data, frame)
         child = self.child_of(frame, partial)
         many = True if child.schema.many or self.field.many else False
@@ -986,7 +987,7 @@ cdef class LoadNestedStep(LoadStep):
             else:
                 value = {self.key_in(child, frame): value}
         # A schema that may be false is resolved again each time that upstream asks for it.
-        if child.plan is None or not is_simply_true(type(child.schema)):
+        if child.plan is None or not althaia_is_simply_true(type(child.schema)):
             return self.load_by_call(value, partial, frame)
         althaia_enter()
         try:
@@ -996,7 +997,7 @@ cdef class LoadNestedStep(LoadStep):
 
     cdef object key_in(self, LoadFrame child, LoadFrame frame):
         """The key of the plucked field in its schema's input."""
-        if is_simply_true(type(child.schema)):
+        if althaia_is_simply_true(type(child.schema)):
             return plucked_key(self.field, child.schema)
         return nested_field(self.field, frame.schema)._field_data_key
 
@@ -1017,7 +1018,7 @@ cdef class LoadNestedStep(LoadStep):
         )
         child.large = frame.large
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
-        if frame.sub_partials is None and is_simply_true(type(schema)):
+        if frame.sub_partials is None and althaia_is_simply_true(type(schema)):
             frame.children[self.site] = child
         return child
 

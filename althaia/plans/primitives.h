@@ -141,6 +141,17 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
     return althaia_getattr(obj, key, missing);
 }
 
+/* 1 where the instances of a class are true without being asked; upstream asks a nested schema
+ * each time, and resolves one that says no again. */
+static int
+althaia_is_simply_true(PyObject *cls)
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    return (type->tp_as_number == NULL || type->tp_as_number->nb_bool == NULL)
+        && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_length == NULL)
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_length == NULL);
+}
+
 /* ---- Snapshots -------------------------------------------------------------------- */
 
 /* The version tag of a type, assigned where it has none yet; 0 where none can be had.

@@ -9,6 +9,7 @@ cdef extern from "althaia/plans/primitives.h":
     void* althaia_instance_dict(object obj)
 
     bint althaia_has_simple_keys(dict mapping)
+    bint althaia_is_simply_true(object cls)
     unsigned int althaia_type_tag(object type_)
     bint althaia_same_entries(object mapping, tuple snapshot, object any_)
     bint althaia_same_items(list items, tuple snapshot)

@@ -317,6 +317,7 @@ def test_mapped_objects(ma: Any, log: Any, expired: bool) -> None:
         session.commit()
         log.attempt(schema.dump, session.query(Author).order_by(authors.c.id), many=True)
         log.attempt(schema.dump, author)
+    connection.dispose()
     registry.dispose()
 
 
@@ -334,3 +335,4 @@ def test_rows_of_a_table(ma: Any, log: Any) -> None:
         log.attempt(schema.dump, rows[0])
         log.attempt(schema.dump, [row._mapping for row in rows], many=True)
         log.attempt(schema.dump, connection.execute(sa.text("select 3 as f")), many=True)
+    engine.dispose()
