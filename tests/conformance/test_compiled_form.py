@@ -769,7 +769,8 @@ def test_tracebacks_show_upstreams_lines() -> None:
 
 # What follows are the accepted differences: docs/differences.md lists each with its reason.
 
-WRITTEN_BY_THE_INTERPRETER = {"__firstlineno__", "__static_attributes__"}
+# The last is copyreg's memory of a class whose instance was copied or pickled.
+WRITTEN_BY_THE_INTERPRETER = {"__firstlineno__", "__static_attributes__", "__slotnames__"}
 
 
 @needs_compiled
