@@ -1,7 +1,6 @@
 from libc.stdint cimport int64_t
 
-from althaia.plans.guards cimport Guard
-from althaia.plans.templates cimport Template
+from althaia.plans.plan cimport Plan
 
 
 cdef class Frame:
@@ -25,22 +24,10 @@ cdef class Step:
     cdef object convert(self, object value, object obj, Frame frame)
 
 
-cdef class DumpPlan:
-    cdef readonly tuple steps
-    cdef readonly Guard guard
-    cdef readonly bint whole
-    cdef readonly bint nestable
-    cdef readonly bint many_allowed
-    cdef readonly str declined
-    cdef readonly int sites
-    cdef readonly object schema_class
-    cdef readonly object dict_class
-    cdef Template template
-    cdef readonly object hooks
-    cdef readonly object statistics
+cdef class DumpPlan(Plan):
+    pass
 
 
 cdef object run(DumpPlan plan, object obj, bint many, Frame frame)
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, Frame frame)
 cdef Frame open_frame(DumpPlan plan, object schema)
-cdef DumpPlan valid_plan(object schema)

@@ -27,14 +27,14 @@ from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
-from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.guards cimport DUMP, Guard
 from althaia.plans.hooks cimport hooks_of, invoke
-from althaia.plans.instances cimport nested_field, nested_schema, plucked_key, prototype_of
+from althaia.plans.instances cimport nested_field, nested_schema, plucked_key
+from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
     althaia_enter,
     althaia_get_value,
     althaia_has_simple_keys,
-    althaia_instance_dict,
     althaia_is_simply_true,
     althaia_iso_date,
     althaia_iso_datetime,
@@ -105,25 +105,6 @@ cdef Frame open_frame(DumpPlan plan, object schema):
     if plan is not None and plan.sites:
         frame.children = [None] * plan.sites
     return frame
-
-
-cdef DumpPlan valid_plan(object schema):
-    """The plan published for this schema if its guard holds, else None."""
-    cdef void* found = althaia_instance_dict(schema)
-    cdef InstanceDict state
-    cdef DumpPlan plan
-    if found is NULL or type(<object>found) is not InstanceDict:
-        return None
-    state = <InstanceDict>found
-    if state.variant is not None:
-        schema = prototype_of(schema, state)
-        return None if schema is None else valid_plan(schema)
-    # Without the GIL another thread may drop the plan between the look and the reference.
-    with cython.critical_section(state):
-        plan = <DumpPlan>state.dump_plan
-    if plan is None or not plan.guard.holds(schema, state):
-        return None
-    return plan
 
 
 # ---- Steps --------------------------------------------------------------------------
@@ -644,44 +625,14 @@ cdef class NestedStep(Step):
 
 @cython.final
 @cython.no_gc_clear
-cdef class DumpPlan:
-    """How one schema dumps.
+cdef class DumpPlan(Plan):
+    """How one schema dumps: a :class:`Step` for each dumped field."""
 
-    :param steps: a :class:`Step` for each dumped field, in order.
-    :param guard: what the plan rests on.
-    :param whole: the plan may stand for all of upstream's ``Schema.dump``, hooks included.
-    :param nestable: the schema's ``dump`` is upstream's too, so that a parent may run the
-        plan without calling it.
-    :param many_allowed: the plan may run over a collection itself (``Schema._serialize``
-        is upstream's, so that nobody is waiting to be called per item).
-    :param declined: why there are no steps and upstream's own code runs, else "".
-    :param sites: how many nested sites the steps number.
-    :param dict_class: the schema's ``dict_class``.
-    :param hooks: the schema class's table of hooks.
-    """
-
-    def __init__(
-        self, tuple steps, Guard guard, *, schema_class, dict_class, hooks,
-        statistics, bint whole=False, bint nestable=False, bint many_allowed=False,
-        int sites=0, str declined="",
-    ):
-        self.steps = steps
-        self.nestable = nestable
-        self.declined = declined
-        self.guard = guard
-        self.whole = whole
-        self.many_allowed = many_allowed
-        self.sites = sites
-        self.schema_class = schema_class
-        self.dict_class = dict_class
-        self.hooks = hooks
-        self.statistics = statistics
+    def __init__(self, tuple steps, Guard guard, **what):
+        Plan.__init__(self, steps, guard, **what)
         keys = [step.key for step in steps]
-        if dict_class is dict and None not in keys and len(set(keys)) == len(keys):
+        if self.dict_class is dict and None not in keys and len(set(keys)) == len(keys):
             self.template = Template(tuple(keys))
-
-    def __repr__(self):
-        return f"<DumpPlan of {self.schema_class.__name__}: {list(self.steps)!r}>"
 
 
 cdef object read(Step step, object obj, Frame frame):
@@ -780,7 +731,7 @@ cdef object run_with_hooks(DumpPlan plan, object obj, object many, Frame frame):
     cdef object data = obj
     if hooks:
         data = invoke_both(hooks, data, obj, many, frame.schema)
-        if valid_plan(frame.schema) is not plan:
+        if valid_plan(frame.schema, DUMP) is not plan:
             return run_changed(frame.schema, obj, data, many)
     data = run(plan, data, many, frame)
     hooks = hooks_of(plan.hooks, "post_dump")

@@ -16,10 +16,8 @@ from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
 from althaia.plans.statistics import by_class
 
-cimport cython
-
-from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks, valid_plan
-from althaia.plans.guards cimport InstanceDict, instance_dict
+from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks
+from althaia.plans.guards cimport DUMP, LOAD, InstanceDict, instance_dict
 from althaia.plans.instances cimport prototype_of
 from althaia.plans.load cimport (
     LoadFrame,
@@ -28,8 +26,8 @@ from althaia.plans.load cimport (
     load_whole,
     open_load_frame,
     plannable_partial,
-    valid_load_plan,
 )
+from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport althaia_enter, althaia_leave
 from althaia.plans.statistics cimport Counters, Statistics, statistics_of
 
@@ -97,45 +95,37 @@ def plan_of(schema, bint large):
 
     ``large`` says that the parent's call is.
     """
-    cdef DumpPlan plan = find(schema, large)
+    cdef Plan plan = find(schema, DUMP, large)
     return None if plan is None or plan.declined else plan
 
 
-cdef Counters dump_counters(object schema):
+def load_plan_of(schema, bint large):
+    """The same for loading."""
+    cdef Plan plan = find(schema, LOAD, large)
+    return None if plan is None or plan.declined else plan
+
+
+cdef Counters counters_of(object schema, int direction):
     cdef Statistics statistics = statistics_of(type(schema))
-    return statistics.dump
+    return statistics.load if direction == LOAD else statistics.dump
 
 
 def build(schema):
     """Analyse a schema whatever has been published for it: a :class:`DumpPlan`."""
     _instances.build_in_full(schema)
-    return analyse_dump.analyse(upstream, schema, dump_counters(schema))
+    return analyse_dump.analyse(upstream, schema, counters_of(schema, DUMP))
+
+
+def build_load(schema):
+    """Analyse a schema whatever has been published for it: a :class:`LoadPlan`."""
+    _instances.build_in_full(schema)
+    return analyse_load.analyse(upstream, schema, counters_of(schema, LOAD))
 
 
 cdef object plain_many(object schema):
     """``schema.many`` where it is an ordinary attribute, else None; runs no user code."""
     cdef InstanceDict state = instance_dict(schema)
     return None if state is None else state.get("many")
-
-
-cdef Counters load_counters(object schema):
-    cdef Statistics statistics = statistics_of(type(schema))
-    return statistics.load
-
-
-def load_plan_of(schema, bint large):
-    """The load plan of a schema that a parent's plan has reached, or None.
-
-    ``large`` says that the parent's call is.
-    """
-    cdef LoadPlan plan = find_load_plan(schema, large)
-    return None if plan is None or plan.declined else plan
-
-
-def build_load(schema):
-    """Analyse a schema whatever has been published for it: a :class:`LoadPlan`."""
-    _instances.build_in_full(schema)
-    return analyse_load.analyse(upstream, schema, load_counters(schema))
 
 
 cdef bint is_large(object obj, object many):
@@ -149,27 +139,25 @@ cdef bint is_large(object obj, object many):
     return True
 
 
-cdef DumpPlan find(object schema, bint large):
+cdef Plan find(object schema, int direction, bint large):
     """The plan for this call, built where that pays, or None."""
-    cdef DumpPlan plan = valid_plan(schema)
-    if plan is not None:
-        return plan
-    return find_anew(schema, large)
+    cdef Plan plan = valid_plan(schema, direction)
+    return find_anew(schema, direction, large) if plan is None else plan
 
 
-cdef bint is_due(int* drops, int* wait, bint dropped, bint large):
-    """Whether a plan is to be built for this call; ``drops`` and ``wait`` are the schema's.
+cdef bint is_due(InstanceDict state, int direction, bint dropped, bint large):
+    """Whether a plan is to be built for this call.
 
     A schema waits for its second use, and the longer the more plans it has invalidated.
     """
     if dropped:
-        drops[0] += 1
-        wait[0] = min(1 << min(drops[0], 10), LONGEST_WAIT)
-    elif drops[0] == 0 and wait[0] == 0:
-        wait[0] = FIRST_WAIT
-    if wait[0] > 0:
-        wait[0] -= 1
-    return wait[0] == 0 or large or at_once
+        state.drops[direction] += 1
+        state.waits[direction] = min(1 << min(state.drops[direction], 10), LONGEST_WAIT)
+    elif state.drops[direction] == 0 and state.waits[direction] == 0:
+        state.waits[direction] = FIRST_WAIT
+    if state.waits[direction] > 0:
+        state.waits[direction] -= 1
+    return state.waits[direction] == 0 or large or at_once
 
 
 cdef bint may_publish(object schema, plan, Counters counters) except -1:
@@ -190,63 +178,28 @@ cdef InstanceDict plan_holder(object schema):
     return None if state is None or state.building else state
 
 
-cdef DumpPlan find_anew(object schema, bint large):
+cdef Plan find_anew(object schema, int direction, bint large):
+    """Drop the plan that does not hold any more; build another where that pays."""
     cdef InstanceDict state = plan_holder(schema)
     cdef bint dropped
-    cdef DumpPlan plan
+    cdef Plan plan
     cdef Counters counters
     if state is None:
         return None
     if state.variant is not None:
         schema = prototype_of(schema, state)
-        return None if schema is None else find(schema, large)
-    dropped = state.dump_plan is not None
+        return None if schema is None else find(schema, direction, large)
+    dropped = state.published(direction) is not None
     if dropped:
-        counters = dump_counters(schema)
+        counters = counters_of(schema, direction)
         counters.invalidated += 1
-        with cython.critical_section(state):
-            state.dump_plan = None
-    if not is_due(&state.dump_drops, &state.dump_wait, dropped, large):
+        state.publish(direction, None)
+    if not is_due(state, direction, dropped, large):
         return None
-    plan = build(schema)
+    plan = build_load(schema) if direction == LOAD else build(schema)
     if not may_publish(schema, plan, <Counters>plan.statistics):
         return None
-    # The one store that publishes.
-    with cython.critical_section(state):
-        state.dump_plan = plan
-    return plan
-
-
-cdef LoadPlan find_load_plan(object schema, bint large):
-    """The plan for this call, built where that pays, or None."""
-    cdef LoadPlan plan = valid_load_plan(schema)
-    return find_load_plan_anew(schema, large) if plan is None else plan
-
-
-cdef LoadPlan find_load_plan_anew(object schema, bint large):
-    cdef InstanceDict state = plan_holder(schema)
-    cdef bint dropped
-    cdef LoadPlan plan
-    cdef Counters counters
-    if state is None:
-        return None
-    if state.variant is not None:
-        schema = prototype_of(schema, state)
-        return None if schema is None else find_load_plan(schema, large)
-    dropped = state.load_plan is not None
-    if dropped:
-        counters = load_counters(schema)
-        counters.invalidated += 1
-        with cython.critical_section(state):
-            state.load_plan = None
-    if not is_due(&state.load_drops, &state.load_wait, dropped, large):
-        return None
-    plan = build_load(schema)
-    if not may_publish(schema, plan, <Counters>plan.statistics):
-        return None
-    # The one store that publishes.
-    with cython.critical_section(state):
-        state.load_plan = plan
+    state.publish(direction, plan)
     return plan
 
 
@@ -264,12 +217,14 @@ cdef Py_ssize_t count(object obj, bint many, object result):
 def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
     cdef Frame frame
-    cdef DumpPlan plan = valid_plan(schema)
+    cdef DumpPlan plan = valid_plan(schema, DUMP)
     cdef Counters counters
     if plan is None:
-        plan = find_anew(schema, is_large(obj, plain_many(schema) if many is None else many))
+        plan = find_anew(
+            schema, DUMP, is_large(obj, plain_many(schema) if many is None else many)
+        )
         if plan is None:
-            counters = dump_counters(schema)
+            counters = counters_of(schema, DUMP)
             counters.unplanned += 1
             return DECLINED
     counters = <Counters>plan.statistics
@@ -293,10 +248,10 @@ def dump(schema, obj, many):
 def serialize(schema, obj, many):
     """``Schema._serialize``: the serialized object(s), or DECLINED."""
     cdef Frame frame
-    cdef DumpPlan plan = valid_plan(schema)
+    cdef DumpPlan plan = valid_plan(schema, DUMP)
     cdef Counters counters
     if plan is None:
-        plan = find_anew(schema, is_large(obj, many))
+        plan = find_anew(schema, DUMP, is_large(obj, many))
         if plan is None:
             return DECLINED
     if plan.declined or (many and obj is not None and not plan.many_allowed):
@@ -317,14 +272,14 @@ def serialize(schema, obj, many):
 def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
     cdef LoadFrame frame
-    cdef LoadPlan plan = valid_load_plan(schema)
+    cdef LoadPlan plan = valid_plan(schema, LOAD)
     cdef Counters counters
     if plan is None:
-        plan = find_load_plan_anew(
-            schema, is_large(data, plain_many(schema) if many is None else many)
+        plan = find_anew(
+            schema, LOAD, is_large(data, plain_many(schema) if many is None else many)
         )
         if plan is None:
-            counters = load_counters(schema)
+            counters = counters_of(schema, LOAD)
             counters.unplanned += 1
             return DECLINED
     counters = <Counters>plan.statistics
@@ -353,10 +308,10 @@ def load(schema, data, many, partial, unknown, bint postprocess):
 def deserialize(schema, data, error_store, bint many, partial, unknown, index):
     """``Schema._deserialize``: the deserialized object(s), or DECLINED."""
     cdef LoadFrame frame
-    cdef LoadPlan plan = valid_load_plan(schema)
+    cdef LoadPlan plan = valid_plan(schema, LOAD)
     cdef Counters counters
     if plan is None:
-        plan = find_load_plan_anew(schema, is_large(data, many))
+        plan = find_anew(schema, LOAD, is_large(data, many))
         if plan is None:
             return DECLINED
     if (

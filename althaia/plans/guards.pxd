@@ -29,6 +29,11 @@ cdef class Guard:
     cdef int _watch_entries(self) except -1
 
 
+cdef enum Direction:
+    DUMP = 0
+    LOAD = 1
+
+
 cdef class InstanceDict(dict):
     cdef object dump_plan
     cdef object load_plan
@@ -36,7 +41,10 @@ cdef class InstanceDict(dict):
     cdef object arguments
     cdef dict nested
     cdef bint building
-    cdef int dump_drops, dump_wait, load_drops, load_wait
+    # By direction: plans dropped so far, and uses to wait for before the next is built.
+    cdef int[2] drops, waits
+    cdef object published(self, int direction)
+    cdef int publish(self, int direction, object plan) except -1
 
 
 cdef InstanceDict instance_dict(object schema)

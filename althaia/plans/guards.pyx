@@ -288,10 +288,26 @@ cdef class InstanceDict(dict):
             plain[deepcopy(key, memo)] = deepcopy(value, memo)
         return plain
 
+    # Without the GIL another thread may drop a plan between the look and the reference.
+
+    cdef object published(self, int direction):
+        """The plan for this direction, or None."""
+        with cython.critical_section(self):
+            return self.load_plan if direction == LOAD else self.dump_plan
+
+    cdef int publish(self, int direction, object plan) except -1:
+        """The one store that others see; None drops."""
+        with cython.critical_section(self):
+            if direction == LOAD:
+                self.load_plan = plan
+            else:
+                self.dump_plan = plan
+        return 0
+
     def clear_plans(self):
         """Forget the plans."""
-        self.dump_plan = None
-        self.load_plan = None
+        self.publish(DUMP, None)
+        self.publish(LOAD, None)
 
 
 cdef InstanceDict instance_dict(object schema):

@@ -1,5 +1,4 @@
-from althaia.plans.guards cimport Guard
-from althaia.plans.templates cimport Template
+from althaia.plans.plan cimport Plan
 
 
 cdef class LoadFrame:
@@ -50,27 +49,14 @@ cdef class LoadStep:
     cdef object validate(self, object value, LoadFrame frame)
 
 
-cdef class LoadPlan:
-    cdef readonly tuple steps
-    cdef readonly Guard guard
-    cdef readonly bint whole
-    cdef readonly bint nestable
-    cdef readonly bint many_allowed
+cdef class LoadPlan(Plan):
     cdef readonly bint silent_errors
-    cdef readonly str declined
-    cdef readonly int sites
-    cdef readonly object schema_class
-    cdef readonly object dict_class
-    cdef Template template
     cdef readonly set keys
     cdef readonly bint unique_keys
     cdef readonly bint shows_input
-    cdef readonly object hooks
-    cdef readonly object statistics
 
 
 cdef LoadFrame open_load_frame(LoadPlan plan, object schema, object many, object partial, object unknown)
 cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame)
 cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess)
-cdef LoadPlan valid_load_plan(object schema)
 cdef bint plannable_partial(object partial)

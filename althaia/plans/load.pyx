@@ -21,14 +21,14 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 
-from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.guards cimport LOAD, Guard
 from althaia.plans.hooks cimport hooks_of, invoke
-from althaia.plans.instances cimport nested_field, nested_schema, plucked_key, prototype_of
+from althaia.plans.instances cimport nested_field, nested_schema, plucked_key
+from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
     althaia_email_is_plain,
     althaia_enter,
     althaia_has_simple_keys,
-    althaia_instance_dict,
     althaia_is_simply_true,
     althaia_leave,
     althaia_tick,
@@ -193,25 +193,6 @@ cdef LoadFrame open_load_frame(
         elif partial is not None:
             frame.sub_partials = sub_partials(plan, partial)
     return frame
-
-
-cdef LoadPlan valid_load_plan(object schema):
-    """The plan published for this schema if its guard holds, else None."""
-    cdef void* found = althaia_instance_dict(schema)
-    cdef InstanceDict state
-    cdef LoadPlan plan
-    if found is NULL or type(<object>found) is not InstanceDict:
-        return None
-    state = <InstanceDict>found
-    if state.variant is not None:
-        schema = prototype_of(schema, state)
-        return None if schema is None else valid_load_plan(schema)
-    # Without the GIL another thread may drop the plan between the look and the reference.
-    with cython.critical_section(state):
-        plan = <LoadPlan>state.load_plan
-    if plan is None or not plan.guard.holds(schema, state):
-        return None
-    return plan
 
 
 # ---- Checks -------------------------------------------------------------------------
@@ -1048,52 +1029,27 @@ cdef class LoadNestedStep(LoadStep):
 
 @cython.final
 @cython.no_gc_clear
-cdef class LoadPlan:
-    """How one schema loads.
+cdef class LoadPlan(Plan):
+    """How one schema loads: a :class:`LoadStep` for each loaded field.
 
-    :param steps: a :class:`LoadStep` for each loaded field, in order.
-    :param guard: what the plan rests on.
-    :param whole: the plan may stand for all of upstream's ``Schema._do_load``.
-    :param nestable: ``load`` and ``_do_load`` are upstream's, so that a parent may run the
-        plan without calling them.
-    :param many_allowed: the plan may run over a collection itself.
     :param silent_errors: ``handle_error`` is upstream's, which does nothing.
-    :param declined: why there are no steps and upstream's own code runs, else "".
-    :param sites: how many nested sites the steps number.
 
     ``shows_input`` says that a field's own method is given the input, and may change it.
     """
 
-    def __init__(
-        self, tuple steps, Guard guard, *, schema_class, dict_class, hooks, statistics,
-        bint whole=False, bint nestable=False, bint many_allowed=False,
-        bint silent_errors=False, int sites=0, str declined="",
-    ):
-        self.steps = steps
-        self.guard = guard
-        self.whole = whole
-        self.nestable = nestable
-        self.many_allowed = many_allowed
+    def __init__(self, tuple steps, Guard guard, *, bint silent_errors=False, **what):
+        Plan.__init__(self, steps, guard, **what)
         self.silent_errors = silent_errors
-        self.declined = declined
-        self.sites = sites
-        self.schema_class = schema_class
-        self.dict_class = dict_class
-        self.hooks = hooks
-        self.statistics = statistics
         self.keys = {step.key for step in steps}
         self.unique_keys = len(self.keys) == len(steps)
         self.shows_input = not all(step.narrow for step in steps)
         targets = [step.target for step in steps]
         if (
-            dict_class is dict
+            self.dict_class is dict
             and len(set(targets)) == len(targets)
             and not any(step.dotted for step in steps)
         ):
             self.template = Template(tuple(targets))
-
-    def __repr__(self):
-        return f"<LoadPlan of {self.schema_class.__name__}: {list(self.steps)!r}>"
 
 
 cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
@@ -1263,7 +1219,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             errors = error.normalized_messages()
             preprocessed = False
         else:
-            if valid_load_plan(frame.schema) is not plan or not plannable_partial(frame.partial):
+            if valid_plan(frame.schema, LOAD) is not plan or not plannable_partial(frame.partial):
                 return load_changed(processed, data, frame, postprocess)
             if frame.sub_partials is not None:
                 frame.sub_partials = sub_partials(plan, frame.partial)

@@ -1,0 +1,22 @@
+"""What a plan for dumping and a plan for loading have in common."""
+
+from althaia.plans.guards cimport Guard
+from althaia.plans.templates cimport Template
+
+
+cdef class Plan:
+    cdef readonly tuple steps
+    cdef readonly Guard guard
+    cdef readonly bint whole
+    cdef readonly bint nestable
+    cdef readonly bint many_allowed
+    cdef readonly str declined
+    cdef readonly int sites
+    cdef readonly object schema_class
+    cdef readonly object dict_class
+    cdef readonly object hooks
+    cdef readonly object statistics
+    cdef Template template
+
+
+cdef Plan valid_plan(object schema, int direction)

@@ -1,0 +1,63 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""What a plan for dumping and a plan for loading have in common, and where a valid one is found."""
+
+cimport cython
+
+from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.instances cimport prototype_of
+from althaia.plans.primitives cimport althaia_instance_dict
+
+
+@cython.no_gc_clear
+cdef class Plan:
+    """How one schema dumps, or loads; immutable.
+
+    :param steps: what is done for each field, in order.
+    :param guard: what the plan rests on.
+    :param whole: the plan may stand for all of upstream's ``Schema.dump`` or ``Schema._do_load``,
+        hooks included.
+    :param nestable: these methods are upstream's, so that a parent may run the plan without
+        calling them.
+    :param many_allowed: the plan may run over a collection itself (``Schema._serialize`` or
+        ``Schema._deserialize`` is upstream's, so that nobody is waiting to be called per item).
+    :param declined: why there are no steps and upstream's own code runs, else "".
+    :param sites: how many nested sites the steps number.
+    :param dict_class: the schema's ``dict_class``.
+    :param hooks: the schema class's table of hooks.
+    :param statistics: the counters of this direction.
+    """
+
+    def __init__(
+        self, tuple steps, Guard guard, *, schema_class, dict_class, hooks, statistics,
+        bint whole=False, bint nestable=False, bint many_allowed=False, int sites=0,
+        str declined="",
+    ):
+        self.steps = steps
+        self.guard = guard
+        self.whole = whole
+        self.nestable = nestable
+        self.many_allowed = many_allowed
+        self.declined = declined
+        self.sites = sites
+        self.schema_class = schema_class
+        self.dict_class = dict_class
+        self.hooks = hooks
+        self.statistics = statistics
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {self.schema_class.__name__}: {list(self.steps)!r}>"
+
+
+cdef Plan valid_plan(object schema, int direction):
+    """The plan published for this schema and direction if its guard holds, else None."""
+    cdef void* found = althaia_instance_dict(schema)
+    cdef InstanceDict state
+    cdef Plan plan
+    if found is NULL or type(<object>found) is not InstanceDict:
+        return None
+    state = <InstanceDict>found
+    if state.variant is not None:
+        schema = prototype_of(schema, state)
+        return None if schema is None else valid_plan(schema, direction)
+    plan = <Plan>state.published(direction)
+    return plan if plan is not None and plan.guard.holds(schema, state) else None
