@@ -79,19 +79,8 @@ bench-check: build
 bench-baseline: build
 	$(BIN)/python -m benchmarks.instructions --update --baseline $(BASELINE)
 
-# The interpreter itself is not instrumented, so the sanitizer comes in before it, and what
-# Python leaks on purpose at its end does not count.
-SANITIZE_TREE ?= build/sanitize
-SANITIZE_TESTS ?= tests/conformance tests/plans tests/invalidation tests/threads tests/hostile
-SANITIZER := -fsanitize=address,undefined -fno-sanitize-recover=undefined
-
 sanitize: $(READY)
-	$(BIN)/python -m buildtools copy --to $(SANITIZE_TREE)
-	CFLAGS="-O0 -g $(SANITIZER)" LDFLAGS="$(SANITIZER)" $(BIN)/python $(SANITIZE_TREE)/build_ext.py
-	cd $(SANITIZE_TREE) && \
-	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	$(abspath $(BIN))/python -m pytest -p no:cacheprovider $(PYTEST_ARGS) $(wildcard $(SANITIZE_TESTS))
+	$(BIN)/python -m buildtools sanitize
 
 clean:
 	rm -rf build dist .venv .venv-pure .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -17,7 +17,13 @@ from buildtools.layout import Layout
 
 # Unaligned access is CPython's own way in places that are inlined into our modules.
 FLAGS = "-fsanitize=address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined"
-TESTS = ("tests/conformance", "tests/invalidation", "tests/hostile")
+TESTS = (
+    "tests/plans",
+    "tests/invalidation",
+    "tests/threads",
+    "tests/hostile",
+    "tests/conformance",
+)
 # Sanitized frames are several times as large and code several times as slow: what measures a
 # small stack, a wait or a second says nothing there.
 LEFT_OUT = "not 128_kib and not interruptions and not adversary"
