@@ -59,7 +59,7 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> dump.DumpPlan:
             raise Opaque("_hooks is no dictionary")
         steps = tuple(_step(analysis, name, field) for name, field in analysis.items())
     except Opaque as opaque:
-        return dump.DumpPlan((), _bare_guard(analysis, members), declined=opaque.reason, **common)
+        return dump.DumpPlan((), _bare_guard(analysis), declined=opaque.reason, **common)
     common.update(dict_class=dict_class, hooks=hooks)
     processors = analysis.schema_method_is_upstreams(
         "_invoke_dump_processors"
@@ -78,10 +78,9 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> dump.DumpPlan:
     )
 
 
-def _bare_guard(analysis: Analysis, members: Any) -> Any:
+def _bare_guard(analysis: Analysis) -> Any:
     """A guard for a declined plan: what it was declined for may have changed."""
-    if not isinstance(members, dict):
-        analysis.members = {}
+    analysis.leave_out_members()
     return analysis.guard()
 
 

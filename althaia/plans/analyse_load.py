@@ -63,8 +63,7 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> load.LoadPlan:
             raise Opaque("_hooks is no dictionary")
         steps = tuple(_step(analysis, name, field) for name, field in analysis.items())
     except Opaque as opaque:
-        if not isinstance(members, dict):
-            analysis.members = {}
+        analysis.leave_out_members()
         return load.LoadPlan((), analysis.guard(), declined=opaque.reason, **common)
     common.update(dict_class=dict_class, hooks=hooks)
     own = {name: analysis.schema_method_is_upstreams(name) for name in WHOLE + NESTABLE}

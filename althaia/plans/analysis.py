@@ -41,7 +41,9 @@ class Analysis:
         self.members = members
         # Copied before anything is read, like all that is watched: a thread that changes
         # something meanwhile must find a guard that does not hold.
-        self._members = snapshot(members) if type(members) in (dict, OrderedDict) else None
+        self._members: tuple[Any, ...] | None = (
+            snapshot(members) if type(members) in (dict, OrderedDict) else None
+        )
         self.state: dict[str, Any] = object.__getattribute__(schema, "__dict__")
         self.sites = 0
         self._types: dict[int, tuple[type, int]] = {}
@@ -56,6 +58,11 @@ class Analysis:
         """Names and fields of the mapping, as they were when the analysis began."""
         flat = self._members or ()
         return list(zip(flat[::2], flat[1::2], strict=True))
+
+    def leave_out_members(self) -> None:
+        """Do not watch a mapping that is no plain one: asking it might run user code."""
+        if self._members is None:
+            self.members, self._members = {}, ()
 
     # -- What is watched
 
@@ -107,7 +114,7 @@ class Analysis:
         return Guard(
             tuple(self._schema_names.items()),
             self.members,
-            snapshot(self.members) if self._members is None else self._members,
+            self._members,
             tuple(self._types.values()),
             tuple(
                 (field, cls, snapshot(state, self._unwatched.get(key, ())))

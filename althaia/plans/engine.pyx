@@ -128,9 +128,14 @@ cdef object plain_many(object schema):
     return None if state is None else state.get("many")
 
 
+cdef bint is_plainly_true(object flag):
+    """Whether a flag is true without asking an object of the user's."""
+    return (type(flag) is bool or type(flag) is int) and flag
+
+
 cdef bint is_large(object obj, object many):
     """Whether one call is likely to repay the building of a plan."""
-    if not many or obj is None:
+    if obj is None or not is_plainly_true(many):
         return False
     if type(obj) is list:
         return len(<list>obj) >= LARGE
@@ -203,9 +208,9 @@ cdef Plan find_anew(object schema, int direction, bint large):
     return plan
 
 
-cdef Py_ssize_t count(object obj, bint many, object result):
+cdef Py_ssize_t count(object obj, object many, object result):
     """How many objects a call was given, as far as that can be known without asking them."""
-    if not many or obj is None:
+    if obj is None or not is_plainly_true(many):
         return 1
     if type(obj) is list:
         return len(<list>obj)
@@ -254,7 +259,9 @@ def serialize(schema, obj, many):
         plan = find_anew(schema, DUMP, is_large(obj, many))
         if plan is None:
             return DECLINED
-    if plan.declined or (many and obj is not None and not plan.many_allowed):
+    if plan.declined or not isinstance(many, bool):
+        return DECLINED
+    if many and obj is not None and not plan.many_allowed:
         return DECLINED
     counters = <Counters>plan.statistics
     counters.calls += 1
@@ -262,7 +269,7 @@ def serialize(schema, obj, many):
     try:
         frame = open_frame(plan, schema)
         frame.large = is_large(obj, many)
-        result = run(plan, obj, bool(many), frame)
+        result = run(plan, obj, many, frame)
     finally:
         althaia_leave()
     counters.objects += count(obj, many, result)
@@ -295,7 +302,7 @@ def load(schema, data, many, partial, unknown, bint postprocess):
     if not plannable_partial(partial):
         return DECLINED
     counters.calls += 1
-    counters.objects += len(<list>data) if many and type(data) is list else 1
+    counters.objects += len(<list>data) if type(data) is list and is_plainly_true(many) else 1
     althaia_enter()
     try:
         frame = open_load_frame(plan, schema, many, partial, unknown)

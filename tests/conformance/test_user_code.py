@@ -267,3 +267,44 @@ def test_a_default_that_becomes_callable(ma: Any, log: Any) -> None:
             del Default.__call__
         repeat(log, schema.load, {})
         repeat(log, schema.dump, {})
+
+
+@scenario
+def test_many_that_counts_how_often_it_is_asked(ma: Any, log: Any) -> None:
+    class Flag:
+        def __bool__(self) -> bool:
+            log("asked")
+            return True
+
+    schema = schema_of(ma, {"f": ma.fields.Integer()})
+    items = [{"f": 1}] * 9
+    for function in (schema.dump, schema.load, schema.validate, schema._serialize):
+        repeat(log, function, items, many=Flag())
+
+
+@pytest.mark.parametrize("name", ["fields", "dump_fields", "load_fields", "declared_fields"])
+@scenario
+def test_a_mapping_of_fields_that_notices_being_read(ma: Any, log: Any, name: str) -> None:
+    class Watched(dict[str, Any]):
+        def items(self) -> Any:
+            log("items")
+            return super().items()
+
+        def __iter__(self) -> Any:
+            log("iter")
+            return super().__iter__()
+
+        def __getitem__(self, key: str) -> Any:
+            log("getitem", key)
+            return super().__getitem__(key)
+
+    schema = schema_of(ma, {"f": ma.fields.Integer(required=True), "g": ma.fields.Raw()})
+    plain = getattr(schema, name)
+    setattr(schema, name, Watched(plain))
+    for data in ({"f": "1"}, {}, {"f": "x", "h": 1}):
+        repeat(log, schema.load, data)
+        repeat(log, schema.dump, data)
+    setattr(schema, name, plain)
+    plain["f"].data_key = "F"
+    repeat(log, schema.load, {"F": 1})
+    repeat(log, schema.dump, {"f": 1})
