@@ -360,6 +360,17 @@ cdef class UrlCheck(Check):
         return Check.failure(self, value)
 
 
+cdef list with_messages(list errors, object messages):
+    """The messages of one validator put to those of the validators before it."""
+    if errors is None:
+        errors = []
+    if isinstance(messages, dict):
+        errors.append(messages)
+    else:
+        errors.extend(messages)
+    return errors
+
+
 cdef object worded(object message):
     """The messages of a ValidationError with this message."""
     return [message] if isinstance(message, (str, bytes)) else message
@@ -469,16 +480,10 @@ cdef class LoadStep:
         for check in self.checks:
             try:
                 messages = check.failure(value)
+                if messages is not PASSED:
+                    errors = with_messages(errors, messages)
             except ValidationError as error:
-                messages = error.messages
-            if messages is PASSED:
-                continue
-            if errors is None:
-                errors = []
-            if isinstance(messages, dict):
-                errors.append(messages)
-            else:
-                errors.extend(messages)
+                errors = with_messages(errors, error.messages)
         if errors:
             frame.messages = errors
             frame.valid_data = None
