@@ -157,16 +157,18 @@ althaia_stack_below_floor(uintptr_t here)
     return -1;
 }
 
-/* An interpreted function that does nothing, or NULL with an error set. */
+/* An interpreted function that does nothing, named for those who meet it in a profile; NULL with
+ * an error set where it cannot be made. */
 static PyObject *
 althaia_make_pause(void)
 {
-    PyObject *names = PyDict_New();
-    PyObject *pause = NULL;
-    if (names != NULL) {
-        pause = PyRun_String("lambda: None", Py_eval_input, names, names);
-        Py_DECREF(names);
-    }
+    PyObject *code = Py_CompileString("def pause(): pass", "<althaia>", Py_file_input);
+    PyObject *names = code != NULL ? PyDict_New() : NULL;
+    PyObject *done = names != NULL ? PyEval_EvalCode(code, names, names) : NULL;
+    PyObject *pause = done != NULL ? Py_XNewRef(PyDict_GetItemString(names, "pause")) : NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(names);
+    Py_XDECREF(code);
     return pause;
 }
 
