@@ -120,6 +120,7 @@ def resolve_hooks(cls: type) -> Any:
     Upstream looks every name of ``dir(cls)`` up in every base. What ``Schema`` was defined
     with carries no hooks.
     """
+    created(cls)
     if not modules or type(cls).__dir__ is not type.__dir__:
         return DECLINED
     known = pristine[modules["schema"]["Schema"]]
@@ -138,6 +139,10 @@ def resolve_hooks(cls: type) -> Any:
         for tag, config in tagged.items():
             hooks[tag].extend((name, many, kwargs) for many, kwargs in config)
     return hooks
+
+
+def created(cls: type) -> None:
+    """A schema class has been made. The engine takes this over once it is loaded."""
 
 
 def construct(

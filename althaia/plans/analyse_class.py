@@ -8,6 +8,8 @@ instances with the same options differ in nothing but identity.
 from __future__ import annotations
 
 import abc
+import copy
+import copyreg
 from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, Generic
@@ -18,8 +20,12 @@ from althaia.plans.guards import Guard
 from althaia.plans.instances import CONSTRUCTION, LIGHT_NAMES
 from althaia.plans.upstream import ABSENT, Upstream, static
 
+# What upstream or the interpreter would ask a prototype itself.
+UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
 EAGER_NAMES = ("many", "partial", "unknown")
+COPYING = {name: vars(copy)[name] for name in ("copy", "deepcopy")}
 OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__")
+COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 OPTION_NAMES = (
     "fields",
     "exclude",
@@ -51,8 +57,13 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
             raise Opaque("this release of marshmallow builds schemas in another way")
         # A prototype is built at another moment, and oftener or less often, than an instance.
         analysis.field_function("schema", "is_collection", "copy")
+        analysis.field_function("fields", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
+        for name, function in COPYING.items():
+            if analysis.watch_entry(vars(copy), name) is not function:
+                raise Opaque(f"copy.{name} is replaced")
         _check_class(analysis, cls)
+        _check_registered(analysis, cls)
         _check_options(analysis, cls)
         if static(cls, "_declared_fields") is not declared:
             raise Opaque("_declared_fields is being changed")
@@ -73,11 +84,11 @@ def _check_class(analysis: Analysis, cls: type) -> None:
             raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
     if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
         raise Opaque("_default_error_messages is not upstream's")
-    for name in OBJECT_METHODS:
-        if static(cls, name) is not object.__dict__[name]:
+    # Copied by upstream where a nested field has one, by ours only where somebody can see it.
+    for name in OBJECT_METHODS + COPY_METHODS:
+        if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
-    # A prototype's end is nobody's business.
-    for name in LIGHT_NAMES | {"__getattr__", "__del__"}:
+    for name in LIGHT_NAMES | UNHEARD:
         if static(cls, name) is not ABSENT:
             raise Opaque(f"{name} is defined by {upstream.owner(cls, name)}")
     for name in EAGER_NAMES:
@@ -118,9 +129,13 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
         raise Opaque("a declared field is bound already")
     method, nested = upstream.fields["Method"], upstream.fields["Nested"]
     if isinstance(field, method):
+        analysis.field_function("utils", "callable_or_raise")
         _check_methods(cls, field, top=top)
     if isinstance(field, nested) and state.get("_schema") is not None:
         raise Opaque("a declared nested field is resolved already")
+    for name in ("only", "exclude"):
+        if type(state.get(name)) is upstream.schema["OrderedSet"]:
+            raise Opaque(f"{name} of a declared field is an OrderedSet, as schemas make them")
     for name in ("inner", "key_field", "value_field"):
         inner = state.get(name)
         if inner is not None:
@@ -145,12 +160,26 @@ def _check_field_class(analysis: Analysis, cls: type) -> None:
                 if name not in HARMLESS and hasattr(type(value), "__get__"):
                     raise Opaque(f"{base.__module__}.{base.__qualname__} defines {name}")
             continue
-        for name, value in pristine.items():
-            if hasattr(type(value), "__get__") and base.__dict__.get(name) is not value:
+        for name in base.__dict__.keys() | pristine.keys():
+            value = pristine.get(name, base.__dict__.get(name))
+            if hasattr(type(value), "__get__") and (
+                name not in pristine or base.__dict__.get(name) is not value
+            ):
                 raise Opaque(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
-    for name in ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setattr__"):
+    _check_registered(analysis, cls)
+    for name in (*COPY_METHODS, "__setattr__"):
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise Opaque(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
+
+
+def _check_registered(analysis: Analysis, cls: type) -> None:
+    """Make sure that instances of a class are not copied by a function that copyreg knows."""
+    if type(cls).__hash__ is not type.__hash__ or type(cls).__eq__ is not type.__eq__:
+        raise Opaque(f"{cls.__module__}.{cls.__qualname__} is hashed by its metaclass")
+    if cls not in seam.pristine:
+        analysis.watch_entry(copyreg.dispatch_table, cls)
+    if cls in copyreg.dispatch_table:
+        raise Opaque(f"{cls.__module__}.{cls.__qualname__} is copied as copyreg says")
 
 
 def _check_methods(cls: type, field: Any, *, top: bool) -> None:

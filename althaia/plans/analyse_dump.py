@@ -74,6 +74,7 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> dump.DumpPlan:
         nestable=whole and own_dump,
         many_allowed=own_serialize,
         sites=analysis.sites,
+        leaves_nested=analysis.leaves_nested,
         **common,
     )
 
@@ -100,6 +101,7 @@ def _step(analysis: Analysis, name: Any, field: Any) -> dump.Step:
             raise Opaque("this release of marshmallow reads values in another way")
         source.update(_source(analysis, name, field))
     except Opaque as opaque:
+        analysis.leave(field)
         return dump.OpaqueStep(field, name, key, dump.Source.SERIALIZE, why=opaque.reason)
     return _conversion(analysis, field, source)
 
@@ -164,6 +166,7 @@ def _conversion(analysis: Analysis, field: Any, source: Source) -> dump.Step:
         return maker(analysis, field, source)
     except Opaque as opaque:
         why = "; ".join(filter(None, (source.get("why"), opaque.reason)))
+        analysis.leave(field)
         return dump.FieldStep(field, **(source | {"why": why}))
 
 
@@ -341,7 +344,8 @@ def _tuple(analysis: Analysis, field: Any, source: Source) -> dump.Step:
         raise Opaque("tuple_fields is no list")
     watched = analysis.watch_list(inner)
     items = tuple(_inner(analysis, each, source["attr"]) for each in watched)
-    return dump.TupleStep(field, **source).configure(items=items)
+    nested = analysis.holds_nested(field)
+    return dump.TupleStep(field, **source).configure(items=items, nested=nested)
 
 
 def _mapping(analysis: Analysis, field: Any, source: Source) -> dump.Step:
@@ -355,7 +359,9 @@ def _mapping(analysis: Analysis, field: Any, source: Source) -> dump.Step:
             continue
         _check_truth(inner)
         steps.append(_inner(analysis, inner, None))
-    return dump.DictStep(field, **source).configure(keys=steps[0], values=steps[1])
+    keys, values = steps
+    nested = analysis.holds_nested(field)
+    return dump.DictStep(field, **source).configure(keys=keys, values=values, nested=nested)
 
 
 def _method(analysis: Analysis, field: Any, source: Source) -> dump.Step:
@@ -396,6 +402,7 @@ def _check_nested(analysis: Analysis, field: Any) -> None:
     nested = analysis.upstream.fields["Nested"]
     if not analysis.upstream.defines(type(field), "schema", nested):
         raise Opaque(f"schema is overridden by {analysis.upstream.owner(type(field), 'schema')}")
+    analysis.check_writable(field)
     # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
     analysis.leave_out(field, "_schema")
 

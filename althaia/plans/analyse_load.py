@@ -76,6 +76,7 @@ def analyse(upstream: Upstream, schema: Any, statistics: Any) -> load.LoadPlan:
         many_allowed=own["_deserialize"],
         silent_errors=own["handle_error"],
         sites=analysis.sites,
+        leaves_nested=analysis.leaves_nested,
         **common,
     )
 
@@ -138,6 +139,7 @@ def _loaded(analysis: Analysis, field: Any, place: Options) -> load.LoadStep:
             raise Opaque("this release of marshmallow deserializes in another way")
         options = place | _around(analysis, field)
     except Opaque as opaque:
+        analysis.leave(field)
         return load.OpaqueLoadStep(field, opaque=True, why=opaque.reason, **place)
     return _conversion(analysis, field, options)
 
@@ -369,6 +371,7 @@ def _conversion(analysis: Analysis, field: Any, options: Options) -> load.LoadSt
         return maker(analysis, field, options)
     except Opaque as opaque:
         why = "; ".join(filter(None, (options.get("why"), opaque.reason)))
+        analysis.leave(field)
         return load.OwnStep(field, **(options | {"why": why}))
 
 
@@ -627,6 +630,7 @@ def _check_nested(analysis: Analysis, field: Any) -> None:
     nested = analysis.upstream.fields["Nested"]
     for name in ("schema", "_load", "_test_collection"):
         analysis.field_method(field, name, nested)
+    analysis.check_writable(field)
     analysis.field_function("fields", "utils")
     analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")
     # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.

@@ -46,6 +46,7 @@ class Analysis:
         )
         self.state: dict[str, Any] = object.__getattribute__(schema, "__dict__")
         self.sites = 0
+        self.leaves_nested = False
         self._types: dict[int, tuple[type, int]] = {}
         self._fields: dict[int, tuple[Any, type, dict[str, Any]]] = {}
         self._unwatched: dict[int, tuple[str, ...]] = {}
@@ -122,6 +123,20 @@ class Analysis:
             ),
             tuple(self._lists),
             tuple(self._entries.values()),
+        )
+
+    def leave(self, field: Any) -> None:
+        """Note that a field's own code converts: a nested one then keeps its schema itself."""
+        self.leaves_nested = self.leaves_nested or self.holds_nested(field)
+
+    def holds_nested(self, field: Any) -> bool:
+        """Whether a field is a nested one, or has some inside."""
+        state = self.state_of(field)
+        inner = [state.get(name) for name in ("inner", "key_field", "value_field")]
+        return "_schema" in state or any(
+            self.holds_nested(each)
+            for each in (*inner, *(state.get("tuple_fields") or ()))
+            if isinstance(each, self.upstream.Field)
         )
 
     # -- The schema
@@ -217,6 +232,15 @@ class Analysis:
             raise Opaque(f"__getattr__ is defined by {self._owner(cls, '__getattr__')}")
         if type(static(cls, "__dict__")) is not GetSetDescriptorType:
             raise Opaque(f"__dict__ is overridden by {self._owner(cls, '__dict__')}")
+
+    def check_writable(self, field: Any) -> None:
+        """Make sure that a field's attributes are set without user code.
+
+        :raises Opaque: where its class is told of it.
+        """
+        cls = type(field)
+        if static(cls, "__setattr__") is not object.__setattr__:
+            raise Opaque(f"__setattr__ is overridden by {self._owner(cls, '__setattr__')}")
 
     def _owner(self, cls: type, name: str) -> str:
         return self.upstream.owner(cls, name)

@@ -29,7 +29,7 @@ from libc.stdint cimport int64_t
 
 from althaia.plans.guards cimport DUMP, Guard
 from althaia.plans.hooks cimport hooks_of, invoke
-from althaia.plans.instances cimport nested_field, nested_schema, plucked_key
+from althaia.plans.instances cimport nested_field, nested_schema, own_field, plucked_key
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
     althaia_enter,
@@ -440,9 +440,11 @@ cdef class ListStep(Step):
 cdef class TupleStep(Step):
     kind = "tuple"
     cdef tuple items
+    cdef bint nested
 
-    def configure(self, *, tuple items):
+    def configure(self, *, tuple items, bint nested):
         self.items = items
+        self.nested = nested
         return self
 
     cdef object convert(self, object value, object obj, Frame frame):
@@ -451,7 +453,8 @@ cdef class TupleStep(Step):
         if value is None:
             return None
         if type(value) is not tuple or len(<tuple>value) != size:
-            return self.field._serialize(value, self.attr, obj)
+            field = own_field(self.field, frame.schema) if self.nested else self.field
+            return field._serialize(value, self.attr, obj)
         converted = []
         try:
             for i in range(size):
@@ -472,8 +475,10 @@ cdef class TupleStep(Step):
 cdef class DictStep(Step):
     kind = "dict"
     cdef Step keys, values
+    cdef bint nested
 
-    def configure(self, *, Step keys, Step values):
+    def configure(self, *, Step keys, Step values, bint nested):
+        self.nested = nested
         self.keys = keys
         self.values = values
         return self
@@ -484,7 +489,8 @@ cdef class DictStep(Step):
         if self.keys is None and self.values is None:
             return dict(value)
         if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
-            return self.field._serialize(value, self.attr, obj)
+            field = own_field(self.field, frame.schema) if self.nested else self.field
+            return field._serialize(value, self.attr, obj)
         return self._convert_dict(<dict>value, frame)
 
     cdef dict _convert_dict(self, dict value, Frame frame):

@@ -18,7 +18,7 @@ from althaia.plans.statistics import by_class
 
 from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks
 from althaia.plans.guards cimport DUMP, LOAD, InstanceDict, instance_dict
-from althaia.plans.instances cimport prototype_of
+from althaia.plans.instances cimport give_up, prototype_to_plan
 from althaia.plans.load cimport (
     LoadFrame,
     LoadPlan,
@@ -78,6 +78,7 @@ def connect():
     )
     if settings().strict:
         be_strict(True)
+    seam.created = _instances.created
     seam.construct = _instances.construct
     seam.dump = dump
     seam.serialize = serialize
@@ -192,8 +193,12 @@ cdef Plan find_anew(object schema, int direction, bint large):
     if state is None:
         return None
     if state.variant is not None:
-        schema = prototype_of(schema, state)
-        return None if schema is None else find(schema, direction, large)
+        prototype = prototype_to_plan(schema, state)
+        if prototype is not None:
+            plan = find(prototype, direction, large)
+            if plan is None or not plan.leaves_nested:
+                return plan
+            give_up(schema, state)
     dropped = state.published(direction) is not None
     if dropped:
         counters = counters_of(schema, direction)

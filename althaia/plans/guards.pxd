@@ -38,7 +38,7 @@ cdef class InstanceDict(dict):
     cdef object dump_plan
     cdef object load_plan
     cdef object variant
-    cdef object arguments
+    cdef dict original
     cdef dict nested
     cdef bint building
     # By direction: plans dropped so far, and uses to wait for before the next is built.

@@ -14,6 +14,8 @@ never be reused under it. It watches
 - the schema's own instance dictionary, as far as it shadows what the plan rests on.
 """
 
+from copy import deepcopy
+
 cimport cython
 from cpython.dict cimport PyDict_Copy
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
@@ -280,8 +282,6 @@ cdef class InstanceDict(dict):
         return dict(self)
 
     def __deepcopy__(self, memo):
-        from copy import deepcopy
-
         plain = {}
         memo[id(self)] = plain
         for key, value in self.items():

@@ -6,7 +6,7 @@ are alike, so one of them, the *prototype*, is built in full by upstream's own c
 with its plans; the others stay *light*: they hold what the call may change (``many``,
 ``partial``, ``unknown``, ``error_messages``) and run the prototype's plans with themselves as
 ``self``. Reading anything else of them (``fields``, ``only``, ``__dict__``, …) builds them in
-full, by upstream's own ``__init__``, as they would have been at their construction.
+full, as their construction would have left them: what the prototype has is copied.
 
 Nothing of a prototype is ever handed to user code.
 """
@@ -29,9 +29,12 @@ cdef extern from *:
         PyObject *found = _PyType_Lookup((PyTypeObject *)type, name);
         return Py_NewRef(found != NULL ? found : Py_None);
     }
+    static int althaia_is_open(PyObject *cls, getattrofunc getter) {
+        return ((PyTypeObject *)cls)->tp_getattro == getter;
+    }
     static void althaia_open(PyObject *cls, getattrofunc getter) {
         PyTypeObject *type = (PyTypeObject *)cls;
-        if (type->tp_getattro != getter) {
+        if (type->tp_getattro == PyObject_GenericGetAttr) {
             type->tp_getattro = getter;
             PyType_Modified(type);
         }
@@ -54,6 +57,7 @@ cdef extern from *:
     void althaia_open_dict(object descriptor, getter window)
     Py_ssize_t Py_REFCNT(PyObject* obj)
     object althaia_find(object type_, object name)
+    bint althaia_is_open(object cls, getattrofunc getter)
     void althaia_open(object cls, getattrofunc getter)
     object PyObject_GenericGetAttr(object obj, object name)
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
@@ -92,7 +96,6 @@ cdef tuple DEFAULTS = (None, (), (), ())
 cdef tuple COLLECTIONS = (list, set, frozenset)
 cdef bint at_once = False
 cdef int MOST_VARIANTS = 64
-cdef int FEW_LOOKS = 8
 cdef int MOST_EXAMINATIONS = 64
 
 
@@ -151,6 +154,7 @@ cdef class Shelf:
 
     def __init__(self, schema_class, schema):
         self.schema_class = schema_class
+        self.copies_bind_anew = False
         self.variants = {}
         self.uses = {}
         guard, self.reason = examine(schema_class, schema)
@@ -162,12 +166,15 @@ cdef class Shelf:
             for name, value in list(self.opts.__dict__.items()):
                 if type(value) is list:
                     self.opts.__dict__[name] = list(value)
-            self.declared = clone_fields(schema_class._declared_fields)
-
-    cdef bint is_worth_while(self):
-        """Whether most light instances stay light: one that is looked into costs more than
-        one built in full at once."""
-        return self.looked_into < FEW_LOOKS or self.looked_into * 2 < self.made or at_once
+            memo = {}
+            self.declared = {
+                name: memo.setdefault(id(field), clone(field))
+                for name, field in schema_class._declared_fields.items()
+            }
+            self.copies_bind_anew = any(
+                inner_fields(inner)
+                for field in self.declared.values() for inner in inner_fields(field)
+            )
 
     cdef bint holds(self, object schema):
         return self.guard is not None and self.guard.holds(schema, NOTHING)
@@ -176,32 +183,23 @@ cdef class Shelf:
 cdef dict NOTHING = {}
 
 
-def clone_fields(dict fields):
-    """Copies of unbound fields and what is inside them; a field used twice stays one."""
-    memo = {}
-    return {name: clone_deeply(field, memo) for name, field in fields.items()}
-
-
-def clone_deeply(field, memo):
-    """A copy of a field, of the fields inside it, and of its lists."""
-    if id(field) in memo:
-        return memo[id(field)]
-    twin = memo[id(field)] = clone(field)
-    state = twin.__dict__
-    for name in ("inner", "key_field", "value_field"):
-        inner = state.get(name)
-        if inner is not None:
-            state[name] = clone_deeply(inner, memo)
-    if "tuple_fields" in state:
-        state["tuple_fields"] = [clone_deeply(each, memo) for each in state["tuple_fields"]]
-    return twin
-
-
 cdef object clone(object field):
     """A shallow copy, as ``copy.copy`` makes it of an object that copies in the usual way."""
     cdef object twin = object.__new__(type(field))
-    twin.__dict__.update(<dict>field.__dict__)
+    state_of(twin).update(state_of(field))
     return twin
+
+
+cdef dict state_of(object obj):
+    """The instance dictionary of an object that has one, whatever its class says by now."""
+    return <dict>althaia_instance_dict(obj)
+
+
+cdef list inner_fields(object field):
+    """The fields inside a field, not those inside them."""
+    cdef dict state = state_of(field)
+    cdef list found = [state.get(name) for name in ("inner", "key_field", "value_field")]
+    return [each for each in found if each is not None] + (state.get("tuple_fields") or [])
 
 
 cdef object names(object given):
@@ -262,10 +260,10 @@ cdef Variant variant_of(Shelf shelf, object key):
         return None
     used = shelf.uses.get(key, 0) + 1
     shelf.uses[key] = used
-    if used < 2 and not at_once:
+    if (used < 2 and not at_once) or not are_known(shelf, <tuple>key):
         return None
     try:
-        prototype = build(<tuple>key, InstanceDict(), shelf)
+        prototype = build(<tuple>key, shelf)
     except (ValueError, LookupError, TypeError, AttributeError, NameError):
         # Options that do not fit: upstream says so itself, of the instance at hand.
         return None
@@ -276,10 +274,26 @@ cdef Variant variant_of(Shelf shelf, object key):
     return variant
 
 
-cdef object build(tuple options, InstanceDict state, Shelf shelf):
-    """A schema of a shelf's class whose ``__dict__`` is ``state``, filled by upstream's own
-    ``__init__`` with what the class had when it was examined."""
+cdef bint are_known(Shelf shelf, tuple options) except -1:
+    """Whether all fields that are selected or excluded exist: upstream's message about one that
+    does not contains the instance's ``repr``, which may be user code."""
+    cdef dict declared = shelf.declared
+    available = shelf.opts.fields or declared
+    for option in (shelf.opts.exclude, options[0] or (), options[1]):
+        for name in option:
+            if type(name) is not str:
+                return False
+            head = name.partition(".")[0]
+            if head not in available or head not in declared:
+                return False
+    return True
+
+
+cdef object build(tuple options, Shelf shelf):
+    """A prototype: a schema of a shelf's class, filled by upstream's own ``__init__`` with what
+    the class had when it was examined."""
     cdef object schema = object.__new__(shelf.schema_class)
+    cdef InstanceDict state = InstanceDict()
     cdef dict borrowed = {"_declared_fields": shelf.declared, "opts": shelf.opts}
     for name in CONSTRUCTION:
         value = upstream_attributes[name]
@@ -325,10 +339,10 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     if key is None:
         return False
     shelf = shelf_of(cls, schema)
-    if shelf is None or shelf.guard is None or not shelf.is_worth_while():
+    if shelf is None or shelf.guard is None:
         return False
     variant = variant_of(shelf, key)
-    if variant is None:
+    if variant is None or variant.spoiled:
         return False
     before = <dict>found
     state = InstanceDict.__new__(InstanceDict)
@@ -343,10 +357,8 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     PyDict_SetItem(state, "partial", partial)
     PyDict_SetItem(state, "unknown", opts.unknown if unknown is None else unknown)
     PyDict_SetItem(state, "error_messages", messages_of(cls))
-    state.arguments = key
     state.variant = variant
     PyObject_GenericSetAttr(schema, "__dict__", state)
-    shelf.made += 1
     return True
 
 
@@ -366,43 +378,153 @@ cdef object prototype_of(object schema, InstanceDict state):
     A touched instance is built in full: something on it shadows what its class defines.
     """
     cdef Variant variant = <Variant>state.variant
-    if type(schema) is not variant.shelf.schema_class:
+    if variant is None:
+        # Another thread has just looked into it.
+        return None
+    if variant.spoiled or type(schema) is not variant.shelf.schema_class:
         fill(schema, state)
         return None
-    if len(state) != 4:
-        for name in <dict>state:
-            if name in shadowing and name not in KEPT:
-                fill(schema, state)
-                return None
+    for name in <dict>state:
+        if name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES:
+            continue
+        if name in shadowing and name not in KEPT:
+            fill(schema, state)
+            return None
     return variant.prototype
 
 
-cdef frozenset KEPT = frozenset({"many", "partial", "unknown", "error_messages"})
+cdef object prototype_to_plan(object schema, InstanceDict state):
+    """As :func:`prototype_of`, before a plan is made. None also where the class or a field's has
+    changed since: what it has now could see the prototype's fields."""
+    cdef Variant variant = <Variant>state.variant
+    if variant is not None and not variant.shelf.holds(schema):
+        fill(schema, state)
+        return None
+    return prototype_of(schema, state)
+
+
+cdef int give_up(object schema, InstanceDict state) except -1:
+    """Build this instance in full, and all with its options: their plan is not for sharing."""
+    cdef Variant variant = <Variant>state.variant
+    if variant is not None:
+        variant.spoiled = True
+        fill(schema, state)
+    return 0
+
+
+# What a field has that a call asks the schema's own for.
+cdef frozenset CALLED_LATER = frozenset({"_schema", "tuple_fields", "value_field"})
+cdef object METHODS_OF = object()
+cdef frozenset FIELD_MAPPINGS = frozenset(
+    {"declared_fields", "fields", "load_fields", "dump_fields"}
+)
+cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
+cdef str ERROR_MESSAGES = "error_messages"
+cdef frozenset KEPT = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 
 
 cdef int fill(object schema, InstanceDict state) except -1:
     """Build a light instance in full, as its construction would have left it."""
-    cdef InstanceDict built
     cdef Variant variant
+    cdef dict built
     with lock:
         variant = <Variant>state.variant
         if variant is None:
             return 0
-        variant.shelf.looked_into += 1
-        # On a twin, or other threads would meet an instance half built.
-        built = InstanceDict.__new__(InstanceDict)
-        twin = build(<tuple>state.arguments, built, variant.shelf)
-        for name, field in built["declared_fields"].items():
-            adopt_field(
-                field, variant.prototype.declared_fields[name], twin, schema,
-                state.nested or NOTHING,
-            )
-        arrange(state, built)
-        state.variant = None
+        built = rebuilt(schema, state, variant)
+        # The collector may have run, and in it a finalizer that looked.
+        if state.variant is not None:
+            arrange(state, built)
+            state.variant = None
     return 0
 
 
-cdef int arrange(InstanceDict state, InstanceDict built) except -1:
+cdef dict rebuilt(object schema, InstanceDict state, Variant variant):
+    """The attributes that a light instance lacks."""
+    cdef object original
+    cdef dict built, attributes
+    if state.original is None:
+        return transplant(variant.prototype, schema, schema, state)
+    # Upstream copied it: the fields are shared with the original, and bound to that.
+    original = object.__new__(variant.shelf.schema_class)
+    built = transplant(variant.prototype, original, schema, state)
+    attributes = dict(state.original)
+    arrange(attributes, built)
+    PyObject_GenericSetAttr(original, "__dict__", attributes)
+    for name in ("fields", "load_fields", "dump_fields"):
+        built[name] = dict(built[name])
+    return built
+
+
+cdef dict transplant(object prototype, object parent, object schema, InstanceDict state):
+    """What ``Schema.__init__`` left in a prototype, as the schema would have it.
+
+    Neither user code nor upstream's runs: both may have changed since the schema was made,
+    when they made the prototype.
+
+    :param parent: whom the fields are bound to: the schema, or what it is a copy of.
+    """
+    cdef dict memo = {id(prototype): parent, METHODS_OF: schema}
+    cdef dict nested = dict(state.nested or NOTHING), built = {}
+    for theirs, own in nested.values():
+        for name in ("only", "exclude"):
+            memo[id(state_of(theirs)[name])] = state_of(own)[name]
+    for name, value in state_of(prototype).items():
+        if name in FIELD_MAPPINGS:
+            built[name] = {key: twin_of(field, memo, nested) for key, field in value.items()}
+        elif type(value) is OrderedSet or type(value) is set:
+            built[name] = type(value)(value)
+        else:
+            built[name] = value
+    # A call that is under way goes on with the prototype's fields, and asks for these.
+    state.nested = nested or None
+    return built
+
+
+cdef object twin_of(object field, dict memo, dict nested):
+    """A prototype's field as the schema's own; what it shares with its class stays shared.
+
+    :param nested: what :func:`nested_field` keeps.
+    """
+    cdef object twin = memo.get(id(field))
+    cdef tuple known
+    cdef dict state
+    if twin is not None:
+        return twin
+    known = <tuple>nested.get(id(field))
+    twin = memo[id(field)] = clone(field) if known is None else known[1]
+    state = state_of(twin)
+    if known is None:
+        for name in ("only", "exclude"):
+            value = state.get(name)
+            if type(value) is OrderedSet:
+                if id(value) not in memo:
+                    memo[id(value)] = OrderedSet(value)
+                state[name] = memo[id(value)]
+        if not CALLED_LATER.isdisjoint(state):
+            nested[id(field)] = (field, twin)
+    if state.get("parent") is None:
+        return twin
+    # A field under two names is bound twice: what is inside keeps a parent out of all reach.
+    parent = state["parent"]
+    state["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, nested)
+    state["root"] = memo[id(state["root"])]
+    for name in ("_serialize_method", "_deserialize_method"):
+        method = state.get(name)
+        # A class method is bound to the class.
+        if type(method) is MethodType and isinstance(method.__self__, Schema):
+            state[name] = MethodType(method.__func__, memo[METHODS_OF])
+    for name in ("inner", "key_field", "value_field"):
+        if state.get(name) is not None:
+            state[name] = twin_of(state[name], memo, nested)
+    if "tuple_fields" in state:
+        state["tuple_fields"] = [
+            twin_of(each, memo, nested) for each in state["tuple_fields"]
+        ]
+    return twin
+
+
+cdef int arrange(dict state, dict built) except -1:
     """Put in order what was set before, in and after ``Schema.__init__``."""
     cdef dict touched = dict(state), arranged = {}
     for name in touched:
@@ -418,39 +540,6 @@ cdef int arrange(InstanceDict state, InstanceDict built) except -1:
     for name in list(arranged):
         state[name] = state.pop(name)
     return 0
-
-
-def adopt_field(own, theirs, twin, schema, dict nested):
-    """Make a field of the twin one of the schema's, with what it would have had since its
-    construction: the methods its class had then, the nested schema it has resolved.
-
-    :param theirs: the prototype's field.
-    :param nested: what :func:`nested_field` keeps.
-    """
-    if own.parent is twin:
-        own.parent = schema
-    if own.root is twin:
-        own.root = schema
-    for name in ("_serialize_method", "_deserialize_method"):
-        method = getattr(theirs, name, None)
-        if method is not None:
-            # A class method is bound to the class, any other to the instance.
-            of_class = type(method) is not MethodType or isinstance(method.__self__, type)
-            setattr(own, name, method if of_class else MethodType(method.__func__, schema))
-    if id(theirs) in nested:
-        resolved = nested[id(theirs)][1]
-        own._schema, own.only, own.exclude = resolved._schema, resolved.only, resolved.exclude
-        # Within reach of user code now.
-        if own._schema is not None:
-            look(own._schema)
-    for name in ("inner", "key_field", "value_field"):
-        inner = getattr(theirs, name, None)
-        if inner is not None:
-            adopt_field(getattr(own, name), inner, twin, schema, nested)
-    for own_item, their_item in zip(
-        getattr(own, "tuple_fields", ()), getattr(theirs, "tuple_fields", ())
-    ):
-        adopt_field(own_item, their_item, twin, schema, nested)
 
 
 # ---- Looking at light instances -----------------------------------------------------
@@ -489,10 +578,23 @@ cdef object light_dict(object obj, void* context):
 
 
 cdef int open_window(object cls) except -1:
-    """Let attribute access of a schema class see light instances; invisible from Python."""
+    """Let attribute access of a schema class see light instances; invisible from Python.
+
+    Its subclasses' too: an instance may be given another class.
+    """
     althaia_open_dict(Schema.__dict__["__dict__"], light_dict)
     althaia_open(cls, light_getattr)
+    for subclass in type.__subclasses__(cls):
+        open_window(subclass)
     return 0
+
+
+def created(cls):
+    """Open the window of a new schema class where a base of it has one."""
+    for base in cls.__mro__:
+        if althaia_is_open(base, light_getattr):
+            open_window(cls)
+            break
 
 
 # ---- Nested schemas -----------------------------------------------------------------
@@ -526,6 +628,20 @@ cdef object nested_field(object field, object parent):
     return own
 
 
+cdef object own_field(object field, object parent):
+    """The field of a plan as this parent has it, for code that goes on to what is inside it."""
+    cdef void* found = althaia_instance_dict(parent)
+    cdef InstanceDict state
+    cdef tuple entry
+    if found is NULL or type(<object>found) is not InstanceDict:
+        return field
+    state = <InstanceDict>found
+    if state.variant is not None:
+        fill(parent, state)
+    entry = None if state.nested is None else <tuple>state.nested.get(id(field))
+    return field if entry is None or entry[0] is not field else entry[1]
+
+
 cdef object nested_schema(object field):
     """What ``Nested.schema`` gives for a field of :func:`nested_field`."""
     if field._schema is None:
@@ -546,7 +662,9 @@ cdef object resolve(object field):
     if callable(nested) and not isinstance(nested, SchemaMeta):
         nested = nested()
         if is_fresh(nested) and field.only is None and not field.exclude:
-            # Upstream copies the instance so as not to share it; this one nobody has.
+            # Upstream copies the instance so as not to share it; this one nobody has, and
+            # what it is a copy of is seen only by whom looks into it.
+            keep_original(nested)
             if field.many is not None:
                 nested.many = field.many
             return nested
@@ -569,10 +687,24 @@ cdef object of_nested(object field, str option):
 
 
 cdef bint is_fresh(object schema):
-    """Whether a schema is light and has just been made, for us alone."""
-    return (
-        isinstance(schema, Schema) and Py_REFCNT(<PyObject*>schema) == 1 and is_light(schema)
-    )
+    """Whether a schema is light and has just been made, for us alone, and differs from its copy
+    in nothing that :func:`rebuilt` does not know."""
+    cdef InstanceDict state
+    cdef Variant variant
+    if not isinstance(schema, Schema) or Py_REFCNT(<PyObject*>schema) != 1:
+        return False
+    if not is_light(schema):
+        return False
+    state = <InstanceDict>althaia_instance_dict(schema)
+    variant = <Variant>state.variant
+    return not variant.shelf.copies_bind_anew
+
+
+cdef int keep_original(object schema) except -1:
+    """Remember what a light instance is a copy of."""
+    cdef InstanceDict state = <InstanceDict>althaia_instance_dict(schema)
+    state.original = dict(state)
+    return 0
 
 
 cdef bint is_light(object schema):

@@ -303,10 +303,10 @@ def test_class_assigned_after_somebody_looked(ma: Any, log: Any) -> None:
 
 
 @scenario
-def test_accepted_class_assigned_before_anybody_looked(ma: Any, log: Any) -> None:
+def test_class_assigned_before_anybody_looked(ma: Any, log: Any) -> None:
     cls = _class(ma)
     _all(log, cls)
     schema = cls()
     schema.__class__ = type("Other", (cls,), {"get_attribute": lambda self, obj, attr, default: 9})
-    use(log, schema, DATA)
     log("fields", list(schema.fields))
+    use(log, schema, DATA)

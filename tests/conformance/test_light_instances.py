@@ -1,0 +1,274 @@
+"""Instances that are built when somebody looks: whose the fields are, and what is called."""
+
+from __future__ import annotations
+
+import copy
+import copyreg
+import inspect
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+
+NESTED = {"x": 1, "y": 2}
+
+
+def relations(log: Any, schema: Any) -> None:
+    """Which of a schema's fields, and of what is in them, is the same as which."""
+    declared = type(schema)._declared_fields
+    for name, field in schema.declared_fields.items():
+        log(name, name in schema.fields, field is declared[name], field.parent is schema)
+        for part in ("inner", "key_field", "value_field", "tuple_fields", "only", "exclude"):
+            own, shared = getattr(field, part, None), getattr(declared[name], part, None)
+            log(part, own is shared, type(own))
+        for part in ("inner", "value_field"):
+            inner = getattr(field, part, None)
+            if inner is not None:
+                log("inside", inner.parent is field, inner.root is schema)
+                for option in ("only", "exclude"):
+                    mine = getattr(inner, option, None)
+                    log(option, mine is getattr(field, option, None), type(mine))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"only": ("n.x", "l.x")}, {"only": ["a"]}, {"exclude": ("n.x", "l.x", "d.x", "t")}],
+)
+@pytest.mark.parametrize("used", [False, True])
+@scenario
+def test_whose_the_fields_are(ma: Any, log: Any, used: bool, options: Any) -> None:
+    fields = ma.fields
+
+    class Inner(ma.Schema):
+        x = fields.Integer()
+        y = fields.Integer()
+
+    class S(ma.Schema):
+        a = fields.Integer()
+        n = fields.Nested(Inner)
+        l = fields.List(fields.Nested(Inner))  # noqa: E741
+        d = fields.Dict(keys=fields.String(), values=fields.Nested(Inner))
+        t = fields.Tuple([fields.Integer(), fields.Nested(Inner, only=("x",))])
+        m = fields.Method("get_m")
+
+        def get_m(self, obj: Any) -> Any:
+            return type(self).__name__
+
+    for _ in range(3):
+        S(**options)
+    schema = S(**options)
+    if used:
+        data = {"n": NESTED, "l": [NESTED], "d": {"k": NESTED}, "t": (1, NESTED)}
+        log.attempt(schema.dump, data)
+    relations(log, schema)
+    if "m" in schema.fields:
+        log("method", schema.fields["m"]._serialize_method.__self__ is schema)
+
+
+@scenario
+def test_options_of_a_list_are_those_of_its_schemas(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+        y = ma.fields.Integer()
+
+        def __init__(self, only: Any = None, **kwargs: Any) -> None:
+            if isinstance(only, ma.schema.OrderedSet):
+                only.add("y")
+            super().__init__(only=only, **kwargs)
+
+    class S(ma.Schema):
+        l = ma.fields.List(ma.fields.Nested(Inner))  # noqa: E741
+
+    for _ in range(3):
+        schema = S(only=("l.x",))
+        log("dumped", schema.dump({"l": [NESTED]}))
+    relations(log, schema)
+    log("only", list(schema.fields["l"].only), list(schema.fields["l"].inner.schema.only))
+
+
+@scenario
+def test_a_field_under_two_names(ma: Any, log: Any) -> None:
+    twice = ma.fields.List(ma.fields.List(ma.fields.Integer()))
+
+    class S(ma.Schema):
+        a = twice
+        b = twice
+
+    for _ in range(3):
+        schema = S()
+        log("dumped", schema.dump({"a": [[1]], "b": [[2]]}))
+    field = schema.fields["a"]
+    log("same", field is schema.fields["b"], field.name, field.inner.parent is field)
+    parent = field.inner.inner.parent
+    log("inside", parent is field.inner, parent.parent is field, parent.root is schema)
+
+
+@pytest.mark.parametrize("many", [None, True])
+@scenario
+def test_a_schema_made_by_a_function_is_a_copy(ma: Any, log: Any, many: bool | None) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+        m = ma.fields.Method("get_m")
+
+        def get_m(self, obj: Any) -> Any:
+            log("asked", self is seen[-1].fields["n"].schema)
+            return 1
+
+    class S(ma.Schema):
+        n = ma.fields.Nested(lambda: Inner(unknown="include"), many=many)
+
+    seen: list[Any] = []
+    for _ in range(3):
+        seen.append(S())
+        log("dumped", seen[-1].dump({"n": [NESTED] if many else NESTED}))
+    nested = seen[-1].fields["n"].schema
+    original = nested.fields["x"].parent
+    log("original", original is nested, original.many, nested.many, original.unknown)
+    log("shared", original.declared_fields is nested.declared_fields)
+    log("apart", original.fields is nested.fields, original.fields["x"] is nested.fields["x"])
+    log("method", nested.fields["m"]._serialize_method.__self__ is nested)
+    log("keys", list(vars(original)), list(vars(nested)))
+
+
+@pytest.mark.parametrize("first", ["m", "n"])
+@pytest.mark.parametrize("call", ["dump", "load"])
+@scenario
+def test_looking_in_the_middle_of_a_call(ma: Any, log: Any, call: str, first: str) -> None:
+    def get_m(self: Any, obj: Any) -> Any:
+        return [field.parent is self for field in self.fields.values()]
+
+    members = {
+        "m": ma.fields.Method("get_m", "get_m"),
+        "n": ma.fields.List(ma.fields.Nested({"x": ma.fields.Integer()})),
+    }
+    order = {first: members[first], **members}
+    cls = type("S", (ma.Schema,), {**order, "get_m": get_m})
+    schemas = [cls() for _ in range(4)]
+    for schema in schemas[:3]:
+        log("result", getattr(schema, call)({"m": 1, "n": [{"x": "1"}]}))
+    for schema in schemas:
+        log("resolved", schema.fields["n"].inner._schema is not None)
+    log("apart", len({id(schema.fields["n"].inner.schema) for schema in schemas}))
+
+
+@pytest.mark.parametrize("gone", ["many", "partial", "unknown", "error_messages"])
+@pytest.mark.parametrize("name", ["dump_fields", "load_fields", "get_attribute"])
+@scenario
+def test_one_attribute_deleted_and_another_set(ma: Any, log: Any, name: str, gone: str) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    for used in (False, True, True):
+        schema = S()
+        if used:
+            log("dumped", schema.dump({"a": 1}), schema.load({"a": 1}))
+        delattr(schema, gone)
+        setattr(schema, name, (lambda obj, attr, default: 9) if name == "get_attribute" else {})
+        log.attempt(schema.dump, {"a": 1}, many=False)
+        log.attempt(schema.load, {"a": 1}, many=False, partial=False, unknown="raise")
+
+
+@scenario
+def test_unknown_names_and_a_repr_of_ones_own(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        n = ma.fields.Nested({"x": ma.fields.Integer()})
+
+        def __repr__(self) -> str:
+            log("repr", sorted(vars(self)))
+            return "<own>"
+
+    for options in ({}, {"only": ("b",)}, {"only": ("b.x",)}, {"exclude": ("b",)}):
+        for _ in range(3):
+            log.attempt(lambda given=options: S(**given) and None)
+
+
+@pytest.mark.parametrize("name", ["__copy__", "__reduce_ex__", "__getstate__", "__len__"])
+@scenario
+def test_nested_schemas_that_copy_in_their_own_way(ma: Any, log: Any, name: str) -> None:
+    def method(self: Any, *args: Any) -> Any:
+        log(name, args)
+        if name == "__copy__":
+            return type(self)()
+        return 0 if name == "__len__" else original(self, *args)
+
+    original = getattr(object, name, None)
+    inner = type("Inner", (ma.Schema,), {"x": ma.fields.Integer(), name: method})
+
+    class S(ma.Schema):
+        n = ma.fields.Nested(lambda: inner())
+
+    for _ in range(3):
+        log.attempt(S().dump, {"n": NESTED})
+
+
+@scenario
+def test_fields_registered_with_copyreg(ma: Any, log: Any) -> None:
+    class Own(ma.fields.Integer):
+        pass
+
+    def reduced(field: Any) -> Any:
+        log("reduced")
+        return field.__reduce_ex__(2)
+
+    class S(ma.Schema):
+        a = Own()
+
+    S(), S(), S()
+    copyreg.pickle(Own, reduced)
+    try:
+        S(), S(), S()
+    finally:
+        del copyreg.dispatch_table[Own]
+
+
+@pytest.mark.parametrize("name", ["copy", "deepcopy"])
+@scenario
+def test_copying_replaced(ma: Any, log: Any, name: str) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    S(), S()
+    log.patch(copy, name, log.spy(name, getattr(copy, name)))
+    for _ in range(3):
+        log("dumped", S().dump({"a": 1}))
+
+
+@pytest.mark.parametrize("base", ["Integer", "Field"])
+@pytest.mark.parametrize("when", ["before", "between"])
+@scenario
+def test_a_method_given_to_a_class_that_had_it_from_its_base(
+    ma: Any, log: Any, when: str, base: str
+) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    target = getattr(ma.fields, base)
+    original = target._bind_to_schema
+
+    def bind(self: Any, name: str, parent: Any) -> None:
+        log("bound", name, type(parent).__name__)
+        original(self, name, parent)
+
+    if when == "between":
+        S(), S(), S()
+    log.patch(target, "_bind_to_schema", bind)
+    S(), S(), S()
+
+
+@scenario
+def test_nothing_of_it_is_seen_on_the_class(ma: Any, log: Any) -> None:
+    class Base(ma.Schema):
+        a = ma.fields.Integer()
+
+    before = dir(Base), sorted(vars(Base)), sorted(vars(ma.Schema))
+    Base(), Base(), Base().dump({"a": 1})
+
+    class S(Base):
+        pass
+
+    log("same", before == (dir(Base), sorted(vars(Base)), sorted(vars(ma.Schema))))
+    for cls in (ma.Schema, Base, S):
+        log("getattr", cls.__getattribute__ is object.__getattribute__, hasattr(cls, "fields"))
+        log("static", inspect.getattr_static(cls, "fields", None))

@@ -1,0 +1,165 @@
+"""Classes that change between an instance's construction and the first look into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.invalidation.usage import scenario, use
+
+DATA = {"a": "1", "m": 2, "n": {"x": "3"}, "l": [{"x": 5}], "t": [1, {"x": 2}]}
+
+
+def _class(ma: Any) -> Any:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        m = ma.fields.Method("get_m", "load_m")
+        n = ma.fields.Nested(Inner)
+        l = ma.fields.List(ma.fields.Nested(Inner))  # noqa: E741
+        t = ma.fields.Tuple([ma.fields.Integer(), ma.fields.Nested(Inner)])
+
+        def get_m(self, obj: Any) -> Any:
+            return "early"
+
+        def load_m(self, value: Any) -> Any:
+            return "early"
+
+    return S
+
+
+def _spy(owner: str, name: str) -> Callable[[Any, Any, Any], None]:
+    """A change: a field's method is replaced by one that logs whose field it is called for."""
+
+    def change(ma: Any, log: Any, cls: Any) -> None:
+        target = getattr(ma.fields, owner)
+        original = getattr(target, name)
+
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            of_schema = type(self.root) is cls
+            log(name, self.name, of_schema and getattr(self.root, "number", None))
+            return original(self, *args, **kwargs)
+
+        log.patch(target, name, method)
+
+    return change
+
+
+def _set(name: str, value: Any) -> Callable[[Any, Any, Any], None]:
+    return lambda ma, log, cls: setattr(cls, name, value)
+
+
+def _helper(module: str, name: str) -> Callable[[Any, Any, Any], None]:
+    def change(ma: Any, log: Any, cls: Any) -> None:
+        owner = getattr(ma, module)
+        log.patch(owner, name, log.spy(name, getattr(owner, name)))
+
+    return change
+
+
+def _resolved(schema: Any) -> list[bool]:
+    """Which of the nested fields have their schema."""
+    fields = vars(schema)["declared_fields"]
+    nested = [fields["n"], fields["l"].inner, fields["t"].tuple_fields[-1]]
+    return [getattr(field, "_schema", None) is not None for field in nested]
+
+
+CHANGES: dict[str, Callable[[Any, Any, Any], object]] = {
+    "a method deleted": lambda ma, log, cls: delattr(cls, "get_m"),
+    "a method replaced": _set("get_m", lambda self, obj: "late"),
+    "a method made static": _set("get_m", staticmethod(lambda obj: "late")),
+    "fields without a setter": _set("fields", property(lambda self: {})),
+    "declared_fields without a setter": _set("declared_fields", property(lambda self: {})),
+    "many without a setter": _set("many", property(lambda self: False)),
+    "only as a class attribute": _set("only", ("a",)),
+    "__setattr__": _set("__setattr__", lambda self, name, value: None),
+    "on_bind_field": _set("on_bind_field", lambda self, name, field: setattr(field, "late", 1)),
+    "_init_fields": _set("_init_fields", lambda self: None),
+    "__init__": _set("__init__", lambda self: None),
+    "a property on Field": lambda ma, log, cls: log.patch(
+        ma.fields.Integer, "late", property(lambda field: log("asked"))
+    ),
+    "Field.__setattr__": lambda ma, log, cls: log.patch(
+        ma.fields.Field,
+        "__setattr__",
+        lambda field, name, value: log("set", name) or object.__setattr__(field, name, value),
+    ),
+    "Field.__getattribute__": lambda ma, log, cls: log.patch(
+        ma.fields.Field,
+        "__getattribute__",
+        lambda field, name: object.__getattribute__(field, name),
+    ),
+    "an inner field": lambda ma, log, cls: setattr(
+        cls._declared_fields["l"].inner, "required", True
+    ),
+    "a list of inner fields": lambda ma, log, cls: cls._declared_fields["t"].tuple_fields.pop(),
+    "schema.is_collection": _helper("schema", "is_collection"),
+    "utils.callable_or_raise": _helper("utils", "callable_or_raise"),
+    "utils.is_collection": _helper("utils", "is_collection"),
+    **{
+        f"{owner}.{name}": _spy(owner, name)
+        for owner, name in [
+            ("Integer", "_bind_to_schema"),
+            ("List", "_bind_to_schema"),
+            ("Method", "_bind_to_schema"),
+            ("Field", "__deepcopy__"),
+            ("Integer", "_serialize"),
+            ("Integer", "_deserialize"),
+            ("Nested", "_serialize"),
+            ("Nested", "_deserialize"),
+            ("Method", "_serialize"),
+            ("Field", "deserialize"),
+            ("Field", "make_error"),
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("first", ["look", "dump", "load"])
+@pytest.mark.parametrize("moment", ["before use", "after use"])
+@pytest.mark.parametrize("change", CHANGES)
+@scenario
+def test_class_changes_before_anybody_looks(
+    ma: Any, log: Any, change: str, moment: str, first: str
+) -> None:
+    cls = _class(ma)
+    schemas = [cls(), cls(), cls(), cls(only=("a", "n.x"))]
+    if moment == "after use":
+        for schema in schemas:
+            use(log, schema, DATA)
+    for number, schema in enumerate(schemas):
+        schema.number = number
+    CHANGES[change](ma, log, cls)
+    for schema in schemas:
+        if first == "look":
+            log.attempt(lambda light=schema: list(light.fields))
+        elif first == "load":
+            log.attempt(schema.load, DATA)
+        use(log, schema, DATA)
+        log.attempt(_resolved, schema)
+        log("vars", list(vars(schema)))
+        for name, field in vars(schema)["declared_fields"].items():
+            log(name, sorted(field.__dict__), field.__dict__["parent"] is schema)
+    log.attempt(lambda: _resolved(cls()))
+
+
+@pytest.mark.parametrize("made", ["before", "after"])
+@pytest.mark.parametrize("look", ["fields", "declared_fields", "only", "__dict__"])
+@scenario
+def test_class_assigned_before_anybody_looks(ma: Any, log: Any, look: str, made: str) -> None:
+    cls = _class(ma)
+    if made == "before":
+        other = type("Other", (type("Middle", (cls,), {}),), {"late": ma.fields.Integer()})
+    schemas = [cls(), cls(), cls()]
+    if made == "after":
+        other = type("Other", (type("Middle", (cls,), {}),), {"late": ma.fields.Integer()})
+    for schema in schemas:
+        schema.__class__ = other
+        log(look, list(getattr(schema, look) or ()))
+        log("bound", [field.parent is schema for field in schema.fields.values()])
+        use(log, schema, DATA)
+        use(log, other(), DATA)
