@@ -1,8 +1,8 @@
 """Errors that compiled code finds by itself are said in the interpreter's words, not Cython's.
 
 The C source that Cython wrote is made to ask ``althaia/wording.h`` where a function has found
-that its arguments do not fit, and where a value cannot be unpacked. That is a matter of wording:
-a place of another form keeps Cython's message.
+that its arguments do not fit, and where a value cannot be unpacked; other messages are replaced
+where they stand. That is a matter of wording: a place of another form keeps Cython's message.
 """
 
 from __future__ import annotations
@@ -37,6 +37,15 @@ _UNPACKING = (
     ),
     (r"__Pyx_RaiseNeedMoreValuesError\((size|index)\);", r"althaia_too_few_to_unpack(2, \1);"),
 )
+# Cython's words and the interpreter's.
+_MESSAGES = {
+    "raise: exception class must be a subclass of BaseException": (
+        "exceptions must derive from BaseException"
+    ),
+    "local variable '%s' referenced before assignment": (
+        "cannot access local variable '%s' where it is not associated with a value"
+    ),
+}
 
 
 def worded(source: str) -> str:
@@ -44,6 +53,8 @@ def worded(source: str) -> str:
     text = _ARGUMENTS_DO_NOT_FIT.sub(r"\1  ALTHAIA_WRONG_CALL();", source)
     for found, instead in _UNPACKING:
         text = re.sub(found, instead, text, flags=re.MULTILINE)
+    for theirs, ours in _MESSAGES.items():
+        text = text.replace(f'"{theirs}"', f'"{ours}"')
     include = f'{_PYTHON_HEADER}#include "{HEADER.as_posix()}"\n'
     return text.replace(_PYTHON_HEADER, include, 1)
 

@@ -119,6 +119,9 @@ cdef class LoadFrame:
     cdef object failed(self, object error):
         """Note what a ValidationError says; anything else that was made to be raised is."""
         if not isinstance(error, ValidationError):
+            cls = error if isinstance(error, type) else type(error)
+            if not issubclass(cls, BaseException):
+                raise TypeError("exceptions must derive from BaseException")
             raise error
         self.messages = error.messages
         self.valid_data = error.valid_data

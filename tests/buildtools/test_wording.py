@@ -85,3 +85,9 @@ def test_no_function_of_upstream_is_left_out(layout: Layout) -> None:
         assert c_file.read_text("utf-8").count("ALTHAIA_WRONG_CALL();") == len(functions), module
         seen += 1
     assert seen > 5
+
+
+def test_messages_that_stand_in_the_source() -> None:
+    source = "PyErr_Format(e, \"local variable '%s' referenced before assignment\", name);"
+    expected = "cannot access local variable '%s' where it is not associated with a value"
+    assert worded(source) == f'PyErr_Format(e, "{expected}", name);'

@@ -308,3 +308,38 @@ def test_a_mapping_of_fields_that_notices_being_read(ma: Any, log: Any, name: st
     plain["f"].data_key = "F"
     repeat(log, schema.load, {"F": 1})
     repeat(log, schema.dump, {"f": 1})
+
+
+MADE_ERRORS = {
+    "text": lambda: "text",
+    "none": lambda: None,
+    "class": lambda: KeyError,
+    "another": lambda: ValueError("another"),
+    "list": lambda: ["text"],
+}
+
+
+@pytest.mark.parametrize("made", MADE_ERRORS)
+@scenario
+def test_make_error_that_makes_something_else(ma: Any, log: Any, made: str) -> None:
+    class Own(ma.fields.Integer):
+        def make_error(self, key: str, **kwargs: Any) -> Any:
+            return MADE_ERRORS[made]()
+
+    schema = schema_of(ma, {"f": Own(required=True), "l": ma.fields.List(Own())})
+    for data in ({}, {"f": None}, {"f": "x"}, {"f": 1, "l": ["x"]}):
+        repeat(log, schema.load, data)
+
+
+@pytest.mark.parametrize("messages", [{}, [], ""], ids=repr)
+@scenario
+def test_a_hook_whose_error_says_nothing(ma: Any, log: Any, messages: Any) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        @ma.pre_load
+        def refuse(self, data: Any, **kwargs: Any) -> Any:
+            raise ma.ValidationError(messages)
+
+    repeat(log, S().load, {"f": 1})
+    repeat(log, S().validate, {"f": 1})
