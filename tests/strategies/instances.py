@@ -1,0 +1,175 @@
+"""Several instances of one schema class: made, used, looked into, changed and copied in any
+order, while the class, its fields' classes and upstream's helpers change; drawn at random."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+DATA: list[Any] = [
+    {"a": "1", "m": 2, "n": {"x": "3"}, "l": [{"x": 5}], "t": (1, {"x": 2}), "d": {"k": {"x": 1}}},
+    {"a": "x", "n": 3, "l": [{"y": 1}], "t": [1, {"x": 2}], "p": 4, "z": 5},
+    {},
+]
+
+FIELDS: dict[str, Callable[[Any, Any], Any]] = {
+    "a": lambda ma, inner: ma.fields.Integer(data_key="A"),
+    "b": lambda ma, inner: ma.fields.DateTime(load_only=True),
+    "m": lambda ma, inner: ma.fields.Method("get_m", "get_m"),
+    "n": lambda ma, inner: ma.fields.Nested(inner, only=("x",)),
+    "f": lambda ma, inner: ma.fields.Nested(lambda: inner(), many=True),
+    "s": lambda ma, inner: ma.fields.Nested(inner(exclude=("y",))),
+    "l": lambda ma, inner: ma.fields.List(ma.fields.Nested(inner)),
+    "t": lambda ma, inner: ma.fields.Tuple([ma.fields.Integer(), ma.fields.Nested(inner)]),
+    "d": lambda ma, inner: ma.fields.Dict(values=ma.fields.Nested(inner)),
+    "p": lambda ma, inner: ma.fields.Pluck(inner, "x"),
+}
+
+METHODS: dict[str, Callable[[Any], Any]] = {
+    "plain": lambda self: type(self).__name__,
+    "looking": lambda self: [field.parent is self for field in self.fields.values()],
+    "optional": lambda self: [self.only, sorted(self.exclude), self.many],
+}
+
+LOOKS: dict[str, Callable[[Any], Any]] = {
+    "fields": lambda schema: list(schema.fields),
+    "vars": lambda schema: list(vars(schema)),
+    "only": lambda schema: schema.only,
+    "repr": repr,
+    "nested": lambda schema: schema.fields["n"].schema.fields["x"].root is schema,
+    "state": lambda schema: len(schema.__getstate__()),
+}
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "data_key": lambda schema: setattr(schema.fields["a"], "data_key", "changed"),
+    "inner": lambda schema: setattr(schema.declared_fields["l"].inner, "required", True),
+    "nested": lambda schema: setattr(schema.fields["n"].schema.fields["x"], "data_key", "X"),
+    "validators": lambda schema: schema.fields["a"].validators.append(lambda value: None),
+    "remove": lambda schema: schema.dump_fields.pop("a"),
+    "empty": lambda schema: setattr(schema, "load_fields", {}),
+    "many": lambda schema: setattr(schema, "many", True),
+    "delete": lambda schema: delattr(schema, "error_messages"),
+    "again": lambda schema: schema.__init__(only=("a",)),
+    "method": lambda schema: setattr(schema, "get_m", lambda value: "own"),
+    "class": lambda schema: setattr(schema, "__class__", type("Sub", (type(schema),), {})),
+}
+
+CLASS_CHANGES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "data_key": lambda ma, log, cls: setattr(cls._declared_fields["a"], "data_key", "late"),
+    "inner": lambda ma, log, cls: setattr(cls._declared_fields["l"].inner, "allow_none", True),
+    "pop": lambda ma, log, cls: cls._declared_fields.pop("b"),
+    "opts": lambda ma, log, cls: setattr(cls.opts, "exclude", ("a",)),
+    "no method": lambda ma, log, cls: delattr(cls, "get_m"),
+    "fields": lambda ma, log, cls: setattr(cls, "fields", property(lambda self: {})),
+    "on_bind": lambda ma, log, cls: setattr(
+        cls, "on_bind_field", lambda self, name, field: log("bound", name)
+    ),
+    "bind": lambda ma, log, cls: _spy(ma, log, ma.fields.Integer, "_bind_to_schema"),
+    "serialize": lambda ma, log, cls: _spy(ma, log, ma.fields.Nested, "_serialize"),
+    "deserialize": lambda ma, log, cls: _spy(ma, log, ma.fields.Integer, "_deserialize"),
+    "collection": lambda ma, log, cls: _spy(ma, log, ma.utils, "is_collection"),
+    "helper": lambda ma, log, cls: _spy(ma, log, ma.schema, "is_collection"),
+}
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda schema: pickle.dumps(schema) and schema,
+}
+
+names = st.lists(st.sampled_from([*FIELDS, "n.x", "l.x", "d.x", "t.x", "z"]), max_size=3)
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "only": st.one_of(names, names.map(tuple), names.map(set)),
+        "exclude": names,
+        "load_only": names,
+        "dump_only": names,
+        "many": st.booleans(),
+        "unknown": st.sampled_from(["include", "exclude"]),
+        "partial": st.sampled_from([True, ("a",)]),
+    },
+)
+numbers = st.integers(0, 7)
+steps = st.one_of(
+    st.tuples(st.just("new"), st.one_of(st.just({}), options)),
+    st.tuples(st.sampled_from(["dump", "load"]), numbers, st.integers(0, len(DATA) - 1)),
+    st.tuples(st.just("look"), numbers, st.sampled_from(sorted(LOOKS))),
+    st.tuples(st.just("change"), numbers, st.sampled_from(sorted(CHANGES))),
+    st.tuples(st.just("class"), st.sampled_from(sorted(CLASS_CHANGES))),
+    st.tuples(st.just("copy"), numbers, st.sampled_from(sorted(COPIES))),
+)
+programs = st.fixed_dictionaries(
+    {
+        "fields": st.lists(st.sampled_from(sorted(FIELDS)), min_size=1, unique=True),
+        "method": st.sampled_from(sorted(METHODS)),
+        "first": st.integers(0, 3),
+        "steps": st.lists(steps, min_size=1, max_size=12),
+    }
+)
+
+
+def _spy(ma: Any, log: Any, owner: Any, name: str) -> None:
+    original = getattr(owner, name)
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        field = args[0] if isinstance(args[0], ma.fields.Field) else None
+        log(name, getattr(field, "name", None), getattr(vars(field or log).get("root"), "is_", 0))
+        return original(*args, **kwargs)
+
+    log.patch(owner, name, method)
+
+
+def show(log: Any, schema: Any) -> None:
+    """An instance's attributes, and which of its fields are its own, its class's or bound."""
+    log("vars", list(vars(schema)))
+    declared = type(schema)._declared_fields
+    for name, field in vars(schema).get("declared_fields", {}).items():
+        log(name, sorted(vars(field)), field.parent is schema, field is declared.get(name))
+        for part in ("inner", "value_field"):
+            inner = getattr(field, part, None)
+            if inner is not None:
+                log(part, inner.parent is field, inner is getattr(declared.get(name), part, None))
+                log("options", getattr(inner, "only", 0) is getattr(field, "only", 1))
+        log("resolved", getattr(field, "_schema", None) is not None, getattr(field, "only", 0))
+
+
+def run_program(ma: Any, log: Any, program: dict[str, Any]) -> None:
+    """Do what a program says with library ``ma``, recording what comes of it."""
+    inner = ma.Schema.from_dict({"x": ma.fields.Integer(), "y": ma.fields.Raw()}, name="Inner")
+    members = {name: FIELDS[name](ma, inner) for name in program["fields"]}
+    shown = METHODS[program["method"]]
+    members["get_m"] = lambda self, value: [getattr(self, "is_", None), shown(self)]
+    cls = type("S", (ma.Schema,), members)
+    schemas = [cls() for _ in range(program["first"])]
+    for sort, *rest in program["steps"]:
+        log(sort, *rest)
+        if sort == "new":
+            made = log.attempt(cls, **rest[0])
+        elif sort == "class":
+            log.attempt(lambda name=rest[0]: CLASS_CHANGES[name](ma, log, cls) and None)
+            continue
+        elif not schemas:
+            continue
+        else:
+            schema = schemas[rest[0] % len(schemas)]
+            made = None
+            if sort in ("dump", "load"):
+                log.attempt(getattr(schema, sort), DATA[rest[1]], many=False)
+            elif sort == "look":
+                log.attempt(LOOKS[rest[1]], schema)
+            elif sort == "change":
+                log.attempt(lambda name=rest[1], it=schema: CHANGES[name](it) and None)
+            else:
+                made = log.attempt(COPIES[rest[1]], schema)
+        if isinstance(made, ma.Schema):
+            made.is_ = len(schemas)
+            schemas.append(made)
+    for schema in schemas:
+        log.attempt(show, log, schema)
+        log.attempt(schema.dump, DATA[0], many=False)
+        log.attempt(schema.load, DATA[0], many=False)
