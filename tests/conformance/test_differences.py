@@ -118,6 +118,27 @@ def test_accepted_attribute_access_redefined_before_somebody_looks(change: Any) 
     assert "f" in type(schema)().fields
 
 
+def kept_error(ma: Any) -> Any:
+    kept = []
+
+    class Keeping(ma.fields.Integer):
+        def make_error(self, key: str, **kwargs: Any) -> Any:
+            kept.append(super().make_error(key, **kwargs))
+            return kept[-1]
+
+    schema = ma.Schema.from_dict({"f": Keeping(required=True)})()
+    with plans_at_once():
+        assert schema.validate({}) == {"f": ["Missing data for required field."]}
+    return kept[-1]
+
+
+@planned_only
+def test_accepted_an_error_that_is_never_raised() -> None:
+    assert kept_error(UPSTREAM).messages == kept_error(OURS).messages
+    assert kept_error(UPSTREAM).__traceback__ is not None
+    assert kept_error(OURS).__traceback__ is None
+
+
 def changes_itself(ma: Any) -> list[Any]:
     class S(ma.Schema):
         a = ma.fields.Method("change")
