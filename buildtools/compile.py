@@ -17,7 +17,7 @@ from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
-from buildtools import checks, faithful, wording
+from buildtools import checks, faithful, mending, wording
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
@@ -26,7 +26,7 @@ from buildtools.toolchain import Toolchain, linking_environment, toolchain
 JOBS = 2
 
 # The files that decide what a module's C source is compiled to.
-_HOW = ("checks.py", "compile.py", "faithful.py", "toolchain.py", "wording.py")
+_HOW = ("checks.py", "compile.py", "faithful.py", "mending.py", "toolchain.py", "wording.py")
 
 
 def remove_binaries(layout: Layout) -> list[str]:
@@ -121,6 +121,8 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
         for module in theirs:
             checks.insert(_c_file(store, module))
             wording.word_file(_c_file(store, module))
+        for module in modules:
+            mending.mend_file(_c_file(store, module))
         _link(layout, modules, tools, store)
     except (CythonError, CompileError, LinkError, BaseError, OSError) as error:
         raise BuildError(

@@ -146,7 +146,7 @@ cdef class Guard:
         self.watched_count = size
         for i in range(size):
             field, kind, entries = fields[i]
-            state = <object>althaia_instance_dict(field)
+            state = PyObject_GenericGetDict(field, NULL)
             entry = (field, kind, state, entries)
             owned.append(entry)
             self.watched[i].object = <void*>field

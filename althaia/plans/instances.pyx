@@ -60,6 +60,7 @@ cdef extern from *:
     bint althaia_is_open(object cls, getattrofunc getter)
     void althaia_open(object cls, getattrofunc getter)
     object PyObject_GenericGetAttr(object obj, object name)
+    object PyObject_GenericGetDict(object obj, void* context)
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
 
@@ -192,7 +193,7 @@ cdef object clone(object field):
 
 cdef dict state_of(object obj):
     """The instance dictionary of an object that has one, whatever its class says by now."""
-    return <dict>althaia_instance_dict(obj)
+    return <dict>PyObject_GenericGetDict(obj, NULL)
 
 
 cdef list inner_fields(object field):
