@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BASELINE = Path(__file__).with_name("baseline.json")
 TOLERANCE = 0.03
 OBJECTS = 50
+WARM_UPS = 5
 
 
 def mark() -> None:
@@ -42,11 +43,12 @@ def count_in_this_process(cases: list[Case]) -> None:
     from benchmarks.rows import both
 
     prepared = [(both(case, _objects(case)), OBJECTS // _objects(case)) for case in cases]
-    for works, _ in prepared:
-        for work in works:
-            # Twice: plans, caches and the interpreter's own specialisation settle.
-            work()
-            work()
+    # Schemas made for each call settle last: prototype, plan, and the interpreter's own
+    # specialisation; and one case's types may be changed by another's preparations.
+    for _ in range(WARM_UPS):
+        for works, _ in prepared:
+            for work in works:
+                work()
     gc.collect()
     gc.disable()
     for works, loops in prepared:

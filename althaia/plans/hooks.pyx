@@ -6,11 +6,26 @@ from itertools import zip_longest
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject
 
+cdef extern from "Python.h":
+    object PyObject_VectorcallDict(
+        object callable_, PyObject** arguments, size_t count, dict keywords
+    )
+
 
 cdef object hooks_of(object table, str tag):
     """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
     cdef PyObject* found = PyDict_GetItemWithError(table, tag)
     return table[tag] if found is NULL else <object>found
+
+
+cdef object call(
+    object processor, object data, object original, bint pass_original, dict options
+):
+    """One hook, called without packing its arguments."""
+    cdef PyObject* arguments[2]
+    arguments[0] = <PyObject*>data
+    arguments[1] = <PyObject*>original
+    return PyObject_VectorcallDict(processor, arguments, 2 if pass_original else 1, options)
 
 
 cdef object invoke(
@@ -24,16 +39,13 @@ cdef object invoke(
             continue
         processor = getattr(schema, attr_name)
         pass_original = config.get("pass_original", False)
-        if each_item:
-            if pass_original:
-                data = [
-                    processor(item, origin, **options)
-                    for item, origin in zip_longest(data, original)
-                ]
-            else:
-                data = [processor(item, **options) for item in data]
+        if not each_item:
+            data = call(processor, data, original, pass_original, options)
         elif pass_original:
-            data = processor(data, original, **options)
+            data = [
+                call(processor, item, origin, True, options)
+                for item, origin in zip_longest(data, original)
+            ]
         else:
-            data = processor(data, **options)
+            data = [call(processor, item, None, False, options) for item in data]
     return data
