@@ -48,3 +48,4 @@ cdef class InstanceDict(dict):
 
 
 cdef InstanceDict instance_dict(object schema)
+cdef InstanceDict existing_dict(object schema)

@@ -328,3 +328,11 @@ cdef InstanceDict instance_dict(object schema):
     # Not PyObject_GenericSetDict: on 3.13 attributes kept inline would go on living beside it.
     PyObject_GenericSetAttr(schema, "__dict__", replacement)
     return replacement
+
+
+cdef InstanceDict existing_dict(object schema):
+    """The schema's dictionary where it is an :class:`InstanceDict` already, else None."""
+    cdef void* found = althaia_instance_dict(schema)
+    if found is NULL or type(<object>found) is not InstanceDict:
+        return None
+    return <InstanceDict>found

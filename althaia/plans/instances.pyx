@@ -19,7 +19,7 @@ cimport cython
 from cpython.dict cimport PyDict_SetItem
 from cpython.object cimport PyObject
 
-from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.guards cimport Guard, InstanceDict, existing_dict
 from althaia.plans.primitives cimport althaia_instance_dict, althaia_is_simply_true
 
 
@@ -556,13 +556,8 @@ cdef object light_getattr(object obj, object name):
 
 cdef int look(object obj) except -1:
     """Build the instance in full if it is light."""
-    cdef void* found = althaia_instance_dict(obj)
-    cdef InstanceDict state
-    if found is NULL or type(<object>found) is not InstanceDict:
-        return 0
-    # Owned: user code may put another dictionary in its place.
-    state = <InstanceDict>found
-    if state.variant is not None:
+    cdef InstanceDict state = existing_dict(obj)
+    if state is not None and state.variant is not None:
         fill(obj, state)
     return 0
 
@@ -604,12 +599,10 @@ def created(cls):
 cdef object nested_field(object field, object parent):
     """The nested field of a plan as this parent has it: where the parent is light, or was
     when the call began, a copy of the prototype's field that is the parent's own."""
-    cdef void* found = althaia_instance_dict(parent)
-    cdef InstanceDict state
+    cdef InstanceDict state = existing_dict(parent)
     cdef tuple entry
-    if found is NULL or type(<object>found) is not InstanceDict:
+    if state is None:
         return field
-    state = <InstanceDict>found
     if state.nested is not None:
         entry = <tuple>state.nested.get(id(field))
         if entry is not None and entry[0] is field:
@@ -631,12 +624,10 @@ cdef object nested_field(object field, object parent):
 
 cdef object own_field(object field, object parent):
     """The field of a plan as this parent has it, for code that goes on to what is inside it."""
-    cdef void* found = althaia_instance_dict(parent)
-    cdef InstanceDict state
+    cdef InstanceDict state = existing_dict(parent)
     cdef tuple entry
-    if found is NULL or type(<object>found) is not InstanceDict:
+    if state is None:
         return field
-    state = <InstanceDict>found
     if state.variant is not None:
         fill(parent, state)
     entry = None if state.nested is None else <tuple>state.nested.get(id(field))
@@ -696,26 +687,22 @@ cdef bint is_fresh(object schema):
         return False
     if not is_light(schema):
         return False
-    state = <InstanceDict>althaia_instance_dict(schema)
+    state = existing_dict(schema)
     variant = <Variant>state.variant
     return not variant.shelf.copies_bind_anew
 
 
 cdef int keep_original(object schema) except -1:
     """Remember what a light instance is a copy of."""
-    cdef InstanceDict state = <InstanceDict>althaia_instance_dict(schema)
+    cdef InstanceDict state = existing_dict(schema)
     state.original = dict(state)
     return 0
 
 
 cdef bint is_light(object schema):
     """Whether nobody has looked into the schema yet."""
-    cdef void* found = althaia_instance_dict(schema)
-    return (
-        found is not NULL
-        and type(<object>found) is InstanceDict
-        and (<InstanceDict>found).variant is not None
-    )
+    cdef InstanceDict state = existing_dict(schema)
+    return state is not None and state.variant is not None
 
 
 def returning(value):
@@ -728,7 +715,7 @@ cdef object plucked_key(object field, object schema):
     cdef object name = field.field_name
     cdef InstanceDict state
     if is_light(schema):
-        state = <InstanceDict>althaia_instance_dict(schema)
+        state = existing_dict(schema)
         schema = (<Variant>state.variant).prototype
     key = schema.fields[name].data_key
     return name if key is None else key

@@ -3,9 +3,8 @@
 
 cimport cython
 
-from althaia.plans.guards cimport Guard, InstanceDict
+from althaia.plans.guards cimport Guard, InstanceDict, existing_dict
 from althaia.plans.instances cimport prototype_of
-from althaia.plans.primitives cimport althaia_instance_dict
 
 
 @cython.no_gc_clear
@@ -52,12 +51,10 @@ cdef class Plan:
 
 cdef Plan valid_plan(object schema, int direction):
     """The plan published for this schema and direction if its guard holds, else None."""
-    cdef void* found = althaia_instance_dict(schema)
-    cdef InstanceDict state
+    cdef InstanceDict state = existing_dict(schema)
     cdef Plan plan
-    if found is NULL or type(<object>found) is not InstanceDict:
+    if state is None:
         return None
-    state = <InstanceDict>found
     if state.variant is not None:
         schema = prototype_of(schema, state)
         return None if schema is None else valid_plan(schema, direction)

@@ -4,7 +4,6 @@ from libc.stdint cimport int64_t, uint64_t
 
 
 cdef extern from "althaia/plans/primitives.h":
-    object althaia_getattr(object obj, object name, object missing)
     object althaia_get_value(object obj, str key, object missing)
     void* althaia_instance_dict(object obj)
 
