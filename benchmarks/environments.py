@@ -12,8 +12,16 @@ from pathlib import Path
 from benchmarks.libraries import NO_VARIABLES, Library
 
 ROOT = Path(__file__).resolve().parent.parent
-# The cases read rows through SQLAlchemy, whatever library then dumps them.
-COMMON = ("sqlalchemy>=2.0",)
+# The cases read objects of these, and subclass what these subclass, whatever library is measured.
+COMMON = (
+    "attrs>=23.1",
+    "django>=5.2",
+    "flask-marshmallow>=1.3",
+    "marshmallow-sqlalchemy>=1.4",
+    "pydantic>=2.10",
+    "sqlalchemy>=2.0",
+    "webargs>=8.6",
+)
 
 
 class EnvironmentFailed(Exception):

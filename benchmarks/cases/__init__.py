@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import children, flat, kinds, orders, overridden, quotes, small, validated
+from benchmarks.cases import (
+    bulk,
+    children,
+    flat,
+    foreign,
+    kinds,
+    orders,
+    overridden,
+    quotes,
+    small,
+    sources,
+    validated,
+)
 from benchmarks.model import Case, by_name
 
-CASES = by_name(
-    case
-    for family in (quotes, children, flat, orders, small, validated, overridden, kinds)
-    for case in family.cases()
+FAMILIES = (
+    quotes,
+    children,
+    flat,
+    sources,
+    orders,
+    small,
+    validated,
+    overridden,
+    bulk,
+    foreign,
+    kinds,
 )
+
+CASES = by_name(case for family in FAMILIES for case in family.cases())
 
 
 def rows() -> list[Case]:

@@ -43,7 +43,7 @@ def build_many(ma: Marshmallow, count: int) -> Work:
 
 
 def cases() -> Iterator[Case]:
-    yield Case("children-1", "parent with 11 children, one", "dump", 1, build_one)
+    yield Case("children-1", "parent with 11 children, one", "dump", 1, build_one, Goal("dump", 15))
     yield Case(
         "children-2",
         "parent with 11 children, two",

@@ -62,7 +62,7 @@ SOURCES: dict[str, tuple[str, Callable[[int], Any], Goal]] = {
     "dicts": ("dicts", data.flat_dicts, Goal("dump", 10, 14)),
     "objects": ("objects", data.flat_objects, Goal("dump", 10, 14)),
     "slots": ("slotted dataclasses", data.flat_slots, Goal("dump", 10, 14)),
-    "orm": ("SQLAlchemy ORM rows", orm_rows, Goal("dump", 4, 4.8)),
+    "orm": ("SQLAlchemy ORM rows", orm_rows, Goal("dump", 10)),
 }
 
 

@@ -60,7 +60,7 @@ def build_load_invalid(ma: Marshmallow, count: int) -> Work:
 def cases() -> Iterator[Case]:
     work = f"{ORDERS} orders × {LINES} lines × product"
     yield Case("orders", work, "dump", ORDERS, build_dump, Goal("dump", 10, 14))
-    yield Case("load-orders", work, "load", ORDERS, build_load, Goal("load", 15, 60))
+    yield Case("load-orders", work, "load", ORDERS, build_load, Goal("load", 36, 60))
     yield Case(
         "load-orders-invalid",
         f"{work}, 10 % invalid",

@@ -82,7 +82,7 @@ def cases() -> Iterator[Case]:
             "load",
             count,
             build_load,
-            Goal("load", 15, 44) if count == 1_000 else None,
+            Goal("load", 36, 44) if count == 1_000 else None,
         )
     yield Case(
         "load-quotes-1000-invalid",

@@ -12,31 +12,53 @@ from benchmarks.rows import both
 
 REACH = {
     "quotes-1000": 10,
+    "children-1": 15,
     "children-100": 15,
     "flat-dicts": 10,
     "flat-objects": 10,
     "flat-slots": 10,
-    "flat-orm": 4,
+    "flat-orm": 10,
+    "flat-rows": 12,
+    "flat-dataclasses": 10,
+    "flat-attrs": 10,
+    "flat-pydantic": 6,
+    "flat-django": 8,
+    "orm-orders": 6,
     "orders": 10,
     "small": 6,
     "own-fields": 2,
-    "load-quotes-1000": 15,
+    "bulk": 15,
+    "load-quotes-1000": 36,
     "load-quotes-1000-invalid": 10,
     "load-flat": 6,
-    "load-orders": 15,
+    "load-orders": 36,
     "load-orders-invalid": 10,
-    "load-small": 6,
-    "load-small-invalid": 3,
+    "load-small": 11,
+    "load-small-invalid": 5,
+    "validate-small": 3,
     "load-validated": 7,
     "load-validated-invalid": 5,
-    "validate-small": 3,
     "load-own-fields": 1.5,
     "load-hooks": 1.5,
+    "load-bulk": 8,
     "new-dump": 10,
     "new-load": 8,
     "new-nested-dump": 12,
     "new-only-dump": 8,
-    "schema-class": 1.3,
+    "schema-class": 2.5,
+    "new-dump-own": 8,
+    "new-load-own": 5,
+    "new-dump-own-3": 5,
+    "new-load-own-3": 5,
+    "new-dump-bind-hook": 4,
+    "new-load-bind-hook": 5,
+    "new-dump-delimited": 8,
+    "new-load-delimited": 5,
+    "new-dump-sqla": 6,
+    "new-load-sqla": 5,
+    "new-dump-sqla-nested": 6,
+    "new-load-sqla-nested": 5,
+    "from-dict": 4,
 }
 
 
@@ -46,6 +68,8 @@ def test_every_row_of_the_speed_tables_is_a_case():
 
 @pytest.mark.parametrize("name", CASES)
 def test_both_sides_give_the_same_and_give_it_again(name):
+    if name == "flat-pydantic":
+        pytest.importorskip("pydantic", reason="not yet there for this Python")
     # Twenty objects: every tenth of the invalid ones is spoiled.
     upstream, ours = both(CASES[name], min(CASES[name].objects, 20))
     expected = upstream()

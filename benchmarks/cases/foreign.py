@@ -1,0 +1,282 @@
+"""An instance for each call, of schemas that have parts of the user's or of other libraries."""
+
+# The base classes come from whichever marshmallow is measured, hence Any.
+# mypy: disable-error-code="misc, name-defined, no-any-return, valid-type"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchmarks import data
+from benchmarks.cases.calls import Invalid
+from benchmarks.model import Case, Goal, Marshmallow, Work
+from benchmarks.third_party import library
+
+Made = tuple[Callable[[], Any], Any, Any]
+"""What makes an instance, an object to dump and a record to load."""
+
+
+def stripped(ma: Marshmallow) -> Any:
+    """A field class as users write them: its value is cleaned, both ways."""
+
+    class Stripped(ma.fields.String):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            return None if value is None else str(value).strip()
+
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            return super()._deserialize(value, attr, data, **kwargs).strip()
+
+    return Stripped
+
+
+def one_own(ma: Marshmallow) -> Made:
+    fields, Stripped = ma.fields, stripped(ma)
+
+    class OneOwn(ma.Schema):
+        id = fields.Int(required=True)
+        name = Stripped(required=True)
+        email = fields.Email()
+        active = fields.Bool()
+        joined = fields.DateTime()
+
+    return OneOwn, data.small(), data.small_record()
+
+
+def three_own(ma: Marshmallow) -> Made:
+    fields, Stripped = ma.fields, stripped(ma)
+
+    class Doubled(fields.Integer):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            return value * 2
+
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            return super()._deserialize(value, attr, data, **kwargs) // 2
+
+    class Answer(fields.Boolean):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+            return bool(value)
+
+    class ThreeOwn(ma.Schema):
+        id = Doubled(required=True)
+        name = Stripped(required=True)
+        email = fields.Email()
+        active = Answer()
+        joined = fields.DateTime()
+
+    return ThreeOwn, data.small(), data.small_record()
+
+
+def bind_hook(ma: Marshmallow) -> Made:
+    fields = ma.fields
+
+    class BindHook(ma.Schema):
+        id = fields.Int(required=True)
+        name = fields.Str(required=True)
+        email = fields.Email()
+        active = fields.Bool()
+        joined = fields.DateTime()
+
+        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            field_obj.data_key = field_name.capitalize()
+
+    return BindHook, data.small(), {k.capitalize(): v for k, v in data.small_record().items()}
+
+
+def delimited(ma: Marshmallow) -> Made:
+    fields, webargs = ma.fields, library(ma, "webargs.fields")
+
+    class Delimited(ma.Schema):
+        id = fields.Int(required=True)
+        name = fields.Str(required=True)
+        tags = webargs.DelimitedList(fields.Str())
+        active = fields.Bool()
+        joined = fields.DateTime()
+
+    source = data.Bag(**vars(data.small()), tags=["new", "sale", "blue"])
+    record = {**data.small_record(), "tags": "new,sale,blue"}
+    del record["email"]
+    return Delimited, source, record
+
+
+def links(ma: Marshmallow) -> Made:
+    import flask
+
+    foreign = library(ma, "flask_marshmallow.fields")
+    fields = ma.fields
+    app = flask.Flask("shop")
+    app.add_url_rule("/readers/<int:id>", "reader", lambda id: "")
+    app.add_url_rule("/readers", "readers", lambda: "")
+    # It stays pushed, as it is while a request is answered.
+    app.test_request_context().push()
+
+    class Links(ma.Schema):
+        id = fields.Int(required=True)
+        name = fields.Str(required=True)
+        url = foreign.URLFor("reader", values={"id": "<id>"}, dump_only=True)
+        links = foreign.Hyperlinks(
+            {
+                "self": foreign.URLFor("reader", values={"id": "<id>"}),
+                "all": foreign.URLFor("readers"),
+            },
+            dump_only=True,
+        )
+
+    return Links, data.small(), {"id": 7, "name": "Ada Writer"}
+
+
+def auto_schema(ma: Marshmallow) -> Made:
+    from benchmarks import orm
+
+    base = library(ma, "marshmallow_sqlalchemy").SQLAlchemyAutoSchema
+
+    class Product(base):
+        class Meta:
+            model = orm.Product
+            load_instance = True
+            transient = True
+
+    source = orm.order_rows(1)[0].lines[0].product
+    return Product, source, {"id": 1, "sku": "SKU-0001", "name": "Product", "price": "1.25"}
+
+
+def auto_schema_session(ma: Marshmallow) -> Made:
+    from benchmarks import orm
+
+    base: Any = library(ma, "marshmallow_sqlalchemy").SQLAlchemyAutoSchema
+
+    class Product(base):
+        class Meta:
+            model = orm.Product
+            load_instance = True
+
+    source = orm.order_rows(1)[0].lines[0].product
+    session = orm.open_sessions()[-1]
+    record = {"id": 1, "sku": "SKU-0001", "name": "Product", "price": "1.25"}
+    return lambda: Product(session=session), source, record
+
+
+def auto_schema_nested(ma: Marshmallow) -> Made:
+    from benchmarks import orm
+
+    foreign = library(ma, "marshmallow_sqlalchemy")
+    auto, nested, related = (
+        foreign.SQLAlchemyAutoSchema,
+        foreign.fields.Nested,
+        foreign.fields.Related,
+    )
+
+    class Product(auto):
+        class Meta:
+            model = orm.Product
+            load_instance = True
+            transient = True
+
+    class Line(auto):
+        class Meta:
+            model = orm.Line
+            load_instance = True
+            transient = True
+
+        product = nested(Product)
+
+    class Order(auto):
+        class Meta:
+            model = orm.Order
+            load_instance = True
+            transient = True
+
+        customer = related()
+        lines = ma.fields.List(nested(Line))
+
+    product = {"id": 1, "sku": "SKU-0001", "name": "Product", "price": "1.25"}
+    record = {
+        "id": 1,
+        "placed": "2024-02-29T08:15:30",
+        "state": "new",
+        "total": "1.50",
+        "note": None,
+        "customer": 1,
+        "lines": [{"id": i, "quantity": i, "product": product} for i in (1, 2, 3)],
+    }
+    return Order, orm.order_rows(1)[0], record
+
+
+SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float | None]] = {
+    "own": ("one field class of the user's own", one_own, 8, 5),
+    "own-3": ("three field classes of the user's own", three_own, 5, 5),
+    "bind-hook": ("on_bind_field", bind_hook, 4, 5),
+    "delimited": ("webargs' DelimitedList", delimited, 8, 5),
+    "links": ("flask-marshmallow's URLFor and Hyperlinks", links, None, None),
+    "sqla": ("SQLAlchemyAutoSchema, transient instances", auto_schema, 6, 5),
+    "sqla-session": ("SQLAlchemyAutoSchema(session=…)", auto_schema_session, None, None),
+    "sqla-nested": ("SQLAlchemyAutoSchema, Nested and Related", auto_schema_nested, 6, 5),
+}
+
+
+def dumping(schemas: Callable[[Marshmallow], Made]) -> Callable[[Marshmallow, int], Work]:
+    def build(ma: Marshmallow, count: int) -> Work:
+        make, source, _ = schemas(ma)
+        return lambda: make().dump(source)
+
+    return build
+
+
+def loading(schemas: Callable[[Marshmallow], Made]) -> Callable[[Marshmallow, int], Work]:
+    def build(ma: Marshmallow, count: int) -> Work:
+        make, _, record = schemas(ma)
+        invalid = ma.ValidationError
+
+        def load() -> object:
+            try:
+                return make().load(record)
+            except invalid as error:
+                return Invalid(error.messages, error.valid_data)
+
+        return load
+
+    return build
+
+
+def build_from_dict(ma: Marshmallow, count: int) -> Work:
+    """A new class for each request, as Flask-AppBuilder makes them."""
+    fields, sources = ma.fields, [data.small() for _ in range(count)]
+    from_dict = ma.Schema.from_dict
+
+    def view() -> object:
+        columns = {
+            "id": fields.Int(),
+            "name": fields.Str(),
+            "email": fields.Email(),
+            "active": fields.Bool(),
+            "joined": fields.DateTime(),
+        }
+        return from_dict(columns)().dump(sources, many=True)
+
+    return view
+
+
+def cases() -> Iterator[Case]:
+    for name, (title, schemas, dump_reach, load_reach) in SCHEMAS.items():
+        for direction, build, reach in (
+            ("dump", dumping(schemas), dump_reach),
+            ("load", loading(schemas), load_reach),
+        ):
+            yield Case(
+                f"new-{direction}-{name}",
+                f"S().{direction}(one), {title}",
+                "instance",
+                1,
+                build,
+                None if reach is None else Goal("instance", reach),
+                collector=True,
+            )
+    yield Case(
+        "from-dict",
+        "Schema.from_dict(…)().dump(20 objects)",
+        "instance",
+        20,
+        build_from_dict,
+        Goal("instance", 4),
+        collector=True,
+    )

@@ -1,0 +1,35 @@
+"""Libraries built on marshmallow, against two marshmallows in one process."""
+
+from __future__ import annotations
+
+import sys
+
+import marshmallow as upstream
+import pytest
+
+from althaia import marshmallow as ours
+from benchmarks.third_party import BUILT_ON_IT, library
+
+
+@pytest.mark.parametrize("name", BUILT_ON_IT)
+def test_each_marshmallow_has_its_own(name):
+    before = {key: module for key, module in sys.modules.items() if "marshmallow" in key}
+    theirs, mine = library(upstream, f"{name}.fields"), library(ours, f"{name}.fields")
+    assert theirs is library(upstream, f"{name}.fields")
+    assert mine is library(ours, f"{name}.fields")
+    assert theirs is not mine
+    for ma, module in ((upstream, theirs), (ours, mine)):
+        classes = [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
+        assert any(issubclass(cls, ma.fields.Field) for cls in classes)
+    for key, module in before.items():
+        assert sys.modules[key] is module
+
+
+def test_a_library_that_is_not_there_leaves_nothing_behind():
+    with pytest.raises(ModuleNotFoundError):
+        library(ours, "webargs.no_such_module")
+    assert sys.modules["marshmallow"] is upstream
