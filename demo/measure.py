@@ -100,12 +100,12 @@ def workers(database: Path, limit: int) -> Iterator[tuple[Worker, Worker]]:
 
 def check_libraries(upstream: dict[str, Any], patched: dict[str, Any]) -> None:
     """Raise DemoError unless one is the interpreted library and the other our compiled copy."""
-    if upstream["compiled"] or "althaia" in Path(upstream["file"]).parts[-3:]:
+    if upstream["compiled"] or upstream["ours"]:
         raise DemoError(
             f"The upstream process imported {upstream['file']}, which is not the real "
             "marshmallow. Install it (pip install marshmallow) and run the demo again."
         )
-    if "althaia" not in Path(patched["file"]).parts[-3:]:
+    if not patched["ours"]:
         raise DemoError(
             f"The patched process was not patched: it imported {patched['file']}. "
             "Is ALTHAIA_DISABLE set in a start-up file?"

@@ -92,6 +92,7 @@ def library() -> dict[str, Any]:
     dump: Any = marshmallow.Schema.dump
     return {
         "file": spec.origin if spec else None,
+        "ours": sys.modules.get("althaia.marshmallow") is marshmallow,
         "compiled": not isinstance(dump, FunctionType),
     }
 

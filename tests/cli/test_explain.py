@@ -10,6 +10,7 @@ import pytest
 import althaia
 
 SCHEMAS = """
+import sys
 import marshmallow
 from marshmallow import Schema, fields
 
@@ -29,7 +30,7 @@ class Quote(Schema):
 class Holder:
     inner = Quote(many=True)
 
-assert "althaia" in marshmallow.__file__
+assert sys.modules["althaia.marshmallow"] is marshmallow
 not_a_schema = 1
 """
 

@@ -24,6 +24,11 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def real_file() -> Path:
+    """Where the installed distribution says that marshmallow's files are."""
+    return Path(str(metadata.distribution("marshmallow").locate_file("marshmallow/__init__.py")))
+
+
 def show(run, **options):
     done = run("-m", "althaia", "info", "--json", **options)
     assert done.returncode == 0, done.stderr
@@ -38,8 +43,7 @@ def test_what_it_says(run):
     assert shown["patched"] is False
     assert shown["how"] is None
     assert shown["real"]["version"] == metadata.version("marshmallow")
-    assert Path(shown["real"]["location"]).is_file()
-    assert "althaia" not in shown["real"]["location"]
+    assert Path(shown["real"]["location"]).samefile(real_file())
     assert shown["stale"] == []
     assert shown["settings"]["plans"] is True
     assert "althaia.marshmallow.schema" in shown["modules"]
@@ -92,7 +96,7 @@ def test_how_it_was_patched(run, words, env, how):
 def test_patched_it_still_knows_the_real_one(run):
     shown = show(run, env={"ALTHAIA_PATCH": "1"})
     assert shown["patched"] is True
-    assert "althaia" not in shown["real"]["location"]
+    assert Path(shown["real"]["location"]).samefile(real_file())
 
 
 def test_it_imports_neither_library(run):

@@ -19,7 +19,7 @@ import marshmallow
 from {module} import OldSchemaWarning
 
 def test_ours():
-    assert "althaia" in marshmallow.__file__
+    assert sys.modules["althaia.marshmallow"] is marshmallow
     warnings.warn("x", OldSchemaWarning)
     warnings.warn(OldSchemaWarning("x"))
 """
@@ -29,7 +29,8 @@ def test_ours():
 def project(tmp_path: Path) -> Path:
     """A test project that names no warning class."""
     (tmp_path / "test_shop.py").write_text(
-        "import marshmallow\ndef test_ours():\n    assert 'althaia' in marshmallow.__file__\n"
+        "import sys\nimport marshmallow\n"
+        "def test_ours():\n    assert sys.modules.get('althaia.marshmallow') is marshmallow\n"
     )
     (tmp_path / "conftest.py").write_text("import marshmallow\n")
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings =\n    error\n")

@@ -14,8 +14,8 @@ from demo.measure import Case, DemoError, Worker, check_libraries, compare
 from demo.worker import canonical
 
 ROOT = Path(__file__).parents[2]
-REAL = {"file": "/env/site-packages/marshmallow/schema.py", "compiled": False}
-OURS = {"file": "/env/site-packages/althaia/marshmallow/schema.so", "compiled": True}
+REAL = {"file": "/env/marshmallow/schema.py", "ours": False, "compiled": False}
+OURS = {"file": "/env/althaia/marshmallow/schema.so", "ours": True, "compiled": True}
 
 
 def test_a_small_run_is_identical_and_says_so() -> None:

@@ -11,6 +11,10 @@ from textwrap import dedent
 
 WAYS_IN = ("patch()", "runner", "environment")
 
+IS_OURS = "sys.modules.get('althaia.marshmallow') is marshmallow"
+"""For programs: whether the marshmallow they imported is our copy. Modules are compared and
+not paths: whoever cloned the project has both below a folder called ``althaia``."""
+
 
 def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment without what switches the redirect on or off."""

@@ -12,10 +12,10 @@ import pytest
 
 import althaia
 from althaia.config import ConfigError, read
-from tests.redirect.processes import environment, run, succeed
+from tests.redirect.processes import IS_OURS, environment, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
-CHECK = "import marshmallow; print('ours' if 'althaia' in marshmallow.__file__ else 'real')"
+CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
 
 
 def test_settings_and_their_defaults():

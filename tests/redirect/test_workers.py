@@ -21,14 +21,14 @@ class Item(Schema):
 def work(value):
     if value is None:
         raise ValidationError({{"x": ["bad"]}}, "x", {{"x": 1}})
-    return marshmallow.__file__, marshmallow.Schema, Item().load({{"x": value}})
+    ours = sys.modules.get("althaia.marshmallow") is marshmallow
+    return ours, marshmallow.Schema, Item().load({{"x": value}})
 
 if __name__ == "__main__":
     context = multiprocessing.get_context({method!r})
     with context.Pool(2) as pool:
-        for file, schema, loaded in pool.map(work, ["1", "2", "3"]):
-            assert file == marshmallow.__file__ and "althaia" in file, file
-            assert schema is Schema
+        for ours, schema, loaded in pool.map(work, ["1", "2", "3"]):
+            assert ours and schema is Schema
         try:
             pool.apply(work, (None,))
         except ValidationError as error:
