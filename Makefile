@@ -5,10 +5,14 @@ PURE_VENV ?= $(VENV)-pure
 PURE_TREE ?= build/pure
 PYTEST_ARGS ?=
 
+# How many tests run side by side.
+TEST_JOBS ?= 2
+
 BIN := $(VENV)/bin
-PURE_BIN := $(abspath $(PURE_VENV))/bin
+# From everywhere; not by abspath, which takes a path with spaces for several.
+PURE_PYTHON := "$(if $(filter /%,$(PURE_VENV)),,$(CURDIR)/)$(PURE_VENV)/bin/python"
 PIP := -m pip --disable-pip-version-check --quiet
-# An environment of another interpreter is made anew.
+# An environment of another interpreter is made anew, one of this interpreter is only completed.
 INTERPRETER := $(shell $(PYTHON) -c 'import sys, sysconfig; print(sysconfig.get_config_var("SOABI") or sys.implementation.cache_tag)')
 READY := $(VENV)/.ready-$(INTERPRETER)
 PURE_READY := $(PURE_VENV)/.ready-$(INTERPRETER)
@@ -30,11 +34,18 @@ demo: build
 
 test: lint test-compiled test-pure
 
+# Side by side, then one after the other what measures the machine. Exit code 5: PYTEST_ARGS
+# chose tests of the other pass only.
+define run-tests
+$(1) -m pytest -n $(TEST_JOBS) --dist loadgroup -m "not alone" $(PYTEST_ARGS) || test $$? = 5
+$(1) -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
+endef
+
 test-compiled: build
-	ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
 
 test-pure: build-pure
-	cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_BIN)/python -m pytest $(PYTEST_ARGS)
+	$(call run-tests,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
 
 # Compiles what changed and nothing else; takes half a second when nothing did.
 build: $(READY)
@@ -42,16 +53,16 @@ build: $(READY)
 
 # The same sources in a tree of their own: extension modules beside a source would win there.
 build-pure: copy $(PURE_READY)
-	ALTHAIA_PURE_BUILD=1 $(PURE_BIN)/python $(PURE_TREE)/build_ext.py
+	ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON) $(PURE_TREE)/build_ext.py
 
 $(READY): pyproject.toml
-	$(PYTHON) -m venv --clear $(VENV)
+	test -e $@ || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python $(PIP) install --editable ".[cli,demo,test]"
 	touch $@
 
 $(PURE_READY): pyproject.toml | copy
-	$(PYTHON) -m venv --clear $(PURE_VENV)
-	ALTHAIA_PURE_BUILD=1 $(PURE_BIN)/python $(PIP) install --editable "$(PURE_TREE)[cli,demo,test]"
+	test -e $@ || $(PYTHON) -m venv --clear $(PURE_VENV)
+	ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON) $(PIP) install --editable "$(PURE_TREE)[cli,demo,test]"
 	touch $@
 
 .PHONY: copy

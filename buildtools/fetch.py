@@ -35,7 +35,12 @@ def fetch(lock: Lock, folder: Path, version: str | None = None) -> Path:
         archive = _download(version, sha256, Path(scratch))
         with tarfile.open(archive) as content:
             content.extractall(scratch, filter="data")
-        (Path(scratch) / unpacked.name).replace(unpacked)
+        try:
+            (Path(scratch) / unpacked.name).replace(unpacked)
+        except OSError:
+            # Somebody else who asked for it at the same time was faster.
+            if not (unpacked / "PKG-INFO").is_file():
+                raise
     return unpacked
 
 

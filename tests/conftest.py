@@ -14,7 +14,24 @@ settings.register_profile(
 settings.register_profile(
     "nightly", max_examples=20_000, deadline=None, suppress_health_check=_RELAXED
 )
+PURE = os.environ.get("ALTHAIA_PURE_BUILD") == "1"
+if PURE:
+    # There upstream's code is compared with itself, but for the patches and the rename.
+    settings.register_profile("default", settings.get_profile("default"), max_examples=25)
+    # These say nothing of what was built, or build both kinds themselves.
+    collect_ignore = ["benchmarks", "buildtools", "leaks", "packaging", "test_layers.py"]
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run side by side, those that share what takes long to make stay together:
+    the archives of ``packaging``, the results of each program of ``hostile``."""
+    for item in items:
+        folder = item.path.parent.name
+        if folder == "packaging":
+            item.add_marker(pytest.mark.xdist_group(folder))
+        elif folder == "hostile":
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def pytest_report_header(config: pytest.Config) -> str:

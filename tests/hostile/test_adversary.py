@@ -7,9 +7,12 @@ import pytest
 import althaia
 from tests.hostile.processes import OURS, run
 
-pytestmark = pytest.mark.skipif(
-    not althaia.info().compiled, reason="a pure build runs the very code it is compared with"
-)
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(
+        not althaia.info().compiled, reason="a pure build runs the very code it is compared with"
+    ),
+]
 
 # Below this, in seconds, a measurement says more about the machine than about the work.
 NOISE = 0.005

@@ -22,6 +22,7 @@ JOBS = (
 )
 
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.skipif(
         not hasattr(signal, "setitimer"), reason="this platform has no interval timer to set"
     ),
