@@ -259,4 +259,21 @@ althaia_check(void)
         return NULL;       \
     }
 
+/* Begin a level of recursion: 0, or -1 with RecursionError set. Every 0 is matched by
+ * althaia_leave(). */
+static inline int
+althaia_enter(void)
+{
+    if (althaia_check_stack() < 0) {
+        return -1;
+    }
+    return Py_EnterRecursiveCall("");
+}
+
+static inline void
+althaia_leave(void)
+{
+    Py_LeaveRecursiveCall();
+}
+
 #endif

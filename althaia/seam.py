@@ -75,11 +75,11 @@ def _hook_table(defaultdict: Any) -> type:
         """``Schema._hooks``: a schema class's hooks by tag, with room for what the engine keeps
         about the class where no loop over the class meets it."""
 
-        __slots__ = ("examined", "shelf")
+        __slots__ = ("examined", "prototypes")
 
         def __init__(self, *args: Any) -> None:
             super().__init__(*args)
-            self.shelf: Any = None
+            self.prototypes: Any = None
             self.examined = 0
 
         def __repr__(self) -> str:

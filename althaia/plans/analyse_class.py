@@ -1,4 +1,4 @@
-"""Whether the instances of a schema class may stay light, and what that rests on.
+"""Whether the instances of a schema class may stay lazy, and what that rests on.
 
 They may where upstream's construction does nothing but copy and bind fields of upstream's
 own kinds: no user code sees the instance, its fields or their parents on the way, and two
@@ -17,7 +17,8 @@ from typing import Any, Generic
 from althaia import seam
 from althaia.plans.analysis import Analysis, Opaque
 from althaia.plans.guards import Guard
-from althaia.plans.instances import CONSTRUCTION, LIGHT_NAMES
+from althaia.plans.lazy import LAZY_NAMES
+from althaia.plans.prototypes import CONSTRUCTION
 from althaia.plans.upstream import ABSENT, Upstream, static
 
 # What upstream or the interpreter would ask a prototype itself.
@@ -44,7 +45,7 @@ HARMLESS = frozenset(
 
 
 def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str]:
-    """What light instances of a schema class rest on; None and the reason where there are none.
+    """What lazy instances of a schema class rest on; None and the reason where there are none.
 
     :param schema: an instance of the class on its way into ``Schema.__init__``.
     """
@@ -88,7 +89,7 @@ def _check_class(analysis: Analysis, cls: type) -> None:
     for name in OBJECT_METHODS + COPY_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in LIGHT_NAMES | UNHEARD:
+    for name in LAZY_NAMES | UNHEARD:
         if static(cls, name) is not ABSENT:
             raise Opaque(f"{name} is defined by {upstream.owner(cls, name)}")
     for name in EAGER_NAMES:

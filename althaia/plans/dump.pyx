@@ -27,9 +27,9 @@ from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
-from althaia.plans.guards cimport DUMP, Guard
+from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
-from althaia.plans.instances cimport nested_field, nested_schema, own_field, plucked_key
+from althaia.plans.nested cimport nested_field, nested_schema, own_field, plucked_key
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
     althaia_enter,
@@ -44,6 +44,7 @@ from althaia.plans.primitives cimport (
     althaia_timedelta,
     althaia_uuid_text,
 )
+from althaia.plans.state cimport DUMP
 from althaia.plans.templates cimport Template, althaia_put
 
 import_datetime()

@@ -11,14 +11,14 @@ import sys
 from althaia import seam
 from althaia.config import settings
 from althaia.plans import analyse_class, analyse_dump, analyse_load
-from althaia.plans import dump as _dump, instances as _instances, load as _load
+from althaia.plans import dump as _dump, lazy as _lazy, load as _load
+from althaia.plans import nested as _nested, prototypes as _prototypes
 from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
 from althaia.plans.statistics import by_class
 
 from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks
-from althaia.plans.guards cimport DUMP, LOAD, InstanceDict, instance_dict
-from althaia.plans.instances cimport give_up, prototype_to_plan
+from althaia.plans.lazy cimport give_up, prototype_to_plan
 from althaia.plans.load cimport (
     LoadFrame,
     LoadPlan,
@@ -29,6 +29,7 @@ from althaia.plans.load cimport (
 )
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport althaia_enter, althaia_leave
+from althaia.plans.state cimport DUMP, LOAD, InstanceDict, instance_dict
 from althaia.plans.statistics cimport Counters, Statistics, statistics_of
 
 cdef object DECLINED = seam.DECLINED
@@ -45,7 +46,8 @@ def build_at_once(bint on):
     """Build every plan at its schema's first use, whether that pays or not; for tests."""
     global at_once
     at_once = on
-    _instances.build_at_once(on)
+    _lazy.build_at_once(on)
+    _prototypes.build_at_once(on)
 
 
 def be_strict(bint on):
@@ -73,13 +75,15 @@ def connect():
     _load.connect(
         upstream.missing, load_plan_of, upstream.schema, upstream.utils, upstream.error_store
     )
-    _instances.connect(
+    _nested.connect(upstream.schema)
+    _prototypes.connect(upstream.schema, seam.pristine[upstream.Schema])
+    _lazy.connect(
         seam.HookTable, upstream.schema, seam.pristine[upstream.Schema], examine
     )
     if settings().strict:
         be_strict(True)
-    seam.created = _instances.created
-    seam.construct = _instances.construct
+    seam.created = _lazy.created
+    seam.construct = _lazy.construct
     seam.dump = dump
     seam.serialize = serialize
     seam.load = load
@@ -87,7 +91,7 @@ def connect():
 
 
 def examine(cls, schema):
-    """Whether the instances of a schema class may be light: a guard, or None and why."""
+    """Whether the instances of a schema class may be lazy: a guard, or None and why."""
     return analyse_class.examine(upstream, cls, schema)
 
 
@@ -113,13 +117,13 @@ cdef Counters counters_of(object schema, int direction):
 
 def build(schema):
     """Analyse a schema whatever has been published for it: a :class:`DumpPlan`."""
-    _instances.build_in_full(schema)
+    _lazy.build_in_full(schema)
     return analyse_dump.analyse(upstream, schema, counters_of(schema, DUMP))
 
 
 def build_load(schema):
     """Analyse a schema whatever has been published for it: a :class:`LoadPlan`."""
-    _instances.build_in_full(schema)
+    _lazy.build_in_full(schema)
     return analyse_load.analyse(upstream, schema, counters_of(schema, LOAD))
 
 
@@ -151,15 +155,31 @@ cdef Plan find(object schema, int direction, bint large):
     return find_anew(schema, direction, large) if plan is None else plan
 
 
-cdef bint is_due(InstanceDict state, int direction, bint dropped, bint large):
+cdef int drop(object schema, InstanceDict state, int direction) except -1:
+    """Drop a plan that does not hold any more."""
+    cdef Counters counters = counters_of(schema, direction)
+    counters.invalidated += 1
+    state.publish(direction, None)
+    state.drops[direction] += 1
+    state.waits[direction] = min(1 << min(state.drops[direction], 10), LONGEST_WAIT)
+    return 0
+
+
+cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
+    """Drop a plan of the direction that is not asked for if it does not hold: what has been
+    replaced since would live on in its guard until it is."""
+    cdef Plan plan = <Plan>state.published(direction)
+    if plan is not None and not plan.guard.holds(schema, state):
+        drop(schema, state, direction)
+    return 0
+
+
+cdef bint is_due(InstanceDict state, int direction, bint large):
     """Whether a plan is to be built for this call.
 
     A schema waits for its second use, and the longer the more plans it has invalidated.
     """
-    if dropped:
-        state.drops[direction] += 1
-        state.waits[direction] = min(1 << min(state.drops[direction], 10), LONGEST_WAIT)
-    elif state.drops[direction] == 0 and state.waits[direction] == 0:
+    if state.drops[direction] == 0 and state.waits[direction] == 0:
         state.waits[direction] = FIRST_WAIT
     if state.waits[direction] > 0:
         state.waits[direction] -= 1
@@ -187,25 +207,22 @@ cdef InstanceDict plan_holder(object schema):
 cdef Plan find_anew(object schema, int direction, bint large):
     """Drop the plan that does not hold any more; build another where that pays."""
     cdef InstanceDict state = plan_holder(schema)
-    cdef bint dropped
     cdef Plan plan
-    cdef Counters counters
     if state is None:
         return None
-    if state.variant is not None:
+    if state.prototype is not None:
         prototype = prototype_to_plan(schema, state)
         if prototype is not None:
             plan = find(prototype, direction, large)
             if plan is None or not plan.leaves_nested:
                 return plan
             give_up(schema, state)
-    dropped = state.published(direction) is not None
-    if dropped:
-        counters = counters_of(schema, direction)
-        counters.invalidated += 1
-        state.publish(direction, None)
-    if not is_due(state, direction, dropped, large):
+    if state.published(direction) is not None:
+        drop(schema, state, direction)
+        drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
+    if not is_due(state, direction, large):
         return None
+    drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
     plan = build_load(schema) if direction == LOAD else build(schema)
     if not may_publish(schema, plan, <Counters>plan.statistics):
         return None

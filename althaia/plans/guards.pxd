@@ -27,25 +27,3 @@ cdef class Guard:
     cdef int _watch_types(self, tuple types) except -1
     cdef int _watch_fields(self, tuple fields) except -1
     cdef int _watch_entries(self) except -1
-
-
-cdef enum Direction:
-    DUMP = 0
-    LOAD = 1
-
-
-cdef class InstanceDict(dict):
-    cdef object dump_plan
-    cdef object load_plan
-    cdef object variant
-    cdef dict original
-    cdef dict nested
-    cdef bint building
-    # By direction: plans dropped so far, and uses to wait for before the next is built.
-    cdef int[2] drops, waits
-    cdef object published(self, int direction)
-    cdef int publish(self, int direction, object plan) except -1
-
-
-cdef InstanceDict instance_dict(object schema)
-cdef InstanceDict existing_dict(object schema)

@@ -14,37 +14,32 @@ never be reused under it. It watches
 - the schema's own instance dictionary, as far as it shadows what the plan rests on.
 """
 
-from copy import deepcopy
-
 cimport cython
 from cpython.dict cimport PyDict_Copy
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 
 from althaia.plans.primitives cimport (
+    ALTHAIA_TYPE_TAG,
     althaia_all_hold,
     althaia_copy_inline,
-    althaia_dict_version,
-    althaia_instance_dict,
+    althaia_dict_or_none,
     althaia_same_entries,
     althaia_same_entry,
     althaia_same_items,
     althaia_same_version,
+    althaia_trusted_version,
+    althaia_try_facts,
     althaia_type_tag,
     althaia_watched,
 )
 
-
-cdef extern from *:
-    """
-    #define ALTHAIA_VERSION_TAG(type) (((PyTypeObject *)(type))->tp_version_tag)
-    """
-    unsigned int ALTHAIA_VERSION_TAG(object type_)
-    Py_ssize_t Py_REFCNT(PyObject* obj)
+cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
-    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
+
+
+althaia_try_facts()
 
 
 class _Marker:
@@ -78,10 +73,10 @@ def state_of(obj):
 
     :raises TypeError: it has none.
     """
-    cdef void* state = althaia_instance_dict(obj)
-    if state is NULL:
+    state = althaia_dict_or_none(obj)
+    if state is None:
         raise TypeError(f"{obj!r} has no instance dictionary")
-    return PyDict_Copy(<object>state)
+    return PyDict_Copy(state)
 
 
 def type_tag(cls):
@@ -192,7 +187,7 @@ cdef class Guard:
             return False
         size = len(self.types)
         for i in range(size):
-            if ALTHAIA_VERSION_TAG(<object>PyTuple_GET_ITEM(self.types, i)) != self.tags[i]:
+            if ALTHAIA_TYPE_TAG(<object>PyTuple_GET_ITEM(self.types, i)) != self.tags[i]:
                 return False
         if not self._same_names(state):
             return False
@@ -219,7 +214,7 @@ cdef class Guard:
             entry = <tuple>PyTuple_GET_ITEM(self.schema_names, i)
             if not althaia_same_entry(state, entry[0], entry[1], ABSENT_):
                 return False
-        self.state_version = althaia_dict_version(state)
+        self.state_version = althaia_trusted_version(state)
         return True
 
     cdef bint _same_entries(self):
@@ -231,7 +226,7 @@ cdef class Guard:
                 continue
             if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT_):
                 return False
-            self.entry_versions[i] = althaia_dict_version(entry[0])
+            self.entry_versions[i] = althaia_trusted_version(entry[0])
         return True
 
     cdef bint _same_members(self):
@@ -242,7 +237,7 @@ cdef class Guard:
                 return True
             if not althaia_same_entries(self.members, self.members_snapshot, ANY):
                 return False
-            self.members_version = althaia_dict_version(self.members)
+            self.members_version = althaia_trusted_version(self.members)
             return True
         now = snapshot(self.members)
         size = len(now)
@@ -255,8 +250,8 @@ cdef class Guard:
 
     def check(self, schema):
         """Whether the plan still holds for this schema (the slow way in, for people)."""
-        cdef void* state = althaia_instance_dict(schema)
-        return state is not NULL and self.holds(schema, <object>state)
+        state = althaia_dict_or_none(schema)
+        return state is not None and self.holds(schema, state)
 
     def __repr__(self):
         return (
@@ -266,73 +261,3 @@ cdef class Guard:
 
 
 cdef object ABSENT_ = ABSENT
-
-
-cdef class InstanceDict(dict):
-    """A schema's instance dictionary, with room for its plans where no user's loop
-    over ``vars(schema)`` meets them.
-
-    It copies and pickles as the plain dictionary it stands for.
-    """
-
-    def __reduce_ex__(self, protocol):
-        return dict, (), None, None, iter(self.items())
-
-    def __copy__(self):
-        return dict(self)
-
-    def __deepcopy__(self, memo):
-        plain = {}
-        memo[id(self)] = plain
-        for key, value in self.items():
-            plain[deepcopy(key, memo)] = deepcopy(value, memo)
-        return plain
-
-    # Without the GIL another thread may drop a plan between the look and the reference.
-
-    cdef object published(self, int direction):
-        """The plan for this direction, or None."""
-        with cython.critical_section(self):
-            return self.load_plan if direction == LOAD else self.dump_plan
-
-    cdef int publish(self, int direction, object plan) except -1:
-        """The one store that others see; None drops."""
-        with cython.critical_section(self):
-            if direction == LOAD:
-                self.load_plan = plan
-            else:
-                self.dump_plan = plan
-        return 0
-
-    def clear_plans(self):
-        """Forget the plans."""
-        self.publish(DUMP, None)
-        self.publish(LOAD, None)
-
-
-cdef InstanceDict instance_dict(object schema):
-    """The schema's dictionary as an :class:`InstanceDict`, put in place where it is not yet
-    one; None where somebody else holds the plain dictionary and would lose touch."""
-    cdef InstanceDict replacement
-    cdef object state
-    try:
-        state = PyObject_GenericGetDict(schema, NULL)
-    except AttributeError:
-        return None
-    if type(state) is InstanceDict:
-        return <InstanceDict>state
-    # One reference is the schema's, one is ours.
-    if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
-        return None
-    replacement = InstanceDict(state)
-    # Not PyObject_GenericSetDict: on 3.13 attributes kept inline would go on living beside it.
-    PyObject_GenericSetAttr(schema, "__dict__", replacement)
-    return replacement
-
-
-cdef InstanceDict existing_dict(object schema):
-    """The schema's dictionary where it is an :class:`InstanceDict` already, else None."""
-    cdef void* found = althaia_instance_dict(schema)
-    if found is NULL or type(<object>found) is not InstanceDict:
-        return None
-    return <InstanceDict>found

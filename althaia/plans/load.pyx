@@ -21,9 +21,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 
-from althaia.plans.guards cimport LOAD, Guard
+from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
-from althaia.plans.instances cimport nested_field, nested_schema, plucked_key
+from althaia.plans.nested cimport nested_field, nested_schema, plucked_key
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
     althaia_email_is_plain,
@@ -35,6 +35,7 @@ from althaia.plans.primitives cimport (
     althaia_url_is_plain,
     althaia_uuid_number,
 )
+from althaia.plans.state cimport LOAD
 from althaia.plans.templates cimport Template, althaia_put
 
 import_datetime()

@@ -3,8 +3,9 @@
 
 cimport cython
 
-from althaia.plans.guards cimport Guard, InstanceDict, existing_dict
-from althaia.plans.instances cimport prototype_of
+from althaia.plans.guards cimport Guard
+from althaia.plans.lazy cimport prototype_of
+from althaia.plans.state cimport InstanceDict, existing_dict
 
 
 @cython.no_gc_clear
@@ -55,7 +56,7 @@ cdef Plan valid_plan(object schema, int direction):
     cdef Plan plan
     if state is None:
         return None
-    if state.variant is not None:
+    if state.prototype is not None:
         schema = prototype_of(schema, state)
         return None if schema is None else valid_plan(schema, direction)
     plan = <Plan>state.published(direction)

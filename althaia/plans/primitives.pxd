@@ -1,18 +1,38 @@
-"""Declarations of :file:`primitives.h`."""
+"""Declarations of the C primitives, by the header that defines them."""
 
 from libc.stdint cimport int64_t, uint64_t
 
 
-cdef extern from "althaia/plans/primitives.h":
-    object althaia_get_value(object obj, str key, object missing)
-    void* althaia_instance_dict(object obj)
-
-    bint althaia_has_simple_keys(dict mapping)
-    bint althaia_is_simply_true(object cls)
+cdef extern from "althaia/plans/cpython.h":
+    int althaia_try_facts() except -1
+    unsigned int althaia_facts
+    enum:
+        ALTHAIA_SHARED_VALUES
+        ALTHAIA_INLINE_VALUES
+        ALTHAIA_DICT_VERSIONS
+        ALTHAIA_TYPE_TAGS
+    bint ALTHAIA_HAS_GIL
+    object althaia_dict_or_none(object obj)
+    object althaia_type_lookup(object type_, object name)
+    bint althaia_is_plainly_asked(object cls)
     unsigned int althaia_type_tag(object type_)
+    unsigned int ALTHAIA_TYPE_TAG(object type_)
+    bint althaia_lies_in_order(dict mapping, tuple expected)
+    uint64_t althaia_dict_version(object mapping)
+
+
+cdef extern from "althaia/plans/attributes.h":
+    object althaia_get_value(object obj, str key, object missing)
+    bint althaia_is_simply_true(object cls)
+
+
+cdef extern from "althaia/plans/snapshots.h":
+    bint althaia_has_simple_keys(dict mapping)
     bint althaia_same_entries(object mapping, tuple snapshot, object any_)
+    bint althaia_begins_with(dict mapping, dict other)
     bint althaia_same_items(list items, tuple snapshot)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
+    int althaia_become(dict mapping, dict other) except -1
 
     ctypedef struct althaia_inline_copy:
         pass
@@ -25,21 +45,30 @@ cdef extern from "althaia/plans/primitives.h":
         void* snapshot
         althaia_inline_copy* copy
 
-    uint64_t althaia_dict_version(object mapping)
+    uint64_t althaia_trusted_version(object mapping)
     bint althaia_same_version(object mapping, uint64_t version)
     althaia_inline_copy* althaia_copy_inline(object owner, tuple snapshot, object any_)
     bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
 
+
+cdef extern from "althaia/plans/moments.h":
     void* althaia_iso_date(object value) except? NULL
     void* althaia_iso_datetime(object value) except? NULL
     void* althaia_iso_time(object value) except? NULL
     void* althaia_timedelta(object value, int64_t unit) except? NULL
-    void* althaia_uuid_text(object number)
 
+
+cdef extern from "althaia/plans/uuids.h":
+    void* althaia_uuid_text(object number)
     void* althaia_uuid_number(object text)
+
+
+cdef extern from "althaia/plans/addresses.h":
     bint althaia_email_is_plain(object text)
     bint althaia_url_is_plain(object text)
 
+
+cdef extern from "althaia/checks.h":
     int althaia_enter() except -1
     void althaia_leave()
     int althaia_tick() except -1

@@ -9,29 +9,7 @@
 
 #include <Python.h>
 
-#include "althaia/plans/values.h"
-
-/* 1 where the dictionary's values lie apart, the n-th of them being the n-th of `expected`. */
-static int
-althaia_lies_in_order(PyObject *dict, PyObject *expected)
-{
-#if ALTHAIA_KNOWS_VALUES
-    Py_ssize_t size = PyTuple_GET_SIZE(expected);
-    if (ALTHAIA_VALUES_OF(dict) == NULL || PyDict_GET_SIZE(dict) != size) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < size; i++) {
-        if (ALTHAIA_VALUES_OF(dict)->values[i] != PyTuple_GET_ITEM(expected, i)) {
-            return 0;
-        }
-    }
-    return 1;
-#else
-    (void)dict;
-    (void)expected;
-    return 0;
-#endif
-}
+#include "althaia/plans/cpython.h"
 
 /* 1 where CPython would show a dictionary with this value to the collector. */
 static inline int
@@ -46,8 +24,8 @@ althaia_may_be_tracked(PyObject *value)
 static inline int
 althaia_put(PyObject *dict, Py_ssize_t n, PyObject *key, PyObject *value)
 {
-#if ALTHAIA_KNOWS_VALUES
-    althaia_values *apart = ALTHAIA_VALUES_OF(dict);
+#if ALTHAIA_KNOWS_SHARED_VALUES
+    althaia_values *apart = althaia_values_of(dict);
     if (apart != NULL && apart->values[n] == Py_None) {
         if (!PyObject_GC_IsTracked(dict) && althaia_may_be_tracked(value)) {
             PyObject_GC_Track(dict);

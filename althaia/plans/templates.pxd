@@ -2,7 +2,6 @@
 
 
 cdef extern from "althaia/plans/templates.h":
-    bint althaia_lies_in_order(dict mapping, tuple expected)
     int althaia_put(dict mapping, Py_ssize_t n, object key, object value) except -1
 
 

@@ -4,8 +4,20 @@
 cimport cython
 from cpython.dict cimport PyDict_Copy
 
+from althaia.plans.primitives cimport (
+    ALTHAIA_SHARED_VALUES,
+    althaia_facts,
+    althaia_lies_in_order,
+    althaia_try_facts,
+)
+
+althaia_try_facts()
+
 # More keys than these are never shared (SHARED_KEYS_MAX_SIZE in CPython's dictobject.c).
 cdef int MOST_SHARED_KEYS = 30
+
+# Takes the last place among shared keys; no copy has a value for it.
+cdef str FILLER = "no more keys"
 
 # A new dictionary has room for so many keys; a larger one is cheaper to copy than to grow.
 cdef int FEW_KEYS = 5
@@ -35,6 +47,8 @@ cdef class Template:
 cdef dict share_keys(tuple keys):
     """A dictionary of these keys whose copies share them, or None where CPython has none."""
     cdef int i
+    if not althaia_facts & ALTHAIA_SHARED_VALUES:
+        return None
     if len(keys) > MOST_SHARED_KEYS or not all(type(key) is str for key in keys):
         return None
 
@@ -45,6 +59,8 @@ cdef dict share_keys(tuple keys):
     # With each instance CPython leaves less room for keys to come.
     for i in range(MOST_SHARED_KEYS):
         owner = Owner()
+    # It leaves one place. Whatever took it would stay as long as the plan.
+    own_keys(Owner(), (*keys, FILLER))
     # A copy belongs to no owner.
     shared = <dict>PyDict_Copy(own_keys(owner, keys))
     if not althaia_lies_in_order(shared, keys):

@@ -1,0 +1,120 @@
+/* Addresses, e-mail and web, that are plainly right. */
+#ifndef ALTHAIA_ADDRESSES_H
+#define ALTHAIA_ADDRESSES_H
+
+#include <Python.h>
+#include <string.h>
+
+static int
+althaia_is_alnum(Py_UCS1 c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* The end of a domain name of two or more labels of ASCII letters, digits and inner
+ * hyphens, the last of at least two characters and not ending in a hyphen; NULL where the
+ * text does not begin with one. All of it is within what upstream's expressions for e-mail
+ * and URL allow. */
+static const Py_UCS1 *
+althaia_skip_domain(const Py_UCS1 *at, const Py_UCS1 *end)
+{
+    int labels = 0;
+    for (;;) {
+        const Py_UCS1 *start = at;
+        while (at < end && (althaia_is_alnum(*at) || *at == '-')) {
+            at++;
+        }
+        if (at == start || at - start > 63 || *start == '-' || at[-1] == '-') {
+            return NULL;
+        }
+        labels++;
+        if (at < end && *at == '.') {
+            at++;
+            continue;
+        }
+        return labels >= 2 && at - start >= 2 ? at : NULL;
+    }
+}
+
+/* 1 where the text is an address of the common form, so that upstream's validate.Email is
+ * sure to accept it; 0 says nothing. */
+static int
+althaia_email_is_plain(PyObject *text)
+{
+    const Py_UCS1 *at, *end, *start;
+    if (!PyUnicode_IS_ASCII(text)) {
+        return 0;
+    }
+    at = PyUnicode_1BYTE_DATA(text);
+    end = at + PyUnicode_GET_LENGTH(text);
+    for (;;) {
+        start = at;
+        while (at < end && (althaia_is_alnum(*at) || *at == '_' || *at == '-' || *at == '+')) {
+            at++;
+        }
+        if (at == start || at == end) {
+            return 0;
+        }
+        if (*at == '.') {
+            at++;
+            continue;
+        }
+        if (*at != '@') {
+            return 0;
+        }
+        return althaia_skip_domain(at + 1, end) == end;
+    }
+}
+
+/* 1 where the text is an http or https address of the common form, so that upstream's
+ * validate.URL (absolute, either scheme allowed) is sure to accept it; 0 says nothing. */
+static int
+althaia_url_is_plain(PyObject *text)
+{
+    const Py_UCS1 *at, *end;
+    if (!PyUnicode_IS_ASCII(text)) {
+        return 0;
+    }
+    at = PyUnicode_1BYTE_DATA(text);
+    end = at + PyUnicode_GET_LENGTH(text);
+    if (end - at > 8 && memcmp(at, "https://", 8) == 0) {
+        at += 8;
+    }
+    else if (end - at > 7 && memcmp(at, "http://", 7) == 0) {
+        at += 7;
+    }
+    else {
+        return 0;
+    }
+    at = althaia_skip_domain(at, end);
+    if (at == NULL) {
+        return 0;
+    }
+    if (at < end && *at == ':') {
+        const Py_UCS1 *start = ++at;
+        while (at < end && *at >= '0' && *at <= '9') {
+            at++;
+        }
+        if (at == start) {
+            return 0;
+        }
+    }
+    if (at == end) {
+        return 1;
+    }
+    if (*at != '/' && *at != '?' && *at != '#') {
+        return 0;
+    }
+    /* A lone '?' or '#' is refused: one more character is asked for. */
+    if (*at != '/' && at + 1 == end) {
+        return 0;
+    }
+    while (++at < end) {
+        if (*at <= ' ' || *at >= 127) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+#endif

@@ -1,0 +1,410 @@
+/* All that knows CPython's insides.
+ *
+ * One macro says one thing about the version that this is compiled for, and is 1 only where it
+ * has been read in that version's own headers; none is inferred from another. What a header
+ * cannot promise is tried out when a module is imported (althaia_try_facts), and what does not
+ * hold is not used: everything that asks has a way by the public interface beside it.
+ *
+ * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
+ * be a copy of somebody else's source.
+ */
+#ifndef ALTHAIA_CPYTHON_H
+#define ALTHAIA_CPYTHON_H
+
+#include <Python.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- What is known at compile time ------------------------------------------------ */
+
+/* Threads run one at a time. */
+#if defined(Py_GIL_DISABLED)
+#define ALTHAIA_HAS_GIL 0
+#else
+#define ALTHAIA_HAS_GIL 1
+#endif
+
+/* Dictionaries may share their keys (PEP 412); their values then lie apart, in the order of the
+ * keys, where `ma_values` points. Writing there asks for the GIL. */
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && ALTHAIA_HAS_GIL
+#define ALTHAIA_KNOWS_SHARED_VALUES 1
+#else
+#define ALTHAIA_KNOWS_SHARED_VALUES 0
+#endif
+
+/* Four bytes stand before such values: capacity, size, embedded, valid; and behind them one byte
+ * for each in the order in which they came. */
+#if PY_VERSION_HEX >= 0x030D0000
+#define ALTHAIA_VALUES_HAVE_HEAD 1
+#else
+#define ALTHAIA_VALUES_HAVE_HEAD 0
+#endif
+
+/* The values of an instance lie in the instance itself, behind its head. */
+#if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x030E0000 && ALTHAIA_HAS_GIL
+#define ALTHAIA_KNOWS_INLINE_VALUES 1
+#else
+#define ALTHAIA_KNOWS_INLINE_VALUES 0
+#endif
+
+/* Each dictionary has a number that changes whenever it does, and no other ever has. */
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && ALTHAIA_HAS_GIL
+#define ALTHAIA_KNOWS_DICT_VERSIONS 1
+#else
+#define ALTHAIA_KNOWS_DICT_VERSIONS 0
+#endif
+
+/* The collector may run in any allocation, and user code in it; later it waits for the
+ * interpreter's next pause. */
+#if PY_VERSION_HEX < 0x030C0000
+#define ALTHAIA_COLLECTS_IN_ALLOCATIONS 1
+#else
+#define ALTHAIA_COLLECTS_IN_ALLOCATIONS 0
+#endif
+
+/* ---- Shims ------------------------------------------------------------------------ */
+
+#if PY_VERSION_HEX < 0x030D0000
+#define althaia_optional_attr _PyObject_LookupAttr
+#define ALTHAIA_BEGIN_CRITICAL(op) {
+#define ALTHAIA_END_CRITICAL() }
+#else
+#define althaia_optional_attr PyObject_GetOptionalAttr
+#define ALTHAIA_BEGIN_CRITICAL(op) Py_BEGIN_CRITICAL_SECTION(op)
+#define ALTHAIA_END_CRITICAL() Py_END_CRITICAL_SECTION()
+#endif
+
+/* 1 and a new reference, 0 and NULL where there is no such key, -1 and NULL on error. */
+static inline int
+althaia_dict_get(PyObject *dict, PyObject *key, PyObject **value)
+{
+#if PY_VERSION_HEX < 0x030D0000
+    *value = Py_XNewRef(PyDict_GetItemWithError(dict, key));
+    return *value != NULL ? 1 : PyErr_Occurred() ? -1 : 0;
+#else
+    return PyDict_GetItemRef(dict, key, value);
+#endif
+}
+
+/* ---- Types ------------------------------------------------------------------------ */
+
+/* The attribute of a type and its bases, descriptors unbound, as a new reference; None where
+ * there is none. Its metaclass is not asked. */
+static inline PyObject *
+althaia_type_lookup(PyObject *type, PyObject *name)
+{
+#if PY_VERSION_HEX < 0x030D0000
+    PyObject *found = Py_XNewRef(_PyType_Lookup((PyTypeObject *)type, name));
+#else
+    PyObject *found = _PyType_LookupRef((PyTypeObject *)type, name);
+#endif
+    return found != NULL ? found : Py_NewRef(Py_None);
+}
+
+/* 1 where a class is asked for its attributes without a method of its metaclass. */
+static inline int
+althaia_is_plainly_asked(PyObject *cls)
+{
+    return Py_TYPE(cls)->tp_getattro == PyType_Type.tp_getattro;
+}
+
+/* A number that CPython drops whenever the type or one of its bases changes, and no other type
+ * ever has; assigned where there is none yet, 0 where none can be had any more. */
+static unsigned int
+althaia_type_tag(PyObject *cls)
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (type->tp_version_tag == 0) {
+#if PY_VERSION_HEX >= 0x030C0000
+        PyUnstable_Type_AssignVersionTag(type);
+#else
+        PyObject *name = PyUnicode_InternFromString("__class__");
+        if (name != NULL) {
+            _PyType_Lookup(type, name);
+            Py_DECREF(name);
+        }
+        PyErr_Clear();
+#endif
+    }
+    return type->tp_version_tag;
+}
+
+#define ALTHAIA_TYPE_TAG(type) (((PyTypeObject *)(type))->tp_version_tag)
+
+/* 1 where attributes of the class's instances are read by our function. */
+static inline int
+althaia_is_intercepted(PyObject *cls, getattrofunc getter)
+{
+    return ((PyTypeObject *)cls)->tp_getattro == getter;
+}
+
+/* Let our function read them, unless something else than CPython's own does. */
+static inline void
+althaia_intercept(PyObject *cls, getattrofunc getter)
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (type->tp_getattro == PyObject_GenericGetAttr) {
+        type->tp_getattro = getter;
+        PyType_Modified(type);
+    }
+}
+
+static PyGetSetDef althaia_intercepted_dict;
+static getter althaia_plain_dict = NULL;
+
+/* Let our function answer for `__dict__` where the descriptor of it is asked directly. */
+static inline void
+althaia_intercept_dict(PyObject *descriptor, getter interceptor)
+{
+    if (althaia_plain_dict == NULL && Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
+        PyGetSetDescrObject *found = (PyGetSetDescrObject *)descriptor;
+        althaia_plain_dict = found->d_getset->get;
+        althaia_intercepted_dict = *found->d_getset;
+        althaia_intercepted_dict.get = interceptor;
+        found->d_getset = &althaia_intercepted_dict;
+    }
+}
+
+/* ---- Dictionaries ----------------------------------------------------------------- */
+
+/* The instance dictionary as a new reference, NULL (no error) where there is none. */
+static inline PyObject *
+althaia_instance_dict(PyObject *obj)
+{
+    PyObject *dict = PyObject_GenericGetDict(obj, NULL);
+    if (dict == NULL) {
+        PyErr_Clear();
+    }
+    return dict;
+}
+
+/* The same with None where there is none. */
+static inline PyObject *
+althaia_dict_or_none(PyObject *obj)
+{
+    PyObject *dict = althaia_instance_dict(obj);
+    return dict != NULL ? dict : Py_NewRef(Py_None);
+}
+
+/* The values of dictionaries that share their keys: the n-th is that of the n-th key. */
+typedef struct {
+#if ALTHAIA_VALUES_HAVE_HEAD
+    uint8_t capacity;
+    uint8_t size;
+    uint8_t embedded;
+    uint8_t valid;
+#endif
+    PyObject *values[1];
+} althaia_values;
+
+/* The values of a dictionary; NULL where they lie beside their keys, as in most. */
+static inline althaia_values *
+althaia_values_of(PyObject *dict)
+{
+    return (althaia_values *)((PyDictObject *)dict)->ma_values;
+}
+
+/* 1 where the dictionary's values lie apart, the n-th of them being the n-th of `expected`. */
+static int
+althaia_lies_in_order(PyObject *dict, PyObject *expected)
+{
+#if ALTHAIA_KNOWS_SHARED_VALUES
+    Py_ssize_t size = PyTuple_GET_SIZE(expected);
+    if (althaia_values_of(dict) == NULL || PyDict_GET_SIZE(dict) != size) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        if (althaia_values_of(dict)->values[i] != PyTuple_GET_ITEM(expected, i)) {
+            return 0;
+        }
+    }
+    return 1;
+#else
+    (void)dict;
+    (void)expected;
+    return 0;
+#endif
+}
+
+/* A number that changes whenever the dictionary does; 0 where CPython keeps none that can be
+ * relied on: values that lie in an instance change without it. */
+static inline uint64_t
+althaia_dict_version(PyObject *dict)
+{
+#if ALTHAIA_KNOWS_DICT_VERSIONS
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    if (althaia_values_of(dict) != NULL) {
+        return 0;
+    }
+#endif
+    return ((PyDictObject *)dict)->ma_version_tag;
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#else
+    (void)dict;
+    return 0;
+#endif
+}
+
+#if ALTHAIA_KNOWS_INLINE_VALUES
+
+/* The values that lie in an instance, NULL where its type has none. */
+static inline althaia_values *
+althaia_inline_values(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (!PyType_HasFeature(type, Py_TPFLAGS_INLINE_VALUES) || type->tp_itemsize != 0
+        || type->tp_basicsize != sizeof(PyObject)) {
+        return NULL;
+    }
+    return (althaia_values *)(object + 1);
+}
+
+/* The places of the values in the order in which they came. */
+static inline const uint8_t *
+althaia_inline_order(const althaia_values *values)
+{
+    return (const uint8_t *)&values->values[values->capacity];
+}
+
+#endif
+
+/* ---- What is tried out ------------------------------------------------------------- */
+
+enum {
+    ALTHAIA_SHARED_VALUES = 1,
+    ALTHAIA_INLINE_VALUES = 2,
+    ALTHAIA_DICT_VERSIONS = 4,
+    ALTHAIA_TYPE_TAGS = 8,
+};
+
+/* Which of them hold here; each module that relies on one calls althaia_try_facts() first. */
+static unsigned int althaia_facts = 0;
+
+/* An empty class of this module's own, as a new reference. */
+static inline PyObject *
+althaia_new_class(void)
+{
+    return PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "Trial");
+}
+
+/* An instance with three attributes, each of them its own name; `names` is a tuple of these. */
+static inline PyObject *
+althaia_new_instance(PyObject *cls, PyObject *names)
+{
+    PyObject *instance = PyObject_CallNoArgs(cls);
+    for (Py_ssize_t i = 0; instance != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        if (PyObject_SetAttr(instance, name, name) < 0) {
+            Py_CLEAR(instance);
+        }
+    }
+    return instance;
+}
+
+/* Do the values of a copy lie where they are looked for, and are they what it reads? */
+static inline int
+althaia_try_shared_values(PyObject *cls, PyObject *names)
+{
+    int holds = 0;
+    PyObject *instance = althaia_new_instance(cls, names);
+    PyObject *dict = instance != NULL ? PyObject_GenericGetDict(instance, NULL) : NULL;
+    PyObject *copy = dict != NULL ? PyDict_Copy(dict) : NULL;
+    if (copy != NULL && althaia_lies_in_order(copy, names)) {
+        PyObject *last = PyTuple_GET_ITEM(names, PyTuple_GET_SIZE(names) - 1);
+        holds = PyDict_SetItem(copy, last, Py_None) == 0
+            && althaia_values_of(copy)->values[PyTuple_GET_SIZE(names) - 1] == Py_None;
+    }
+    Py_XDECREF(copy);
+    Py_XDECREF(dict);
+    Py_XDECREF(instance);
+    return holds;
+}
+
+/* Do an instance's values lie in it, in order, and does what they are change with them? */
+static inline int
+althaia_try_inline_values(PyObject *cls, PyObject *names)
+{
+    int holds = 0;
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    PyObject *instance = althaia_new_instance(cls, names);
+    althaia_values *values = instance != NULL ? althaia_inline_values(instance) : NULL;
+    Py_ssize_t size = PyTuple_GET_SIZE(names);
+    if (values != NULL && values->valid && values->size == size && values->capacity >= size) {
+        holds = 1;
+        for (Py_ssize_t i = 0; i < size; i++) {
+            holds = holds && values->values[i] == PyTuple_GET_ITEM(names, i)
+                && althaia_inline_order(values)[i] == i;
+        }
+        holds = holds && PyObject_DelAttr(instance, PyTuple_GET_ITEM(names, 0)) == 0
+            && (!values->valid || (values->size == size - 1 && values->values[0] == NULL));
+    }
+    Py_XDECREF(instance);
+#else
+    (void)cls;
+    (void)names;
+#endif
+    return holds;
+}
+
+/* Does the number change when the dictionary does, and only then? */
+static inline int
+althaia_try_dict_versions(PyObject *names)
+{
+    int holds = 0;
+    PyObject *dict = PyDict_New();
+    PyObject *name = PyTuple_GET_ITEM(names, 0);
+    if (dict != NULL && PyDict_SetItem(dict, name, name) == 0) {
+        uint64_t before = althaia_dict_version(dict);
+        holds = before != 0 && PyDict_GetItemWithError(dict, name) == name
+            && althaia_dict_version(dict) == before && PyDict_SetItem(dict, name, Py_None) == 0
+            && althaia_dict_version(dict) != before;
+    }
+    Py_XDECREF(dict);
+    return holds;
+}
+
+/* Does a type lose its number when its base changes, and get another one? */
+static inline int
+althaia_try_type_tags(PyObject *cls, PyObject *names)
+{
+    PyObject *derived = PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){}", "Derived", cls);
+    unsigned int before = derived != NULL ? althaia_type_tag(derived) : 0;
+    int holds = before != 0 && ALTHAIA_TYPE_TAG(derived) == before
+        && PyObject_SetAttr(cls, PyTuple_GET_ITEM(names, 0), Py_None) == 0
+        && ALTHAIA_TYPE_TAG(derived) != before && althaia_type_tag(derived) != before;
+    Py_XDECREF(derived);
+    return holds;
+}
+
+/* Try everything out once. 0, or -1 with an error set. */
+static inline int
+althaia_try_facts(void)
+{
+    PyObject *names = Py_BuildValue("(NNN)", PyUnicode_InternFromString("first"),
+                                    PyUnicode_InternFromString("second"),
+                                    PyUnicode_InternFromString("third"));
+    PyObject *cls = names != NULL ? althaia_new_class() : NULL;
+    unsigned int found = 0;
+    if (cls != NULL) {
+        found |= althaia_try_shared_values(cls, names) ? ALTHAIA_SHARED_VALUES : 0;
+        found |= althaia_try_inline_values(cls, names) ? ALTHAIA_INLINE_VALUES : 0;
+        found |= althaia_try_dict_versions(names) ? ALTHAIA_DICT_VERSIONS : 0;
+        found |= althaia_try_type_tags(cls, names) ? ALTHAIA_TYPE_TAGS : 0;
+    }
+    Py_XDECREF(cls);
+    Py_XDECREF(names);
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    althaia_facts = found;
+    return 0;
+}
+
+#endif

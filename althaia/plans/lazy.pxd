@@ -1,0 +1,8 @@
+from althaia.plans.state cimport InstanceDict
+
+
+cdef object prototype_of(object schema, InstanceDict state)
+cdef object prototype_to_plan(object schema, InstanceDict state)
+cdef int give_up(object schema, InstanceDict state) except -1
+cdef int materialise(object schema, InstanceDict state) except -1
+cdef bint is_lazy(object schema)

@@ -1,0 +1,433 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Lazy instances: schemas that cost next to nothing until somebody looks into them.
+
+Most instances are made for one call and thrown away. A lazy one holds what the call may change
+(``many``, ``partial``, ``unknown``, ``error_messages``) and runs the plans of a *prototype* with
+itself as ``self``. Reading anything else of it (``fields``, ``only``, ``__dict__``, …)
+*materialises* it: it then is as its construction would have left it, made from what the prototype
+has. *Interceptors* in its class notice the reading.
+"""
+
+from types import MethodType
+
+from cpython.dict cimport PyDict_Copy, PyDict_SetItem
+from cpython.object cimport PyObject
+
+from althaia.plans.guards cimport Guard
+from althaia.plans.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_become,
+    althaia_begins_with,
+    althaia_dict_or_none,
+    althaia_has_simple_keys,
+    althaia_is_plainly_asked,
+    althaia_type_lookup,
+)
+from althaia.plans.prototypes cimport (
+    Prototype,
+    PrototypeCache,
+    clone,
+    options_key,
+    vars_of,
+)
+from althaia.plans.state cimport InstanceDict, existing_dict, replace_dict
+
+cdef extern from "althaia/plans/cpython.h":
+    ctypedef object (*getattrofunc)(object, object)
+    ctypedef object (*getter)(object, void*)
+    getter althaia_plain_dict
+    bint althaia_is_intercepted(object cls, getattrofunc interceptor)
+    void althaia_intercept(object cls, getattrofunc interceptor)
+    void althaia_intercept_dict(object descriptor, getter interceptor)
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* obj)
+    object PyObject_GenericGetAttr(object obj, object name)
+    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
+
+
+cdef object HookTable = None
+cdef object Schema = None
+cdef object OrderedSet = None
+cdef object examine = None
+
+# Set by Schema.__init__ and left to the prototype while an instance is lazy.
+LAZY_NAMES = frozenset(
+    {
+        "declared_fields", "only", "exclude", "load_only", "dump_only", "fields",
+        "load_fields", "dump_fields",
+    }
+)
+# How these are asked for, the instance's dictionary gets out.
+cdef frozenset intercepted = LAZY_NAMES | {"__getstate__", "__reduce_ex__", "__reduce__"}
+cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
+cdef str ERROR_MESSAGES = "error_messages"
+cdef frozenset KEPT = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
+# Whatever an instance has under one of these names stands before what its class defines.
+cdef frozenset shadowing = frozenset()
+# What a field has that a call asks the schema's own for.
+cdef frozenset CALLED_LATER = frozenset({"_schema", "tuple_fields", "value_field"})
+cdef frozenset FIELD_MAPPINGS = frozenset(
+    {"declared_fields", "fields", "load_fields", "dump_fields"}
+)
+cdef object METHODS_OF = object()
+cdef dict NOTHING = {}
+cdef bint at_once = False
+cdef int MOST_EXAMINATIONS = 64
+
+
+def build_at_once(bint on):
+    """Keep the very first instances lazy, whether that pays or not; for tests."""
+    global at_once
+    at_once = on
+
+
+def connect(hook_table, schema_namespace, schema_attributes, examiner):
+    """Give the instances what they need of marshmallow.
+
+    :param hook_table: the class of ``Schema._hooks`` that has room for a PrototypeCache.
+    :param schema_namespace: the namespace of marshmallow's ``schema`` module.
+    :param schema_attributes: the attributes upstream defined on ``Schema``.
+    :param examiner: ``examiner(cls, schema) -> (Guard | None, reason)``: whether instances
+        of a schema class may be lazy.
+    """
+    global HookTable, Schema, OrderedSet, examine, shadowing
+    HookTable = hook_table
+    Schema = schema_namespace["Schema"]
+    OrderedSet = schema_namespace["OrderedSet"]
+    examine = examiner
+    shadowing = frozenset(schema_attributes) | LAZY_NAMES
+
+
+# ---- Construction --------------------------------------------------------------------
+
+
+def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
+    """First in ``Schema.__init__``: make the instance lazy. False: upstream's code runs."""
+    cdef object cls = type(schema)
+    cdef object before = althaia_dict_or_none(schema)
+    cdef object key
+    cdef PrototypeCache cache
+    cdef Prototype prototype
+    cdef InstanceDict state
+    if type(before) is InstanceDict:
+        # ``__init__`` once more, or upstream's own at work for us.
+        materialise(schema, <InstanceDict>before)
+        return False
+    # Who else holds the dictionary would lose touch with the instance: one reference is the
+    # schema's, one is ours. Without the GIL no dictionary can be replaced safely.
+    if not ALTHAIA_HAS_GIL or type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
+        return False
+    key = options_key(only, exclude, load_only, dump_only)
+    if key is None:
+        return False
+    cache = cache_of(cls, schema)
+    if cache is None or cache.guard is None:
+        return False
+    prototype = cache.find(key)
+    if prototype is None or prototype.spoiled:
+        return False
+    for name in <dict>before:
+        # A Method field binds to what the instance has under the method's name. What upstream's
+        # construction would find there already keeps its place.
+        if name in shadowing or name in KEPT or althaia_type_lookup(cls, name) is not None:
+            return False
+    state = InstanceDict.__new__(InstanceDict)
+    state.update(before)
+    opts = cache.opts
+    PyDict_SetItem(state, MANY, opts.many if many is None else many)
+    PyDict_SetItem(state, PARTIAL, partial)
+    PyDict_SetItem(state, UNKNOWN, opts.unknown if unknown is None else unknown)
+    PyDict_SetItem(state, ERROR_MESSAGES, messages_of(cls))
+    state.prototype = prototype
+    return replace_dict(schema, <dict>before, state, 4)
+
+
+cdef dict messages_of(object cls):
+    """A schema's ``error_messages`` as ``Schema.__init__`` collects them."""
+    cdef dict messages = {}
+    messages.update(althaia_type_lookup(cls, "_default_error_messages"))
+    for base in reversed(cls.__mro__):
+        messages.update(getattr(base, "error_messages", NOTHING))
+    messages.update(althaia_type_lookup(cls, "error_messages") or NOTHING)
+    return messages
+
+
+cdef PrototypeCache cache_of(object cls, object schema):
+    """The prototypes of a schema class; None where its instances are built in full."""
+    cdef PrototypeCache cache
+    cdef Guard guard
+    table = althaia_type_lookup(cls, "_hooks")
+    if type(table) is not HookTable:
+        return None
+    cache = table.prototypes
+    if cache is not None and cache.schema_class is cls:
+        if cache.guard is None or cache.holds(schema):
+            return cache
+    # The second instance pays for the examination: many classes never have one, and one
+    # that changes all the time is left alone.
+    table.examined += 1
+    if table.examined > MOST_EXAMINATIONS or (table.examined < 2 and not at_once):
+        return None
+    if not althaia_is_plainly_asked(cls):
+        # A ``__getattribute__`` of its metaclass would be asked what upstream never asks.
+        table.prototypes = PrototypeCache(cls, None, "its metaclass answers for its attributes")
+        return None
+    guard, reason = examine(cls, schema)
+    if guard is not None:
+        # An interceptor changes the class's version: the guard is made behind it.
+        intercept(cls)
+        guard, reason = examine(cls, schema)
+    cache = table.prototypes = PrototypeCache(cls, guard, reason)
+    return cache
+
+
+# ---- The prototype of a lazy instance ---------------------------------------------------
+
+
+cdef object prototype_of(object schema, InstanceDict state):
+    """The prototype whose plans a lazy instance runs; None where it was touched.
+
+    A touched instance is materialised: something on it shadows what its class defines.
+    """
+    cdef Prototype prototype = <Prototype>state.prototype
+    if prototype is None:
+        # Another thread has just looked into it.
+        return None
+    if prototype.spoiled or type(schema) is not prototype.cache.schema_class:
+        materialise(schema, state)
+        return None
+    for name in <dict>state:
+        if name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES:
+            continue
+        if name in shadowing and name not in KEPT:
+            materialise(schema, state)
+            return None
+    return prototype.schema
+
+
+cdef object prototype_to_plan(object schema, InstanceDict state):
+    """As :func:`prototype_of`, before a plan is made. None also where the class or a field's has
+    changed since: what it has now could see the prototype's fields."""
+    cdef Prototype prototype = <Prototype>state.prototype
+    if prototype is not None and not prototype.cache.holds(schema):
+        materialise(schema, state)
+        return None
+    return prototype_of(schema, state)
+
+
+cdef int give_up(object schema, InstanceDict state) except -1:
+    """Materialise this instance, and all with its options: their plan is not for sharing."""
+    cdef Prototype prototype = <Prototype>state.prototype
+    if prototype is not None:
+        prototype.spoiled = True
+        materialise(schema, state)
+    return 0
+
+
+cdef bint is_lazy(object schema):
+    """Whether nobody has looked into the schema yet."""
+    cdef InstanceDict state = existing_dict(schema)
+    return state is not None and state.prototype is not None
+
+
+# ---- Materialising ----------------------------------------------------------------------
+
+
+cdef int materialise(object schema, InstanceDict state) except -1:
+    """Build a lazy instance in full, as its construction would have left it.
+
+    Building makes objects, so that the collector may run, and in it user code that looks into
+    the same instance or changes it: nothing is locked, all is made aside and put in place in
+    one go if the instance is still as it was.
+    """
+    cdef Prototype prototype
+    cdef dict touched, nested, built, arranged
+    cdef Py_ssize_t reached
+    while state.prototype is not None:
+        prototype = <Prototype>state.prototype
+        touched = <dict>PyDict_Copy(state)
+        nested = {} if state.nested is None else dict(state.nested)
+        reached = len(nested)
+        built = rebuilt(schema, state.original, prototype, nested)
+        arranged = arrange(touched, built)
+        if (
+            state.prototype is prototype
+            and reached == (0 if state.nested is None else len(state.nested))
+            and len(state) == len(touched)
+            and althaia_begins_with(state, touched)
+        ):
+            return put_in_place(schema, state, arranged, nested or None)
+    return 0
+
+
+cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict nested) except -1:
+    """The end of materialising; no other code runs in it."""
+    if not althaia_has_simple_keys(arranged):
+        # Keys of the user's own kind are compared by the user's code: only put to the end.
+        state.prototype = None
+        state.nested = nested
+        state.update(arranged)
+        return 0
+    try:
+        althaia_become(state, arranged)
+    except MemoryError:
+        PyObject_GenericSetAttr(schema, "__dict__", arranged)
+    # A call that is under way goes on with the prototype's fields, and asks for these.
+    state.nested = nested
+    state.prototype = None
+    return 0
+
+
+cdef dict rebuilt(object schema, dict original, Prototype prototype, dict nested):
+    """The attributes that a lazy instance lacks.
+
+    :param original: the attributes of what it is a copy of, or None.
+    :param nested: the instance's own fields for the prototype's nested ones; completed.
+    """
+    cdef object copied
+    cdef dict built, attributes
+    if original is None:
+        return transplant(prototype.schema, schema, schema, nested)
+    # Upstream copied it: the fields are shared with the original, and bound to that.
+    copied = object.__new__(prototype.cache.schema_class)
+    built = transplant(prototype.schema, copied, schema, nested)
+    attributes = arrange(dict(original), built)
+    PyObject_GenericSetAttr(copied, "__dict__", attributes)
+    for name in ("fields", "load_fields", "dump_fields"):
+        built[name] = dict(built[name])
+    return built
+
+
+cdef dict transplant(object prototype, object parent, object schema, dict nested):
+    """What ``Schema.__init__`` left in a prototype, as the schema would have it.
+
+    Neither user code nor upstream's runs: both may have changed since the schema was made,
+    when they made the prototype.
+
+    :param parent: whom the fields are bound to: the schema, or what it is a copy of.
+    """
+    cdef dict memo = {id(prototype): parent, METHODS_OF: schema}
+    cdef dict built = {}
+    for theirs, own in list(nested.values()):
+        for name in ("only", "exclude"):
+            memo[id(vars_of(theirs)[name])] = vars_of(own)[name]
+    for name, value in vars_of(prototype).items():
+        if name in FIELD_MAPPINGS:
+            built[name] = {key: twin_of(field, memo, nested) for key, field in value.items()}
+        elif type(value) is OrderedSet or type(value) is set:
+            built[name] = type(value)(value)
+        else:
+            built[name] = value
+    return built
+
+
+cdef object twin_of(object field, dict memo, dict nested):
+    """A prototype's field as the schema's own; what it shares with its class stays shared.
+
+    :param nested: what :func:`nested_field` keeps.
+    """
+    cdef object twin = memo.get(id(field))
+    cdef tuple known
+    cdef dict state
+    if twin is not None:
+        return twin
+    known = <tuple>nested.get(id(field))
+    twin = memo[id(field)] = clone(field) if known is None else known[1]
+    state = vars_of(twin)
+    if known is None:
+        for name in ("only", "exclude"):
+            value = state.get(name)
+            if type(value) is OrderedSet:
+                if id(value) not in memo:
+                    memo[id(value)] = OrderedSet(value)
+                state[name] = memo[id(value)]
+        if not CALLED_LATER.isdisjoint(state):
+            nested[id(field)] = (field, twin)
+    if state.get("parent") is None:
+        return twin
+    # A field under two names is bound twice: what is inside keeps a parent out of all reach.
+    parent = state["parent"]
+    state["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, nested)
+    state["root"] = memo[id(state["root"])]
+    for name in ("_serialize_method", "_deserialize_method"):
+        method = state.get(name)
+        # A class method is bound to the class.
+        if type(method) is MethodType and isinstance(method.__self__, Schema):
+            state[name] = MethodType(method.__func__, memo[METHODS_OF])
+    for name in ("inner", "key_field", "value_field"):
+        if state.get(name) is not None:
+            state[name] = twin_of(state[name], memo, nested)
+    if "tuple_fields" in state:
+        state["tuple_fields"] = [
+            twin_of(each, memo, nested) for each in state["tuple_fields"]
+        ]
+    return twin
+
+
+cdef dict arrange(dict touched, dict built):
+    """What was set before, in and after ``Schema.__init__``, in order.
+
+    :param touched: what the instance has.
+    :param built: what its construction would have left.
+    """
+    cdef dict arranged = {}
+    for name in touched:
+        if name in KEPT:
+            break
+        arranged[name] = touched[name]
+    for name, value in built.items():
+        if name in touched or name not in KEPT:
+            arranged[name] = touched.get(name, value)
+    arranged.update(touched)
+    return arranged
+
+
+# ---- Interceptors -----------------------------------------------------------------------
+
+
+cdef object lazy_getattr(object obj, object name):
+    """Attribute access of classes that have lazy instances: what somebody looks into is
+    materialised first."""
+    if name in intercepted:
+        look(obj)
+    return PyObject_GenericGetAttr(obj, name)
+
+
+cdef object lazy_dict(object obj, void* context):
+    """``__dict__``, also where it is asked for past the class, as by ``getattr_static``."""
+    look(obj)
+    return althaia_plain_dict(obj, context)
+
+
+cdef int look(object obj) except -1:
+    """Materialise the instance if it is lazy."""
+    cdef InstanceDict state = existing_dict(obj)
+    if state is not None and state.prototype is not None:
+        materialise(obj, state)
+    return 0
+
+
+def build_in_full(schema):
+    """Materialise an instance if it is lazy, as looking into it does."""
+    look(schema)
+
+
+cdef int intercept(object cls) except -1:
+    """Let attribute access of a schema class see lazy instances; invisible from Python.
+
+    Its subclasses' too: an instance may be given another class.
+    """
+    althaia_intercept_dict(Schema.__dict__["__dict__"], lazy_dict)
+    althaia_intercept(cls, lazy_getattr)
+    for subclass in type.__subclasses__(cls):
+        intercept(subclass)
+    return 0
+
+
+def created(cls):
+    """Intercept a new schema class where a base of it is intercepted."""
+    for base in cls.__mro__:
+        if althaia_is_intercepted(base, lazy_getattr):
+            intercept(cls)
+            break

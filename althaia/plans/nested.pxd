@@ -1,0 +1,4 @@
+cdef object nested_field(object field, object parent)
+cdef object nested_schema(object field)
+cdef object own_field(object field, object parent)
+cdef object plucked_key(object field, object schema)

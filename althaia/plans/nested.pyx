@@ -1,0 +1,155 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""The nested fields of a plan and their schemas, also where the parent is lazy.
+
+A plan made for a prototype speaks of the prototype's fields. A lazy parent has a copy of each
+nested one that a call has reached, so that its schema is resolved anew for each parent.
+"""
+
+from cpython.object cimport PyObject
+
+from althaia.plans.lazy cimport is_lazy, materialise
+from althaia.plans.primitives cimport althaia_is_simply_true
+from althaia.plans.prototypes cimport Prototype, clone
+from althaia.plans.state cimport InstanceDict, existing_dict
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* obj)
+
+
+cdef object OrderedSet = None
+cdef object Schema = None
+cdef object SchemaMeta = None
+
+
+def connect(schema_namespace):
+    """Give the look-ups the namespace of marshmallow's ``schema`` module."""
+    global OrderedSet, Schema, SchemaMeta
+    OrderedSet = schema_namespace["OrderedSet"]
+    Schema = schema_namespace["Schema"]
+    SchemaMeta = schema_namespace["SchemaMeta"]
+
+
+cdef object nested_field(object field, object parent):
+    """The nested field of a plan as this parent has it: where the parent is lazy, or was
+    when the call began, a copy of the prototype's field that is the parent's own."""
+    cdef InstanceDict state = existing_dict(parent)
+    cdef tuple entry
+    if state is None:
+        return field
+    if state.nested is not None:
+        entry = <tuple>state.nested.get(id(field))
+        if entry is not None and entry[0] is field:
+            return entry[1]
+    if state.prototype is None:
+        return field
+    own = unresolved(field)
+    if state.prototype is None or (state.nested is not None and id(field) in state.nested):
+        # Making it may have run the collector, and in it code that looked into the parent.
+        return nested_field(field, parent)
+    if state.nested is None:
+        state.nested = {}
+    state.nested[id(field)] = (field, own)
+    return own
+
+
+cdef object unresolved(object field):
+    """A copy of a nested field without its schema."""
+    cdef object own = clone(field)
+    own._schema = None
+    # The nested schema's own ``__init__`` is given these, and may change them.
+    if type(own.only) is OrderedSet:
+        own.only = OrderedSet(own.only)
+    if type(own.exclude) is OrderedSet:
+        own.exclude = OrderedSet(own.exclude)
+    return own
+
+
+cdef object own_field(object field, object parent):
+    """The field of a plan as this parent has it, for code that goes on to what is inside it."""
+    cdef InstanceDict state = existing_dict(parent)
+    cdef tuple entry
+    if state is None:
+        return field
+    if state.prototype is not None:
+        materialise(parent, state)
+    entry = None if state.nested is None else <tuple>state.nested.get(id(field))
+    return field if entry is None or entry[0] is not field else entry[1]
+
+
+cdef object nested_schema(object field):
+    """What ``Nested.schema`` gives for a field of :func:`nested_field`."""
+    if field._schema is None:
+        twin = clone(field)
+        try:
+            field._schema = resolve(twin)
+        except Exception:
+            # Upstream's field keeps a schema that it fails to narrow, and uses it next time.
+            field._schema = twin._schema
+            raise
+        return field._schema
+    return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
+
+
+cdef object resolve(object field):
+    """What ``Nested.schema`` makes of a field that is not resolved yet; the field is lost."""
+    cdef object nested = field.nested
+    if callable(nested) and not isinstance(nested, SchemaMeta):
+        nested = nested()
+        if is_fresh(nested) and field.only is None and not field.exclude:
+            # Upstream copies the instance so as not to share it; this one nobody has, and
+            # what it is a copy of is seen only by whom looks into it.
+            keep_original(nested)
+            if field.many is not None:
+                nested.many = field.many
+            return nested
+        field.nested = returning(nested) if callable(nested) else nested
+    # A proxy of a class is none for upstream, which refuses it.
+    if issubclass(type(nested), SchemaMeta):
+        return nested(
+            many=bool(field.many),
+            only=field.only,
+            exclude=field.exclude,
+            load_only=of_nested(field, "load_only"),
+            dump_only=of_nested(field, "dump_only"),
+        )
+    return field.schema
+
+
+cdef object of_nested(object field, str option):
+    """What ``Nested._nested_normalized_option`` gives."""
+    return field._nested_normalized_option(option) if getattr(field.root, option, None) else []
+
+
+cdef bint is_fresh(object schema):
+    """Whether a schema is lazy and has just been made, for us alone, and differs from its copy
+    in nothing that the materialising does not know."""
+    cdef InstanceDict state
+    if not isinstance(schema, Schema) or Py_REFCNT(<PyObject*>schema) != 1:
+        return False
+    if not is_lazy(schema):
+        return False
+    state = existing_dict(schema)
+    return not (<Prototype>state.prototype).cache.copies_bind_anew
+
+
+cdef int keep_original(object schema) except -1:
+    """Remember what a lazy instance is a copy of."""
+    cdef InstanceDict state = existing_dict(schema)
+    state.original = dict(state)
+    return 0
+
+
+def returning(value):
+    """A function that returns a value already had."""
+    return lambda: value
+
+
+cdef object plucked_key(object field, object schema):
+    """What ``Pluck._field_data_key`` gives for the field's schema, which stays lazy."""
+    cdef object name = field.field_name
+    cdef InstanceDict state
+    if is_lazy(schema):
+        state = existing_dict(schema)
+        schema = (<Prototype>state.prototype).schema
+    key = schema.fields[name].data_key
+    return name if key is None else key

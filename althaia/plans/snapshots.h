@@ -1,0 +1,243 @@
+/* Comparing dictionaries, lists and objects with what they were. */
+#ifndef ALTHAIA_SNAPSHOTS_H
+#define ALTHAIA_SNAPSHOTS_H
+
+#include <Python.h>
+
+#include "althaia/plans/cpython.h"
+
+/* 1 where `dict` holds exactly the keys and values of `snapshot` (key, value, key, …),
+ * by identity and in order. A value equal to `any` in the snapshot is not compared. */
+static int
+althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot), at = 0, position = 0;
+    PyObject **expected = ((PyTupleObject *)snapshot)->ob_item;
+    PyObject *key, *value;
+    int same = 1;
+    if (PyDict_GET_SIZE(dict) * 2 != size) {
+        return 0;
+    }
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    while (PyDict_Next(dict, &position, &key, &value)) {
+        if (at >= size || key != expected[at]
+            || (value != expected[at + 1] && expected[at + 1] != any)) {
+            same = 0;
+            break;
+        }
+        at += 2;
+    }
+    ALTHAIA_END_CRITICAL();
+    return same && at == size;
+}
+
+/* The version of a dictionary as something to rely on; 0 where there is none. */
+static inline uint64_t
+althaia_trusted_version(PyObject *dict)
+{
+    return althaia_facts & ALTHAIA_DICT_VERSIONS ? althaia_dict_version(dict) : 0;
+}
+
+/* 1 where the dictionary is what it was at the version; 0 says nothing. */
+static inline int
+althaia_same_version(PyObject *dict, uint64_t version)
+{
+    return version != 0 && althaia_dict_version(dict) == version;
+}
+
+/* The values that lie in an object, and the one of them that is not compared (or -1). */
+typedef struct {
+    int unwatched;
+    althaia_values values;
+} althaia_inline_copy;
+
+/* What lies in an object, to be compared with later; NULL without an error where nothing lies
+ * there or it is not what the snapshot says. For PyMem_Free(). */
+static althaia_inline_copy *
+althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
+{
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot) / 2;
+    althaia_values *values
+        = althaia_facts & ALTHAIA_INLINE_VALUES ? althaia_inline_values(object) : NULL;
+    althaia_inline_copy *copy;
+    size_t bytes;
+    int unwatched = -1;
+    if (values == NULL || !values->valid || values->size != size
+        || values->size > values->capacity) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        int at = althaia_inline_order(values)[i];
+        PyObject *expected = PyTuple_GET_ITEM(snapshot, 2 * i + 1);
+        if (expected == any && unwatched < 0) {
+            unwatched = at;
+        }
+        else if (at >= values->capacity || values->values[at] != expected) {
+            return NULL;
+        }
+    }
+    bytes = (size_t)(althaia_inline_order(values) + size - (const uint8_t *)values);
+    copy = PyMem_Malloc(offsetof(althaia_inline_copy, values) + bytes);
+    if (copy != NULL) {
+        copy->unwatched = unwatched;
+        memcpy(&copy->values, values, bytes);
+    }
+    return copy;
+#else
+    (void)object;
+    (void)snapshot;
+    (void)any;
+    return NULL;
+#endif
+}
+
+/* 1 where an object of the same type holds what was copied; 0 says nothing. */
+static int
+althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
+{
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    const althaia_values *now, *then;
+    size_t before, after;
+    if (copy == NULL) {
+        return 0;
+    }
+    now = (const althaia_values *)(object + 1);
+    then = &copy->values;
+    if (now->capacity != then->capacity || now->size != then->size || !now->valid) {
+        return 0;
+    }
+    before = copy->unwatched < 0 ? now->capacity : (size_t)copy->unwatched;
+    after = copy->unwatched < 0 ? now->capacity : before + 1;
+    return memcmp(now->values, then->values, before * sizeof(PyObject *)) == 0
+        && memcmp(now->values + after, then->values + after,
+                  (now->capacity - after) * sizeof(PyObject *)) == 0
+        && memcmp(althaia_inline_order(now), althaia_inline_order(then), now->size) == 0;
+#else
+    (void)object;
+    (void)copy;
+    return 0;
+#endif
+}
+
+/* What a guard knows of one object with an instance dictionary. All pointers are borrowed but
+ * `copy`; the guard owns the objects. */
+typedef struct {
+    PyObject *object;
+    PyObject *type;
+    PyObject *dict;
+    uint64_t version;
+    PyObject *snapshot;
+    althaia_inline_copy *copy;
+} althaia_watched;
+
+/* 1 where an object has its type and in its dictionary what the snapshot says. */
+static inline int
+althaia_holds(althaia_watched *each, PyObject *any)
+{
+    PyObject *dict;
+    int same;
+    if ((PyObject *)Py_TYPE(each->object) != each->type) {
+        return 0;
+    }
+    if (althaia_same_inline(each->object, each->copy)) {
+        return 1;
+    }
+    dict = althaia_instance_dict(each->object);
+    if (dict == NULL) {
+        return 0;
+    }
+    same = dict == each->dict && althaia_same_version(dict, each->version);
+    if (!same && althaia_same_entries(dict, each->snapshot, any)) {
+        same = 1;
+        if (dict == each->dict) {
+            /* Only CPythons with a GIL have versions, and any thread writes what is true. */
+            each->version = althaia_trusted_version(dict);
+        }
+    }
+    Py_DECREF(dict);
+    return same;
+}
+
+/* 1 where all of them have. */
+static int
+althaia_all_hold(althaia_watched *watched, Py_ssize_t count, PyObject *any)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!althaia_holds(&watched[i], any)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* 1 where the list holds exactly the items of the tuple, by identity and in order. */
+static int
+althaia_same_items(PyObject *list, PyObject *snapshot)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot);
+    if (PyList_GET_SIZE(list) != size) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < size; i++) {
+        if (PyList_GET_ITEM(list, i) != PyTuple_GET_ITEM(snapshot, i)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* 1 where dict.get(key) is value; an absent key is told by value == absent. Never raises. */
+static int
+althaia_same_entry(PyObject *dict, PyObject *key, PyObject *value, PyObject *absent)
+{
+    PyObject *found;
+    int same;
+    if (althaia_dict_get(dict, key, &found) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    same = (found != NULL ? found : absent) == value;
+    Py_XDECREF(found);
+    return same;
+}
+
+/* 1 where a dictionary begins with all the keys and values of another, by identity and in order. */
+static int
+althaia_begins_with(PyObject *dict, PyObject *other)
+{
+    Py_ssize_t here = 0, there = 0;
+    PyObject *key, *value, *other_key, *other_value;
+    while (PyDict_Next(other, &there, &other_key, &other_value)) {
+        if (!PyDict_Next(dict, &here, &key, &value) || key != other_key || value != other_value) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Make the dictionary hold what the other holds, in its order, with no moment in which other code
+ * could run: the caller owns all that is in it. 0, or -1 on error: it is then empty. */
+static inline int
+althaia_become(PyObject *dict, PyObject *other)
+{
+    PyDict_Clear(dict);
+    return PyDict_Update(dict, other);
+}
+
+/* 1 where hashing and comparing the keys of a dictionary runs no user code. */
+static int
+althaia_has_simple_keys(PyObject *dict)
+{
+    Py_ssize_t position = 0;
+    PyObject *key;
+    int simple = 1;
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    while (simple && PyDict_Next(dict, &position, &key, NULL)) {
+        simple = PyUnicode_CheckExact(key) || PyLong_CheckExact(key);
+    }
+    ALTHAIA_END_CRITICAL();
+    return simple;
+}
+
+#endif

@@ -1,0 +1,26 @@
+cdef enum Direction:
+    DUMP = 0
+    LOAD = 1
+
+
+cdef class InstanceDict(dict):
+    cdef object dump_plan
+    cdef object load_plan
+    # Of an instance that is lazy: the Prototype whose plans it runs.
+    cdef object prototype
+    # Of a lazy instance that is a copy: the attributes of what it is a copy of.
+    cdef dict original
+    # Its own fields for the nested ones of the prototype, by their ids.
+    cdef dict nested
+    cdef bint building
+    # By direction: plans dropped so far, and uses to wait for before the next is built.
+    cdef int[2] drops, waits
+    cdef object published(self, int direction)
+    cdef int publish(self, int direction, object plan) except -1
+
+
+cdef InstanceDict instance_dict(object schema)
+cdef InstanceDict existing_dict(object schema)
+cdef bint replace_dict(
+    object schema, dict state, InstanceDict replacement, Py_ssize_t more
+) except -1

@@ -1,0 +1,95 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Where a schema keeps its plans: an instance dictionary with room for them."""
+
+from copy import deepcopy
+
+cimport cython
+from cpython.object cimport PyObject
+
+from althaia.plans.primitives cimport althaia_begins_with, althaia_dict_or_none
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* obj)
+    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
+
+
+cdef class InstanceDict(dict):
+    """A schema's instance dictionary, with room for its plans where no user's loop
+    over ``vars(schema)`` meets them.
+
+    It copies and pickles as the plain dictionary it stands for.
+    """
+
+    def __reduce_ex__(self, protocol):
+        return dict, (), None, None, iter(self.items())
+
+    def __copy__(self):
+        return dict(self)
+
+    def __deepcopy__(self, memo):
+        plain = {}
+        memo[id(self)] = plain
+        for key, value in self.items():
+            plain[deepcopy(key, memo)] = deepcopy(value, memo)
+        return plain
+
+    # Without the GIL another thread may drop a plan between the look and the reference.
+
+    cdef object published(self, int direction):
+        """The plan for this direction, or None."""
+        with cython.critical_section(self):
+            return self.load_plan if direction == LOAD else self.dump_plan
+
+    cdef int publish(self, int direction, object plan) except -1:
+        """The one store that others see; None drops."""
+        # Let go of behind the lock: with a plan go fields, and their finalizers may run.
+        cdef object before
+        with cython.critical_section(self):
+            if direction == LOAD:
+                before, self.load_plan = self.load_plan, plan
+            else:
+                before, self.dump_plan = self.dump_plan, plan
+        return 0
+
+    def clear_plans(self):
+        """Forget the plans."""
+        self.publish(DUMP, None)
+        self.publish(LOAD, None)
+
+
+cdef InstanceDict existing_dict(object schema):
+    """The schema's dictionary where it is an :class:`InstanceDict` already, else None."""
+    cdef object found = althaia_dict_or_none(schema)
+    return <InstanceDict>found if type(found) is InstanceDict else None
+
+
+cdef InstanceDict instance_dict(object schema):
+    """The schema's dictionary as an :class:`InstanceDict`, put in place where it is not yet
+    one; None where somebody else holds the plain dictionary and would lose touch."""
+    cdef InstanceDict replacement
+    cdef object state = althaia_dict_or_none(schema)
+    if type(state) is InstanceDict:
+        return <InstanceDict>state
+    # One reference is the schema's, one is ours.
+    if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
+        return None
+    replacement = InstanceDict(state)
+    return replacement if replace_dict(schema, <dict>state, replacement, 0) else None
+
+
+cdef bint replace_dict(
+    object schema, dict state, InstanceDict replacement, Py_ssize_t more
+) except -1:
+    """Give the schema another dictionary with the same content, and some more entries behind it.
+    False where the collector has run since it was copied, and code in it has changed the old one
+    or holds it."""
+    if (
+        Py_REFCNT(<PyObject*>state) > 2
+        or althaia_dict_or_none(schema) is not state
+        or len(replacement) != len(state) + more
+        or not althaia_begins_with(replacement, state)
+    ):
+        return False
+    # Not PyObject_GenericSetDict: on 3.13 attributes kept inline would go on living beside it.
+    PyObject_GenericSetAttr(schema, "__dict__", replacement)
+    return True
