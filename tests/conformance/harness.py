@@ -152,7 +152,7 @@ def plans_off() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for name in seam._OWN:
             stack.enter_context(mock.patch.object(seam, name, _decline))
-        # Built in full: nothing light is left to be looked into.
+        # Built in full: nothing lazy is left to be looked into.
         stack.enter_context(mock.patch.object(seam, "construct", _build_in_full))
         yield
 

@@ -6,6 +6,8 @@ is true, or less.
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -179,3 +181,23 @@ def test_a_hook_that_changes_its_schema_is_seen_at_once() -> None:
             log.attempt(schema.dump, {"b": number})
 
     harness.compare(run)
+
+
+@planned_only
+@pytest.mark.parametrize("used_in", ["dump", "load"])
+def test_accepted_what_was_replaced_goes_with_the_next_use(used_in: str) -> None:
+    class Big:
+        """A default that somebody wants to be rid of."""
+
+    schema = OURS.Schema.from_dict({"a": OURS.fields.Raw(load_default=None)})()
+    schema.fields["a"].load_default = Big()
+    replaced = weakref.ref(schema.fields["a"].load_default)
+    for _ in range(5):
+        schema.load({"a": 1})
+    schema.fields["a"].load_default = None
+    gc.collect()
+    assert replaced() is not None
+    for _ in range(5):
+        getattr(schema, used_in)({"a": 1})
+    gc.collect()
+    assert replaced() is None

@@ -272,3 +272,36 @@ def test_nothing_of_it_is_seen_on_the_class(ma: Any, log: Any) -> None:
     for cls in (ma.Schema, Base, S):
         log("getattr", cls.__getattribute__ is object.__getattribute__, hasattr(cls, "fields"))
         log("static", inspect.getattr_static(cls, "fields", None))
+
+
+@pytest.mark.parametrize("name", ["many", "partial", "unknown", "error_messages"])
+@scenario
+def test_set_before_construction(ma: Any, log: Any, name: str) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+        def __init__(self) -> None:
+            setattr(self, name, False)
+            self.mine = 5
+            super().__init__()
+
+    for _ in range(4):
+        schema = S()
+        log("dumped", schema.dump({"a": 1}))
+        log("order", list(vars(schema)))
+
+
+@scenario
+def test_what_a_metaclass_is_asked_for(ma: Any, log: Any) -> None:
+    class Asked(type(ma.Schema)):  # type: ignore[misc]
+        def __getattribute__(cls, name: str) -> Any:
+            if name in ("opts", "_declared_fields", "error_messages", "_default_error_messages"):
+                log("asked", name)
+            return super().__getattribute__(name)
+
+    class S(ma.Schema, metaclass=Asked):
+        a = ma.fields.Integer()
+
+    for _ in range(5):
+        log("dumped", S().dump({"a": 1}))
+        log("loaded", S().load({"a": 1}))

@@ -136,7 +136,7 @@ def test_class_changes_before_anybody_looks(
     CHANGES[change](ma, log, cls)
     for schema in schemas:
         if first == "look":
-            log.attempt(lambda light=schema: list(light.fields))
+            log.attempt(lambda lazy=schema: list(lazy.fields))
         elif first == "load":
             log.attempt(schema.load, DATA)
         use(log, schema, DATA)

@@ -9,7 +9,7 @@ from typing import Any
 
 import marshmallow as real
 import pytest
-from althaia.plans.guards import InstanceDict
+from althaia.plans.state import InstanceDict
 
 from althaia import marshmallow as ma
 

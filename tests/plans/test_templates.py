@@ -190,3 +190,18 @@ def test_a_result_found_and_changed_while_it_is_made() -> None:
             assert result["d"] == [4]
             assert sorted(result) == sorted(dict(result.items()))
         del changes[0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 7, 20, 29, 30])
+def test_a_key_added_to_a_result_goes_with_it(size: int) -> None:
+    names = [f"k{n}" for n in range(size)]
+    schema = raw(*names)
+    data = dict.fromkeys(names, 1)
+    for number in range(20):
+        key = "".join(["added", str(number), "to", str(size)])
+        before = sys.getrefcount(key)
+        result = schema.dump(data)
+        result[key] = 1
+        assert list(result) == [*names, key]
+        del result
+        assert sys.getrefcount(key) == before

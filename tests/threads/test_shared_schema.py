@@ -266,7 +266,7 @@ def test_looking_into_an_instance_while_others_use_it() -> None:
         run(work, 4)
 
 
-def light() -> Any:
+def lazy() -> Any:
     """An instance that nobody has looked into, of a class that has had others before."""
     for _ in range(3):
         Outer(only=("number", "inner")).dump({"number": 1})
@@ -275,7 +275,7 @@ def light() -> Any:
 
 def test_looked_into_at_once() -> None:
     for _ in range(200):
-        schema = light()
+        schema = lazy()
         seen: list[Any] = [None] * THREADS
 
         def work(number: int, schema: Any = schema, seen: list[Any] = seen) -> None:
@@ -292,7 +292,7 @@ def test_looked_into_at_once() -> None:
 def test_looked_into_while_others_use_it() -> None:
     data = {"number": 1, "inner": {"a": 2}}
     for _ in range(200):
-        schema = light()
+        schema = lazy()
 
         def work(number: int, schema: Any = schema) -> None:
             if number == 0:
@@ -309,7 +309,7 @@ def test_looked_into_while_others_use_it() -> None:
 
 def test_attributes_set_while_others_look() -> None:
     for _ in range(100):
-        schema = light()
+        schema = lazy()
 
         def work(number: int, schema: Any = schema) -> None:
             setattr(schema, f"mark{number}", number)

@@ -1,0 +1,177 @@
+"""User code that the collector runs while a schema is made, analysed or looked into.
+
+CPython 3.11 collects in the middle of any allocation; a finalizer or a callback may then do what
+it likes with the schema that is being worked on.
+
+``python -m tests.hostile.programs.collector <library> <case>``
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.hostile.programs import arguments, begin, library, report
+
+LIBRARY, CASE = arguments()
+m = library(LIBRARY)
+fields = m.fields
+MADE: list[Any] = []
+
+
+class Noted(m.Schema):
+    """A schema that others can reach before it is finished."""
+
+    def __init__(self, **options: Any) -> None:
+        MADE.append(self)
+        super().__init__(**options)
+
+
+class Child(Noted):
+    x = fields.Integer()
+    y = fields.String(data_key="yy")
+
+
+class Parent(Noted):
+    a = fields.Integer(validate=m.validate.Range(min=0))
+    b = fields.String()
+    child = fields.Nested(Child)
+    children = fields.List(fields.Nested(lambda: Child(only=("x",))))
+    plucked = fields.Pluck(Child, "x")
+
+
+DUMPED = {"a": 1, "b": "x", "child": {"x": 1}, "children": [{"x": 1}], "plucked": {"x": 2}}
+LOADED = {**DUMPED, "plucked": 2}
+
+
+def replace_a_fields_dictionary(schema: Any, chance: random.Random) -> None:
+    field = chance.choice(list(schema.fields.values()))
+    field.__dict__ = dict(field.__dict__)
+
+
+def construct_again(schema: Any, chance: random.Random) -> None:
+    schema.__init__()
+
+
+def replace_the_dictionary(schema: Any, chance: random.Random) -> None:
+    schema.__dict__ = dict(schema.__dict__)
+
+
+def set_an_attribute(schema: Any, chance: random.Random) -> None:
+    schema.mark = chance.random()
+
+
+CHANGES: dict[str, Callable[[Any, random.Random], None]] = {
+    change.__name__: change
+    for change in (
+        replace_a_fields_dictionary,
+        construct_again,
+        replace_the_dictionary,
+        set_an_attribute,
+    )
+}
+
+
+@contextmanager
+def collections_do(work: Callable[[], None], every: int) -> Iterator[None]:
+    """Collect after so many allocations, and work at the beginning and the end of each time."""
+    busy = False
+
+    def at_collection(phase: str, info: object) -> None:
+        nonlocal busy
+        if not busy:
+            busy = True
+            try:
+                work()
+            except Exception:
+                pass
+            finally:
+                busy = False
+
+    gc.callbacks.append(at_collection)
+    thresholds = gc.get_threshold()
+    gc.set_threshold(every, 3, 3)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(at_collection)
+
+
+def changed(change: Callable[[Any, random.Random], None], seed: int) -> int:
+    """Use schemas while the collector's code changes them; how often all went well."""
+    chance = random.Random(seed)
+
+    def work() -> None:
+        if MADE and chance.random() < 0.1:
+            change(chance.choice(MADE[-3:]), chance)
+
+    well = 0
+    for every in (1, 3, 10):
+        with collections_do(work, every):
+            for _ in range(40):
+                del MADE[:-3]
+                try:
+                    schema = Parent()
+                    for _ in range(2):
+                        schema.dump(DUMPED)
+                        schema.load(LOADED)
+                    assert schema.fields
+                    well += 1
+                except (AttributeError, RuntimeError, TypeError):
+                    # Half of a schema, where it was made anew in mid-call.
+                    pass
+    return well
+
+
+def waiting_for_a_lock() -> int:
+    """Two threads look into instances; the first collects, and code in it waits for a lock that
+    the second holds while it looks. How many rounds came to an end."""
+
+    class Small(m.Schema):
+        a = fields.Integer()
+        b = fields.List(fields.Integer())
+
+    for _ in range(5):
+        Small().dump({"a": 1})
+    mine, held = threading.Lock(), threading.Event()
+    first = threading.get_ident()
+
+    def work() -> None:
+        if threading.get_ident() == first:
+            held.wait(1)
+            with mine:
+                pass
+
+    def other() -> None:
+        schema = Small()
+        with mine:
+            held.set()
+            assert schema.fields
+
+    rounds = 0
+    for every in range(1, 40):
+        schema = Small()
+        held.clear()
+        thread = threading.Thread(target=other, daemon=True)
+        thread.start()
+        held.wait(5)
+        with collections_do(work, every):
+            assert schema.fields
+        thread.join(20)
+        assert not thread.is_alive(), "the two wait for each other"
+        rounds += 1
+    return rounds
+
+
+begin(CASE)
+if CASE == "waiting_for_a_lock":
+    report(CASE, waiting_for_a_lock())
+else:
+    report(CASE, sum(changed(CHANGES[CASE], seed) for seed in range(4)))
+sys.exit()

@@ -1,0 +1,30 @@
+"""User code that the collector runs while a schema is made, analysed or looked into."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile.processes import OURS, run
+
+
+@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "replace_a_fields_dictionary",
+        "construct_again",
+        "replace_the_dictionary",
+        "set_an_attribute",
+    ],
+)
+def test_changes_what_is_being_worked_on(library: str, change: str) -> None:
+    found = run("collector", library, change)
+    found.check()
+    assert found.of(change) > 240
+
+
+@pytest.mark.parametrize("library", OURS)
+def test_waits_for_a_lock_of_its_own(library: str) -> None:
+    found = run("collector", library, "waiting_for_a_lock", timeout=120)
+    found.check()
+    assert found.of("waiting_for_a_lock") == 39
