@@ -23,11 +23,12 @@ help:
 	@echo "make test-compiled   make test-pure   make lint   one part of it"
 	@echo "make build           generate and compile in place, what changed"
 	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
+	@echo "make bench-service   a shop on real servers, patched and not; needs PostgreSQL"
 	@echo "make sanitize        the tests under the address and undefined-behaviour sanitizers"
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-compiled test-pure build build-pure lint bench bench-all bench-check bench-baseline sanitize clean
+.PHONY: help demo test test-compiled test-pure build build-pure lint bench bench-all bench-check bench-baseline bench-service sanitize clean
 
 demo: build
 	$(BIN)/python -m demo $(DEMO_ARGS)
@@ -89,6 +90,14 @@ bench-check: build
 
 bench-baseline: build
 	$(BIN)/python -m benchmarks.instructions --update --baseline $(BASELINE)
+
+# The shop on its servers and the pings; writes their section of docs/performance.md.
+bench-service: $(VENV)/.service-$(INTERPRETER) build
+	$(BIN)/python -m benchmarks.service --save $(BENCH_ARGS)
+
+$(VENV)/.service-$(INTERPRETER): $(READY)
+	$(BIN)/python $(PIP) install --editable ".[service]"
+	touch $@
 
 sanitize: $(READY)
 	$(BIN)/python -m buildtools sanitize

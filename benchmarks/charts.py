@@ -53,7 +53,7 @@ def bars(
         for panel, case in zip(panels.flat, cases, strict=False):
             _panel(panel, case, labels)
         figure.suptitle(title, color=TEXT)
-        _write(figure, file)
+        write(figure, file)
 
 
 def _panel(panel: Axes, case: Mapping[str, Any], labels: Mapping[str, str]) -> None:
@@ -106,10 +106,11 @@ def growth(
         panel.set_xlabel("objects in one dump")
         panel.set_ylabel("µs per object")
         panel.legend(labelcolor=TEXT)
-        _write(figure, file)
+        write(figure, file)
 
 
-def _write(figure: Any, file: Path) -> None:
+def write(figure: Any, file: Path) -> None:
+    """Write ``figure`` as SVG, the same bytes for the same figures, and close it."""
     figure.tight_layout()
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, transparent=True, metadata={"Date": None})

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks import results
+from benchmarks import results, sections
 from benchmarks.environments import ROOT
 from benchmarks.instructions import BASELINE
 from benchmarks.model import Goal
@@ -50,7 +50,7 @@ REASONS = {
 INTRODUCTION = """\
 # Performance
 
-*Written by `make bench-all`; do not edit.*
+*Written by `make bench-all`, sections between marks by the command that each names; do not edit.*
 
 Every figure is a ratio to marshmallow {upstream}: 10× means that the same work takes a tenth
 of its time. Before anything is timed, the outputs are compared with marshmallow's; where they
@@ -110,10 +110,12 @@ def write() -> None:
     parts += [*_slower(runs), *_instructions()]
     parts.append(METHOD)
     DOCUMENT.parent.mkdir(exist_ok=True)
-    DOCUMENT.write_text("\n\n".join(part.strip("\n") for part in parts) + "\n")
+    text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    DOCUMENT.write_text(sections.carried(DOCUMENT, text))
 
 
-def _table(heads: Sequence[str], lines: Iterator[Sequence[str]], left: int = 1) -> str:
+def markdown_table(heads: Sequence[str], lines: Iterator[Sequence[str]], left: int = 1) -> str:
+    """A table in Markdown; the first ``left`` columns are text, the others figures."""
     rule = ["---"] * left + ["--:"] * (len(heads) - left)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (heads, rule, *lines))
 
@@ -176,7 +178,7 @@ def _goals(run: Run) -> Iterator[str]:
         if table == "instance":
             lines += _beside_lines(run, len(taking_part))
         yield f"### {heading}"
-        yield _table(
+        yield markdown_table(
             [
                 "work",
                 "marshmallow, µs per object",
@@ -251,7 +253,7 @@ def _rest(run: Run) -> Iterator[str]:
     other = [c for c in run["cases"] if not c["goal"] and c["family"] != "kinds"]
     if other:
         yield "### Other work"
-        yield _table(
+        yield markdown_table(
             ["work", "marshmallow, µs per object", *(labels[name] for name in names)],
             (
                 [
@@ -267,7 +269,7 @@ def _rest(run: Run) -> Iterator[str]:
     kinds = [case for case in run["cases"] if case["family"] == "kinds"]
     if kinds:
         yield "<details><summary>Each kind of field alone</summary>"
-        yield _table(
+        yield markdown_table(
             ["field", "marshmallow, µs per object", "althaia"],
             (
                 [
@@ -284,7 +286,7 @@ def _rest(run: Run) -> Iterator[str]:
 def _memory(memory: Mapping[str, Any]) -> Iterator[str]:
     theirs, ours = memory["upstream"], memory["althaia"]
     yield "### Memory"
-    yield _table(
+    yield markdown_table(
         ["", "marshmallow", "althaia"],
         iter(
             [
@@ -322,7 +324,7 @@ def _instructions() -> Iterator[str]:
         "moves by more than 3 %."
     )
     yield "<details><summary>Counts</summary>"
-    yield _table(
+    yield markdown_table(
         ["case", "marshmallow", "althaia", "ratio"],
         (
             [

@@ -1,0 +1,1 @@
+"""A shop on real parts: database, ORM, frameworks, servers, clients; patched and not."""

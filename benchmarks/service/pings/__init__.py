@@ -1,0 +1,1 @@
+"""Latency while thousands of connections are open and a large collection is dumped."""

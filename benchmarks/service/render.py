@@ -1,0 +1,202 @@
+"""The tables of a run: on the terminal, and in ``docs/performance.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from benchmarks import sections
+from benchmarks.report import CHARTS, DOCUMENT, markdown_table
+from benchmarks.service import model, shares
+from benchmarks.service.measure import Figures, ratio
+from benchmarks.service.profiler import PARTS
+from benchmarks.service.servers import KINDS, Kind
+
+Report = Mapping[str, Any]
+
+
+def figures(kind: Kind, measured: Mapping[str, Mapping[str, Figures]]) -> dict[str, Any]:
+    """What was measured on one framework, as data: each figure, and the rows' ratios."""
+    rows = []
+    for row in model.ROWS:
+        baseline = measured.get(row.against, {}).get(model.UPSTREAM.name)
+        seen = measured.get(row.endpoint, {})
+        if baseline is None or not seen:
+            continue
+        rows.append(
+            {
+                "endpoint": row.endpoint,
+                "against": row.against,
+                "reach": dict(row.reach),
+                "ratios": {name: asdict(ratio(baseline, one)) for name, one in seen.items()},
+            }
+        )
+    return {
+        "label": kind.label,
+        "figures": {
+            endpoint: {name: one.as_json() for name, one in seen.items()}
+            for endpoint, seen in measured.items()
+        },
+        "rows": rows,
+    }
+
+
+def text(report: Report) -> str:
+    """All tables, in Markdown, which a terminal shows just as well."""
+    return "\n\n".join(_parts(report)) + "\n"
+
+
+def save(report: Report) -> None:
+    """Write the tables into ``docs/performance.md`` and the chart beside it."""
+    parts = list(_parts(report))
+    # Imports matplotlib, which a run without charts does not need.
+    from benchmarks.service import charts
+
+    if report["profile"]:
+        file = CHARTS / "service.svg"
+        charts.shares(report["profile"], report["endpoints"], file)
+        parts.append(f"![Where the time goes](charts/{file.name})")
+    if report["latency"]:
+        file = CHARTS / "connections.svg"
+        charts.connections(report["latency"], file)
+        parts.append(f"![Latency under connections](charts/{file.name})")
+    sections.replace(
+        DOCUMENT, "service", "make bench-service", ["## At the door of a service", *parts]
+    )
+
+
+def _parts(report: Report) -> Iterator[str]:
+    yield from (f"**WRONG**: {line}" for line in report["wrong"])
+    yield from (f"Not in this run: {line}." for line in report["absent"].values())
+    if report["servers"]:
+        yield _machine(report)
+    for name, server in report["servers"].items():
+        yield from _server(report, name, server)
+    if report["profile"]:
+        yield from _profile(report)
+    if report["latency"]:
+        yield from _latency(report["latency"])
+
+
+def _machine(report: Report) -> str:
+    machine, versions = report["machine"], report["versions"]
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return (
+        f"CPython {machine['python']} on {machine['processor']}, {machine['cores']} cores, "
+        f"{machine['system']}; {report['database']}, {named}."
+    )
+
+
+def _server(report: Report, name: str, server: Mapping[str, Any]) -> Iterator[str]:
+    if not server["rows"]:
+        return
+    label = {variant.name: variant.label for variant in model.VARIANTS.values()}
+    titles = report["endpoints"]
+    used = [v for v in model.VARIANTS if any(v in row["ratios"] for row in server["rows"])]
+    others = [v for v in used if v != model.UPSTREAM.name]
+    yield f"### {KINDS[name].label}"
+    yield "Processor time of the worker per request; how many times less than marshmallow's."
+    bounds = report["profile"] if name == "sync" else {}
+    heads = ["request", "marshmallow", *(label[v] for v in others)]
+    if bounds:
+        heads.append("bound")
+    yield markdown_table(
+        heads, (_ratio_line(row, server, others, titles, bounds) for row in server["rows"])
+    )
+    if bounds:
+        yield (
+            "*Bound*: what it would be if all but the database's driver and the ORM's loading "
+            "took no time at all."
+        )
+    yield "Requests a second, latency, memory, first byte:"
+    yield markdown_table(
+        ["request", "", "requests/s", "p50, ms", "p99, ms", "first byte, ms", "peak, MiB"],
+        _figure_lines(server["figures"], used, titles, label),
+    )
+
+
+def _ratio_line(
+    row: Mapping[str, Any],
+    server: Mapping[str, Any],
+    others: Sequence[str],
+    titles: Mapping[str, str],
+    bounds: Mapping[str, Any],
+) -> list[str]:
+    against = "" if row["endpoint"] == row["against"] else f", against {titles[row['against']]}"
+    baseline = server["figures"][row["against"]][model.UPSTREAM.name]["cpu_ms"]
+    line = [f"{titles[row['endpoint']]}{against}", f"{baseline:,.1f} ms"]
+    for name in others:
+        found = row["ratios"].get(name)
+        if found is None:
+            line.append("–")
+            continue
+        cell = f"{found['median']:.2f} ±{(found['high'] - found['low']) / 2:.2f}"
+        if reach := row["reach"].get(name):
+            cell = f"**{cell}** (reach {reach:g}{'' if found['median'] >= reach else ', below'})"
+        line.append(cell)
+    if bounds:
+        seen = bounds.get(row["endpoint"], {}).get(model.UPSTREAM.name)
+        same = row["endpoint"] == row["against"]
+        line.append(f"{shares.bound(seen):.1f}" if seen and same else "–")
+    return line
+
+
+def _figure_lines(
+    measured: Mapping[str, Any],
+    used: Sequence[str],
+    titles: Mapping[str, str],
+    label: Mapping[str, str],
+) -> Iterator[list[str]]:
+    for endpoint, seen in measured.items():
+        for name in used:
+            if name in seen:
+                one = seen[name]
+                yield [
+                    titles[endpoint],
+                    label[name],
+                    f"{one['rate']:,.1f}",
+                    *(f"{one[key]:,.1f}" for key in ("p50_ms", "p99_ms", "first_byte_ms")),
+                    f"{one['peak_mib']:,.0f}",
+                ]
+
+
+def _profile(report: Report) -> Iterator[str]:
+    label = {variant.name: variant.label for variant in model.VARIANTS.values()}
+    yield "### Where the time goes"
+    yield (
+        "Milliseconds of the worker's processor time per request, sampled in a run of its own. "
+        "*attributes*: the ORM's own code while a dump reads its objects."
+    )
+    yield markdown_table(
+        ["request", "", *PARTS, "together"],
+        (
+            [
+                report["endpoints"][endpoint],
+                label[name],
+                *(f"{seen[part]:,.2f}" for part in PARTS),
+                f"{sum(seen.values()):,.2f}",
+            ]
+            for endpoint, variants in report["profile"].items()
+            for name, seen in variants.items()
+        ),
+    )
+
+
+def _latency(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Latency while thousands of connections are open"
+    yield markdown_table(
+        ["server", "", "connections", "pings", "p50, ms", "p99, ms", "slowest, ms", "dumps/s"],
+        (
+            [
+                point["server"],
+                point["label"],
+                f"{point['connections']:,}",
+                f"{point['pings']:,}",
+                *(f"{point[key]:,.1f}" for key in ("p50_ms", "p99_ms", "most_ms")),
+                f"{point['dumps']:.2f}",
+            ]
+            for point in points
+        ),
+        left=2,
+    )

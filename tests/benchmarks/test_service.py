@@ -1,0 +1,231 @@
+"""The shop on its servers: the small form once, and the parts it is made of."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("flask_smorest")
+pytest.importorskip("gunicorn")
+if not Path("/proc/self/clear_refs").exists():
+    pytest.skip("the benchmark of a service needs Linux", allow_module_level=True)
+
+from benchmarks.service import command, compare, latency, model, postgres, servers, shares
+from benchmarks.service.client import Request, RequestFailed, load
+from benchmarks.service.measure import at_share
+from benchmarks.service.profiler import Profiler
+from benchmarks.service.shop import data
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks.service", *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+
+
+@pytest.mark.timeout(120)
+def test_the_small_form_runs_and_nothing_differs(tmp_path):
+    out = tmp_path / "run.json"
+    done = run("--sqlite", "--once", "--server", "sync", "--variant", "switch", "--json",
+               "--raw", str(out))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report == json.loads(out.read_text())
+    assert report["wrong"] == []
+    figures = report["servers"]["sync"]["figures"]
+    assert figures.keys() >= {"page", "orders", "all", "one", "post", "bulk", "rows", "text"}
+    for endpoint, seen in figures.items():
+        for name, one in seen.items():
+            assert one["cpu_ms"] > 0, (endpoint, name)
+            assert one["peak_mib"] > 10, (endpoint, name)
+            assert 0 < one["first_byte_ms"] <= one["p99_ms"], (endpoint, name)
+    ratios = {(r["endpoint"], r["against"]): r["ratios"] for r in report["servers"]["sync"]["rows"]}
+    assert ratios["page", "page"]["upstream"]["median"] == 1.0
+    assert ratios["text", "entities"]["switch"]["median"] > 0
+
+
+def test_what_is_asked_for_and_missing_is_an_error(monkeypatch, capsys):
+    absent = model.Variant("switch", "switch", {}, ("althaia.no_such_module",))
+    monkeypatch.setitem(model.VARIANTS, "switch", absent)
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--sqlite", "--once", "--variant", "switch"])
+    assert ended.value.code == 2
+    assert "'switch' needs althaia.no_such_module" in capsys.readouterr().err
+
+
+def test_what_is_missing_and_was_not_asked_for_is_named():
+    absent: dict[str, str] = {}
+    assert command._able(
+        model.Endpoint("x", "title", model.get("/"), needs=("json:dumps",)), absent, asked=False
+    )
+    assert not command._able(
+        model.Endpoint("x", "title", model.get("/"), needs=("json:nope",)), absent, asked=False
+    )
+    assert absent == {"x": "title: needs json:nope, which is not there"}
+
+
+def test_no_postgresql_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(postgres.shutil, "which", lambda name: None)
+    monkeypatch.setattr(postgres.Path, "glob", lambda *_: iter(()))
+    with pytest.raises(postgres.NotInstalled, match=r"apt-get install postgresql .* --sqlite"):
+        postgres.programs()
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers every request with the path of its server, one of which differs."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(self.server.status)  # type: ignore[attr-defined]
+        body = self.server.body  # type: ignore[attr-defined]
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Fake:
+    """What :mod:`compare` needs of a server."""
+
+    def __init__(self, body: bytes, status: int = 200) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+        self._server.body, self._server.status = body, status  # type: ignore[attr-defined]
+        self.address = self._server.server_address
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def fakes() -> Iterator[dict[str, Fake]]:
+    made = {
+        "upstream": Fake(b'{"a":1.0}'),
+        "same": Fake(b'{"a":1.0}'),
+        "body": Fake(b'{"a":1.5}'),
+        "longer": Fake(b'{"a":1.0}\n'),
+        "status": Fake(b'{"a":1.0}', 500),
+    }
+    yield made
+    for fake in made.values():
+        fake.close()
+
+
+def test_every_difference_is_found(fakes):
+    found = compare.differences(fakes, [compare.Pair(Request("/x"))])
+    assert [line.partition(":")[0] for line in found] == [
+        "GET /x, body",
+        "GET /x, longer",
+        "GET /x, status",
+    ]
+    assert "at byte 7: b'{\"a\":1.0}' became b'{\"a\":1.5}'" in found[0]
+    # Headers are compared too, where the request is the same.
+    assert "content-length" in found[1]
+
+
+def test_equal_failures_are_no_success(fakes):
+    same = {name: fakes[name] for name in ("upstream", "same")}
+    (line,) = compare.differences(same, [compare.Pair(Request("/x", status=422))])
+    assert line == "GET /x, upstream: status 200 for 422"
+
+
+def test_a_status_that_was_not_expected_ends_the_load(fakes):
+    seen = load(fakes["upstream"].address, lambda n: Request("/"), 10, 3)
+    assert len(seen.latencies) == len(seen.first_bytes) == 10
+    assert seen.received == 90
+    with pytest.raises(RequestFailed, match="status 500, expected 200"):
+        load(fakes["status"].address, lambda n: Request("/"), 10, 3)
+
+
+def test_a_server_that_dies_is_an_error_with_its_last_words(tmp_path):
+    kind = servers.Kind("x", "a server", (), ("-c", "raise SystemExit('no {fd}')"))
+    server = servers.Server(kind, {}, tmp_path / "log")
+    server._process.wait()
+    with pytest.raises(servers.ServerFailed, match=r"a server ended with code 1:\nno \d+"):
+        server.wait()
+
+
+def test_the_profiler_tells_the_parts_apart():
+    import marshmallow
+
+    class Number(marshmallow.Schema):
+        a = marshmallow.fields.Integer()
+
+    schema, rows = Number(many=True), [{"a": i} for i in range(1_000)]
+
+    def work(seconds: float) -> None:
+        end = clock() + seconds
+        while clock() < end:
+            kept.append(json.dumps(schema.dump(rows), indent=1))
+
+    from time import process_time as clock
+
+    kept: list[str] = []
+    profiler = Profiler()
+    profiler.start()
+    try:
+        start = clock()
+        work(0.3)
+        gc.collect()
+        spent = clock() - start
+    finally:
+        parts = profiler.stop()
+    assert parts["marshmallow"] > 0.02
+    assert parts["text"] > 0.02
+    assert parts["collector"] > 0
+    assert parts["database"] == parts["orm"] == 0
+    assert sum(parts.values()) == pytest.approx(spent, rel=0.25)
+
+
+def test_the_bound_is_all_but_database_and_orm():
+    parts = dict.fromkeys(shares.PARTS, 1.0)
+    assert shares.bound(parts) == pytest.approx(len(shares.PARTS) / 2)
+
+
+def test_shares_of_sorted_values():
+    values = [float(i) for i in range(100)]
+    assert at_share(values, 0.5) == 50.0
+    assert at_share(values, 0.99) == 99.0
+    assert at_share([1.0], 0.99) == 1.0
+
+
+def test_records_are_as_many_as_asked_for_and_the_wrong_ones_are_wrong():
+    from benchmarks.service.shop.schemas import NewOrderSchema
+
+    assert len(list(data.orders(data.SMALL))) == data.SMALL.orders
+    schema = NewOrderSchema(many=True)
+    assert schema.validate(data.new_orders(20)) == {}
+    assert sorted(schema.validate(data.new_orders(20, invalid=True))) == [4, 9, 14, 19]
+
+
+@pytest.mark.timeout(120)
+def test_pings_and_dumps_at_once(monkeypatch):
+    pytest.importorskip("uvicorn")
+    pytest.importorskip("starlette")
+    monkeypatch.setattr(latency, "OBJECTS", 500)
+    point = latency.point(latency.UVICORN, latency.WAYS[0], connections=20, seconds=1.0)
+    assert point["pings"] >= 45
+    assert 0 < point["p50_ms"] <= point["p99_ms"] <= point["most_ms"]
+    assert point["dumps"] > 0
+
+
+def test_the_machine_says_how_many_files_it_allows():
+    assert latency.allow_descriptors(64) >= 64
