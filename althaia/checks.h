@@ -267,7 +267,8 @@ althaia_enter(void)
     if (althaia_check_stack() < 0) {
         return -1;
     }
-    return Py_EnterRecursiveCall("");
+    /* It answers 1 where it refuses. */
+    return Py_EnterRecursiveCall("") ? -1 : 0;
 }
 
 static inline void

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
     {"seam", "config", "marshmallow"},
+    {"sinks"},
     {"plans"},
     {"json"},
     {"redirect"},

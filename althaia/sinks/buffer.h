@@ -1,0 +1,109 @@
+/* Bytes that grow: what the sinks write into.
+ *
+ * Everything is static: each extension module that includes this file has its own copy.
+ */
+#ifndef ALTHAIA_BUFFER_H
+#define ALTHAIA_BUFFER_H
+
+#include <Python.h>
+#include <string.h>
+
+#define ALTHAIA_BUFFER_FIRST 512
+
+typedef struct {
+    char *data;
+    Py_ssize_t size;
+    Py_ssize_t capacity;
+    /* 1 once a byte above 127 was written. */
+    int beyond_ascii;
+} althaia_buffer;
+
+static void
+althaia_buffer_free(althaia_buffer *buffer)
+{
+    PyMem_Free(buffer->data);
+    memset(buffer, 0, sizeof(*buffer));
+}
+
+static int
+althaia_buffer_grow(althaia_buffer *buffer, Py_ssize_t more)
+{
+    Py_ssize_t wanted;
+    char *data;
+    if (more > PY_SSIZE_T_MAX - buffer->size) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    wanted = buffer->size + more;
+    if (wanted < ALTHAIA_BUFFER_FIRST) {
+        wanted = ALTHAIA_BUFFER_FIRST;
+    }
+    /* Half as much again for a large buffer, twice as much for a small one. */
+    else if (buffer->capacity < PY_SSIZE_T_MAX / 4) {
+        Py_ssize_t ample
+            = buffer->capacity + (buffer->capacity >> (buffer->capacity > (1 << 20)));
+        wanted = ample > wanted ? ample : wanted;
+    }
+    data = PyMem_Realloc(buffer->data, (size_t)wanted);
+    if (data == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    buffer->data = data;
+    buffer->capacity = wanted;
+    return 0;
+}
+
+/* Where the next byte goes, with room for `more` of them; NULL with MemoryError set. */
+static inline char *
+althaia_reserve(althaia_buffer *buffer, Py_ssize_t more)
+{
+    if (more > buffer->capacity - buffer->size && althaia_buffer_grow(buffer, more) < 0) {
+        return NULL;
+    }
+    return buffer->data + buffer->size;
+}
+
+static inline int
+althaia_put_bytes(althaia_buffer *buffer, const char *bytes, Py_ssize_t count)
+{
+    char *at = althaia_reserve(buffer, count);
+    if (at == NULL) {
+        return -1;
+    }
+    memcpy(at, bytes, (size_t)count);
+    buffer->size += count;
+    return 0;
+}
+
+static inline int
+althaia_put_byte(althaia_buffer *buffer, char byte)
+{
+    char *at = althaia_reserve(buffer, 1);
+    if (at == NULL) {
+        return -1;
+    }
+    *at = byte;
+    buffer->size++;
+    return 0;
+}
+
+/* What was written from `start` on as a new str; what is no ASCII is UTF-8, in which lone surrogates
+ * are encoded as if they were characters. */
+static PyObject *
+althaia_buffer_text(const althaia_buffer *buffer, Py_ssize_t start)
+{
+    const char *data = buffer->data + start;
+    Py_ssize_t size = buffer->size - start;
+    PyObject *text;
+    if (buffer->beyond_ascii) {
+        return PyUnicode_DecodeUTF8(data, size, "surrogatepass");
+    }
+    text = PyUnicode_New(size, 127);
+    if (text != NULL && size > 0) {
+        memcpy(PyUnicode_1BYTE_DATA(text), data, (size_t)size);
+    }
+    return text;
+}
+
+#endif

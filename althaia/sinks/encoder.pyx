@@ -1,0 +1,416 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Any Python value as JSON text, character for character and error for error as ``json`` does.
+
+A release of the interpreter has one encoder in C or, until 3.12 where ``indent`` is given, one in
+Python. They differ in what they ask of a value: the first goes by its real type, the second by
+``isinstance``. Values of the built-in types are encoded here for both. Whatever else the second
+meets is handed to it, in its place.
+"""
+
+import builtins
+
+cimport cython
+from cpython.dict cimport PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from libc.math cimport isfinite
+
+from althaia.sinks import standard
+
+from althaia.sinks.buffer cimport (
+    althaia_put_byte,
+    althaia_put_bytes,
+    althaia_put_double,
+    althaia_put_small_integer,
+    althaia_put_text,
+)
+from althaia.sinks.sink cimport Sink
+
+cdef extern from "Python.h":
+    object PySequence_Fast(object sequence, const char* message)
+    list PyMapping_Items(object mapping)
+    const char* PyUnicode_1BYTE_DATA(object text)
+    bint PyUnicode_IS_ASCII(object text)
+    int Py_EnterRecursiveCall(const char* where)
+    void Py_LeaveRecursiveCall()
+
+cdef extern from "althaia/checks.h":
+    int althaia_check_stack() except -1
+
+cdef extern from "althaia/sinks/walking.h":
+    bint ALTHAIA_ADDS_NOTES
+    bint ALTHAIA_COPIES_ENTRIES
+    bint ALTHAIA_WALKS_IN_PLACE
+    object althaia_class_name(object cls)
+    void* althaia_item(object items, Py_ssize_t index)
+
+cdef object unserializable = standard.unserializable
+cdef object spell_key = standard.spell_key
+cdef bint INDENTS_IN_PYTHON = standard.INDENTS_IN_PYTHON
+cdef tuple PLAIN_KEYS = (int, float, bool, type(None))
+# A built-in type from 3.15 on.
+cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
+
+
+cdef bytes utf8(str text):
+    return text.encode("utf-8", "surrogatepass")
+
+
+@cython.final
+cdef class Format:
+    """How text is written: the options of ``json.dumps`` but ``default``.
+
+    :param indent: what one level is indented by, or None for one line.
+    """
+
+    def __init__(
+        self, *, bint ensure_ascii=True, bint allow_nan=True, bint sort_keys=False,
+        str indent=None, tuple separators=(", ", ": "),
+    ):
+        item_separator, key_separator = separators
+        self.ensure_ascii = ensure_ascii
+        self.allow_nan = allow_nan
+        self.sort_keys = sort_keys
+        self.item_separator = utf8(item_separator)
+        self.key_separator = utf8(key_separator)
+        self.indent = None if indent is None else utf8(indent)
+        self.in_python = indent is not None and INDENTS_IN_PYTHON
+        self.beyond_ascii = not (item_separator + key_separator + (indent or "")).isascii()
+        self.options = {
+            "ensure_ascii": ensure_ascii,
+            "allow_nan": allow_nan,
+            "sort_keys": sort_keys,
+            "indent": indent,
+            "separators": separators,
+        }
+
+
+cdef int enter() except -1:
+    """One level deeper; :func:`leave` follows in any case."""
+    althaia_check_stack()
+    # It answers 1 where it refuses.
+    return -1 if Py_EnterRecursiveCall(b" while encoding a JSON object") else 0
+
+
+cdef class Encoder(Sink):
+    """Writes values as text, each with what they hold.
+
+    :param default: what is called with a value that JSON has no form for, or None.
+    """
+
+    def __cinit__(self, Format format, default):
+        self.format = format
+        self.default = unserializable if default is None else default
+        self.buffer.beyond_ascii = format.beyond_ascii
+
+    cdef int encode(self, object value, Py_ssize_t level) except -1:
+        """One value that stands in ``level`` containers."""
+        cls = type(value)
+        if cls is str:
+            return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
+        if value is None:
+            return althaia_put_bytes(&self.buffer, b"null", 4)
+        if value is True:
+            return althaia_put_bytes(&self.buffer, b"true", 4)
+        if value is False:
+            return althaia_put_bytes(&self.buffer, b"false", 5)
+        if cls is int:
+            return self.encode_integer(value)
+        if cls is float:
+            return self.encode_float(PyFloat_AS_DOUBLE(value), value, level)
+        if cls is dict:
+            return self.encode_dict(value, level)
+        if cls is list or cls is tuple:
+            return self.encode_list(value, level)
+        return self.encode_other(value, level)
+
+    cdef int encode_integer(self, object value) except -1:
+        if not althaia_put_small_integer(&self.buffer, value):
+            self.put_ascii(int.__repr__(value))
+        return 0
+
+    cdef int encode_float(self, double number, object value, Py_ssize_t level) except -1:
+        if isfinite(number):
+            return althaia_put_double(&self.buffer, number)
+        if not self.format.allow_nan:
+            # Releases word the error differently.
+            return self.encode_by_standard(value, level)
+        if number != number:
+            return althaia_put_bytes(&self.buffer, b"NaN", 3)
+        if number > 0:
+            return althaia_put_bytes(&self.buffer, b"Infinity", 8)
+        return althaia_put_bytes(&self.buffer, b"-Infinity", 9)
+
+    cdef int encode_other(self, object value, Py_ssize_t level) except -1:
+        """A value that is not of a built-in type, though maybe of a subclass."""
+        if isinstance(value, str):
+            return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
+        if isinstance(value, int):
+            return self.encode_integer(value)
+        if self.format.in_python:
+            return self.encode_by_standard(value, level)
+        if isinstance(value, float):
+            return self.encode_float(PyFloat_AS_DOUBLE(value), value, level)
+        if isinstance(value, (list, tuple)):
+            return self.encode_list(value, level)
+        if isinstance(value, dict):
+            if self.format.indent is not None:
+                # Releases differ where `items` of the user's own gives nothing.
+                return self.encode_by_standard(value, level)
+            return self.encode_dict(value, level)
+        if isinstance(value, FROZEN_DICT):
+            return self.encode_by_standard(value, level)
+        return self.encode_by_default(value, level)
+
+    cdef int encode_by_default(self, object value, Py_ssize_t level) except -1:
+        """What ``default`` makes of the value."""
+        self.open(<void*>value)
+        self.keep_rest()
+        made = self.default(value)
+        enter()
+        try:
+            self.encode(made, level)
+        except BaseException as error:
+            if ALTHAIA_ADDS_NOTES:
+                name = althaia_class_name(type(value))
+                BaseException.add_note(error, f"when serializing {name} object")
+            raise
+        finally:
+            Py_LeaveRecursiveCall()
+        return self.close()
+
+    cdef int encode_by_standard(self, object value, Py_ssize_t level) except -1:
+        """The value as the interpreter's own encoder writes it."""
+        cdef Py_ssize_t i
+        markers = {<size_t>self.open_few[i]: None for i in range(min(self.open_count, FEW_OPEN))}
+        if self.open_count > FEW_OPEN:
+            markers.update(dict.fromkeys(self.open_set))
+        self.keep_rest()
+        text = standard.encode(value, level, markers, self.default, **self.format.options)
+        if PyUnicode_IS_ASCII(text):
+            return self.put_ascii(text)
+        self.buffer.beyond_ascii = True
+        encoded = utf8(text)
+        return althaia_put_bytes(&self.buffer, <const char*>encoded, len(encoded))
+
+    # ---- Containers -----------------------------------------------------------------
+
+    cdef int encode_item(
+        self, object value, Py_ssize_t level, object container, object key, Py_ssize_t index
+    ) except -1:
+        """What a container holds at a key, or where that is not given, at an index."""
+        if not ALTHAIA_ADDS_NOTES:
+            return self.encode(value, level)
+        try:
+            return self.encode(value, level)
+        except BaseException as error:
+            name = althaia_class_name(type(container))
+            place = index if index >= 0 else repr(key)
+            BaseException.add_note(error, f"when serializing {name} item {place}")
+            raise
+
+    cdef int encode_list(self, object value, Py_ssize_t level) except -1:
+        enter()
+        try:
+            if type(value) is not list and type(value) is not tuple:
+                self.keep_rest()
+            items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
+            if len(items) == 0:
+                return althaia_put_bytes(&self.buffer, b"[]", 2)
+            self.open(<void*>value)
+            althaia_put_byte(&self.buffer, b"[")
+            self.encode_items(items, level + 1, value)
+            if self.format.indent is not None:
+                self.newline(level)
+            althaia_put_byte(&self.buffer, b"]")
+            return self.close()
+        finally:
+            Py_LeaveRecursiveCall()
+
+    cdef int encode_items(self, object items, Py_ssize_t level, object container) except -1:
+        cdef Py_ssize_t i = 0
+        cdef void* taken = althaia_item(items, 0)
+        while taken is not NULL:
+            item = <object>taken
+            Py_DECREF(item)
+            if i:
+                self.separate()
+            if self.format.indent is not None:
+                self.newline(level)
+            self.encode_item(item, level, container, None, i)
+            i += 1
+            taken = althaia_item(items, i)
+        return 0
+
+    cdef int encode_dict(self, object value, Py_ssize_t level) except -1:
+        enter()
+        try:
+            if len(<dict>value) == 0:
+                return althaia_put_bytes(&self.buffer, b"{}", 2)
+            self.open(<void*>value)
+            althaia_put_byte(&self.buffer, b"{")
+            if self.format.in_python:
+                self.encode_iterated(<dict>value, level + 1)
+            elif type(value) is dict and not self.format.sort_keys and ALTHAIA_WALKS_IN_PLACE:
+                self.encode_entries(<dict>value, level + 1)
+            else:
+                self.encode_pairs(self.pairs_of(value), level + 1, value)
+            if self.format.indent is not None:
+                self.newline(level)
+            althaia_put_byte(&self.buffer, b"}")
+            return self.close()
+        finally:
+            Py_LeaveRecursiveCall()
+
+    cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1:
+        """The entries of a plain dictionary, as long as nobody changes it."""
+        cdef Walk walk
+        cdef PyObject* key
+        cdef PyObject* value
+        cdef bint first = True
+        walk.mapping = <PyObject*>mapping
+        walk.position = 0
+        walk.rest = NULL
+        walk.outer = self.walk
+        self.walk = &walk
+        try:
+            while walk.rest is NULL and PyDict_Next(mapping, &walk.position, &key, &value):
+                # Held: user code may take them out of the dictionary.
+                held_key, held_value = <object>key, <object>value
+                self.encode_pair(held_key, held_value, level, mapping, first)
+                first = False
+            if walk.rest is not NULL:
+                for pair in <list>walk.rest:
+                    self.encode_pair(pair[0], pair[1], level, mapping, first)
+                    first = False
+        finally:
+            self.walk = walk.outer
+            Py_XDECREF(walk.rest)
+        return 0
+
+    cdef int keep_rest(self) except -1:
+        """Before user code is called: keep what is left of the dictionaries being gone through."""
+        cdef Walk* walk = self.walk
+        cdef PyObject* key
+        cdef PyObject* value
+        if not ALTHAIA_COPIES_ENTRIES:
+            return 0
+        while walk is not NULL and walk.rest is NULL:
+            rest = []
+            while PyDict_Next(<dict>walk.mapping, &walk.position, &key, &value):
+                rest.append((<object>key, <object>value))
+            Py_INCREF(rest)
+            walk.rest = <PyObject*>rest
+            walk = walk.outer
+        return 0
+
+    cdef list pairs_of(self, object mapping):
+        """The entries of a dictionary as they are now, sorted where they have to be."""
+        cdef list pairs
+        self.keep_rest()
+        pairs = PyMapping_Items(mapping)
+        if self.format.sort_keys:
+            pairs.sort()
+        return pairs
+
+    cdef int encode_pairs(self, list pairs, Py_ssize_t level, object mapping) except -1:
+        cdef bint first = True
+        for pair in pairs:
+            if not isinstance(pair, tuple) or len(<tuple>pair) != 2:
+                raise ValueError("items must return 2-tuples")
+            self.encode_pair((<tuple>pair)[0], (<tuple>pair)[1], level, mapping, first)
+            first = False
+        return 0
+
+    cdef int encode_iterated(self, dict mapping, Py_ssize_t level) except -1:
+        """The entries of a plain dictionary as the encoder in Python goes through them."""
+        cdef bint first = True
+        self.keep_rest()
+        # Not `in mapping.items()`: Cython would go through the dictionary in its own way.
+        pairs = mapping.items()
+        for key, value in sorted(pairs) if self.format.sort_keys else iter(pairs):
+            self.encode_pair(key, value, level, mapping, first)
+            first = False
+        return 0
+
+    cdef int encode_pair(
+        self, object key, object value, Py_ssize_t level, object mapping, bint first
+    ) except -1:
+        if not first:
+            self.separate()
+        if self.format.indent is not None:
+            self.newline(level)
+        if type(key) is str:
+            althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
+        else:
+            self.encode_key(key)
+        althaia_put_bytes(
+            &self.buffer, <const char*>self.format.key_separator, len(self.format.key_separator)
+        )
+        return self.encode_item(value, level, mapping, key, -1)
+
+    cdef int encode_key(self, object key) except -1:
+        """A key that is no plain str: as text."""
+        if isinstance(key, str):
+            return althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
+        if self.format.in_python and type(key) not in PLAIN_KEYS:
+            text = spell_key(key, self.format.allow_nan)
+            return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
+        if not isinstance(key, (int, float)) and key is not None:
+            name = type(key).__name__
+            raise TypeError(f"keys must be str, int, float, bool or None, not {name}")
+        althaia_put_byte(&self.buffer, b'"')
+        # A float's error is not about the value but about the key: it stands in no container.
+        self.encode(key, 0)
+        return althaia_put_byte(&self.buffer, b'"')
+
+    # ---- Pieces ---------------------------------------------------------------------
+
+    cdef int separate(self) except -1:
+        cdef bytes separator = self.format.item_separator
+        return althaia_put_bytes(&self.buffer, <const char*>separator, len(separator))
+
+    cdef int newline(self, Py_ssize_t level) except -1:
+        cdef bytes indent = self.format.indent
+        althaia_put_byte(&self.buffer, b"\n")
+        for _ in range(level):
+            althaia_put_bytes(&self.buffer, <const char*>indent, len(indent))
+        return 0
+
+    cdef int put_ascii(self, object text) except -1:
+        return althaia_put_bytes(&self.buffer, PyUnicode_1BYTE_DATA(text), len(<str>text))
+
+    # ---- Circular references --------------------------------------------------------
+
+    cdef int open(self, void* container) except -1:
+        """Begin a container; each :meth:`close` ends the one begun last.
+
+        :raises ValueError: it is being encoded already.
+        """
+        cdef Py_ssize_t i
+        for i in range(min(self.open_count, <Py_ssize_t>FEW_OPEN)):
+            if self.open_few[i] is container:
+                raise ValueError("Circular reference detected")
+        if self.open_count < FEW_OPEN:
+            self.open_few[self.open_count] = container
+        else:
+            self.open_deeper(<size_t>container)
+        self.open_count += 1
+        return 0
+
+    cdef int open_deeper(self, object ident) except -1:
+        if self.open_more is None:
+            self.open_more = []
+            self.open_set = set()
+        if ident in self.open_set:
+            raise ValueError("Circular reference detected")
+        self.open_set.add(ident)
+        self.open_more.append(ident)
+        return 0
+
+    cdef int close(self) except -1:
+        self.open_count -= 1
+        if self.open_count >= FEW_OPEN:
+            self.open_set.discard(self.open_more.pop())
+        return 0

@@ -1,0 +1,61 @@
+/* Going through containers that user code may change meanwhile, and what json says of them. */
+#ifndef ALTHAIA_WALKING_H
+#define ALTHAIA_WALKING_H
+
+#include <Python.h>
+
+/* From Python 3.14 on an error carries a note for each container around the value that could not be
+ * encoded. */
+#if PY_VERSION_HEX >= 0x030E0000
+#define ALTHAIA_ADDS_NOTES 1
+#else
+#define ALTHAIA_ADDS_NOTES 0
+#endif
+
+/* Until 3.11 the entries of a dictionary are those it has when the encoder reaches it, from then on
+ * those it has when the encoder reaches each of them. */
+#if PY_VERSION_HEX < 0x030C0000
+#define ALTHAIA_COPIES_ENTRIES 1
+#else
+#define ALTHAIA_COPIES_ENTRIES 0
+#endif
+
+/* Without a GIL a dictionary that is gone through in place may be changed by another thread. */
+#ifdef Py_GIL_DISABLED
+#define ALTHAIA_WALKS_IN_PLACE 0
+#else
+#define ALTHAIA_WALKS_IN_PLACE 1
+#endif
+
+/* The name of a class as json's C code writes it: with its module, unless that is builtins or
+ * __main__. */
+static PyObject *
+althaia_class_name(PyObject *cls)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    return PyType_GetFullyQualifiedName((PyTypeObject *)cls);
+#else
+    return PyType_GetQualName((PyTypeObject *)cls);
+#endif
+}
+
+/* The item of a list or tuple as a new reference; NULL without an error behind the last. */
+static inline void *
+althaia_item(PyObject *items, Py_ssize_t index)
+{
+#ifdef Py_GIL_DISABLED
+    if (PyList_Check(items)) {
+        PyObject *item = PyList_GetItemRef(items, index);
+        if (item == NULL) {
+            PyErr_Clear();
+        }
+        return item;
+    }
+#endif
+    if (index >= PySequence_Fast_GET_SIZE(items)) {
+        return NULL;
+    }
+    return Py_NewRef(PySequence_Fast_GET_ITEM(items, index));
+}
+
+#endif

@@ -1,0 +1,249 @@
+"""``althaia.json.dumps`` is ``json.dumps``: the same text, the same errors, the same calls."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import random
+import struct
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from althaia.json import dumps
+from tests.sinks.outcomes import outcome
+from tests.sinks.values import OPTIONS, VALUES, Default, Plain
+
+ENDLESS = {"circular list", "circular dict", "100000 levels"}
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("value", VALUES)
+def test_the_same_text_or_error(value: str, options: str) -> None:
+    if "circles" in options and value in ENDLESS:
+        pytest.skip("json itself may crash")
+    given = VALUES[value]()
+    for default in (None, Default):
+        theirs, ours = (None, None) if default is None else (default(), default())
+        expected = outcome(json.dumps, given, **OPTIONS[options] | {"default": theirs})
+        assert outcome(dumps, given, **OPTIONS[options] | {"default": ours}) == expected
+        if ours is not None and theirs is not None:
+            assert ours.calls == theirs.calls
+
+
+def test_most_values_are_encoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the comparisons above would say nothing."""
+
+    def never(*args: object, **options: object) -> None:
+        raise AssertionError("json's own encoder was used")
+
+    monkeypatch.setattr("althaia.sinks.standard.encode", never)
+    for name in ("floats", "escapes", "astral", "nested", "keys", "subclasses", "namedtuple"):
+        for options in ("none", "unescaped", "sorted compact"):
+            if (name, options) != ("keys", "sorted compact"):
+                assert isinstance(dumps(VALUES[name](), **OPTIONS[options]), str)
+    assert dumps({"a": [1, {}]}, indent=2).count("\n") == 5
+
+
+# ---- At random ------------------------------------------------------------------------
+
+texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=30)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(-(2**70), 2**70)
+    | st.floats()
+    | texts
+    | st.sampled_from(["subclasses", "enum", "object", "set", "decimal"]).map(lambda n: VALUES[n]())
+)
+keys = texts | st.integers() | st.floats() | st.none() | st.booleans() | st.just((1,))
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=5)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(texts, inner, max_size=5)
+        | st.dictionaries(keys, inner, max_size=3)
+    ),
+    max_leaves=20,
+)
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "ensure_ascii": st.booleans(),
+        "allow_nan": st.booleans(),
+        "sort_keys": st.booleans(),
+        "indent": st.none() | st.integers(-1, 5) | texts,
+        "separators": st.none() | st.tuples(texts, texts),
+        "default": st.just(Default()),
+    },
+)
+
+
+@given(value=values, options=options)
+@example(value={"\ud800": ["\udfff"]}, options={"ensure_ascii": False})
+def test_random_values(value: Any, options: dict[str, Any]) -> None:
+    assert outcome(dumps, value, **options) == outcome(json.dumps, value, **options)
+
+
+@given(st.floats())
+def test_random_floats(number: float) -> None:
+    assert dumps(number) == json.dumps(number)
+
+
+def _floats(rng: random.Random) -> Iterator[float]:
+    for exponent in range(-25, 26):
+        for _ in range(200):
+            yield round(rng.uniform(-1, 1), rng.randrange(1, 18)) * 10.0**exponent
+            yield rng.randrange(10 ** rng.randrange(1, 18)) / 10 ** rng.randrange(20)
+            yield math.nextafter(rng.randrange(1000) * 10.0**exponent, math.inf)
+    for _ in range(5000):
+        yield struct.unpack("d", rng.randbytes(8))[0]
+
+
+def test_floats_near_short_ones() -> None:
+    for number in _floats(random.Random(4)):
+        assert dumps(number) == json.dumps(number)
+
+
+@given(st.integers(-(2**66), 2**66))
+def test_random_integers(number: int) -> None:
+    assert dumps(number) == json.dumps(number)
+
+
+# ---- Containers that change while they are encoded --------------------------------------
+
+
+def changing(change: str) -> tuple[Any, Any]:
+    """A value with an object inside, and a ``default`` that changes what is around it."""
+    inner = {"x": Plain(), "y": [1, Plain()], "z": 3}
+    value = {"a": 1, "b": [Plain(), inner, 4, 5], "c": inner, "d": {"e": Plain(), "f": 1}}
+    rows: Any = value["b"]
+
+    def default(found: Any) -> Any:
+        if change == "pop":
+            value.pop("d", None)
+            inner.pop("z", None)
+        elif change == "add":
+            value["new"] = 1
+            inner[f"new {len(inner)}"] = 2
+            if len(rows) < 10:
+                rows.append(len(rows))
+        elif change == "clear":
+            inner.clear()
+            value.clear()
+            rows.clear()
+        elif change == "replace":
+            inner["z"] = value["c"] = ["replaced"]
+            rows[-1] = "replaced"
+        return None
+
+    return value, default
+
+
+@pytest.mark.parametrize("options", [{}, {"sort_keys": True}, {"indent": 1}])
+@pytest.mark.parametrize("change", ["pop", "add", "clear", "replace"])
+def test_default_changes_what_is_encoded(change: str, options: dict[str, Any]) -> None:
+    value, default = changing(change)
+    expected = outcome(json.dumps, value, default=default, **options)
+    value, default = changing(change)
+    assert outcome(dumps, value, default=default, **options) == expected
+
+
+def test_default_gives_what_is_being_encoded() -> None:
+    def again(value: Any) -> Any:
+        return value
+
+    for options in ({}, {"indent": 1}):
+        for value in ([Plain()], {"a": [{"b": Plain()}]}, Plain()):
+            expected = outcome(json.dumps, value, default=again, **options)
+            assert outcome(dumps, value, default=again, **options) == expected
+
+
+# ---- Depth ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"indent": 1}, {"default": lambda found: [found.inside]}])
+def test_deep_values_on_a_small_stack(options: dict[str, Any]) -> None:
+    value: Any = []
+    for level in range(100_000):
+        value = [value] if "default" not in options and level % 2 else {"a": value}
+        if "default" in options:
+            value = Plain(value)
+    results: list[Any] = []
+    size = threading.stack_size(128 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: results.append(outcome(dumps, value, **options)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+    assert results == [RecursionError]
+    while value:  # Taken apart by hand: freeing a chain recurses as well.
+        value = value.inside if isinstance(value, Plain) else next(iter(_items(value)))
+
+
+def _items(value: Any) -> Any:
+    return value.values() if isinstance(value, dict) else value
+
+
+# ---- A patched json ---------------------------------------------------------------------
+
+
+def shout(value: Any) -> Any:
+    return "patched"
+
+
+@pytest.mark.parametrize(
+    ("target", "replacement"),
+    [
+        ("json.JSONEncoder.default", lambda self, value: "patched"),
+        ("json.JSONEncoder.encode", lambda self, value: "patched"),
+        ("json.JSONEncoder.item_separator", " ; "),
+        ("json.encoder.encode_basestring_ascii", lambda text: '"patched"'),
+        ("json.encoder.encode_basestring", lambda text: '"patched"'),
+        ("json.encoder.c_make_encoder", None),
+        ("json.encoder.INFINITY", 5.0),
+        ("json._default_encoder.default", shout),
+        ("json._default_encoder.sort_keys", True),
+        ("json._default_encoder", json.JSONEncoder(indent=4)),
+        ("json.JSONEncoder", type("Other", (json.JSONEncoder,), {"key_separator": " = "})),
+    ],
+)
+def test_patches_are_obeyed(target: str, replacement: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {"b": ["ä", 5.0, {1}], "a": 2}
+    cases: list[dict[str, Any]] = [{}, {"indent": 1}, {"ensure_ascii": False}]
+    before = [outcome(dumps, value, **options) for options in cases]
+    monkeypatch.setattr(target, replacement)
+    for options in cases:
+        assert outcome(dumps, value, **options) == outcome(json.dumps, value, **options)
+    monkeypatch.undo()
+    assert [outcome(dumps, value, **options) for options in cases] == before
+
+
+def test_json_dumps_may_be_this_very_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json, "dumps", dumps)
+    assert json.dumps({(): 1, "a": 2}, skipkeys=True) == '{"a": 2}'
+
+
+# ---- The form ---------------------------------------------------------------------------
+
+
+def test_the_signature() -> None:
+    assert inspect.signature(dumps) == inspect.signature(json.dumps)
+    assert outcome(dumps) == (TypeError, outcome(dumps)[1], None, None)
+    assert outcome(dumps, 1, 2) == outcome(json.dumps, 1, 2)
+    assert dumps(obj=[1]) == "[1]"
+
+
+@pytest.mark.parametrize("text", ["a", "ä", "ж", "\U0001f600"])
+def test_the_text_is_stored_as_narrow_as_it_can_be(text: str) -> None:
+    made = dumps([text], ensure_ascii=False)
+    assert type(made) is str
+    assert made.__sizeof__() == f'["{text}"]'.__sizeof__()

@@ -1,0 +1,284 @@
+"""Values that JSON encoders meet: plain ones, subclasses, and those with user code inside."""
+
+from __future__ import annotations
+
+import collections
+import decimal
+import enum
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class Text(str):
+    """A str whose own methods an encoder does not ask."""
+
+    def __str__(self) -> str:
+        return "never"
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[str]:
+        return iter("never")
+
+
+class Whole(int):
+    def __repr__(self) -> str:
+        return "never"
+
+    __str__ = __repr__
+
+    def __index__(self) -> int:
+        return 12345
+
+
+class Real(float):
+    def __repr__(self) -> str:
+        return "a real"
+
+    def __float__(self) -> float:
+        return 9.75
+
+
+class OddReal(float):
+    def __ne__(self, other: object) -> bool:
+        return True
+
+    __hash__ = float.__hash__
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+class Mark(enum.StrEnum):
+    STAR = "st\u00e4r"
+
+
+class OwnList(list[Any]):
+    def __iter__(self) -> Iterator[Any]:
+        return iter(["own", *super().__iter__()])
+
+
+class FalseList(list[Any]):
+    def __bool__(self) -> bool:
+        return False
+
+
+class RaisingList(list[Any]):
+    def __iter__(self) -> Iterator[Any]:
+        raise LookupError("no items")
+
+
+class OwnDict(dict[Any, Any]):
+    def items(self) -> Any:
+        return [("own", 1), *super().items()]
+
+
+class EmptyItems(dict[Any, Any]):
+    def items(self) -> Any:
+        return []
+
+
+class BadItems(dict[Any, Any]):
+    def items(self) -> Any:
+        return [("a", 1, 2)]
+
+
+class ListItems(dict[Any, Any]):
+    def items(self) -> Any:
+        return [["a", 1]]
+
+
+class NoItems(dict[Any, Any]):
+    def items(self) -> Any:
+        return 3
+
+
+class RaisingItems(dict[Any, Any]):
+    def items(self) -> Any:
+        raise LookupError("no items")
+
+
+class LikeList:
+    """No list, but says so."""
+
+    __class__ = list  # type: ignore[assignment]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([1, 2])
+
+
+class LikeStr:
+    __class__ = str  # type: ignore[assignment]
+
+
+class LikeDict:
+    __class__ = dict  # type: ignore[assignment]
+
+    def items(self) -> Any:
+        return [("like", "dict")]
+
+
+class Plain:
+    def __init__(self, inside: Any = None) -> None:
+        self.inside = inside
+
+
+class UnreadableKey(str):
+    def __repr__(self) -> str:
+        raise LookupError("no repr")
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+def circular_list() -> Any:
+    value: list[Any] = [1]
+    value.append([value])
+    return value
+
+
+def circular_dict() -> Any:
+    value: dict[str, Any] = {"a": 1}
+    value["b"] = (value,)
+    return value
+
+
+def deep(levels: int) -> Callable[[], Any]:
+    def make() -> Any:
+        value: Any = []
+        for _ in range(levels):
+            value = [value]
+        return value
+
+    return make
+
+
+VALUES: dict[str, Callable[[], Any]] = {
+    "none": lambda: None,
+    "true": lambda: True,
+    "false": lambda: False,
+    "zero": lambda: 0,
+    "int64": lambda: [2**63 - 1, -(2**63), 2**63, -(2**63) - 1, 10**30],
+    "4300 digits": lambda: 10**4299,
+    "4301 digits": lambda: [1, {"a": 10**4300}],
+    "floats": lambda: [0.0, -0.0, 1.5, 1e16, 1e15, 1e-4, 1e-5, 0.1 + 0.2, 5e-324, 1.7e308],
+    "nan": lambda: float("nan"),
+    "nan inside": lambda: [1.0, {"a": float("nan")}, float("inf"), -float("inf")],
+    "empty": lambda: ["", [], (), {}],
+    "escapes": lambda: 'a"b\\c/\b\f\n\r\t\x00\x1f\x7f\x80',
+    "all below 256": lambda: "".join(map(chr, range(256))),
+    "latin": lambda: "äöü" * 50,
+    "cyrillic": lambda: {"ключ": "значение" * 30},
+    "astral": lambda: "\U0001f600x" * 50,
+    "lone surrogates": lambda: "\ud800x\udc00\ud800\udc00",
+    "long": lambda: "x" * 10_000 + '"' * 10_000,
+    "eights": lambda: ["1234567" + c for c in '"\\\x1f\x20\x7f!'],
+    "nested": lambda: {"a": [1, {"b": (2, [{}, []])}], "c": None},
+    "keys": lambda: {1: 1, 1.5: 2, None: 3, "1": 4, float("inf"): 5, -7: 6, 10**20: 7},
+    "keys true": lambda: {True: 1, False: 2},
+    "key nan": lambda: {"a": {float("nan"): 1}},
+    "key tuple": lambda: [{(1, 2): 3}],
+    "key bytes": lambda: {b"a": 1},
+    "key subclasses": lambda: {Text("a\xe9"): 1, Whole(5): 2, Real(2.5): 3, Level.HIGH: 4},
+    "key odd real": lambda: {OddReal(2.5): 3},
+    "key unreadable": lambda: {"a": {UnreadableKey("b"): {1}}},
+    "keys unsorted": lambda: {"b": 1, "a": {"d": 1, "c": 2, "": 3, "é": 4}},
+    "keys mixed": lambda: {"b": 1, 2: {}},
+    "subclasses": lambda: [
+        Text("tex\xe4"),
+        Whole(7),
+        Real(1.5),
+        Real("nan"),
+        Level.HIGH,
+        Mark.STAR,
+    ],
+    "odd real": lambda: [OddReal(1.5)],
+    "enum": lambda: [Color.RED],
+    "namedtuple": lambda: [Point(1, [2])],
+    "ordered": lambda: collections.OrderedDict(b=1, a={1}),
+    "default dict": lambda: collections.defaultdict(list, a=[1]),
+    "counter": lambda: collections.Counter("aab"),
+    "own list": lambda: OwnList([1, 2]),
+    "own list empty": lambda: [OwnList()],
+    "false list": lambda: FalseList([1]),
+    "raising list": lambda: [0, RaisingList([1])],
+    "own dict": lambda: OwnDict(a=2),
+    "own dict empty": lambda: OwnDict(),
+    "empty items": lambda: EmptyItems(a=2),
+    "bad items": lambda: BadItems(a=2),
+    "list items": lambda: ListItems(a=2),
+    "no items": lambda: [NoItems(a=2)],
+    "raising items": lambda: {"x": RaisingItems(a=2)},
+    "like list": lambda: [LikeList()],
+    "like str": lambda: [LikeStr()],
+    "like dict": lambda: [LikeDict()],
+    "like list alone": LikeList,
+    "like str alone": LikeStr,
+    "set": lambda: [1, {"k": {1, 2}}],
+    "decimal": lambda: {"a": (1, decimal.Decimal("1.50"))},
+    "object": lambda: [Plain([Plain(2)])],
+    "object unserializable": lambda: [Plain({1: {2, 3}})],
+    "bytes": lambda: [b"bytes"],
+    "mapping": lambda: types.MappingProxyType({"a": 1}),
+    "circular list": circular_list,
+    "circular dict": circular_dict,
+    "same twice": lambda: [shared := [1], shared, {"a": shared}],
+    "100 levels": deep(100),
+    "900 levels": deep(900),
+    "100000 levels": deep(100_000),
+}
+
+
+class Default:
+    """A ``default`` that remembers what it was called with."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def __call__(self, value: Any) -> Any:
+        self.calls.append(type(value).__name__)
+        if isinstance(value, set):
+            return sorted(value)
+        if isinstance(value, Plain):
+            return {"inside": value.inside}
+        if isinstance(value, enum.Enum):
+            return value
+        if isinstance(value, bytes):
+            return [value]
+        raise ZeroDivisionError(type(value).__name__)
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "unescaped": {"ensure_ascii": False},
+    "compact": {"separators": (",", ":")},
+    "sorted": {"sort_keys": True},
+    "sorted compact": {"sort_keys": True, "separators": [",", ":"]},
+    "no nan": {"allow_nan": False},
+    "indented": {"indent": 2},
+    "indented, sorted": {"indent": 1, "sort_keys": True, "ensure_ascii": False},
+    "indented, no nan": {"indent": "\t", "allow_nan": False},
+    "indented by nothing": {"indent": 0},
+    "indented by less": {"indent": -1},
+    "odd separators": {"separators": ("\xe9", "\U0001f600"), "indent": "\u0416"},
+    "as given": {
+        "skipkeys": False, "ensure_ascii": True, "check_circular": True, "allow_nan": True,
+        "cls": None, "indent": None, "separators": None, "default": None, "sort_keys": False,
+    },
+    "left to json": {"skipkeys": True},
+    "left to json, in circles": {"check_circular": False, "ensure_ascii": False},
+    "indent true": {"indent": True},
+    "indent float": {"indent": 1.5},
+    "separators text": {"separators": ",:"},
+    "separators no text": {"separators": (b",", b":")},
+    "separators too few": {"separators": (",",)},
+    "unknown": {"unknown": 1},
+    "true by number": {"sort_keys": 1, "ensure_ascii": 0},
+}  # fmt: skip
