@@ -28,7 +28,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from marshmallow import EXCLUDE as EXCLUDE
+    from marshmallow import INCLUDE as INCLUDE
+    from marshmallow import RAISE as RAISE
+    from marshmallow import Schema as Schema
+    from marshmallow import SchemaOpts as SchemaOpts
+    from marshmallow import ValidationError as ValidationError
+    from marshmallow import fields as fields
+    from marshmallow import missing as missing
+    from marshmallow import post_dump as post_dump
+    from marshmallow import post_load as post_load
+    from marshmallow import pre_dump as pre_dump
+    from marshmallow import pre_load as pre_load
+    from marshmallow import validate as validate
+    from marshmallow import validates as validates
+    from marshmallow import validates_schema as validates_schema
+
     from althaia.config import ConfigError as ConfigError
+    from althaia.installed import ReleaseError as ReleaseError
     from althaia.plans.explain import Explanation
     from althaia.plans.strict import StrictError as StrictError
     from althaia.redirect import LatePatchError as LatePatchError
@@ -41,6 +58,7 @@ __all__ = [
     "ConfigError",
     "LatePatchError",
     "NotCompiledError",
+    "ReleaseError",
     "StrictError",
     "__version__",
     "explain",
@@ -55,8 +73,29 @@ _LAZY = {
     "ConfigError": "althaia.config",
     "LatePatchError": "althaia.redirect",
     "NotCompiledError": "althaia.status",
+    "ReleaseError": "althaia.installed",
     "StrictError": "althaia.plans.strict",
 }
+
+_UPSTREAMS = (
+    "EXCLUDE",
+    "INCLUDE",
+    "RAISE",
+    "Schema",
+    "SchemaOpts",
+    "ValidationError",
+    "fields",
+    "missing",
+    "post_dump",
+    "post_load",
+    "pre_dump",
+    "pre_load",
+    "validate",
+    "validates",
+    "validates_schema",
+)
+"""What marshmallow itself exports; here it is the compiled copy's, redirected or not. Looked up
+when somebody asks: importing althaia imports no marshmallow."""
 
 
 def patch(*, force: bool = False) -> bool:
@@ -65,12 +104,14 @@ def patch(*, force: bool = False) -> bool:
     Cheap and idempotent, safe from several threads: marshmallow itself is imported only
     when somebody imports it.
 
-    :param force: redirect even though the real marshmallow is already imported. Modules
-        that hold references to it keep them, and two copies of the library live in the
-        process until :func:`unpatch`.
+    :param force: redirect even though the real marshmallow is already imported, or another
+        line of it is installed, or none. Modules that hold references to the real one keep
+        them, and two copies of the library live in the process until :func:`unpatch`.
     :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
     :raises LatePatchError: the real marshmallow is already imported; the message names the
         modules that hold references to it.
+    :raises ReleaseError: another line of marshmallow is installed than the one that the compiled
+        copy was made from, or none; the message names both.
     :raises ConfigError: an ``ALTHAIA_…`` variable of the environment has a bad value.
 
     >>> import althaia
@@ -162,11 +203,15 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(_LAZY[name]), name)
+    if name in _UPSTREAMS:
+        from althaia import marshmallow
+
+        return getattr(marshmallow, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_UPSTREAMS})
 
 
 def _engine() -> Any:
@@ -185,8 +230,18 @@ def _connect_engine() -> None:
     from althaia.config import settings
 
     engine = _engine() if settings().plans else None
-    if engine is not None:
+    if engine is None:
+        return
+    try:
         engine.connect()
+    except (AttributeError, KeyError, TypeError) as error:
+        from althaia.installed import served
+
+        raise seam.EngineError(
+            f"althaia's plans do not fit the marshmallow that it was built from ({served()}): "
+            f"{type(error).__name__}: {error}. Set ALTHAIA_PLANS=0 to run without plans, or build "
+            "from the release that vendor/marshmallow/lock.toml names"
+        ) from error
 
 
 seam.connect(_connect_engine)

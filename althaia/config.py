@@ -93,6 +93,15 @@ def settings() -> Settings:
     return _settings
 
 
+def is_no(text: str) -> bool:
+    """Whether a variable with this value, which may be a bad one, asks for nothing.
+
+    >>> is_no(""), is_no("off"), is_no("offf")
+    (True, True, False)
+    """
+    return text.strip().lower() in ("", *_NO)
+
+
 def _flag(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
     text = environ.get(name, "").strip().lower()
     if not text:

@@ -11,12 +11,16 @@ from _pytest import config
 
 import althaia
 from althaia import redirect
+from althaia.config import ConfigError
+from althaia.installed import ReleaseError
 
 
 def _activate() -> None:
     how = "-p althaia.pytest_plugin"
     try:
         redirect.patch(how=how)
+    except (ConfigError, ReleaseError) as error:
+        raise pytest.UsageError(str(error)) from None
     except redirect.LatePatchError as error:
         if error.holders:
             raise pytest.UsageError(

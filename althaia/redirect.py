@@ -51,10 +51,13 @@ def patch(*, force: bool = False, how: str) -> bool:
 
     :param how: who asked, for ``althaia.info()``; the first one counts.
     """
+    from althaia import installed
     from althaia.config import settings
 
     if settings().disable:
         return False
+    if not force and not _redirect.installed:
+        installed.check()
     _redirect.install(force=force, how=how)
     return True
 
@@ -428,6 +431,8 @@ def _late_text(holders: dict[str, list[str]]) -> str:
     lines.append(
         "Call althaia.patch() before the first of these imports (best in the first lines of "
         "the program), start the program with 'python -m althaia', or set ALTHAIA_PATCH=1. "
+        "Where a command imports the application ('flask run', 'celery -A app'), its extensions "
+        "may import marshmallow first: set ALTHAIA_PATCH=1 there. "
         "althaia.patch(force=True) redirects later imports only and leaves two copies of "
         "the library in the process."
     )

@@ -44,6 +44,10 @@ class LazyPattern:
         return self.compiled
 
 
+class EngineError(RuntimeError):
+    """The engine was written for another marshmallow than the copy that calls it."""
+
+
 class _Declined:
     __slots__ = ()
 
@@ -55,6 +59,9 @@ DECLINED: Final = _Declined()
 """What a hook returns to say: no plan here, run upstream's own code."""
 
 _connector: Connector | None = None
+
+failure: BaseException | None = None
+"""Why the engine could not be connected, if somebody tried and it failed."""
 
 pristine: dict[type, Namespace] = {}
 """Upstream's classes as they were defined: their attributes by class."""
@@ -165,19 +172,29 @@ def construct(
 def connect(connector: Connector) -> None:
     """Name the function that loads the engine when a hook is called for the first time.
 
-    ``connector`` is called once, without arguments; it must replace the hooks in this
-    module by its own.
+    ``connector`` is called without arguments, until it has returned once; it must replace the
+    hooks in this module by its own.
     """
     global _connector
     _connector = connector
 
 
 def load_engine() -> None:
-    """Load the engine if none has been loaded yet; done by the first call of a hook."""
-    global _connector
+    """Load the engine if none has been loaded yet; done by the first call of a hook.
+
+    An engine that cannot be connected is an error in each call, so that nobody runs without
+    plans for ever after and does not know.
+    """
+    global _connector, failure
     connector, _connector = _connector, None
-    if connector is not None:
+    if connector is None:
+        return
+    try:
         connector()
+    except BaseException as error:
+        _connector, failure = connector, error
+        raise
+    failure = None
 
 
 def dump(schema: Any, obj: Any, many: bool | None) -> Any:

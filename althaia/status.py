@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import platform
 import sys
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
 from typing import Any
 
-from althaia import config, redirect
+from althaia import config, installed, redirect, seam
 
 _PACKAGE = Path(__file__).parent
 _STAMP = _PACKAGE / "_build_info.json"
+_ENGINE = "althaia.plans.engine"
 
 
 class NotCompiledError(ImportError):
@@ -58,6 +60,11 @@ class Info:
     real_version: str | None
     """The version of the real marshmallow, where one is installed."""
     real_location: str | None
+    relation: str | None
+    """How the real one stands to the release that the copy was made from: the same release,
+    another release of the same line, another line, not installed. None where nothing was built."""
+    plans: str
+    """``on``, ``off``, ``none``, or ``cannot run``, and why."""
     settings: dict[str, bool]
 
     @property
@@ -82,7 +89,12 @@ class Info:
             "modules": {module.name: module.state for module in self.modules},
             "patched": self.patched,
             "how": self.how,
-            "real": {"version": self.real_version, "location": self.real_location},
+            "real": {
+                "version": self.real_version,
+                "location": self.real_location,
+                "relation": self.relation,
+            },
+            "plans": self.plans,
             "settings": self.settings,
         }
 
@@ -95,6 +107,7 @@ class Info:
             ("Python", self.python),
             ("patched", f"yes, by {self.how}" if self.patched else "no"),
             ("real marshmallow", self._real_text()),
+            ("plans", self.plans),
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
         ]
         lines = [f"{name:<18}{value}" for name, value in facts]
@@ -118,22 +131,31 @@ class Info:
     def _real_text(self) -> str:
         if self.real_location is None:
             return "not installed"
-        return f"{self.real_version or 'unknown version'} in {self.real_location}"
+        text = f"{self.real_version or 'unknown version'} in {self.real_location}"
+        if self.relation in (None, installed.SAME):
+            return text
+        if self.relation == installed.UNKNOWN:
+            return f"{text}, without the metadata of a distribution"
+        return f"{text}; {self.relation} than the {self.upstream} that althaia serves"
 
 
 def info() -> Info:
     """See :func:`althaia.info`."""
     stamp = _read_stamp()
+    upstream = stamp.get("upstream", {}).get("version")
+    real_version = installed.installed()
     return Info(
         version=stamp.get("version") or _version("althaia") or "unknown",
-        upstream=stamp.get("upstream", {}).get("version"),
+        upstream=upstream,
         cython=stamp.get("cython"),
         python=f"{platform.python_implementation()} {platform.python_version()}",
         modules=_modules(stamp),
         patched=redirect.is_patched(),
         how=redirect.how_patched(),
-        real_version=_version(redirect.REAL),
+        real_version=real_version,
         real_location=redirect.real_location(),
+        relation=installed.relation(real_version, upstream) if upstream else None,
+        plans=_plans(),
         settings=config.settings().as_dict(),
     )
 
@@ -159,11 +181,26 @@ def check_compiled() -> None:
     )
 
 
+def _plans() -> str:
+    if not config.settings().plans:
+        return "off, by ALTHAIA_PLANS=0"
+    if isinstance(seam.failure, seam.EngineError):
+        return f"cannot run, every dump and load is an error: {seam.failure}"
+    if seam.failure is not None:
+        return f"cannot run: {type(seam.failure).__name__}: {seam.failure}"
+    if _is_compiled(_ENGINE, _PACKAGE / "plans"):
+        return "on"
+    if not _PACKAGE.is_dir():
+        return f"none: extension modules do not load from an archive ({_PACKAGE.parent})"
+    return "none: this is a pure build"
+
+
 def _read_stamp() -> dict[str, Any]:
     try:
-        stamp: dict[str, Any] = json.loads(_STAMP.read_text("utf-8"))
-    except FileNotFoundError:
+        data = pkgutil.get_data(__package__, _STAMP.name)
+    except OSError:
         return {}
+    stamp: dict[str, Any] = json.loads(data) if data else {}
     return stamp
 
 

@@ -14,6 +14,7 @@ from io import open_code
 
 from althaia import redirect
 from althaia.config import ConfigError
+from althaia.installed import ReleaseError
 
 TYPE_CHECKING = False
 
@@ -50,7 +51,7 @@ def execute(words: list[str]) -> int:
 def _start(program: Callable[[str], None], value: str, argv: list[str]) -> int:
     try:
         redirected = redirect.patch(how="python -m althaia")
-    except (ConfigError, redirect.LatePatchError) as error:
+    except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
         print(f"python -m althaia: {error}", file=sys.stderr)
         return 1
     if redirected:

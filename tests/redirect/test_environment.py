@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 from textwrap import dedent
 
@@ -15,6 +16,7 @@ from althaia.config import ConfigError, read
 from tests.redirect.processes import IS_OURS, environment, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
+SITE = Path(str(metadata.distribution("marshmallow").locate_file("")))
 CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
 
 
@@ -115,7 +117,7 @@ def test_the_entry_of_the_start_file(code, env, patched, tmp_path):
         dedent(
             f"""
             import sys
-            sys.path.insert(0, {str(ROOT)!r})
+            sys.path[:0] = [{str(ROOT)!r}, {str(SITE)!r}]
             import pkgutil
             pkgutil.resolve_name({entry!r})()
             import althaia
@@ -156,7 +158,8 @@ def test_with_the_interpreters_options(options, way, tmp_path):
 
 
 def test_without_site_packages_processing(tmp_path):
-    code = f"import sys; sys.path[:0] = {[str(ROOT)]!r}\nimport althaia; althaia.patch()\n{CHECK}"
+    folders = [str(ROOT), str(SITE)]
+    code = f"import sys; sys.path[:0] = {folders!r}\nimport althaia; althaia.patch()\n{CHECK}"
     assert succeed("-S", "-c", code, cwd=tmp_path).strip() == "ours"
 
 
@@ -165,7 +168,8 @@ def test_from_an_archive(tmp_path):
     with zipfile.ZipFile(archive, "w") as bundle:
         for path in (ROOT / "althaia").rglob("*.py"):
             bundle.write(path, path.relative_to(ROOT))
-        bundle.write(ROOT / "althaia/marshmallow/py.typed", "althaia/marshmallow/py.typed")
+        for name in ("althaia/marshmallow/py.typed", "althaia/_build_info.json"):
+            bundle.write(ROOT / name, name)
     code = f"""
         import sys
         sys.path.insert(0, {str(archive)!r})
@@ -183,9 +187,10 @@ def test_from_an_archive(tmp_path):
         assert marshmallow.Schema.from_dict({{"x": marshmallow.fields.Int()}})().load({{"x": 1}})
         import inspect
         assert inspect.getsource(marshmallow.Schema).startswith("class Schema")
+        assert "archive" in althaia.info().plans, althaia.info().plans
+        assert althaia.info().upstream == "4.4.0"
         """
-    # Plans are compiled, and an archive holds no compiled modules.
-    succeed("-c", dedent(code), cwd=tmp_path, env={"ALTHAIA_PLANS": "0"})
+    succeed("-c", dedent(code), cwd=tmp_path)
 
 
 class TestRequireCompiled:

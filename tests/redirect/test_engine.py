@@ -1,0 +1,72 @@
+"""An engine that does not fit its marshmallow is an error that stays, never a silent slowness."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    find_spec("althaia.plans.engine") is None, reason="a pure build has no engine"
+)
+
+BROKEN = """
+    import althaia
+    from althaia.marshmallow import Schema, fields
+    from althaia.plans import upstream
+
+    def load():
+        return {}["get_value"]
+
+    working, upstream.load = upstream.load, load
+    S = Schema.from_dict({"x": fields.Integer()})
+"""
+
+
+def test_every_use_is_an_error_that_says_what_to_do(program):
+    program(
+        BROKEN
+        + """
+    for use in (S().dump, S().load, S().dump, S(many=True).dump):
+        try:
+            use({"x": "1"})
+        except RuntimeError as error:
+            text = str(error)
+            assert "do not fit the marshmallow that it was built from (4.4.0)" in text, text
+            assert "KeyError: 'get_value'" in text and "ALTHAIA_PLANS=0" in text
+            assert isinstance(error.__cause__, KeyError)
+        else:
+            raise AssertionError
+    assert "cannot run" in althaia.info().plans and "get_value" in althaia.info().plans
+    assert "cannot run" in althaia.info().as_text()
+    """
+    )
+
+
+def test_without_plans_it_works(program):
+    program(
+        BROKEN
+        + """
+    assert S().dump({"x": "1"}) == {"x": 1}
+    assert "off" in althaia.info().plans
+    """,
+        env={"ALTHAIA_PLANS": "0"},
+    )
+
+
+def test_what_failed_for_another_reason_may_work_the_next_time(program):
+    program(
+        BROKEN
+        + """
+    def interrupted():
+        raise KeyboardInterrupt
+    upstream.load = interrupted
+    try:
+        S().dump({})
+    except KeyboardInterrupt:
+        pass
+    upstream.load = working
+    assert S().dump({"x": "1"}) == {"x": 1}
+    assert althaia.info().plans == "on", althaia.info().plans
+    """
+    )
