@@ -9,4 +9,6 @@ sys.path.insert(0, str(ROOT))
 
 from buildtools.pipeline import main  # noqa: E402
 
-sys.exit(main(ROOT, os.environ))
+# Cython's worker processes import this file again where processes do not start by forking.
+if __name__ == "__main__":
+    sys.exit(main(ROOT, os.environ))

@@ -13,6 +13,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
+from concurrent.futures.process import BrokenProcessPool
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
@@ -21,7 +22,7 @@ from buildtools import checks, faithful, mending, wording
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
-from buildtools.toolchain import Toolchain, linking_environment, toolchain
+from buildtools.toolchain import Toolchain, linking_environment, toolchain, try_compiler
 
 JOBS = 2
 
@@ -113,6 +114,8 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
     from setuptools.errors import BaseError, CompileError, LinkError
 
     try:
+        # First, in a second: Cython works for minutes before its output is compiled.
+        try_compiler(tools)
         ours = [module for module in modules if not module.upstream]
         theirs = [module for module in modules if module.upstream]
         _translate(ours, layout.root, store / "c")
@@ -124,6 +127,14 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
         for module in modules:
             mending.mend_file(_c_file(store, module))
         _link(layout, modules, tools, store)
+    except BrokenProcessPool as error:
+        raise BuildError(
+            "translating",
+            f"a worker process of Cython's ended before its work was done ({error})",
+            "what it printed stands above; a worker that was killed lacked memory (free some, "
+            "build again), and a script that builds needs 'if __name__ == \"__main__\":' where "
+            "processes do not start by forking",
+        ) from error
     except (CythonError, CompileError, LinkError, BaseError, OSError) as error:
         raise BuildError(
             "compiling",

@@ -6,9 +6,11 @@ import os
 import shlex
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,39 @@ def toolchain(environ: Mapping[str, str]) -> Toolchain:
     # inline functions need not have all of them used in every module.
     common = ("-DNDEBUG", "-fwrapv", "-Wno-unused-function")
     return Toolchain((*level, *small, *common), link)
+
+
+def try_compiler(tools: Toolchain) -> None:
+    """Compile a file that includes Python's headers, as the modules will be.
+
+    :raises setuptools.errors.CCompilerError: there is no compiler, it does not know an argument,
+        or Python's headers are missing; the compiler's own words go to standard error
+    """
+    from setuptools import Distribution
+    from setuptools.command.build_ext import build_ext
+    from setuptools.extension import Extension
+
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "trial.c"
+        source.write_text(_TRIAL, "utf-8")
+        extension = Extension(
+            "trial",
+            [source.as_posix()],
+            extra_compile_args=list(tools.compile_args),
+            extra_link_args=list(tools.link_args),
+        )
+        command = build_ext(Distribution({"name": "trial", "ext_modules": [extension]}))
+        command.build_lib = command.build_temp = folder
+        command.ensure_finalized()
+        with linking_environment():
+            command.run()
+
+
+_TRIAL = """\
+#include "Python.h"
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "trial"};
+PyMODINIT_FUNC PyInit_trial(void) { return PyModule_Create(&definition); }
+"""
 
 
 def linker(command: str) -> str:

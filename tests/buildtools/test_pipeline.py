@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -110,11 +111,68 @@ def write_module(tree: Layout, text: str) -> None:
 def test_a_compiler_failure_is_an_error(tree: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     write_module(tree, "total = 1\n")
     monkeypatch.setenv("CC", "false")
+    monkeypatch.setattr(compiling, "_translate", lambda *_: pytest.fail("Cython ran first"))
     with pytest.raises(BuildError, match=r"ALTHAIA_PURE_BUILD=1") as caught:
         compiling.compile_modules(tree, compiled_modules(tree), os.environ)
     assert caught.value.where == "compiling"
     assert "C compiler" in caught.value.remedy
     assert [*tree.package.rglob("*.so")] == []
+
+
+@needs_compiler
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_however_processes_start(tree: Layout, layout: Layout, method: str) -> None:
+    """The start method of macOS and Windows is spawn, since 3.14 that of Linux is forkserver."""
+    build_script(tree, layout, f"multiprocessing.set_start_method({method!r})")
+    done = run_script(tree)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len([*tree.package.glob("number*.so"), *tree.package.glob("number*.pyd")]) == 2
+
+
+@needs_compiler
+def test_a_worker_that_dies_is_named(tree: Layout, layout: Layout) -> None:
+    dies = (
+        "multiprocessing.set_start_method('spawn')\n"
+        "if __name__ == '__mp_main__': import os; os._exit(9)"
+    )
+    build_script(tree, layout, dies)
+    done = run_script(tree)
+    assert done.returncode == 1
+    assert "althaia build: translating: a worker process of Cython's ended" in done.stderr
+    assert "memory" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def build_script(tree: Layout, layout: Layout, first: str) -> None:
+    """A tree with two small modules, and ``build_ext.py`` as it is but for what comes first."""
+    shutil.copytree(
+        layout.root / "buildtools",
+        tree.root / "buildtools",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    (tree.package / "__init__.py").touch()
+    for number in (1, 2):
+        (tree.package / f"number{number}.pyx").write_text(f"number = {number}\n", "utf-8")
+    text = (layout.root / "build_ext.py").read_text("utf-8")
+    # Upstream's modules would take a minute, and are not what is asked.
+    small = "from buildtools import pipeline; pipeline.generate.write = lambda *_: None\n"
+    setting = f"import multiprocessing\ntry:\n    {first.splitlines()[0]}\n"
+    setting += "except RuntimeError: pass  # a worker knows already\n"
+    setting += "\n".join(first.splitlines()[1:]) + "\n"
+    start = text.index("from buildtools.pipeline")
+    (tree.root / "build_ext.py").write_text(text[:start] + small + setting + text[start:], "utf-8")
+
+
+def run_script(tree: Layout) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "build_ext.py"],
+        cwd=tree.root,
+        env={**os.environ, "CFLAGS": "-O0"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 @needs_compiler
