@@ -1,10 +1,11 @@
-"""``json.dumps`` and ``json.loads``, faster: the same signatures, the same text, the same errors.
+"""``json.dumps`` and ``json.loads``, faster: the same signatures, the same text, the same values,
+the same errors.
 
 For ``Meta.render_module``, for web frameworks and for whoever encodes plain values::
 
     from althaia import json
 
-    json.dumps({"a": [1, 2.5]}, indent=2)
+    json.loads(json.dumps({"a": [1, 2.5]}, indent=2))
 
 What cannot be done here goes to the standard library; in a build without compiled modules,
 everything.
@@ -14,9 +15,10 @@ from __future__ import annotations
 
 try:
     from althaia.sinks.json import dumps
+    from althaia.sources.json import loads
 except ModuleNotFoundError as error:
-    if error.name != "althaia.sinks.json":
+    if error.name not in ("althaia.sinks.json", "althaia.sources.json"):
         raise
-    from json import dumps
+    from json import dumps, loads
 
-__all__ = ["dumps"]
+__all__ = ["dumps", "loads"]

@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
     {"seam", "config", "installed", "marshmallow"},
-    {"sinks"},
+    {"sinks", "sources"},
     {"plans"},
-    {"json"},
+    {"json", "msgpack"},
     {"redirect"},
     {"status"},
     {"__init__", "startup"},

@@ -1,0 +1,1 @@
+"""What a load can read besides Python objects: JSON and MessagePack, parsed into slots."""

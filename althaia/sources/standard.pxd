@@ -1,0 +1,2 @@
+cdef bint is_untouched() except -1
+cdef object the_constants()

@@ -1,0 +1,83 @@
+from cpython.mem cimport PyMem_Realloc
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+
+# What a slot holds. Containers come last.
+cdef enum Kind:
+    NONE
+    FALSE
+    TRUE
+    WHOLE           # `whole`
+    UNSIGNED        # `unsigned`: beyond the signed numbers
+    REAL            # `real`
+    DIGITS          # a whole number, as its characters
+    REAL_DIGITS     # a real number, as its characters
+    CONSTANT        # NaN, Infinity or -Infinity, as its characters
+    TEXT            # characters that stand for themselves
+    ESCAPED         # characters with backslashes among them
+    RAW             # bytes
+    OBJECT          # `object`, a reference of the tape's own
+    ARRAY           # `size` values follow, up to slot `next`
+    RECORD          # `size` times a key and a value follow, up to slot `next`
+
+
+# Characters are those from `start` on, `size` in number, without the quotes.
+cdef union Content:
+    int64_t whole
+    uint64_t unsigned
+    double real
+    Py_ssize_t start
+    Py_ssize_t next
+    PyObject* object
+
+
+cdef struct Slot:
+    uint8_t kind
+    uint32_t size
+    Content content
+
+
+# What text consists of, by the width of a character.
+ctypedef fused unit:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef class Tape:
+    cdef object owner
+    cdef object constants
+    cdef const void* text
+    cdef int width
+    cdef bint ascii
+    cdef Slot* slots
+    cdef Py_ssize_t count
+    cdef Py_ssize_t room
+    cdef dict made
+    cdef PyObject** memo
+
+    cdef int grow(self) except -1
+    cdef object make(self, Py_ssize_t at)
+    cdef object keep(self, Py_ssize_t at)
+    cdef object scalar(self, const Slot* slot)
+    cdef object make_array(self, Py_ssize_t at)
+    cdef object make_record(self, Py_ssize_t at)
+    cdef object key(self, const Slot* slot)
+
+
+cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
+    """The next slot. Those before it may have moved."""
+    cdef Slot* slot
+    if tape.count == tape.room:
+        tape.grow()
+    slot = &tape.slots[tape.count]
+    slot.kind = kind
+    slot.size = 0
+    tape.count += 1
+    return slot
+
+
+cdef inline Py_ssize_t after(Tape tape, Py_ssize_t at) noexcept:
+    """The slot behind a value and all that is in it."""
+    return tape.slots[at].content.next if tape.slots[at].kind >= ARRAY else at + 1

@@ -1,0 +1,237 @@
+"""``althaia.json.loads`` against the interpreter's ``json.loads``."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from althaia.json import loads
+from tests.sources.compare import outcome, same
+
+ENCODINGS = (
+    "utf-8",
+    "utf-8-sig",
+    "utf-16",
+    "utf-16-le",
+    "utf-16-be",
+    "utf-32",
+    "utf-32-le",
+    "utf-32-be",
+)
+
+
+def check(text: Any) -> None:
+    ours, theirs = outcome(loads, text), outcome(json.loads, text)
+    assert same(ours, theirs), f"{text!r}: {ours} and {theirs}"
+
+
+characters = st.one_of(
+    st.sampled_from('ab"\\/\n\t\x00\x1f\x7féÿĀ日😀\ud800\udc00 u1{}[],:'),
+    st.characters(),
+)
+texts = st.text(characters)
+numbers = st.one_of(
+    st.integers(),
+    st.integers(-(10**40), 10**40),
+    st.floats(),
+    st.decimals(allow_nan=False, allow_infinity=False, places=3).map(float),
+)
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), numbers, texts),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(texts, inner)),
+)
+documents = st.builds(
+    lambda value, ascii_, indent, separators: json.dumps(
+        value, ensure_ascii=ascii_, indent=indent, separators=separators
+    ),
+    values,
+    st.booleans(),
+    st.sampled_from([None, None, 1]),
+    st.sampled_from([None, (",", ":"), (" , ", "\t: ")]),
+)
+TOKENS = (
+    *'{}[],:"\\-0 \n\t\r\x00\x0b\ufeffé日',
+    *('"a"', '"a":', '"\\u00e9"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\ud83d\\u0041"'),
+    *("1", "-0", "1.5", "1e5", "1E+5", "1e", ".5", "1.", "01", "0.0", "-0.0", "1_0", "٣"),
+    *("NaN", "Infinity", "-Infinity", "-Inf", "nul", "null", "true", "false", "[]", "{}"),
+    *("1" * n for n in (18, 19, 20, 639, 640, 641, 4300, 4301)),
+    *("0." + "1" * n for n in (17, 18, 19, 30)),
+    *("1e22", "1e23", "1e-22", "1e-23", "9007199254740993e3", "1e400", "1e-400"),
+)
+pieces = st.lists(st.sampled_from(TOKENS), max_size=12).map("".join)
+
+
+@given(documents)
+def test_documents(text: str) -> None:
+    check(text)
+
+
+@given(pieces)
+def test_pieces_in_any_order(text: str) -> None:
+    check(text)
+
+
+@given(texts)
+def test_any_text(text: str) -> None:
+    check(text)
+
+
+@given(documents, st.lists(st.tuples(st.integers(0), st.sampled_from(["", *TOKENS])), max_size=3))
+def test_damaged_documents(text: str, damage: list[tuple[int, str]]) -> None:
+    for place, instead in damage:
+        at = place % (len(text) + 1)
+        text = text[:at] + instead + text[at + 1 :]
+    check(text)
+
+
+@given(documents, st.sampled_from(ENCODINGS), st.integers(0, 40), st.integers(0, 255))
+def test_bytes(text: str, encoding: str, cut: int, byte: int) -> None:
+    data = text.encode(encoding, "surrogatepass")
+    damaged = bytearray(data)
+    if damaged:
+        damaged[cut % len(damaged)] = byte
+    for each in (data, bytearray(data), data[: len(data) - cut], bytes(damaged)):
+        check(each)
+
+
+@given(
+    st.from_regex(r"-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+)
+@example("9007199254740993.0")
+@example("0.1e-21")
+@example("1.7976931348623157e308")
+@example("4.9406564584124654e-324")
+@example("123456789012345678901234567890e-20")
+def test_numbers(text: str) -> None:
+    check(text)
+    check(f'{{"é": {text} , "日": [{text}]}}')
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_comes_back(number: float) -> None:
+    found = loads(repr(number))
+    assert found == number
+    assert math.copysign(1, found) == math.copysign(1, number)
+
+
+class Text(str):
+    pass
+
+
+class Bytes(bytes):
+    pass
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "[1] ",
+        "[1] \x00",
+        "\ufeff1",
+        '{"a": 1, "b": 2, "a": 3}',
+        '{"\\u0061": 1, "a": 2}',
+        "[" * 64 + "]" * 64,
+        "[" * 65 + "]" * 65,
+        '{"a":' * 64 + "1" + "}" * 64,
+        "[" * 200_000,
+        '{"a":' * 200_000,
+        '"\\ud83d\\ud83d\\ude00"',
+        '"\\ud83d\\',
+        '"\\ud83d\\u12"',
+        '"a\ud83d\ude00"',
+        '"' + "x" * 1000 + "\\n" * 1000 + "\\u00e9日😀" + '"',
+        '["' + '","'.join("abcdefghijklmnopqrstuvwxyz") + '"]',
+        '{"": {"": []}}',
+        b"",
+        b"1",
+        b"\x00",
+        b"1\x00",
+        b"\x001",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"\xef\xbb\xbf[1]",
+        b'"\xed\xa0\x80"',
+        b'["\xc3"]',
+        bytearray(b'{"a": "\xc3\xa9"}'),
+        memoryview(b"[1]"),
+        Text("[1]"),
+        Bytes(b"[1]"),
+        None,
+        1,
+        ["[1]"],
+    ],
+    ids=lambda text: repr(text)[:30],
+)
+def test_one_by_one(text: Any) -> None:
+    check(text)
+
+
+@pytest.mark.parametrize("before", ["", "é", "日", "😀"], ids=["ascii", "latin", "2", "4 bytes"])
+def test_text_of_every_length(before: str) -> None:
+    """Around the sizes that are read at once."""
+    for size in range(40):
+        check(f'["{before}", "{"x" * size}", "{"x" * size}\\n", {{"{"k" * size}": 1}}]')
+        check(f'["{before}", "{"x" * size}')
+        check(f'["{before}", "{"x" * size}\x1f"]')
+        check(f'["{before}", "{"x" * size}é日"]')
+
+
+def test_equal_keys_are_mostly_one_object() -> None:
+    first, second = loads('[{"symbol": 1}, {"symbol": 2}]')
+    assert next(iter(first)) is next(iter(second))
+    wide = loads('[{"symbol": "日"}, {"symbol": "日"}, {"日本": 1}, {"日本": 1}]')
+    assert next(iter(wide[0])) is next(iter(wide[1]))
+    assert next(iter(wide[2])) is next(iter(wide[3]))
+
+
+def test_thousands_of_keys() -> None:
+    check(json.dumps([{f"{i}{j}": j for j in range(40)} for i in range(100)]))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cls": json.JSONDecoder},
+        {"object_hook": list},
+        {"object_pairs_hook": tuple},
+        {"parse_float": str},
+        {"parse_int": str},
+        {"parse_constant": str},
+        {"strict": False},
+        {"object_hook": None, "strict": True},
+        {"no_such_option": 1},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_options(options: dict[str, Any]) -> None:
+    text = '{"a": [1, 2.5, NaN, "\t"]}'
+    ours, theirs = outcome(loads, text, **options), outcome(json.loads, text, **options)
+    assert same(ours, theirs)
+
+
+@pytest.mark.parametrize("digits", [0, 640, 5000])
+def test_the_limit_of_digits_is_the_interpreters(digits: int) -> None:
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(digits)
+    try:
+        for size in (640, 641, 4300, 4301, 5001):
+            ours, theirs = outcome(loads, "1" * size), outcome(json.loads, "1" * size)
+            assert same(ours, theirs)
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+def test_the_text_is_let_go() -> None:
+    text = '{"a": ["' + "x" * 5000 + '", 1]}'
+    before = sys.getrefcount(text)
+    kept = [loads(text) for _ in range(10)]
+    assert sys.getrefcount(text) == before
+    assert len(kept) == 10
