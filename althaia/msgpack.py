@@ -1,20 +1,22 @@
 """MessagePack, the compact form: what the ``msgpack`` package's default options read and write.
 
-``Meta.render_module = althaia.msgpack`` lets a schema use it. :func:`loads` reads JSON as well, by
-the first byte, so that a store can go from one form to the other entry by entry.
+``Meta.render_module = althaia.msgpack`` lets a schema use it. :func:`dumps` gives what
+``msgpack.packb`` gives. :func:`loads` reads JSON as well, by the first byte, so that a store can go
+from one form to the other entry by entry. The package itself need not be installed.
 """
 
 from __future__ import annotations
 
 try:
+    from althaia.sinks.msgpack import dumps as dumps
     from althaia.sources.msgpack import MessagePackDecodeError as MessagePackDecodeError
     from althaia.sources.msgpack import loads as loads
 except ModuleNotFoundError as error:
-    if error.name != "althaia.sources.msgpack":
+    if error.name not in ("althaia.sinks.msgpack", "althaia.sources.msgpack"):
         raise
     raise ImportError(
         "althaia.msgpack is compiled code, and this is a pure build: install a wheel, or build "
         "without ALTHAIA_PURE_BUILD"
     ) from error
 
-__all__ = ["MessagePackDecodeError", "loads"]
+__all__ = ["MessagePackDecodeError", "dumps", "loads"]

@@ -100,7 +100,7 @@ cdef class Encoder(Sink):
     """
 
     def __cinit__(self, Format format, default):
-        self.format = format
+        self.form = self.format = format
         self.default = unserializable if default is None else default
         self.buffer.beyond_ascii = format.beyond_ascii
 

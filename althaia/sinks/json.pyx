@@ -1,116 +1,41 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""``json.dumps``, by our own encoder where the options and ``json`` itself are the usual ones."""
+"""JSON text: of any value, and as a sink that dumps are written into."""
 
 import inspect
 
-from cpython.dict cimport PyDict_GetItemWithError
+cimport cython
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
+from libc.math cimport isfinite
+from libc.string cimport memcpy
 
 from althaia.sinks import standard
 
-from althaia.sinks.buffer cimport althaia_buffer_text
+from althaia.sinks.buffer cimport (
+    althaia_buffer,
+    althaia_buffer_free,
+    althaia_buffer_text,
+    althaia_put_byte,
+    althaia_put_bytes,
+    althaia_put_double,
+    althaia_put_small_integer,
+    althaia_put_text,
+    althaia_reserve,
+)
 from althaia.sinks.encoder cimport Encoder, Format
+from althaia.sinks.options cimport format_of
+from althaia.sinks.sink cimport Hole, Level, Record
 
 cdef extern from "Python.h":
     bint PyObject_IsInstance(object value, object cls) except -1
-    ctypedef struct PyTypeObject:
-        unsigned int tp_version_tag
 
-cdef bint SHIPPED = standard.SHIPPED
-cdef tuple ENTRIES = standard.ENTRIES
-cdef dict STATE = standard.STATE
-cdef dict STATE_SHIPPED = standard.STATE_SHIPPED
 cdef object DUMPS = standard.DUMPS
-cdef object JSONEncoder = standard.ENCODER
-cdef tuple METHODS = tuple(
-    (name, vars(standard.ENCODER).get(name)) for name in vars(standard.ENCODER)
-)
-cdef unsigned int encoder_version = 0
-
-cdef Format DEFAULT = Format()
-cdef dict FORMATS = {}
-cdef int MOST_FORMATS = 64
-cdef int LONGEST_INDENT = 100
+cdef frozenset PLAIN = frozenset((str, int, float, bool, type(None), list, tuple, dict))
 
 
-cdef bint json_is_as_shipped():
-    """Whether ``json.dumps``, called now, would do what it does in an untouched interpreter."""
-    global encoder_version
-    cdef PyObject* found
-    if not SHIPPED:
-        return False
-    for namespace, name, value in ENTRIES:
-        found = PyDict_GetItemWithError(namespace, name)
-        if found is NULL or <object>found is not value:
-            return False
-    if encoder_version == 0 or (<PyTypeObject*>JSONEncoder).tp_version_tag != encoder_version:
-        for name, value in METHODS:
-            if JSONEncoder.__dict__.get(name) is not value:
-                return False
-        if len(JSONEncoder.__dict__) != len(METHODS) or JSONEncoder.__bases__ != (object,):
-            return False
-        encoder_version = (<PyTypeObject*>JSONEncoder).tp_version_tag
-    return True
-
-
-cdef Format format_of(dict options):
-    """The format that the options of ``json.dumps`` ask for; None where it is not for us."""
-    cdef bint ensure_ascii = True, allow_nan = True, sort_keys = False
-    indent = separators = None
-    for name, value in options.items():
-        if name == "default":
-            continue
-        if name == "indent":
-            if type(value) is int and value <= LONGEST_INDENT:
-                indent = " " * value
-            elif type(value) is str or value is None:
-                indent = value
-            else:
-                return None
-        elif name == "separators":
-            if value is not None:
-                if type(value) is not tuple and type(value) is not list:
-                    return None
-                separators = tuple(value)
-                if len(separators) != 2 or not all([type(each) is str for each in separators]):
-                    return None
-        elif name == "cls":
-            if value is not None:
-                return None
-        elif type(value) is not bool:
-            return None
-        elif name == "ensure_ascii":
-            ensure_ascii = value
-        elif name == "sort_keys":
-            sort_keys = value
-        elif name == "allow_nan":
-            allow_nan = value
-        elif name == "skipkeys":
-            if value:
-                return None
-        elif name != "check_circular" or not value:
-            return None
-    if separators is None:
-        separators = (", ", ": ") if indent is None else (",", ": ")
-    return format_for(ensure_ascii, allow_nan, sort_keys, indent, separators)
-
-
-cdef Format format_for(
-    bint ensure_ascii, bint allow_nan, bint sort_keys, str indent, tuple separators
-):
-    key = (ensure_ascii, allow_nan, sort_keys, indent, separators)
-    made = FORMATS.get(key)
-    if made is None:
-        made = Format(
-            ensure_ascii=ensure_ascii,
-            allow_nan=allow_nan,
-            sort_keys=sort_keys,
-            indent=indent,
-            separators=separators,
-        )
-        if len(FORMATS) < MOST_FORMATS:
-            FORMATS[key] = made
-    return made
+# ---- Any value ----------------------------------------------------------------------
 
 
 def dumps(obj, *args, **options):
@@ -128,16 +53,10 @@ def dumps(obj, *args, **options):
     >>> dumps({"a": [1, 2.5, None]})
     '{"a": [1, 2.5, null]}'
     """
-    cdef Format format = DEFAULT
     cdef Encoder encoder
-    if args or not json_is_as_shipped():
+    cdef Format format = None if args else format_of(options)
+    if format is None:
         return DUMPS(obj, *args, **options)
-    if options:
-        format = format_of(options)
-        if format is None:
-            return DUMPS(obj, **options)
-    elif STATE != STATE_SHIPPED:
-        return DUMPS(obj)
     if type(obj) not in PLAIN and PyObject_IsInstance(obj, str):
         # Asked as json does, so that an object may say that it is a str; it is refused then.
         return standard.spell(format.ensure_ascii)(obj)
@@ -146,6 +65,249 @@ def dumps(obj, *args, **options):
     return althaia_buffer_text(&encoder.buffer, 0)
 
 
-cdef frozenset PLAIN = frozenset((str, int, float, bool, type(None), list, tuple, dict))
-
 dumps.__signature__ = inspect.signature(DUMPS)
+
+
+# ---- Dumps --------------------------------------------------------------------------
+
+
+cdef JSONSink open_json(dict options):
+    """A sink for ``json.dumps`` with these options; None where it is the standard library's."""
+    cdef Format format = format_of(options)
+    return None if format is None else JSONSink(format, options.get("default"))
+
+
+@cython.final
+cdef class JSONRecord(Record):
+    """Each key with the separators around it, one after the other."""
+
+    def __cinit__(self, form, tuple keys):
+        cdef Format format = form
+        cdef althaia_buffer buffer
+        cdef Py_ssize_t i, size = len(keys)
+        buffer.data = NULL
+        buffer.size = buffer.capacity = 0
+        self.separator = len(format.item_separator)
+        self.ends = <Py_ssize_t*>PyMem_Malloc((size + 1) * sizeof(Py_ssize_t))
+        if self.ends is NULL:
+            raise MemoryError
+        try:
+            self.ends[0] = 0
+            for i in range(size):
+                if format.indent is None:
+                    althaia_put_bytes(
+                        &buffer, <const char*>format.item_separator, self.separator
+                    )
+                althaia_put_text(&buffer, keys[i], format.ensure_ascii)
+                althaia_put_bytes(
+                    &buffer, <const char*>format.key_separator, len(format.key_separator)
+                )
+                self.ends[i + 1] = buffer.size
+            self.text = PyBytes_FromStringAndSize(buffer.data, buffer.size)
+            self.beyond_ascii = buffer.beyond_ascii
+        finally:
+            althaia_buffer_free(&buffer)
+        if format.sort_keys and list(keys) != sorted(keys):
+            self.order = <Py_ssize_t*>PyMem_Malloc(size * sizeof(Py_ssize_t))
+            if self.order is NULL:
+                raise MemoryError
+            for i, key in enumerate(sorted(keys)):
+                self.order[i] = keys.index(key)
+
+    def __dealloc__(self):
+        PyMem_Free(self.ends)
+        PyMem_Free(self.order)
+
+
+@cython.final
+cdef class JSONSink(Encoder):
+    """JSON text of dumped objects.
+
+    Where the keys of a record are to be sorted, its values are still written in the order of its
+    steps, because that is the order of the calls of user code; they change places at its end.
+    """
+
+    def __dealloc__(self):
+        PyMem_Free(self.fragments)
+
+    cdef Record make_record(self, tuple keys):
+        return JSONRecord(self.format, keys)
+
+    # ---- Values ---------------------------------------------------------------------
+
+    cdef int none(self) except -1:
+        return althaia_put_bytes(&self.buffer, b"null", 4)
+
+    cdef int ascii(self, const char* text, Py_ssize_t length) except -1:
+        cdef char* at = althaia_reserve(&self.buffer, length + 2)
+        at[0] = c'"'
+        memcpy(at + 1, text, length)
+        at[length + 1] = c'"'
+        self.buffer.size += length + 2
+        return 0
+
+    cdef int any(self, object value) except -1:
+        cdef double number
+        if type(value) is str:
+            return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
+        if value is None:
+            return althaia_put_bytes(&self.buffer, b"null", 4)
+        if type(value) is int:
+            # More than 64 bits may be more digits than the interpreter writes.
+            if althaia_put_small_integer(&self.buffer, value):
+                return 0
+        elif type(value) is float:
+            number = PyFloat_AS_DOUBLE(value)
+            if isfinite(number):
+                return althaia_put_double(&self.buffer, number)
+        elif value is True:
+            return althaia_put_bytes(&self.buffer, b"true", 4)
+        elif value is False:
+            return althaia_put_bytes(&self.buffer, b"false", 5)
+        return self.leave_hole(value)
+
+    # ---- Records --------------------------------------------------------------------
+
+    cdef int open_record(self, Record record) except -1:
+        althaia_put_byte(&self.buffer, c"{")
+        self.push(<PyObject*>record, None).fragments = self.fragment_count
+        self.buffer.beyond_ascii |= (<JSONRecord>record).beyond_ascii
+        return 0
+
+    cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        cdef JSONRecord record = <JSONRecord>level.record
+        cdef Py_ssize_t mark = self.buffer.size
+        cdef Py_ssize_t start = record.ends[index]
+        cdef bint first = level.count == 0 and record.order is NULL
+        level.index = index
+        level.count += 1
+        if record.order is not NULL:
+            self.begin_fragment(index)
+        if self.format.indent is not None:
+            if not first:
+                self.separate()
+            self.newline(self.depth)
+        elif first:
+            start += record.separator
+        althaia_put_bytes(
+            &self.buffer, <const char*>record.text + start, record.ends[index + 1] - start
+        )
+        return mark
+
+    cdef int take_back(self, Py_ssize_t mark) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        if (<JSONRecord>level.record).order is not NULL:
+            self.fragment_count -= 1
+        self.buffer.size = mark
+        level.count -= 1
+        return 0
+
+    cdef int close_record(self) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        cdef JSONRecord record = <JSONRecord>level.record
+        if record.order is not NULL:
+            if level.count:
+                self.sort_fragments(record)
+            self.fragment_count = level.fragments
+        self.depth -= 1
+        if self.format.indent is not None and level.count:
+            self.newline(self.depth)
+        return althaia_put_byte(&self.buffer, c"}")
+
+    cdef int begin_fragment(self, Py_ssize_t index) except -1:
+        """A key and its value begin here: a piece of text that changes places later."""
+        cdef Fragment* fragment
+        cdef Py_ssize_t room
+        if self.fragment_count == self.fragment_room:
+            room = 16 if self.fragment_room == 0 else self.fragment_room * 2
+            fragment = <Fragment*>PyMem_Realloc(self.fragments, room * sizeof(Fragment))
+            if fragment is NULL:
+                raise MemoryError
+            self.fragments = fragment
+            self.fragment_room = room
+        fragment = &self.fragments[self.fragment_count]
+        fragment.index = index
+        fragment.start = self.buffer.size
+        fragment.holes = 0 if self.holes is None else len(self.holes)
+        self.fragment_count += 1
+        return 0
+
+    cdef int sort_fragments(self, JSONRecord record) except -1:
+        """Put the pieces of the record being closed into the order of their keys."""
+        cdef Level* level = &self.levels[self.depth - 1]
+        cdef Fragment* pieces = self.fragments + level.fragments
+        cdef Py_ssize_t count = self.fragment_count - level.fragments, n = len(record.keys)
+        cdef Py_ssize_t i, k, moved, size, hole_end, end = self.buffer.size
+        cdef Py_ssize_t start = pieces[0].start
+        cdef Py_ssize_t at = start
+        cdef char* copy = <char*>PyMem_Malloc(end - start + n * sizeof(Py_ssize_t))
+        cdef Py_ssize_t* places
+        cdef Hole hole
+        cdef list holes = []
+        if copy is NULL:
+            raise MemoryError
+        try:
+            # Where each key's piece is among the pieces; -1: it has none.
+            places = <Py_ssize_t*>copy
+            for i in range(n):
+                places[i] = -1
+            for i in range(count):
+                places[pieces[i].index] = i
+            copy += n * sizeof(Py_ssize_t)
+            memcpy(copy, self.buffer.data + start, end - start)
+            for i in range(n):
+                k = places[record.order[i]]
+                if k < 0:
+                    continue
+                # Each piece begins with a separator; the first goes without.
+                moved = pieces[k].start + (record.separator if at == start else 0)
+                size = (pieces[k + 1].start if k + 1 < count else end) - moved
+                memcpy(self.buffer.data + at, copy + (moved - start), size)
+                if self.holes is not None:
+                    hole_end = pieces[k + 1].holes if k + 1 < count else len(self.holes)
+                    for hole in self.holes[pieces[k].holes:hole_end]:
+                        hole.position += at - moved
+                        holes.append(hole)
+                at += size
+            self.buffer.size = at
+            if holes:
+                self.holes[pieces[0].holes:] = holes
+        finally:
+            PyMem_Free(places)
+        return 0
+
+    # ---- Lists ----------------------------------------------------------------------
+
+    cdef int open_list(self, object kind, Py_ssize_t expected) except -1:
+        althaia_put_byte(&self.buffer, c"[")
+        self.push(NULL, kind)
+        return 0
+
+    cdef int item(self) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        level.index = level.count
+        level.count += 1
+        if level.index:
+            self.separate()
+        if self.format.indent is not None:
+            self.newline(self.depth)
+        return 0
+
+    cdef int close_list(self) except -1:
+        self.depth -= 1
+        if self.format.indent is not None and self.levels[self.depth].count:
+            self.newline(self.depth)
+        return althaia_put_byte(&self.buffer, c"]")
+
+    # ---- The end --------------------------------------------------------------------
+
+    cdef object finished(self):
+        self.fill_holes()
+        text = althaia_buffer_text(&self.buffer, 0)
+        if not self.as_bytes:
+            return text
+        if self.buffer.beyond_ascii:
+            # Lone surrogates have no UTF-8; the error is that of the text.
+            return text.encode()
+        return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)

@@ -1,0 +1,113 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""The options of ``json.dumps``, and whether ``json`` itself is as it was shipped."""
+
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject
+
+from althaia.sinks import standard
+
+from althaia.sinks.encoder cimport Format
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        unsigned int tp_version_tag
+
+cdef bint SHIPPED = standard.SHIPPED
+cdef tuple ENTRIES = standard.ENTRIES
+cdef dict STATE = standard.STATE
+cdef dict STATE_SHIPPED = standard.STATE_SHIPPED
+cdef object JSONEncoder = standard.ENCODER
+cdef tuple METHODS = tuple(
+    (name, vars(standard.ENCODER).get(name)) for name in vars(standard.ENCODER)
+)
+cdef unsigned int encoder_version = 0
+
+cdef Format DEFAULT = Format()
+cdef dict FORMATS = {}
+cdef int MOST_FORMATS = 64
+cdef int LONGEST_INDENT = 100
+
+
+cdef bint json_is_as_shipped():
+    """Whether ``json.dumps``, called now, would do what it does in an untouched interpreter."""
+    global encoder_version
+    cdef PyObject* found
+    if not SHIPPED:
+        return False
+    for namespace, name, value in ENTRIES:
+        found = PyDict_GetItemWithError(namespace, name)
+        if found is NULL or <object>found is not value:
+            return False
+    if encoder_version == 0 or (<PyTypeObject*>JSONEncoder).tp_version_tag != encoder_version:
+        for name, value in METHODS:
+            if JSONEncoder.__dict__.get(name) is not value:
+                return False
+        if len(JSONEncoder.__dict__) != len(METHODS) or JSONEncoder.__bases__ != (object,):
+            return False
+        encoder_version = (<PyTypeObject*>JSONEncoder).tp_version_tag
+    return True
+
+
+cdef Format format_of(dict options):
+    """The format that the options of ``json.dumps`` ask for; None where the call is the standard
+    library's: options that are not for us, or a patched ``json``."""
+    cdef bint ensure_ascii = True, allow_nan = True, sort_keys = False
+    indent = separators = None
+    if not json_is_as_shipped():
+        return None
+    if not options:
+        return DEFAULT if STATE == STATE_SHIPPED else None
+    for name, value in options.items():
+        if name == "default":
+            continue
+        if name == "indent":
+            if type(value) is int and value <= LONGEST_INDENT:
+                indent = " " * value
+            elif type(value) is str or value is None:
+                indent = value
+            else:
+                return None
+        elif name == "separators":
+            if value is not None:
+                if type(value) is not tuple and type(value) is not list:
+                    return None
+                separators = tuple(value)
+                if len(separators) != 2 or not all([type(each) is str for each in separators]):
+                    return None
+        elif name == "cls":
+            if value is not None:
+                return None
+        elif type(value) is not bool:
+            return None
+        elif name == "ensure_ascii":
+            ensure_ascii = value
+        elif name == "sort_keys":
+            sort_keys = value
+        elif name == "allow_nan":
+            allow_nan = value
+        elif name == "skipkeys":
+            if value:
+                return None
+        elif name != "check_circular" or not value:
+            return None
+    if separators is None:
+        separators = (", ", ": ") if indent is None else (",", ": ")
+    return format_for(ensure_ascii, allow_nan, sort_keys, indent, separators)
+
+
+cdef Format format_for(
+    bint ensure_ascii, bint allow_nan, bint sort_keys, str indent, tuple separators
+):
+    key = (ensure_ascii, allow_nan, sort_keys, indent, separators)
+    made = FORMATS.get(key)
+    if made is None:
+        made = Format(
+            ensure_ascii=ensure_ascii,
+            allow_nan=allow_nan,
+            sort_keys=sort_keys,
+            indent=indent,
+            separators=separators,
+        )
+        if len(FORMATS) < MOST_FORMATS:
+            FORMATS[key] = made
+    return made

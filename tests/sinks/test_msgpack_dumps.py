@@ -1,0 +1,78 @@
+"""``althaia.msgpack.dumps`` gives what ``msgpack.packb`` gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from althaia.msgpack import dumps
+from tests.sinks.outcomes import outcome as full_outcome
+from tests.sinks.values import VALUES, Default
+
+msgpack = pytest.importorskip("msgpack")
+
+
+def outcome(*args: Any, **options: Any) -> Any:
+    """Without an error's context: the package raises some errors while it handles others."""
+    found = full_outcome(*args, **options)
+    return found[:2] if isinstance(found, tuple) else found
+
+
+SIZES = [0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536]
+EDGES = [
+    edge + step
+    for power in (5, 7, 8, 15, 16, 31, 32, 63, 64)
+    for edge in (2**power, -(2**power))
+    for step in (-1, 0, 1)
+]
+MORE: dict[str, Any] = {
+    "edges": [edge for edge in EDGES if -(2**63) <= edge < 2**64],
+    "texts": ["x" * size for size in SIZES],
+    "wide texts": ["ж" * size for size in SIZES],
+    "bytes": [bytes(size) for size in SIZES],
+    "lists": [[None] * size for size in SIZES],
+    "dicts": [dict.fromkeys(range(size)) for size in SIZES],
+    "buffers": [bytearray(b"ab"), memoryview(b"abc")],
+    "extension": [msgpack.ExtType(5, b"abc"), msgpack.Timestamp(1, 2)],
+    "too large": [2**64],
+    "too small": [-(2**63) - 1],
+}
+
+
+@pytest.mark.parametrize("value", [*VALUES, *MORE])
+def test_the_same_bytes_or_error(value: str) -> None:
+    given = MORE[value] if value in MORE else VALUES[value]()
+    for default in (None, Default):
+        theirs, ours = (None, None) if default is None else (default(), default())
+        expected = outcome(msgpack.packb, given, default=theirs)
+        assert outcome(dumps, given, default=ours) == expected
+        if ours is not None and theirs is not None:
+            assert ours.calls == theirs.calls
+
+
+@pytest.mark.parametrize("levels", [1000, 1023, 1024, 1025, 1026, 100_000])
+def test_depth(levels: int) -> None:
+    value: Any = None
+    for level in range(levels):
+        value = [value] if level % 2 else {"a": value}
+    expected = ValueError if levels > 1024 else bytes
+    assert outcome(dumps, value) == outcome(msgpack.packb, value)
+    assert outcome(dumps, value)[0] is expected
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**64), 2**65) | st.floats() | st.text()
+    | st.binary(max_size=300) | st.text(st.characters(codec=None), max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=20)
+        | st.dictionaries(st.text() | st.integers(), inner, max_size=20)
+    ),
+)  # fmt: skip
+
+
+@given(values)
+def test_random_values(value: Any) -> None:
+    assert outcome(dumps, value) == outcome(msgpack.packb, value)
