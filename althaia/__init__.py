@@ -242,6 +242,10 @@ def _connect_engine() -> None:
             f"{type(error).__name__}: {error}. Set ALTHAIA_PLANS=0 to run without plans, or build "
             "from the release that vendor/marshmallow/lock.toml names"
         ) from error
+    from althaia import adapters
+    from althaia.plans import readers
+
+    adapters.connect(readers.register)
 
 
 seam.connect(_connect_engine)

@@ -16,6 +16,7 @@ LAYERS: list[set[str]] = [
     {"sinks", "sources"},
     {"plans"},
     {"json", "msgpack"},
+    {"adapters"},
     {"redirect"},
     {"status"},
     {"__init__", "startup"},

@@ -1,6 +1,7 @@
 from libc.stdint cimport int64_t
 
 from althaia.plans.plan cimport Plan
+from althaia.plans.readers cimport Readings
 
 
 cdef class Frame:
@@ -10,6 +11,7 @@ cdef class Frame:
     cdef object many
     cdef bint large
     cdef list children
+    cdef Readings readings
 
 
 cdef class Step:
@@ -25,7 +27,8 @@ cdef class Step:
 
 
 cdef class DumpPlan(Plan):
-    pass
+    # What a reader may read for each step, see plans/readers.pyx.
+    cdef tuple names
 
 
 cdef object run(DumpPlan plan, object obj, bint many, Frame frame)

@@ -44,6 +44,7 @@ from althaia.plans.primitives cimport (
     althaia_timedelta,
     althaia_uuid_text,
 )
+from althaia.plans.readers cimport NOT_THERE_, Reading, Readings, is_plain, read_once
 from althaia.plans.state cimport DUMP
 from althaia.plans.templates cimport Template, althaia_put
 
@@ -638,6 +639,7 @@ cdef class DumpPlan(Plan):
     def __init__(self, tuple steps, Guard guard, **what):
         Plan.__init__(self, steps, guard, **what)
         keys = [step.key for step in steps]
+        self.names = tuple([step.name if step.source == KEY else None for step in steps])
         if self.dict_class is dict and None not in keys and len(set(keys)) == len(keys):
             self.template = Template(tuple(keys))
 
@@ -647,18 +649,29 @@ cdef object read(Step step, object obj, Frame frame):
     if step.source == PATH:
         value = obj
         for part in step.path:
-            value = althaia_get_value(value, <str>part, MISSING)
+            value = read_once(value, <str>part, MISSING)
         return value
     if step.source == ACCESSOR:
         return frame.schema.get_attribute(obj, step.name, MISSING)
     return step.field.get_value(obj, step.attr, accessor=frame.schema.get_attribute)
 
 
-cdef object serialized(Step step, object obj, Frame frame):
-    """What ``field.serialize`` gives for one object, or MISSING."""
+cdef Reading reading_of(object obj, Frame frame):
+    """How objects of this type are read in this call where they have a reader, else None."""
+    if is_plain(obj):
+        return None
+    if frame.readings is None:
+        frame.readings = Readings.__new__(Readings)
+    return frame.readings.of(frame.plan.names, obj)
+
+
+cdef object serialized(Py_ssize_t i, Step step, object obj, Frame frame, Reading reading):
+    """What ``field.serialize`` gives for one object, or MISSING; ``i`` is the step's number."""
     cdef object value
     if step.source == KEY:
-        value = althaia_get_value(obj, step.name, MISSING)
+        value = NOT_THERE_ if reading is None else reading.value(obj, i)
+        if value is NOT_THERE_:
+            value = althaia_get_value(obj, step.name, MISSING)
     elif step.source == NOTHING:
         return step.convert(None, obj, frame)
     elif step.source == SERIALIZE:
@@ -677,11 +690,12 @@ cdef dict run_template(DumpPlan plan, object obj, Frame frame):
     cdef tuple steps = plan.steps
     cdef Py_ssize_t i, size = len(steps)
     cdef dict result = plan.template.start()
+    cdef Reading reading = reading_of(obj, frame)
     cdef Step step
     cdef object value
     for i in range(size):
         step = <Step>PyTuple_GET_ITEM(steps, i)
-        value = serialized(step, obj, frame)
+        value = serialized(i, step, obj, frame, reading)
         if value is not MISSING:
             althaia_put(result, i, step.key, value)
         elif plan.template.full:
@@ -692,9 +706,12 @@ cdef dict run_template(DumpPlan plan, object obj, Frame frame):
 cdef object run_general(DumpPlan plan, object obj, Frame frame):
     """One object into a new ``dict_class()``, keys asked where they are not fixed."""
     cdef object result = plan.dict_class()
+    cdef Reading reading = reading_of(obj, frame)
+    cdef Py_ssize_t i
     cdef Step step
-    for step in plan.steps:
-        value = serialized(step, obj, frame)
+    for i in range(len(plan.steps)):
+        step = <Step>PyTuple_GET_ITEM(plan.steps, i)
+        value = serialized(i, step, obj, frame, reading)
         if value is MISSING:
             continue
         key = step.key

@@ -1,0 +1,519 @@
+"""Objects of other libraries: values, and the SQL that getting them takes, are upstream's."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections import namedtuple
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy import event, orm
+from sqlalchemy.ext.associationproxy import association_proxy
+from sqlalchemy.ext.hybrid import hybrid_property
+from sqlalchemy.orm import attributes
+
+from tests.conformance.harness import scenario
+
+
+class Shop:
+    """A database of authors and their books, and a log of the statements it is sent."""
+
+    def __init__(self, log):
+        base = orm.declarative_base()
+
+        class Author(base):
+            __tablename__ = "author"
+            id = sa.Column(sa.Integer, primary_key=True)
+            kind = sa.Column(sa.String)
+            name = sa.Column(sa.String)
+            bio = orm.deferred(sa.Column(sa.String))
+            born = sa.Column("year", sa.Integer)
+            books = orm.relationship("Book", back_populates="author", order_by="Book.id")
+            lazy_books = orm.relationship("Book", lazy="dynamic", viewonly=True)
+            also = orm.synonym("name")
+            loud = orm.column_property(sa.func.upper(name))
+            titles = association_proxy("books", "title")
+            plain = "of the class"
+            __mapper_args__ = {"polymorphic_on": kind, "polymorphic_identity": "author"}
+
+            @hybrid_property
+            def shout(self):
+                log("hybrid", self.name)
+                return f"{self.name}!"
+
+            @property
+            def size(self):
+                return len(self.books)
+
+        class Editor(Author):
+            __mapper_args__ = {"polymorphic_identity": "editor"}
+
+        class Book(base):
+            __tablename__ = "book"
+            id = sa.Column(sa.Integer, primary_key=True)
+            title = sa.Column(sa.String)
+            author_id = sa.Column(sa.ForeignKey("author.id"))
+            author = orm.relationship(Author, back_populates="books")
+
+        self.base, self.Author, self.Editor, self.Book = base, Author, Editor, Book
+        self.engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
+        base.metadata.create_all(self.engine)
+        with orm.Session(self.engine) as session:
+            session.add_all(
+                (Editor if i == 2 else Author)(
+                    id=i,
+                    name=f"name {i}",
+                    bio=f"bio {i}",
+                    born=1900 + i,
+                    books=[Book(id=i * 10 + k, title=f"title {i}.{k}") for k in range(2)],
+                )
+                for i in (1, 2, 3)
+            )
+            session.commit()
+        self.session = orm.Session(self.engine)
+
+        @event.listens_for(self.engine, "before_cursor_execute")
+        def told(connection, cursor, statement, parameters, context, many):
+            log("sql", statement, parameters)
+
+    def authors(self):
+        return list(self.session.scalars(sa.select(self.Author).order_by(self.Author.id)))
+
+
+@pytest.fixture(autouse=True)
+def _mappers():
+    yield
+    orm.clear_mappers()
+
+
+def schema(ma, *, books=True, **others):
+    fields = ma.fields
+
+    class Book(ma.Schema):
+        id = fields.Int()
+        title = fields.Str()
+
+    members = {
+        "id": fields.Int(),
+        "name": fields.Str(),
+        "born": fields.Int(),
+        "plain": fields.Str(),
+        "nowhere": fields.Str(dump_default="default"),
+        **({"books": fields.List(fields.Nested(Book))} if books else {}),
+        **others,
+    }
+    return ma.Schema.from_dict(members)
+
+
+def everything(ma):
+    fields = ma.fields
+    return schema(
+        ma,
+        bio=fields.Str(),
+        also=fields.Str(),
+        loud=fields.Str(),
+        shout=fields.Str(),
+        size=fields.Int(),
+        titles=fields.List(fields.Str()),
+        lazy_books=fields.Function(lambda author: author.lazy_books.count()),
+    )
+
+
+@scenario
+def test_what_is_loaded_and_what_is_not(ma, log):
+    shop = Shop(log)
+    authors = shop.authors()
+    log("loaded")
+    first = everything(ma)(many=True).dump(authors)
+    log("again")
+    return first, everything(ma)(many=True).dump(authors)
+
+
+@scenario
+def test_one_by_one(ma, log):
+    shop = Shop(log)
+    one = everything(ma)()
+    return [one.dump(author) for author in shop.authors() for _ in range(3)]
+
+
+@scenario
+def test_expired(ma, log):
+    shop = Shop(log)
+    authors = shop.authors()
+    dump = schema(ma)(many=True).dump
+    dump(authors)
+    shop.session.expire(authors[0])
+    shop.session.expire(authors[1], ["name"])
+    shop.session.refresh(authors[2], ["born"])
+    log("expired")
+    found = [dump(authors)]
+    shop.session.commit()
+    log("committed")
+    found.append(dump(authors))
+    shop.session.rollback()
+    log("rolled back")
+    return [*found, dump(authors)]
+
+
+@scenario
+def test_changed_and_not_flushed(ma, log):
+    shop = Shop(log)
+    authors = shop.authors()
+    authors[0].name = "changed"
+    authors[1].books.append(shop.Book(id=99, title="new"))
+    log.attempt(schema(ma)(many=True).dump, authors)
+    del authors[2].name
+    log.attempt(schema(ma)(many=True).dump, authors)
+
+
+@scenario
+def test_detached_with_and_without_what_is_asked(ma, log):
+    shop = Shop(log)
+    authors = shop.authors()
+    shop.session.expunge_all()
+    log.attempt(schema(ma, books=False)(many=True).dump, authors)
+    log.attempt(schema(ma)(many=True).dump, authors)
+    return everything(ma)(only=("bio",)).dump(authors[0])
+
+
+@scenario
+def test_deleted_behind_its_back(ma, log):
+    shop = Shop(log)
+    author = shop.authors()[0]
+    shop.session.execute(sa.text("delete from author"))
+    shop.session.expire(author)
+    return schema(ma, books=False)().dump(author)
+
+
+@scenario
+def test_transient_and_empty(ma, log):
+    shop = Shop(log)
+    empty = shop.Author()
+    log("before", sorted(name for name in vars(empty) if name != "_sa_instance_state"))
+    dumped = [schema(ma)().dump(empty) for _ in range(3)]
+    log("after", sorted(name for name in vars(empty) if name != "_sa_instance_state"))
+    return dumped, schema(ma)(many=True).dump([shop.Author(name="n", books=[shop.Book()])])
+
+
+@scenario
+def test_dotted_and_nested(ma, log):
+    shop = Shop(log)
+    fields = ma.fields
+    book = schema(
+        ma,
+        books=False,
+        writer=fields.Str(attribute="author.name"),
+        rank=fields.Int(attribute="author.nope.rank", dump_default=0),
+        author=fields.Nested(schema(ma, books=False)),
+        sizes=fields.Int(attribute="author.size"),
+    )
+    books = list(shop.session.scalars(sa.select(shop.Book).order_by(shop.Book.id)))
+    log("loaded")
+    return book(many=True).dump(books), book(many=True).dump(books)
+
+
+@scenario
+def test_two_classes_in_one_list(ma, log):
+    shop = Shop(log)
+    authors = shop.authors()
+    mixed = [authors[0], {"name": "dict"}, authors[1], shop.Book(title="t"), authors[2]] * 3
+    return schema(ma, books=False, title=ma.fields.Str())(many=True).dump(mixed)
+
+
+@scenario
+def test_a_class_that_changes_in_the_middle(ma, log):
+    shop = Shop(log)
+    Author = shop.Author
+
+    def meddle(author):
+        if author.id == 2:
+            Author.born = property(lambda self: log("property") or 7)
+        return author.id
+
+    changing = ma.Schema.from_dict(
+        {"at": ma.fields.Function(meddle), "name": ma.fields.Str(), "born": ma.fields.Int()}
+    )
+    return changing(many=True).dump(shop.authors())
+
+
+@scenario
+def test_an_object_that_gets_another_class_or_dictionary_in_the_middle(ma, log):
+    shop = Shop(log)
+
+    class Other:
+        name = property(lambda self: "other")
+        born = 3
+
+    def meddle(author):
+        if isinstance(author, shop.Author) and author.id == 2:
+            author.__class__ = Other
+        elif isinstance(author, shop.Author) and author.id == 3:
+            author.__dict__ = {**vars(author), "name": "swapped"}
+        return 1
+
+    changing = ma.Schema.from_dict(
+        {"at": ma.fields.Function(meddle), "name": ma.fields.Str(), "born": ma.fields.Int()}
+    )
+    return changing(many=True).dump(shop.authors())
+
+
+class OwnDescriptor(attributes.InstrumentedAttribute):
+    """A user's own; it changes what is read."""
+
+    __slots__ = ()
+
+    def __get__(self, instance, owner):
+        value = super().__get__(instance, owner)
+        return value if instance is None else f"<{value}>"
+
+
+@scenario
+def test_a_subclass_of_the_descriptor(ma, log):
+    shop = Shop(log)
+    orm.configure_mappers()
+    shop.Author.name.__class__ = OwnDescriptor
+    return schema(ma, books=False)(many=True).dump(shop.authors())
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@scenario
+def test_patched_descriptors(ma, log, when):
+    shop = Shop(log)
+    dump = schema(ma, books=False)(many=True).dump
+    authors = shop.authors()
+    get = attributes.InstrumentedAttribute.__get__
+
+    def patched(self, instance, owner):
+        if instance is not None:
+            log("get", self.key)
+        return get(self, instance, owner)
+
+    if when == "after":
+        dump(authors)
+    log.patch(attributes.InstrumentedAttribute, "__get__", patched)
+    return dump(authors)
+
+
+@scenario
+def test_own_instrumentation(ma, log):
+    shop = Shop(log)
+    dump = schema(ma, books=False)(many=True).dump
+    authors = shop.authors()
+    dump(authors)
+    of = attributes.instance_dict
+
+    def instance_dict(instance):
+        return {**of(instance), "name": "instrumented"}
+
+    log.patch(attributes, "instance_dict", instance_dict)
+    return dump(authors)
+
+
+@scenario
+def test_an_implementation_that_wants_to_be_asked(ma, log):
+    shop = Shop(log)
+    dump = schema(ma, books=False)(many=True).dump
+    authors = shop.authors()
+    dump(authors)
+    impl = shop.Author.name.impl
+
+    class Asked(type(impl)):
+        __slots__ = ()
+        supports_population = False
+
+        def get(self, state, dict_, *args, **kwargs):
+            log("asked", self.key)
+            return "asked"
+
+    impl.__class__ = Asked
+    return dump(authors)
+
+
+@scenario
+def test_classes_that_answer_for_themselves(ma, log):
+    shop = Shop(log)
+
+    def getitem(self, key):
+        log("item", key)
+        if key == "born":
+            raise KeyError(key)
+        return f"item {key}"
+
+    def getattribute(self, name):
+        if name in ("name", "born"):
+            log("attribute", name)
+        return object.__getattribute__(self, name)
+
+    authors = shop.authors()
+    raw = {name: ma.fields.Raw() for name in ("id", "name", "born", "plain")}
+    dump = ma.Schema.from_dict(raw)(many=True).dump
+    found = [dump(authors)]
+    shop.Author.__getitem__ = getitem
+    found.append(dump(authors))
+    del shop.Author.__getitem__
+    shop.Author.__getattribute__ = getattribute
+    found.append(dump(authors))
+    del shop.Author.__getattribute__
+    return [*found, dump(authors)]
+
+
+@scenario
+def test_values_that_are_missing(ma, log):
+    shop = Shop(log)
+    author = shop.Author(born=3)
+    author.__dict__["name"] = ma.missing
+    return [schema(ma, books=False)().dump(author) for _ in range(3)]
+
+
+# ---- Rows ------------------------------------------------------------------------------
+
+ROW_NAMES = ("id", "name", "count", "index", "_hidden", "mro", "born", "nope", "_data", "t")
+
+
+def rows_of(shop, *, mappings=False, **columns):
+    author = shop.Author.__table__.c
+    query = sa.select(
+        author.id,
+        author.name,
+        author.id.label("count"),
+        author.id.label("index"),
+        author.name.label("_hidden"),
+        author.name.label("mro"),
+        author.year.label("born"),
+        *(sa.literal(value).label(name) for name, value in columns.items()),
+    ).order_by(author.id)
+    result = shop.session.execute(query)
+    return list(result.mappings() if mappings else result)
+
+
+@pytest.mark.parametrize("mappings", [False, True])
+@scenario
+def test_rows(ma, log, mappings):
+    shop = Shop(log)
+    rows = rows_of(shop, mappings=mappings)
+    fields = {name: ma.fields.Raw() for name in ROW_NAMES}
+    fields["default"] = ma.fields.Raw(dump_default=1)
+    fields["dotted"] = ma.fields.Raw(attribute="name.real")
+    cls = ma.Schema.from_dict(fields)
+    describe = [str(value) for row in cls(many=True).dump(rows) for value in row.items()]
+    return describe, [
+        [str(value) for value in cls(only=("id", "name", "mro", "born")).dump(row).items()]
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("mappings", [False, True])
+@scenario
+def test_rows_of_several_results_in_one_list(ma, log, mappings):
+    shop = Shop(log)
+    one = rows_of(shop, mappings=mappings)
+    two = rows_of(shop, mappings=mappings, extra=5)
+    three = rows_of(shop, mappings=mappings, name=7)
+    cls = ma.Schema.from_dict({name: ma.fields.Raw() for name in ("extra", "id", "name", "born")})
+    mixed = [row for rows in zip(one, two, three, strict=True) for row in rows]
+    log.attempt(cls(many=True).dump, mixed)
+    # A RowMapping says that a name stands for two columns.
+    return cls(many=True).dump([row for rows in zip(one, two, strict=True) for row in rows])
+
+
+@scenario
+def test_rows_of_objects(ma, log):
+    shop = Shop(log)
+    rows = shop.session.execute(
+        sa.select(shop.Author, shop.Book.title).join(shop.Book).order_by(shop.Book.id)
+    ).all()
+    cls = ma.Schema.from_dict(
+        {
+            "Author": ma.fields.Nested(schema(ma, books=False)),
+            "title": ma.fields.Str(),
+            "name": ma.fields.Str(attribute="Author.name"),
+        }
+    )
+    return cls(many=True).dump(rows)
+
+
+@scenario
+def test_a_subclass_of_rows(ma, log):
+    shop = Shop(log)
+    rows = rows_of(shop)
+
+    class Own(type(rows[0])):
+        __slots__ = ()
+
+        def __getattr__(self, name):
+            log("attribute", name)
+            return super().__getattr__(name)
+
+    parent = rows[0]
+    own = Own.__new__(Own)
+    own.__setstate__(parent.__getstate__())
+    return ma.Schema.from_dict({"id": ma.fields.Int(), "name": ma.fields.Str()})().dump(own)
+
+
+# ---- Others ----------------------------------------------------------------------------
+
+
+@scenario
+def test_pydantic_models(ma, log):
+    pydantic = pytest.importorskip("pydantic")
+
+    class Model(pydantic.BaseModel):
+        model_config = {"extra": "allow", "populate_by_name": True}
+        id: int
+        name: str = pydantic.Field(default="n", alias="Name")
+        count: int = 3
+        _secret: int = pydantic.PrivateAttr(default=4)
+
+        @pydantic.computed_field
+        def double(self) -> int:
+            log("computed", self.id)
+            return self.id * 2
+
+        @property
+        def half(self):
+            return self.id / 2
+
+    class Asked(Model):
+        def __getattr__(self, name):
+            log("asked", name)
+            return super().__getattr__(name)
+
+    class Items(Model):
+        def __getitem__(self, name):
+            log("item", name)
+            raise KeyError(name)
+
+    cls = ma.Schema.from_dict(
+        {
+            name: ma.fields.Raw()
+            for name in ("id", "name", "count", "_secret", "double", "half", "extra", "nope")
+        }
+    )
+    plain = [Model(id=i, extra=i) for i in (1, 2, 3)]
+    del plain[1].count
+    plain.append(Model.model_construct(id=9))
+    mixed = [*plain, Asked(id=5), Items(id=6), Asked(id=7)]
+    return cls(many=True).dump(plain), cls(many=True).dump(mixed), cls().dump(plain[0])
+
+
+@scenario
+def test_plain_records(ma, log):
+    @dataclasses.dataclass
+    class Record:
+        id: int
+        name: str = "default"
+
+    Point = namedtuple("Point", "id name count")
+    cls = ma.Schema.from_dict({name: ma.fields.Raw() for name in ("id", "name", "nope")})
+    return cls(many=True).dump([Record(1), Point(1, 2, 3), Record(2, "b")] * 3)
+
+
+def test_sqlalchemy_is_the_release_that_the_reader_knows():
+    """Or all of the above compares upstream's way with itself."""
+    from althaia.adapters.sqlalchemy import orm_readers, row_readers
+
+    assert "sqlalchemy.orm.attributes" in sys.modules
+    assert len(orm_readers()) == 1
+    # Rows of 1.4 are another thing.
+    assert len(row_readers()) == (0 if sa.__version__.startswith("1.") else 2)

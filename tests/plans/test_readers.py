@@ -1,0 +1,129 @@
+"""Readers are found by type, used where they may be, and given up where they may not."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlalchemy.orm import attributes
+
+from althaia import adapters
+from althaia import marshmallow as ma
+from althaia.adapters import known
+from althaia.adapters import sqlalchemy as adapter
+from tests.conformance.harness import plans_at_once
+
+readers = pytest.importorskip("althaia.plans.readers")
+
+
+@pytest.fixture
+def authors():
+    base = orm.declarative_base()
+
+    class Author(base):
+        __tablename__ = "author"
+        id = sa.Column(sa.Integer, primary_key=True)
+        name = sa.Column(sa.String)
+
+    engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
+    base.metadata.create_all(engine)
+    session = orm.Session(engine)
+    session.add_all(Author(id=i, name=f"name {i}") for i in range(1, 6))
+    session.commit()
+    authors = list(session.scalars(sa.select(Author)))
+    # SQLAlchemy 1.4 decides at the first read.
+    assert authors[0].id, authors[0].name
+    yield authors
+    orm.clear_mappers()
+
+
+@pytest.fixture
+def dump():
+    with plans_at_once():
+        yield ma.Schema.from_dict({"id": ma.fields.Int(), "name": ma.fields.Str()})(many=True).dump
+
+
+def calls_into(file, function, *args):
+    """How often Python functions of a file run during a call."""
+    seen = []
+
+    def profile(frame, event, arg):
+        if event == "call" and frame.f_code.co_filename == file:
+            seen.append(frame.f_code.co_name)
+
+    sys.setprofile(profile)
+    try:
+        function(*args)
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+def test_what_is_loaded_is_read_without_sqlalchemy(authors, dump):
+    assert calls_into(attributes.__file__, dump, authors) == []
+
+
+def test_what_is_not_loaded_is_asked_for(authors, dump):
+    author = authors[0]
+    author._sa_instance_state.session.expire(author, ["name"])
+    assert calls_into(attributes.__file__, dump, [author]).count("__get__") == 1
+
+
+def test_a_patch_ends_it_and_its_end_does_not_hurt(authors, dump, monkeypatch):
+    get = attributes.InstrumentedAttribute.__get__
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            attributes.InstrumentedAttribute, "__get__", lambda self, *args: get(self, *args)
+        )
+        assert calls_into(attributes.__file__, dump, authors).count("__get__") == 10
+    assert calls_into(attributes.__file__, dump, authors) == []
+
+
+def test_an_unknown_release_is_not_read(monkeypatch):
+    monkeypatch.setattr(adapter, "GET", frozenset())
+    monkeypatch.setattr(adapter, "ROWS", frozenset())
+    assert adapter.orm_readers() == ()
+    assert adapter.row_readers() == ()
+
+
+def test_every_library_is_registered_and_none_is_loaded_for_a_name_alone(monkeypatch):
+    dumped = ma.Schema.from_dict({"id": ma.fields.Int()})().dump({"id": 1})
+    assert dumped == {"id": 1}
+    assert set(adapters.READERS) <= set(readers.registered_markers())
+    monkeypatch.delitem(sys.modules, "sqlalchemy")
+    assert adapters._load("sqlalchemy", "orm_readers") == ()
+
+
+def test_a_digest_is_of_the_code_and_not_of_its_layout():
+    one = known.digest("def f(a):\n    # why\n    return (a,\n        1)\n")
+    assert one == known.digest("def f(a):\n\n  return (a, 1)")
+    assert one != known.digest("def f(a):\n    return (a, 2)\n")
+    assert not known.is_known(len, frozenset())
+    assert not known.is_known_module("no.such.module", frozenset())
+
+
+def test_a_watch_ends_with_what_it_watches():
+    with pytest.raises(ValueError, match="16"):
+        readers.Watch(tuple(type(f"T{i}", (), {}) for i in range(17)))
+    assert repr(readers.NOT_THERE) == "<not there>"
+
+
+def test_what_is_patched_in_the_middle_is_seen_in_the_next_call(authors, monkeypatch):
+    get, seen = attributes.InstrumentedAttribute.__get__, []
+
+    def patched(self, instance, owner):
+        seen.append(self.key)
+        return get(self, instance, owner)
+
+    def patch(author):
+        monkeypatch.setattr(attributes.InstrumentedAttribute, "__get__", patched)
+
+    fields = {"at": ma.fields.Function(patch), "name": ma.fields.Str()}
+    dump = ma.Schema.from_dict(fields)().dump
+    with plans_at_once():
+        assert dump(authors[0])["name"] == "name 1"
+        assert seen == []
+        dump(authors[0])
+    assert seen == ["name"]
