@@ -19,6 +19,7 @@ LAYERS: list[set[str]] = [
     {"adapters"},
     {"redirect"},
     {"status"},
+    {"bulk"},
     {"__init__", "startup"},
     {"cli", "pytest_plugin"},
     {"__main__"},

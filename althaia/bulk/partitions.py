@@ -1,0 +1,185 @@
+"""Files parted into pieces that can be read alone, each without reading those before it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from althaia.bulk.readers import Item
+
+FORMS = ("ndjson", "json", "csv", "parquet")
+_SUFFIXES = {
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".json": "json",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+PARTITION_BYTES = 8 * 2**20
+"""About how much of a file one partition holds; its records take some times as much memory."""
+ELEMENTS = 10_000
+"""Of a JSON array in one partition."""
+BLOCK = 2**20
+
+
+class BulkError(Exception):
+    """A file or an option that nothing can be done with; the text says which, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A piece of a file: bytes ``start`` to ``end``; in Parquet a group of rows by its number;
+    of a JSON array the elements from ``start`` to ``end``, which it brings along as ``items``.
+
+    ``columns`` are the names of the columns, in CSV and Parquet. ``share`` is about how many
+    bytes of the file it stands for.
+    """
+
+    file: str
+    form: str
+    start: int
+    end: int
+    share: int
+    columns: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+
+    def __str__(self) -> str:
+        if self.form == "parquet":
+            return f"{self.file}, row group {self.start + 1}"
+        if self.form == "json":
+            return f"{self.file}, elements {self.start:,} to {self.end:,}"
+        return f"{self.file}, bytes {self.start:,} to {self.end:,}"
+
+
+def form_of(file: str, form: str | None = None) -> str:
+    """The form of a file: ``form`` where it is given, else by the name's end.
+
+    :raises BulkError: neither says
+
+    >>> form_of("orders.jsonl")
+    'ndjson'
+    """
+    if form is not None:
+        if form not in FORMS:
+            raise BulkError(f"{form!r} is no form of file: one of {', '.join(FORMS)}")
+        return form
+    found = _SUFFIXES.get(Path(file).suffix.lower())
+    if found is None:
+        raise BulkError(
+            f"{file}: its name does not say what it is ({', '.join(_SUFFIXES)}): name the form, "
+            f"one of {', '.join(FORMS)}"
+        )
+    return found
+
+
+def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partition]:
+    """The partitions of ``file`` in order, found as they are asked for.
+
+    A JSON array is decoded here: where an element begins is known only to who read those before.
+
+    :raises BulkError: the file cannot be read, or is not of that form
+    """
+    try:
+        if form == "parquet":
+            yield from _row_groups(file)
+            return
+        with open(file, "rb") as opened:
+            whole = os.fstat(opened.fileno()).st_size
+            if form == "ndjson":
+                yield from _lines(file, opened, whole, size)
+            elif form == "csv":
+                yield from _quoted_lines(file, opened, whole, size)
+            else:
+                yield from _elements(file, whole)
+    except OSError as error:
+        raise BulkError(f"{file}: {error.strerror or error}") from error
+
+
+def _lines(file: str, opened: io.BufferedReader, whole: int, size: int) -> Iterator[Partition]:
+    start = 0
+    while start < whole:
+        end = _behind_line(opened, min(start + size, whole), whole)
+        yield Partition(file, "ndjson", start, end, end - start)
+        start = end
+
+
+def _behind_line(opened: io.BufferedReader, place: int, whole: int) -> int:
+    """The first place at or behind ``place`` where a line has just ended."""
+    opened.seek(place - 1)
+    at = place - 1
+    while block := opened.read(BLOCK):
+        found = block.find(b"\n")
+        if found >= 0:
+            return at + found + 1
+        at += len(block)
+    return whole
+
+
+def _quoted_lines(
+    file: str, opened: io.BufferedReader, whole: int, size: int
+) -> Iterator[Partition]:
+    """CSV ends a line where the number of quotes so far is even: a quoted one may have breaks."""
+    columns, start = _columns(file, opened)
+    at, odd, enough = start, False, start + size
+    opened.seek(start)
+    for line in opened:
+        at += len(line)
+        if line.count(b'"') % 2:
+            odd = not odd
+        if at >= enough and not odd:
+            yield Partition(file, "csv", start, at, at - start, columns)
+            start, enough = at, at + size
+    if at > start:
+        yield Partition(file, "csv", start, at, at - start, columns)
+
+
+def _columns(file: str, opened: io.BufferedReader) -> tuple[tuple[str, ...], int]:
+    """The names at the head of a CSV file, and where its records begin."""
+    head = b""
+    while line := opened.readline():
+        head += line
+        if head.count(b'"') % 2 == 0:
+            break
+    try:
+        text = head.decode("utf-8-sig")
+        columns = next(csv.reader([text], strict=True), [])
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BulkError(f"{file}: its first line cannot be read: {error}") from error
+    if not columns:
+        raise BulkError(f"{file}: has no line with the names of its columns")
+    double = sorted({name for name in columns if columns.count(name) > 1})
+    if double:
+        raise BulkError(f"{file}: more than one column is named {', '.join(map(repr, double))}")
+    return tuple(columns), len(head)
+
+
+def _row_groups(file: str) -> Iterator[Partition]:
+    from althaia.bulk.parquet import opened_parquet
+
+    found = opened_parquet(file)
+    with found:
+        names = tuple(found.schema_arrow.names)
+        groups = found.num_row_groups
+        for group in range(groups):
+            share = os.path.getsize(file) // groups
+            yield Partition(file, "parquet", group, group + 1, share, names)
+
+
+def _elements(file: str, whole: int) -> Iterator[Partition]:
+    from althaia.bulk.readers import json_elements
+
+    elements = json_elements(file)
+    while batch := tuple(islice(elements, ELEMENTS)):
+        # How many there will be is not known: the last one stands for the whole file.
+        share = whole if len(batch) < ELEMENTS else 0
+        yield Partition(file, "json", batch[0][0], batch[-1][0], share, items=batch)

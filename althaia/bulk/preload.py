@@ -1,0 +1,8 @@
+"""For ``dask worker --preload althaia.bulk.preload``: marshmallow is redirected before anything
+that the worker runs can import it. Importing this module does it; nothing else does."""
+
+from __future__ import annotations
+
+from althaia import redirect
+
+redirect.patch(how="althaia.bulk.preload")

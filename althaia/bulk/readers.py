@@ -1,0 +1,197 @@
+"""The records of a partition, one after the other, each with its place in the partition."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+
+from althaia.bulk.partitions import BLOCK
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from althaia.bulk.partitions import Partition
+
+    Item = tuple[int, Any]
+    """A number from 1, of the line or of the record, and a record or an Unreadable."""
+
+MOST_CHARACTERS = 64 * 2**20
+"""In one element of a JSON array; what seems longer is taken for text that never ends."""
+_NEAR = 16
+"""An error this close to the end of what was read may only mean that more is to come: the
+longest thing that can be cut in two is ``-Infinity`` or an escaped character."""
+
+
+class Unreadable:
+    """A record that is not what its form says; ``text`` says why."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def items(partition: Partition) -> Iterator[Item]:
+    """The records of ``partition``. Numbers count lines, or rows and elements, from 1."""
+    return _READERS[partition.form](partition)
+
+
+def lines_in(partition: Partition) -> int:
+    """How far a partition moves the numbers of the lines or rows behind it."""
+    if partition.form in ("ndjson", "csv"):
+        return _bytes(partition).count(b"\n")
+    if partition.form == "parquet":
+        from althaia.bulk.parquet import opened_parquet
+
+        with opened_parquet(partition.file) as opened:
+            return int(opened.metadata.row_group(partition.start).num_rows)
+    # Elements of an array are numbered from the array's beginning.
+    return 0
+
+
+def _bytes(partition: Partition) -> bytes:
+    with open(partition.file, "rb") as opened:
+        opened.seek(partition.start)
+        return opened.read(partition.end - partition.start)
+
+
+def _ndjson(partition: Partition) -> Iterator[Item]:
+    lines = _bytes(partition).split(b"\n")
+    if partition.start == 0:
+        lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)
+    last = len(lines)
+    decode = json.JSONDecoder().decode
+    for number, line in enumerate(lines, 1):
+        if not line or line.isspace():
+            continue
+        try:
+            yield number, decode(line.decode())
+        except (ValueError, RecursionError) as error:
+            # Every whole line but the last is followed by a break.
+            ending = "; the file ends within this line" if number == last else ""
+            yield number, Unreadable(f"not JSON: {error}{ending}")
+
+
+def json_elements(file: str) -> Iterator[Item]:
+    """The elements of an array, decoded as the text comes in."""
+    with open(file, "rb") as opened:
+        text = _Text(opened)
+        number = 0
+        try:
+            text.expect("[")
+            separator = ","
+            while separator == ",":
+                if number == 0 and text.character() == "]":
+                    text.expect("]")
+                    break
+                number += 1
+                yield number, text.element()
+                separator = text.expect(",", "]")
+            if text.character():
+                raise ValueError("there is more behind the array")
+        except (ValueError, RecursionError) as error:
+            yield max(number, 1), Unreadable(f"not JSON: {error}; the rest is not read")
+
+
+class _Text:
+    """JSON text that is read in blocks and forgotten once it was decoded."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._decode = json.JSONDecoder().raw_decode
+        self._text = ""
+        self._ended = False
+
+    def character(self) -> str:
+        """The next character that is no space, or nothing at the end."""
+        while True:
+            self._text = self._text.lstrip(" \t\r\n")
+            if self._text or not self._more(BLOCK):
+                return self._text[:1]
+
+    def expect(self, *characters: str) -> str:
+        """Take the next character, which has to be one of these; ValueError."""
+        found = self.character()
+        if found not in characters or not found:
+            wanted = " or ".join(map(repr, characters))
+            raise ValueError(f"expected {wanted}, found {repr(found) if found else 'the end'}")
+        self._text = self._text[1:]
+        return found
+
+    def element(self) -> Any:
+        """Take the next value; ValueError where there is none."""
+        self.character()
+        size = BLOCK
+        while True:
+            try:
+                value, end = self._decode(self._text)
+            except json.JSONDecodeError as error:
+                unfinished = error.pos > len(self._text) - _NEAR or "Unterminated" in error.msg
+                if unfinished and len(self._text) < MOST_CHARACTERS and self._more(size):
+                    # Twice as much each time, or a long element would be decoded very often.
+                    size *= 2
+                    continue
+                raise
+            # A number may go on in the next block.
+            if end < len(self._text) or not self._more(size):
+                self._text = self._text[end:]
+                return value
+
+    def _more(self, size: int) -> bool:
+        if self._ended:
+            return False
+        block = self._file.read(size)
+        self._ended = not block
+        self._text += self._decoder.decode(block, final=self._ended)
+        return not self._ended
+
+
+def _json(partition: Partition) -> Iterator[Item]:
+    return iter(partition.items)
+
+
+def _csv(partition: Partition) -> Iterator[Item]:
+    text = _bytes(partition).decode("utf-8", "surrogateescape")
+    columns = partition.columns
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    number = 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield number, Unreadable(f"not CSV: {error}")
+            number = reader.line_num + 1
+            continue
+        if len(cells) == len(columns):
+            record: Any = dict(zip(columns, cells, strict=True))
+            if not text.isascii() and any(map(_has_surrogates, cells)):
+                record = Unreadable("not UTF-8")
+            yield number, record
+        elif cells:
+            yield number, Unreadable(f"{len(cells)} cells where the head has {len(columns)}")
+        number = reader.line_num + 1
+
+
+def _has_surrogates(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _parquet(partition: Partition) -> Iterator[Item]:
+    from althaia.bulk.parquet import rows
+
+    return enumerate(rows(partition.file, partition.start), 1)
+
+
+_READERS = {"ndjson": _ndjson, "json": _json, "csv": _csv, "parquet": _parquet}

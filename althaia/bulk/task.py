@@ -1,0 +1,144 @@
+"""What a worker does with one partition. Travels to it; imports marshmallow only there."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+from althaia.bulk.partitions import BulkError
+from althaia.bulk.summary import Outcome
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from althaia.bulk.partitions import Partition
+
+EMPTY = ("text", "missing", "null")
+"""What an empty cell of a CSV file means."""
+
+
+@lru_cache(maxsize=4)
+def _unpacked(packed: bytes) -> Any:
+    """The schema in a worker's process, where marshmallow is redirected first.
+
+    :raises LatePatchError: something imported marshmallow before
+    """
+    from althaia import redirect
+
+    redirect.patch(how="althaia.bulk")
+    from althaia.bulk.travel import unpack
+
+    return instance(unpack(packed))
+
+
+def instance(schema: Any) -> Any:
+    """An instance of a schema class, or the instance that it is; BulkError where it is neither."""
+    from marshmallow import Schema
+
+    made = schema() if isinstance(schema, type) and issubclass(schema, Schema) else schema
+    if not isinstance(made, Schema):
+        raise BulkError(f"{schema!r} is no schema of marshmallow's")
+    return made
+
+
+class Task:
+    """Check the records of a partition, and write what is valid in another form.
+
+    :param schema: a schema class or an instance
+    :param target: the form to write; None checks only
+    :param dump: dump the records instead of loading them
+    :param empty: what an empty cell of CSV means: ``text``, ``missing``, ``null``
+    """
+
+    def __init__(
+        self, schema: Any, target: str | None = None, *, dump: bool = False, empty: str = "text"
+    ) -> None:
+        if empty not in EMPTY:
+            raise BulkError(f"an empty cell can mean {', '.join(EMPTY)}, not {empty!r}")
+        self._given = schema
+        self._here = instance(schema)
+        self._packed: bytes | None = None
+        self.target = target
+        self.dump = dump
+        self.empty = empty
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._packed is None:
+            from althaia.bulk.travel import pack
+
+            self._packed = pack(self._given)
+        return self.__dict__ | {"_given": None, "_here": None}
+
+    @property
+    def schema(self) -> Any:
+        """The schema in this process, as an instance."""
+        if self._here is None:
+            assert self._packed is not None
+            self._here = _unpacked(self._packed)
+        return self._here
+
+    def __call__(self, partition: Partition) -> Outcome:
+        """Work on one partition.
+
+        :raises LatePatchError: something in this process imported marshmallow before
+        """
+        schema = self.schema
+        from marshmallow import ValidationError
+
+        from althaia.bulk import writers
+        from althaia.bulk.readers import Unreadable, items, lines_in
+
+        outcome = Outcome()
+        work = self._work(schema)
+        made: list[Any] = []
+        for number, record in items(partition):
+            outcome.records += 1
+            if type(record) is Unreadable:
+                outcome.problems.append((number, "unreadable", record.text))
+                continue
+            if partition.form == "csv" and self.empty != "text":
+                record = _emptied(record, self.empty)
+            try:
+                result = work(record)
+            except ValidationError as error:
+                outcome.problems.append((number, "invalid", _plain(error.messages)))
+            except Exception as error:
+                # Code of the schema's own: the record is named, and the others go on.
+                text = f"{type(error).__name__}: {error}"
+                outcome.problems.append((number, "exception", text))
+            else:
+                if self.target is not None:
+                    made.append(result)
+        if self.target is not None:
+            outcome.output = writers.written(made, self.target, schema)
+        outcome.lines = lines_in(partition)
+        return outcome
+
+    def _work(self, schema: Any) -> Callable[[Any], Any]:
+        """What is done with one record."""
+        load, dump = schema.load, schema.dump
+        # An instance that was made with many=True is asked for one object at a time all the same.
+        if self.dump:
+            return lambda record: dump(record, many=False)
+        if self.target in (None, "parquet"):
+            return lambda record: load(record, many=False)
+        return lambda record: dump(load(record, many=False), many=False)
+
+
+def _emptied(record: dict[str, Any], empty: str) -> dict[str, Any]:
+    if empty == "null":
+        return {name: value or None for name, value in record.items()}
+    return {name: value for name, value in record.items() if value}
+
+
+def _plain(messages: Any) -> Any:
+    """Messages as JSON can have them; a user's own may be any object."""
+    return json.loads(json.dumps(messages, default=str), object_hook=_numbers)
+
+
+def _numbers(found: dict[str, Any]) -> dict[Any, Any]:
+    """JSON made text of the positions in lists."""
+    return {int(key) if key.isdecimal() else key: value for key, value in found.items()}

@@ -1,0 +1,135 @@
+"""What ``check`` and ``convert`` have in common: options, progress, how problems are shown."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from althaia import redirect
+from althaia.bulk import BulkError, Partition, Problem, Summary
+from althaia.cli.target import TargetError, resolve
+
+MOST_MESSAGES = 20
+"""Lines of the summary."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of both commands."""
+    parser.add_argument("--format", choices=("ndjson", "json", "csv", "parquet"),
+                        help="of what is read; by default the file's name says it")  # fmt: skip
+    parser.add_argument("--workers", type=int, default=1, metavar="N",
+                        help="processes of this machine; by default 1, this one")  # fmt: skip
+    parser.add_argument("--dask", metavar="ADDRESS", help="let the workers of a cluster do it")
+    parser.add_argument("--errors-to", metavar="FILE", help="each problem as a line of JSON")
+    parser.add_argument("--empty", choices=("text", "missing", "null"), default="text",
+                        help="what an empty cell of CSV means; by default a text")  # fmt: skip
+    parser.add_argument("--show", type=int, default=10, metavar="N",
+                        help="print the first N problems; by default 10")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) -> int:
+    """Redirect marshmallow, find the schema, call ``job(schema, **parameters)``, say what came
+    of it; the exit code: 0 if every record is valid, 1 if not, 2 if it could not be done."""
+    try:
+        redirect.patch(how=f"python -m althaia {command}")
+        # As 'python -m' has it: modules beside the caller are found.
+        if "" not in sys.path and os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        schema = resolve(options.schema)
+        with progress(options) as watch:
+            summary = job(
+                schema,
+                form=options.format,
+                workers=options.workers,
+                dask=options.dask,
+                errors_to=options.errors_to,
+                empty=options.empty,
+                tell=_Teller(0 if options.json else options.show),
+                watch=watch,
+            )
+    except (BulkError, TargetError, redirect.LatePatchError) as error:
+        print(f"python -m althaia {command}: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps(summary.as_dict(), indent=2))
+    else:
+        show(summary)
+    if summary.lost:
+        return 2
+    return 0 if summary.good else 1
+
+
+class _Teller:
+    """Prints the first problems as ``file:line: what is wrong``."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def __call__(self, problem: Problem) -> None:
+        if self._left > 0:
+            self._left -= 1
+            said = problem.errors if isinstance(problem.errors, str) else json.dumps(problem.errors)
+            print(f"{problem.file}:{problem.line}: {said}")
+
+
+@contextmanager
+def progress(options: argparse.Namespace) -> Iterator[Callable[[Partition, Summary], object]]:
+    """A bar on a terminal, by the bytes that were worked on; nothing elsewhere."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    except ModuleNotFoundError:
+        yield lambda partition, summary: None
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda partition, summary: None
+        return
+    columns = (BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=sum(map(_size, files(options))))
+
+        def watch(partition: Partition, summary: Summary) -> None:
+            bad = summary.records - summary.valid
+            text = f"{summary.records:,} records, {bad:,} not valid"
+            bar.update(task, advance=partition.share, description=text)
+
+        yield watch
+
+
+def files(options: argparse.Namespace) -> list[str]:
+    """The files that are read."""
+    named: Any = options.file if hasattr(options, "file") else [options.source]
+    return list(named)
+
+
+def _size(file: str) -> int:
+    try:
+        return os.path.getsize(file)
+    except OSError:
+        return 0
+
+
+def show(summary: Summary) -> None:
+    """The summary, for people."""
+    print(f"{summary.records:,} records, {summary.valid:,} valid", end="")
+    for count, word in (
+        (summary.invalid, "invalid"),
+        (summary.unreadable, "unreadable"),
+        (summary.exceptions, "failed in the schema's own code"),
+    ):
+        if count:
+            print(f", {count:,} {word}", end="")
+    print()
+    for text, count in summary.messages.most_common(MOST_MESSAGES):
+        print(f"{count:>10,}  {text}")
+    if len(summary.messages) > MOST_MESSAGES:
+        print(f"{'':>12}and {len(summary.messages) - MOST_MESSAGES:,} other messages")
+    for text in summary.lost:
+        print(f"not done: {text}")

@@ -1,0 +1,40 @@
+"""Load records from one form of file and write what is valid in another.
+
+From and to NDJSON, JSON arrays, CSV and Parquet. Records are loaded and written as the schema dumps
+them, to Parquet with the types they were loaded as; with --dump they are dumped without being
+loaded. What is not valid is left out, told and counted as by 'check', with the same exit codes.
+
+    python -m althaia convert shop.schemas:Order orders.csv orders.parquet --workers 4
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from althaia import bulk
+from althaia.cli import bulkwork
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("schema", help="package.module:Name of a schema class or instance")
+    parser.add_argument("source", help="what is read")
+    parser.add_argument("target", help="what is written; it appears when it is whole")
+    parser.add_argument("--to-format", choices=("ndjson", "json", "csv", "parquet"),
+                        help="of what is written; by default the file's name says it")  # fmt: skip
+    parser.add_argument("--dump", action="store_true", help="dump without loading")
+    bulkwork.configure(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    return bulkwork.run(
+        "convert",
+        options,
+        lambda schema, **parameters: bulk.convert(
+            schema,
+            options.source,
+            options.target,
+            to_form=options.to_format,
+            dump=options.dump,
+            **parameters,
+        ),
+    )

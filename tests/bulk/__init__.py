@@ -1,0 +1,1 @@
+"""Files checked and converted, on one core and many."""

@@ -1,0 +1,76 @@
+"""Schemas that worker processes find by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from marshmallow import Schema, fields, post_load, pre_load, validate
+
+
+class LineSchema(Schema):
+    position = fields.Integer(required=True)
+    price = fields.Decimal(places=2, as_string=True)
+
+
+class OrderSchema(Schema):
+    id = fields.Integer(required=True, strict=True)
+    name = fields.String(validate=validate.Length(max=20))
+    at = fields.AwareDateTime()
+    day = fields.Date()
+    key = fields.UUID()
+    paid = fields.Boolean()
+    rate = fields.Float(allow_none=True)
+    lines = fields.List(fields.Nested(LineSchema))
+
+
+class CellsSchema(Schema):
+    """Records of a CSV file: everything is text there."""
+
+    id = fields.Integer(required=True)
+    text = fields.String(allow_none=True)
+
+
+class RenamedSchema(CellsSchema):
+    @pre_load
+    def rename(self, data, **_):
+        return {name.lower(): value for name, value in data.items()}
+
+
+class FailingSchema(Schema):
+    id = fields.Integer()
+
+    @post_load
+    def fail(self, data, **_):
+        if data["id"] == 3:
+            raise KeyError("no such thing")
+        return data
+
+
+class KillingSchema(Schema):
+    """Loading id 13 kills the process: always, or until a file is there."""
+
+    id = fields.Integer()
+
+    @post_load
+    def kill(self, data, **_):
+        if data["id"] == 13:
+            once = os.environ.get("TEST_KILL_ONCE")
+            if once is None or not Path(once).exists():
+                if once is not None:
+                    Path(once).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return data
+
+
+class WhichSchema(Schema):
+    """Says which marshmallow loads it."""
+
+    id = fields.Integer()
+
+    @post_load
+    def which(self, data, **_):
+        from marshmallow import schema
+
+        return {"id": "althaia" in (schema.__spec__.origin or "")}

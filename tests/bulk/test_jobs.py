@@ -1,0 +1,238 @@
+"""Checking and converting: here, in processes, on a Dask cluster; the same everywhere."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from althaia import bulk
+from tests.bulk import schemas
+from tests.bulk.conftest import order
+
+SMALL = 10_000
+"""Bytes in a partition: several of them for the orders of these tests."""
+
+
+def lines(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_problems_by_line_and_together(ndjson, tmp_path):
+    text = ndjson.read_text().splitlines()
+    text[6] = json.dumps(order(7) | {"id": "x", "lines": [{"position": "y"}, {}]})
+    text[400] = "{"
+    text[450] = "[]"
+    ndjson.write_text("\n".join(text))
+    told = []
+    summary = bulk.check(
+        schemas.OrderSchema,
+        [str(ndjson)],
+        size=SMALL,
+        errors_to=str(tmp_path / "bad.ndjson"),
+        tell=told.append,
+    )
+    assert (summary.records, summary.valid) == (500, 497)
+    assert (summary.invalid, summary.unreadable, summary.good) == (2, 1, False)
+    assert [(problem.line, problem.kind) for problem in told] == [
+        (7, "invalid"),
+        (401, "unreadable"),
+        (451, "invalid"),
+    ]
+    assert told[0].errors == {
+        "id": ["Not a valid integer."],
+        "lines": {
+            0: {"position": ["Not a valid integer."]},
+            1: {"position": ["Missing data for required field."]},
+        },
+    }
+    assert summary.messages["lines.*.position: Not a valid integer."] == 1
+    assert summary.messages["_schema: Invalid input type."] == 1
+    written = lines(tmp_path / "bad.ndjson")
+    assert [one["line"] for one in written] == [7, 401, 451]
+    assert written[0]["errors"]["lines"]["1"] == {"position": ["Missing data for required field."]}
+
+
+@pytest.mark.parametrize("form", ["ndjson", "json", "csv", "parquet"])
+def test_there_and_back(ndjson, orders, tmp_path, form):
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    target, back = tmp_path / f"orders.{form}", tmp_path / "back.ndjson"
+    summary = bulk.convert(schemas.OrderSchema, str(ndjson), str(target), size=SMALL)
+    assert (summary.valid, summary.good) == (500, True)
+    if form == "csv":
+        # Nested values are JSON in a cell, which a schema of flat cells would load.
+        with target.open(newline="") as opened:
+            rows = list(csv.DictReader(opened))
+        assert [int(row["id"]) for row in rows] == list(range(1, 501))
+        assert json.loads(rows[0]["lines"]) == orders[0]["lines"]
+        return
+    bulk.convert(schemas.OrderSchema, str(target), str(back), size=SMALL)
+    assert lines(back) == orders
+    if form == "json":
+        assert json.loads(target.read_text()) == orders
+
+
+def test_parquet_has_types_and_no_two_parts_differ(ndjson, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    target = tmp_path / "orders.parquet"
+    bulk.convert(schemas.OrderSchema, str(ndjson), str(target), size=SMALL)
+    found = parquet.ParquetFile(target)
+    types = {column.name: column.type for column in found.schema_arrow}
+    assert types["id"] == pyarrow.int64()
+    assert types["at"] == pyarrow.timestamp("us", tz="UTC")
+    assert types["day"] == pyarrow.date32()
+    assert types["lines"].value_type.field("price").type == pyarrow.decimal128(38, 2)
+    assert found.num_row_groups > 5
+    found.close()
+
+
+def test_parquet_with_other_columns_is_refused_by_name(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    file = tmp_path / "x.parquet"
+    parquet.write_table(pyarrow.table({"name": ["a"], "colour": ["b"]}), file)
+    with pytest.raises(bulk.BulkError) as error:
+        bulk.check(schemas.OrderSchema, [str(file)])
+    assert "does not know: colour" in str(error.value)
+    assert "requires: id" in str(error.value)
+    file.write_bytes(file.read_bytes()[:-5])
+    with pytest.raises(bulk.BulkError, match="cannot be read as Parquet"):
+        bulk.check(schemas.OrderSchema, [str(file)])
+
+
+def test_columns_are_not_compared_where_a_hook_renames_them(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text("ID,Text\n1,a\n")
+    with pytest.raises(bulk.BulkError, match="ID, Text"):
+        bulk.check(schemas.CellsSchema, [str(file)])
+    assert bulk.check(schemas.RenamedSchema, [str(file)]).good
+
+
+@pytest.mark.parametrize(
+    ("empty", "made"),
+    [("text", {"id": 1, "text": ""}), ("missing", {"id": 1}), ("null", {"id": 1, "text": None})],
+)
+def test_what_an_empty_cell_means(tmp_path, empty, made):
+    source, target = tmp_path / "x.csv", tmp_path / "x.ndjson"
+    source.write_text("id,text\n1,\n")
+    bulk.convert(schemas.CellsSchema, str(source), str(target), empty=empty)
+    assert lines(target) == [made]
+
+
+def test_code_of_the_schema_that_fails_is_counted_and_the_rest_goes_on(tmp_path):
+    file = tmp_path / "x.ndjson"
+    file.write_text("".join(f'{{"id": {i}}}\n' for i in range(5)))
+    told = []
+    summary = bulk.check(schemas.FailingSchema, [str(file)], tell=told.append)
+    assert (summary.valid, summary.exceptions) == (4, 1)
+    assert (told[0].line, told[0].kind) == (4, "exception")
+    assert told[0].errors == "KeyError: 'no such thing'"
+
+
+def test_a_target_is_whole_or_not_there(ndjson, tmp_path):
+    target = tmp_path / "out.json"
+    target.write_text("before")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bulk.convert(schemas.OrderSchema, str(ndjson), str(target), size=SMALL, watch=stop)
+    assert target.read_text() == "before"
+    assert not target.with_name("out.json.part").exists()
+
+
+@pytest.mark.parametrize("form", ["ndjson", "json"])
+def test_processes_give_what_one_gives(ndjson, tmp_path, form):
+    source = tmp_path / f"source.{form}"
+    bulk.convert(schemas.OrderSchema, str(ndjson), str(source))
+    one, two = tmp_path / "one.ndjson", tmp_path / "two.ndjson"
+    bulk.convert(schemas.OrderSchema, str(source), str(one), size=SMALL)
+    bulk.convert(schemas.OrderSchema, str(source), str(two), size=SMALL, workers=2)
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_workers_run_the_compiled_copy_whatever_this_process_runs(tmp_path):
+    source, target = tmp_path / "x.ndjson", tmp_path / "y.ndjson"
+    source.write_text('{"id": 1}\n')
+    bulk.convert(schemas.WhichSchema, str(source), str(target), workers=2)
+    assert lines(target) == [{"id": 1}]
+
+
+@pytest.fixture
+def deadly(tmp_path):
+    file = tmp_path / "x.ndjson"
+    file.write_text("".join(f'{{"id": {i}, "x": "{"y" * 90}"}}\n' for i in range(40)))
+    return file
+
+
+class Killing(schemas.KillingSchema):
+    class Meta:
+        unknown = "exclude"
+
+
+def test_a_process_that_dies_once_costs_nothing(deadly, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_KILL_ONCE", str(tmp_path / "killed"))
+    target = tmp_path / "y.ndjson"
+    summary = bulk.convert(Killing, str(deadly), str(target), workers=2, size=500)
+    assert (tmp_path / "killed").exists()
+    assert summary.good
+    assert [one["id"] for one in lines(target)] == list(range(40))
+
+
+def test_a_partition_that_kills_everybody_is_named_and_the_others_are_done(deadly, tmp_path):
+    summary = bulk.check(Killing, [str(deadly)], workers=2, size=500)
+    (lost,) = summary.lost
+    assert "bytes" in lost
+    assert "died, 3 times" in lost
+    assert not summary.good
+    assert 30 <= summary.records < 40
+    with pytest.raises(bulk.BulkError, match="was not written, parts of it are missing"):
+        bulk.convert(Killing, str(deadly), str(tmp_path / "y.ndjson"), workers=2, size=500)
+    assert not (tmp_path / "y.ndjson").exists()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"workers": 0}, "at least 1"),
+        ({"empty": "x"}, "an empty cell can mean"),
+        ({"errors_to": "/no/such/folder/x"}, "cannot be written"),
+    ],
+)
+def test_options_that_mean_nothing(ndjson, parameters, said):
+    with pytest.raises(bulk.BulkError, match=said):
+        bulk.check(schemas.OrderSchema, [str(ndjson)], **parameters)
+    with pytest.raises(bulk.BulkError, match="no schema"):
+        bulk.check(dict, [str(ndjson)])
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    """The peak with ten times the records is that with one, but for some noise."""
+    program = """
+import resource, sys
+from althaia import bulk
+from tests.bulk import schemas
+summary = bulk.check(schemas.OrderSchema, [sys.argv[1]], size=200_000)
+assert summary.good
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    peaks = []
+    for count in (3_000, 30_000):
+        file = tmp_path / "x.ndjson"
+        with file.open("w") as opened:
+            opened.writelines(json.dumps(order(i)) + "\n" for i in range(count))
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(file)],
+            capture_output=True, text=True, check=True, env={**os.environ},
+        )  # fmt: skip
+        peaks.append(int(done.stdout))
+    assert peaks[1] < peaks[0] * 1.15

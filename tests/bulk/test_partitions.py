@@ -1,0 +1,161 @@
+"""Files parted anywhere give the same records with the same numbers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from althaia.bulk import partitions
+from althaia.bulk.partitions import BulkError, form_of, parted
+from althaia.bulk.readers import Unreadable, items, lines_in
+
+
+def read(file, form, size):
+    """All items with their numbers in the file, through partitions of ``size`` bytes."""
+    found, before = [], 0
+    for number, partition in enumerate(parted(str(file), form, size)):
+        if number == 0 and form == "csv":
+            before = file.read_bytes()[: partition.start].count(b"\n")
+        for line, record in items(partition):
+            said = record.text if isinstance(record, Unreadable) else record
+            found.append((before + line, said))
+        before += lines_in(partition)
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000, 10**6])
+def test_ndjson(tmp_path, size):
+    file = tmp_path / "x.ndjson"
+    file.write_bytes('\ufeff{"a": 1}\n\n  \n{"a": "é"}\r\n[\n{"a": 3}'.encode())
+    found = read(file, "ndjson", size)
+    assert [line for line, _ in found] == [1, 4, 5, 6]
+    assert found[0][1] == {"a": 1}
+    assert found[1][1] == {"a": "é"}
+    assert found[2][1].startswith("not JSON: Expecting value")
+    assert found[3][1] == {"a": 3}
+
+
+def test_ndjson_that_is_cut_off_in_a_line_or_in_a_character(tmp_path):
+    file = tmp_path / "x.ndjson"
+    file.write_bytes(b'{"a": 1}\n{"a": "\xc3')
+    (first, second) = read(file, "ndjson", 4)
+    assert first == (1, {"a": 1})
+    assert second[0] == 2
+    assert "can't decode byte 0xc3" in second[1]
+    assert second[1].endswith("the file ends within this line")
+
+
+@pytest.mark.parametrize("size", [1, 10, 30, 10**6])
+def test_csv_with_breaks_and_quotes_in_cells(tmp_path, size):
+    file = tmp_path / "x.csv"
+    file.write_bytes(
+        b'\xef\xbb\xbf"i\nd",text\r\n1,"two\nlines, one ""word"""\r\n2,\n\n3,a,b\n4,\xff\n5,"cut'
+    )
+    found = read(file, "csv", size)
+    assert found[:2] == [
+        (3, {"i\nd": "1", "text": 'two\nlines, one "word"'}),
+        (5, {"i\nd": "2", "text": ""}),
+    ]
+    assert found[2] == (7, "3 cells where the head has 2")
+    assert found[3] == (8, "not UTF-8")
+    assert found[4][0] == 9
+    assert found[4][1].startswith("not CSV: unexpected end of data")
+    assert len(found) == 5
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("", "no line with the names"),
+        ("a,b,a\n1,2,3\n", "more than one column is named 'a'"),
+    ],
+)
+def test_csv_without_a_good_head(tmp_path, head, said):
+    file = tmp_path / "x.csv"
+    file.write_text(head)
+    with pytest.raises(BulkError, match=said):
+        list(parted(str(file), "csv"))
+
+
+@pytest.mark.parametrize("block", [1, 3, 16, 2**20])
+@pytest.mark.parametrize("elements", [1, 2, 10_000])
+def test_json_arrays_in_blocks_of_any_size(tmp_path, monkeypatch, block, elements):
+    values = [
+        {"a": [1, {"é": 'x\\"y\u1234'}]},
+        12345,
+        -1.5e10,
+        None,
+        "text",
+        [],
+        True,
+        "\U0001f600",
+    ]
+    file = tmp_path / "x.json"
+    file.write_text(" " + json.dumps(values, ensure_ascii=False, indent=1) + "\n ")
+    monkeypatch.setattr("althaia.bulk.readers.BLOCK", block)
+    monkeypatch.setattr(partitions, "ELEMENTS", elements)
+    assert read(file, "json", 1) == list(enumerate(values, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "good", "said"),
+    [
+        ("[1, 2", 2, "expected ',' or ']', found the end"),
+        ('[1, {"a": ', 1, "Expecting value"),
+        ('[1, "ab', 1, "Unterminated string"),
+        ("[1, 2] 3", 2, "there is more behind the array"),
+        ("[1 2]", 1, "expected ',' or ']', found '2'"),
+        ("[1,]", 1, "Expecting value"),
+        ('{"a": 1}', 0, "expected '[', found '{'"),
+        ("", 0, "expected '[', found the end"),
+    ],
+)
+def test_json_that_is_none(tmp_path, text, good, said):
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    found = read(file, "json", 1)
+    assert [value for _, value in found[:-1]] == [1, 2][:good]
+    assert said in found[-1][1]
+    assert found[-1][1].endswith("the rest is not read")
+
+
+def test_an_empty_array(tmp_path):
+    file = tmp_path / "x.json"
+    file.write_text("[ ]\n")
+    assert read(file, "json", 1) == []
+
+
+def test_a_mistake_early_in_a_large_array_does_not_read_it_all(tmp_path, monkeypatch):
+    file = tmp_path / "x.json"
+    file.write_text("[1, {'a': 1}, " + "2, " * 100_000 + "3]")
+    monkeypatch.setattr("althaia.bulk.readers.BLOCK", 64)
+    held = []
+    more = __import__("althaia.bulk.readers", fromlist=["_Text"])._Text._more
+
+    def counting(self, size):
+        held.append(size)
+        return more(self, size)
+
+    monkeypatch.setattr("althaia.bulk.readers._Text._more", counting)
+    assert "Expecting property name" in read(file, "json", 1)[-1][1]
+    assert sum(held) < 1_000
+
+
+def test_the_form_is_said_by_the_name_or_has_to_be_named():
+    assert [form_of(f"x.{end}") for end in ("jsonl", "JSON", "csv", "pq")] == [
+        "ndjson",
+        "json",
+        "csv",
+        "parquet",
+    ]
+    assert form_of("x.txt", "csv") == "csv"
+    with pytest.raises(BulkError, match=r"x\.txt: its name does not say"):
+        form_of("x.txt")
+    with pytest.raises(BulkError, match="'xml' is no form"):
+        form_of("x.txt", "xml")
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(BulkError, match="No such file"):
+        list(parted(str(tmp_path / "x"), "ndjson"))
