@@ -7,6 +7,8 @@ where it has no plan, a hook answers :data:`DECLINED` and upstream's own code ru
 
 from __future__ import annotations
 
+import os
+
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
 # interpreter start, where typing would cost ten times what the rest does.
 TYPE_CHECKING = False
@@ -121,6 +123,32 @@ def loaded(schema_namespace: Namespace) -> None:
                 pristine[value] = dict(vars(value))
 
 
+def unknown_functions() -> frozenset[str]:
+    """Functions of upstream's that are not those that our code was written against.
+
+    Named as in the semantic lock (``fields.Integer._validated``); found when the copy was built.
+    """
+    global _unknown
+    if _unknown is None:
+        import json
+
+        path = os.path.join(os.path.dirname(__file__), "_build_info.json")
+        try:
+            with open(path, encoding="utf-8") as file:
+                _unknown = frozenset(json.load(file)["semantics"]["differing"])
+        except FileNotFoundError:
+            _unknown = frozenset()
+    return _unknown
+
+
+_unknown: frozenset[str] | None = None
+
+HOOK_FUNCTIONS: Final = frozenset(
+    {"schema.SchemaMeta.resolve_hooks", "decorators.set_hook", "decorators.MarshmallowHook"}
+)
+"""What :func:`resolve_hooks` does again, and rests on."""
+
+
 def resolve_hooks(cls: type) -> Any:
     """First statement of ``SchemaMeta.resolve_hooks``: the hooks of a new schema class by tag.
 
@@ -129,6 +157,8 @@ def resolve_hooks(cls: type) -> Any:
     """
     created(cls)
     if not modules or type(cls).__dir__ is not type.__dir__:
+        return DECLINED
+    if not HOOK_FUNCTIONS.isdisjoint(unknown_functions()):
         return DECLINED
     known = pristine[modules["schema"]["Schema"]]
     attributes: Namespace = {}

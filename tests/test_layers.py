@@ -27,6 +27,21 @@ LAYERS: list[set[str]] = [
 """From the bottom up. A part may import what lies below it, and itself. The public API
 (``__init__``) is what the commands and the plugin are written against."""
 
+PLANS: list[set[str]] = [
+    {"primitives", "statistics", "hooks"},
+    {"templates", "state", "guards"},
+    {"upstream", "prototypes", "readers"},
+    {"lazy"},
+    {"nested", "plan", "analysis"},
+    {"checks", "dump"},
+    {"load"},
+    {"analyse", "analyse_class", "strict"},
+    {"kinds"},
+    {"engine"},
+    {"explain"},
+]
+"""The same for the modules of ``althaia.plans``; ``kinds`` is one of them here."""
+
 SEPARATE = {"buildtools", "benchmarks", "demo", "tests"}
 """Packages that the library never imports."""
 
@@ -37,11 +52,11 @@ def part_of(path: Path) -> str:
     return relative.parts[0].removesuffix(path.suffix) if relative.parts else ""
 
 
-def height(part: str) -> int:
-    for level, parts in enumerate(LAYERS):
+def height(part: str, layers: list[set[str]] = LAYERS) -> int:
+    for level, parts in enumerate(layers):
         if part in parts:
             return level
-    raise LookupError(f"althaia.{part} is in no layer: add it to LAYERS in {Path(__file__).name}")
+    raise LookupError(f"{part} is in no layer: add it to those in {Path(__file__).name}")
 
 
 def sources() -> list[Path]:
@@ -80,8 +95,9 @@ _CYTHON = re.compile(
 
 def _imported_by_cython(text: str) -> Iterator[str]:
     for base, names, plain in _CYTHON.findall(text):
-        for name in re.split(r"[\s,()]+", plain or names):
-            if name and name != "as":
+        without_aliases = re.sub(r"\s+as\s+\w+", "", plain or names)
+        for name in re.split(r"[\s,()]+", without_aliases):
+            if name:
                 yield f"{base}.{name}" if base else name
 
 
@@ -108,6 +124,24 @@ def test_imports_run_downwards(path: Path) -> None:
         )
 
 
+def plans_part_of(path: Path) -> str:
+    return path.relative_to(ROOT / "althaia" / "plans").parts[0].partition(".")[0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sources() if part_of(path) == "plans" and path.stat().st_size],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_imports_run_downwards_inside_plans(path: Path) -> None:
+    own = plans_part_of(path)
+    others = {name.split(".")[2] for name in imported(path) if name.startswith("althaia.plans.")}
+    for other in others - {own}:
+        assert height(other, PLANS) < height(own, PLANS), (
+            f"{path.relative_to(ROOT)} imports althaia.plans.{other}, which lies above it"
+        )
+
+
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_library_imports_no_tools(path: Path) -> None:
     assert {name.partition(".")[0] for name in imported(path)}.isdisjoint(SEPARATE)
@@ -131,6 +165,7 @@ def test_the_seam_knows_nobody() -> None:
     ("text", "names"),
     [
         ("from a.b cimport c, d", {"a.b.c", "a.b.d"}),
+        ("from a cimport b as c", {"a.b"}),
         ("import a\ncimport b.c", {"a", "b.c"}),
         ("from a cimport (\n    b,\n    c,\n)", {"a.b", "a.c"}),
     ],

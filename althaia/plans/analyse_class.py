@@ -16,10 +16,10 @@ from typing import Any, Generic
 
 from althaia import seam
 from althaia.plans.analysis import Analysis, Opaque
-from althaia.plans.guards import Guard
+from althaia.plans.guards import ABSENT, Guard
 from althaia.plans.lazy import LAZY_NAMES
 from althaia.plans.prototypes import CONSTRUCTION
-from althaia.plans.upstream import ABSENT, Upstream, static
+from althaia.plans.upstream import Upstream, qualified, static
 
 # What upstream or the interpreter would ask a prototype itself.
 UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
@@ -27,6 +27,8 @@ EAGER_NAMES = ("many", "partial", "unknown")
 COPYING = {name: vars(copy)[name] for name in ("copy", "deepcopy")}
 OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+# What upstream's construction asks a field for.
+BINDING = ("_bind_to_schema", "__deepcopy__")
 OPTION_NAMES = (
     "fields",
     "exclude",
@@ -54,8 +56,7 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         return None, "_declared_fields is no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
     try:
-        if not upstream.is_known("schema.Schema.__init__", "schema.Schema._init_fields"):
-            raise Opaque("this release of marshmallow builds schemas in another way")
+        analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
         # A prototype is built at another moment, and oftener or less often, than an instance.
         analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("fields", "copy")
@@ -82,7 +83,7 @@ def _check_class(analysis: Analysis, cls: type) -> None:
     upstream = analysis.upstream
     for name in CONSTRUCTION:
         if not upstream.defines(cls, name, upstream.Schema):
-            raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
+            raise Opaque(upstream.why_not(cls, name, upstream.Schema))
     if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
         raise Opaque("_default_error_messages is not upstream's")
     # Copied by upstream where a nested field has one, by ours only where somebody can see it.
@@ -167,6 +168,7 @@ def _check_field_class(analysis: Analysis, cls: type) -> None:
                 name not in pristine or base.__dict__.get(name) is not value
             ):
                 raise Opaque(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
+        analysis.known(*(qualified(base, name) for name in BINDING if name in pristine))
     _check_registered(analysis, cls)
     for name in (*COPY_METHODS, "__setattr__"):
         if static(cls, name) is not object.__dict__.get(name, ABSENT):

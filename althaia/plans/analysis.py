@@ -12,9 +12,8 @@ from types import GetSetDescriptorType
 from typing import Any
 
 from althaia import seam
-from althaia.plans.guards import ABSENT as UNSET
-from althaia.plans.guards import Guard, snapshot, state_of, type_tag
-from althaia.plans.upstream import ABSENT, Upstream, static
+from althaia.plans.guards import ABSENT, Guard, snapshot, state_of, type_tag
+from althaia.plans.upstream import Upstream, qualified, static
 
 
 class Opaque(Exception):
@@ -102,7 +101,7 @@ class Analysis:
 
     def watch_entry(self, mapping: dict[Any, Any], key: Any) -> Any:
         """The value under a key (``ABSENT`` of the guards where there is none), watched."""
-        value = mapping.get(key, UNSET)
+        value = mapping.get(key, ABSENT)
         self._entries[id(mapping), key] = (mapping, key, value)
         return value
 
@@ -149,9 +148,9 @@ class Analysis:
         raw = static(type(self.schema), name)
         if raw is not ABSENT and is_data_descriptor(raw):
             raise Opaque(f"{name} is a descriptor of {self._owner(type(self.schema), name)}")
-        value = self.state.get(name, UNSET)
+        value = self.state.get(name, ABSENT)
         self._schema_names[name] = value
-        if value is not UNSET:
+        if value is not ABSENT:
             return value
         if raw is ABSENT or hasattr(type(raw), "__get__"):
             raise Opaque(f"{name} is not a plain value")
@@ -159,17 +158,29 @@ class Analysis:
 
     def schema_method_is_upstreams(self, name: str) -> bool:
         """Whether the schema has upstream's own method, neither overridden nor shadowed."""
-        self._schema_names[name] = self.state.get(name, UNSET)
-        if self._schema_names[name] is not UNSET:
+        self._schema_names[name] = self.state.get(name, ABSENT)
+        if self._schema_names[name] is not ABSENT:
             return False
         cls = type(self.schema)
         return self.upstream.defines(cls, name, self.upstream.Schema)
 
     def why_schema_method(self, name: str) -> str:
         """Where the schema gets a method from that is not upstream's."""
-        if self._schema_names.get(name, UNSET) is not UNSET:
+        if self._schema_names.get(name, ABSENT) is not ABSENT:
             return f"{name} is set on the schema instance"
-        return f"{name} is overridden by {self._owner(type(self.schema), name)}"
+        return self.upstream.why_not(type(self.schema), name, self.upstream.Schema)
+
+    # -- Upstream
+
+    def known(self, *names: str) -> None:
+        """Make sure that functions of upstream's mean what the plan takes them to mean.
+
+        :param names: as in the semantic lock: ``fields.Integer._validated``.
+        :raises Opaque: this release has another one.
+        """
+        for name in names:
+            if not self.upstream.is_known(name):
+                raise Opaque(f"this release's {name} is another one")
 
     # -- Fields
 
@@ -188,6 +199,16 @@ class Analysis:
             raise Opaque(f"{name} is not a plain value")
         return raw
 
+    def field_flag(self, field: Any, name: str) -> bool:
+        """A field's attribute that is True or False.
+
+        :raises Opaque: where it is anything else.
+        """
+        value = self.field_value(field, name)
+        if type(value) is not bool:
+            raise Opaque(f"{name} is neither True nor False")
+        return value
+
     def field_method(self, field: Any, name: str, owner: type) -> None:
         """Make sure that a field's method is the one upstream defined on ``owner``.
 
@@ -197,15 +218,16 @@ class Analysis:
             raise Opaque(f"{name} is set on the field instance")
         cls = type(field)
         if not self.upstream.defines(cls, name, owner):
-            raise Opaque(f"{name} is overridden by {self._owner(cls, name)}")
+            raise Opaque(self.upstream.why_not(cls, name, owner))
 
     def class_method(self, cls: type, name: str) -> None:
         """Make sure that one of upstream's classes still has the method it was defined with.
 
         :raises Opaque: where it has not, or where the class is not upstream's.
         """
-        if cls.__dict__.get(name) is not seam.pristine.get(cls, {}).get(name, UNSET):
+        if cls.__dict__.get(name) is not seam.pristine.get(cls, {}).get(name, ABSENT):
             raise Opaque(f"{name} of {cls.__module__}.{cls.__qualname__} is not upstream's")
+        self.known(qualified(cls, name))
 
     def field_function(self, module: str, *names: str) -> None:
         """Watch names of an upstream module that the plan replaces by its own code.
@@ -215,8 +237,9 @@ class Analysis:
         namespace = getattr(self.upstream, module)
         for name in names:
             found = self.watch_entry(namespace, name)
-            if found is not seam.defined[module].get(name, UNSET):
+            if found is not seam.defined[module].get(name, ABSENT):
                 raise Opaque(f"marshmallow.{module}.{name} is replaced")
+            self.known(*self.upstream.origins(module, name))
 
     def check_readable(self, field: Any) -> None:
         """Make sure that a field's attributes are where Python keeps them.
@@ -244,6 +267,16 @@ class Analysis:
 
     def _owner(self, cls: type, name: str) -> str:
         return self.upstream.owner(cls, name)
+
+
+def check_truth(field: Any) -> None:
+    """Make sure that an inner field is true, as upstream's tests expect, without asking it.
+
+    :raises Opaque: where its class answers for itself.
+    """
+    for name in ("__bool__", "__len__"):
+        if static(type(field), name) is not ABSENT:
+            raise Opaque(f"an inner field defines {name}")
 
 
 def is_data_descriptor(raw: Any) -> bool:

@@ -1,10 +1,12 @@
-from libc.stdint cimport int64_t
-
 from althaia.plans.plan cimport Plan
 from althaia.plans.readers cimport Readings
 
+cdef enum:
+    # What FixedText.spell may write.
+    LONGEST_TEXT = 40
 
-cdef class Frame:
+
+cdef class DumpFrame:
     """One schema in one call: the schema, its plan and what its nested sites opened."""
     cdef readonly object schema
     cdef DumpPlan plan
@@ -14,7 +16,7 @@ cdef class Frame:
     cdef Readings readings
 
 
-cdef class Step:
+cdef class DumpStep:
     cdef readonly object field
     cdef readonly object attr
     cdef readonly object key
@@ -23,7 +25,11 @@ cdef class Step:
     cdef readonly tuple path
     cdef readonly object default
     cdef readonly str why
-    cdef object convert(self, object value, object obj, Frame frame)
+    cdef object convert(self, object value, object obj, DumpFrame frame)
+
+
+cdef class FixedText(DumpStep):
+    cdef Py_ssize_t spell(self, object value, char* at) except -1
 
 
 cdef class DumpPlan(Plan):
@@ -31,6 +37,6 @@ cdef class DumpPlan(Plan):
     cdef tuple names
 
 
-cdef object run(DumpPlan plan, object obj, bint many, Frame frame)
-cdef object run_with_hooks(DumpPlan plan, object obj, object many, Frame frame)
-cdef Frame open_frame(DumpPlan plan, object schema)
+cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
+cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
+cdef DumpFrame open_frame(DumpPlan plan, object schema)

@@ -6,18 +6,18 @@ makes it worth while: building costs as much as some twenty fields dumped by ups
 A plan that is dropped again and again is built less and less often.
 """
 
-import sys
-
 from althaia import seam
 from althaia.config import settings
-from althaia.plans import analyse_class, analyse_dump, analyse_load
-from althaia.plans import dump as _dump, lazy as _lazy, load as _load
-from althaia.plans import nested as _nested, prototypes as _prototypes
+from althaia.plans import analyse, analyse_class
+from althaia.plans import lazy as _lazy
+from althaia.plans import nested as _nested
+from althaia.plans import prototypes as _prototypes
 from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
+from althaia.plans.kinds import KINDS
 from althaia.plans.statistics import by_class
 
-from althaia.plans.dump cimport DumpPlan, Frame, open_frame, run, run_with_hooks
+from althaia.plans.dump cimport DumpFrame, DumpPlan, open_frame, run, run_with_hooks
 from althaia.plans.lazy cimport give_up, prototype_to_plan
 from althaia.plans.load cimport (
     LoadFrame,
@@ -27,13 +27,13 @@ from althaia.plans.load cimport (
     open_load_frame,
     plannable_partial,
 )
-from althaia.plans.plan cimport Plan, valid_plan
+from althaia.plans.plan cimport Plan, find_plans_with, valid_plan
 from althaia.plans.primitives cimport althaia_enter, althaia_leave
 from althaia.plans.state cimport DUMP, LOAD, InstanceDict, instance_dict
 from althaia.plans.statistics cimport Counters, Statistics, statistics_of
+from althaia.plans.upstream cimport Upstream, marshmallow
 
 cdef object DECLINED = seam.DECLINED
-cdef object upstream = None
 cdef int LARGE = 8
 cdef int LONGEST_WAIT = 1024
 # One call asks twice where it declines: Schema.dump and the Schema._serialize it goes on to.
@@ -69,12 +69,10 @@ def connect():
 
     Called once, by the seam, when a hook is reached for the first time.
     """
-    global upstream
-    upstream = _upstream.load()
-    _dump.connect(upstream.missing, plan_of)
-    _load.connect(
-        upstream.missing, load_plan_of, upstream.schema, upstream.utils, upstream.error_store
-    )
+    cdef Upstream upstream = _upstream.load()
+    upstream.kinds = analyse.by_function(upstream, KINDS)
+    _upstream.connect(upstream)
+    find_plans_with(usable_plan)
     _nested.connect(upstream.schema)
     _prototypes.connect(upstream.schema, seam.pristine[upstream.Schema])
     _lazy.connect(
@@ -92,21 +90,15 @@ def connect():
 
 def examine(cls, schema):
     """Whether the instances of a schema class may be lazy: a guard, or None and why."""
-    return analyse_class.examine(upstream, cls, schema)
+    return analyse_class.examine(marshmallow, cls, schema)
 
 
-def plan_of(schema, bint large):
-    """The dump plan of a schema that a parent's plan has reached, or None.
-
-    ``large`` says that the parent's call is.
-    """
-    cdef Plan plan = find(schema, DUMP, large)
-    return None if plan is None or plan.declined else plan
+# ---- Finding and building -----------------------------------------------------------
 
 
-def load_plan_of(schema, bint large):
-    """The same for loading."""
-    cdef Plan plan = find(schema, LOAD, large)
+cdef Plan usable_plan(object schema, int direction, bint large):
+    """The plan of a schema that a parent's plan has reached, or None."""
+    cdef Plan plan = find(schema, direction, large)
     return None if plan is None or plan.declined else plan
 
 
@@ -117,14 +109,17 @@ cdef Counters counters_of(object schema, int direction):
 
 def build(schema):
     """Analyse a schema whatever has been published for it: a :class:`DumpPlan`."""
-    _lazy.build_in_full(schema)
-    return analyse_dump.analyse(upstream, schema, counters_of(schema, DUMP))
+    return build_plan(schema, DUMP)
 
 
 def build_load(schema):
     """Analyse a schema whatever has been published for it: a :class:`LoadPlan`."""
+    return build_plan(schema, LOAD)
+
+
+cdef Plan build_plan(object schema, int direction):
     _lazy.build_in_full(schema)
-    return analyse_load.analyse(upstream, schema, counters_of(schema, LOAD))
+    return analyse.analyse(marshmallow, schema, direction, counters_of(schema, direction))
 
 
 cdef object plain_many(object schema):
@@ -191,7 +186,7 @@ cdef bint may_publish(object schema, plan, Counters counters) except -1:
     if plan.guard.unwatchable() is not None:
         return False
     if strict:
-        _strict.check(upstream, schema, plan)
+        _strict.check(marshmallow, schema, plan)
     counters.built += 1
     if plan.declined:
         counters.declined += 1
@@ -223,7 +218,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
     if not is_due(state, direction, large):
         return None
     drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
-    plan = build_load(schema) if direction == LOAD else build(schema)
+    plan = build_plan(schema, direction)
     if not may_publish(schema, plan, <Counters>plan.statistics):
         return None
     state.publish(direction, plan)
@@ -241,25 +236,49 @@ cdef Py_ssize_t count(object obj, object many, object result):
     return len(<list>result) if type(result) is list else 0
 
 
-def dump(schema, obj, many):
-    """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
-    cdef Frame frame
-    cdef DumpPlan plan = valid_plan(schema, DUMP)
+# ---- Behind the seam ----------------------------------------------------------------
+
+
+cdef inline Plan whole_plan(object schema, int direction, object obj, object many):
+    """The plan that stands for all of ``Schema.dump`` or ``Schema._do_load``.
+
+    None where upstream's code runs, which is counted.
+    """
+    cdef Plan plan = valid_plan(schema, direction)
     cdef Counters counters
     if plan is None:
         plan = find_anew(
-            schema, DUMP, is_large(obj, plain_many(schema) if many is None else many)
+            schema, direction, is_large(obj, plain_many(schema) if many is None else many)
         )
         if plan is None:
-            counters = counters_of(schema, DUMP)
+            counters = counters_of(schema, direction)
             counters.unplanned += 1
-            return DECLINED
-    counters = <Counters>plan.statistics
-    if not plan.whole:
-        if plan.declined:
-            counters.unplanned += 1
+            return None
+    if plan.whole:
+        return plan
+    if plan.declined:
+        counters = <Counters>plan.statistics
+        counters.unplanned += 1
+    return None
+
+
+cdef inline Plan inner_plan(object schema, int direction, object obj, object many):
+    """The plan that stands for ``Schema._serialize`` or ``Schema._deserialize``, or None."""
+    cdef Plan plan = valid_plan(schema, direction)
+    if plan is None:
+        plan = find_anew(schema, direction, is_large(obj, many))
+    return None if plan is None or plan.declined else plan
+
+
+def dump(schema, obj, many):
+    """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
+    cdef DumpPlan plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
+    cdef Counters counters
+    cdef DumpFrame frame
+    if plan is None:
         return DECLINED
     many = schema.many if many is None else bool(many)
+    counters = <Counters>plan.statistics
     counters.calls += 1
     althaia_enter()
     try:
@@ -274,14 +293,10 @@ def dump(schema, obj, many):
 
 def serialize(schema, obj, many):
     """``Schema._serialize``: the serialized object(s), or DECLINED."""
-    cdef Frame frame
-    cdef DumpPlan plan = valid_plan(schema, DUMP)
+    cdef DumpPlan plan = <DumpPlan>inner_plan(schema, DUMP, obj, many)
     cdef Counters counters
-    if plan is None:
-        plan = find_anew(schema, DUMP, is_large(obj, many))
-        if plan is None:
-            return DECLINED
-    if plan.declined or not isinstance(many, bool):
+    cdef DumpFrame frame
+    if plan is None or not isinstance(many, bool):
         return DECLINED
     if many and obj is not None and not plan.many_allowed:
         return DECLINED
@@ -300,21 +315,10 @@ def serialize(schema, obj, many):
 
 def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
-    cdef LoadFrame frame
-    cdef LoadPlan plan = valid_plan(schema, LOAD)
+    cdef LoadPlan plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
     cdef Counters counters
+    cdef LoadFrame frame
     if plan is None:
-        plan = find_anew(
-            schema, LOAD, is_large(data, plain_many(schema) if many is None else many)
-        )
-        if plan is None:
-            counters = counters_of(schema, LOAD)
-            counters.unplanned += 1
-            return DECLINED
-    counters = <Counters>plan.statistics
-    if not plan.whole:
-        if plan.declined:
-            counters.unplanned += 1
         return DECLINED
     many = schema.many if many is None else bool(many)
     if unknown is None:
@@ -323,6 +327,7 @@ def load(schema, data, many, partial, unknown, bint postprocess):
         partial = schema.partial
     if not plannable_partial(partial):
         return DECLINED
+    counters = <Counters>plan.statistics
     counters.calls += 1
     counters.objects += len(<list>data) if type(data) is list and is_plainly_true(many) else 1
     althaia_enter()
@@ -336,18 +341,14 @@ def load(schema, data, many, partial, unknown, bint postprocess):
 
 def deserialize(schema, data, error_store, bint many, partial, unknown, index):
     """``Schema._deserialize``: the deserialized object(s), or DECLINED."""
-    cdef LoadFrame frame
-    cdef LoadPlan plan = valid_plan(schema, LOAD)
+    cdef LoadPlan plan = <LoadPlan>inner_plan(schema, LOAD, data, many)
     cdef Counters counters
-    if plan is None:
-        plan = find_anew(schema, LOAD, is_large(data, many))
-        if plan is None:
-            return DECLINED
+    cdef LoadFrame frame
     if (
-        plan.declined
+        plan is None
         or (many and not plan.many_allowed)
         or not plannable_partial(partial)
-        or type(error_store) is not upstream.schema["ErrorStore"]
+        or type(error_store) is not marshmallow.schema["ErrorStore"]
     ):
         return DECLINED
     counters = <Counters>plan.statistics

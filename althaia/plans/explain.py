@@ -9,11 +9,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from althaia import seam
 from althaia.config import settings
-from althaia.plans.upstream import Upstream, load
+
+if TYPE_CHECKING:
+    from althaia.plans.upstream import Upstream
 
 DEEPEST = 40
 """Levels of nesting shown; schemas that nest ever new schemas would never end."""
@@ -238,11 +240,11 @@ def explain(schema: Any) -> Explanation:
     reason = _why_no_plans()
     if reason:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
-    from althaia.plans import engine
+    from althaia.plans import engine, upstream
 
     seam.load_engine()
     builders = {"dump": engine.build, "load": engine.build_load}
-    return _Explainer(load(), builders, engine.examine).schema(instance)
+    return _Explainer(upstream.load(), builders, engine.examine).schema(instance)
 
 
 def _why_no_plans() -> str:
@@ -348,7 +350,7 @@ class _Explainer:
         for name in SCHEMA_METHODS[direction]:
             if name in schema.__dict__:
                 yield f"{name}, set on the instance"
-            elif not self.upstream.defines(type(schema), name, self.upstream.Schema):
+            elif not self.upstream.has(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"
 
 

@@ -1,5 +1,8 @@
 from althaia.plans.plan cimport Plan
 
+# What a step returns when the value is not valid.
+cdef object FAILED
+
 
 cdef class LoadFrame:
     """One schema in one call: its plan, the options of the call, what went wrong so far."""
@@ -20,11 +23,6 @@ cdef class LoadFrame:
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
     cdef bint may_be_missing(self, str name) except -1
-
-
-cdef class Check:
-    cdef readonly object validator
-    cdef object failure(self, object value)
 
 
 cdef class LoadStep:
@@ -56,7 +54,14 @@ cdef class LoadPlan(Plan):
     cdef readonly bint shows_input
 
 
-cdef LoadFrame open_load_frame(LoadPlan plan, object schema, object many, object partial, object unknown)
+cdef LoadFrame open_load_frame(
+    LoadPlan plan, object schema, object many, object partial, object unknown
+)
+cdef object own_load(object field, object value, object key, object data, LoadFrame frame)
+cdef object fail(LoadFrame frame, object messages, object valid_data)
 cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame)
 cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess)
+cdef object load_whole_or_fail(
+    LoadPlan plan, object data, LoadFrame frame, bint postprocess
+)
 cdef bint plannable_partial(object partial)

@@ -1,6 +1,6 @@
 """Declarations of the C primitives, by the header that defines them."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 
 
 cdef extern from "althaia/plans/cpython.h":
@@ -49,18 +49,6 @@ cdef extern from "althaia/plans/snapshots.h":
     bint althaia_same_version(object mapping, uint64_t version)
     althaia_inline_copy* althaia_copy_inline(object owner, tuple snapshot, object any_)
     bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
-
-
-cdef extern from "althaia/plans/moments.h":
-    void* althaia_iso_date(object value) except? NULL
-    void* althaia_iso_datetime(object value) except? NULL
-    void* althaia_iso_time(object value) except? NULL
-    void* althaia_timedelta(object value, int64_t unit) except? NULL
-
-
-cdef extern from "althaia/plans/uuids.h":
-    void* althaia_uuid_text(object number)
-    void* althaia_uuid_number(object text)
 
 
 cdef extern from "althaia/plans/addresses.h":

@@ -7,10 +7,12 @@ application overrides itself is its own choice and passes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from althaia import seam
-from althaia.plans.upstream import Upstream
+
+if TYPE_CHECKING:
+    from althaia.plans.upstream import Upstream
 
 
 class StrictError(RuntimeError):

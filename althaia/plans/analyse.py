@@ -1,0 +1,395 @@
+"""From a schema and its fields to a plan, for dumping or for loading.
+
+For each field the narrowest step is chosen that its class and instance allow: one of the
+:mod:`althaia.plans.kinds`; where something is overridden, the field's own ``_serialize`` or
+``_deserialize``; where nothing about it is known, its own ``serialize`` or ``deserialize``. A
+user's own field costs only itself.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from althaia.plans import dump, load
+from althaia.plans.analysis import Analysis, Opaque, is_data_descriptor
+from althaia.plans.checks import check_for
+from althaia.plans.upstream import Upstream, static
+
+DUMP, LOAD = 0, 1
+
+Place = dict[str, Any]
+"""What all steps are given, as keyword arguments: where a value comes from and where it goes."""
+
+Maker = Callable[[Analysis, Any, Place], Any]
+"""``maker(analysis, field, place)``: the field's step.
+
+:raises Opaque: where the field's own method has to run, with the reason.
+"""
+
+
+class Kind(NamedTuple):
+    """One class of upstream's fields and what stands for its methods.
+
+    :param name: the class in ``marshmallow.fields``.
+    :param dump: the maker for the ``_serialize`` that this class defines, if it does.
+    :param load: the maker for its ``_deserialize``.
+    """
+
+    name: str
+    dump: Maker | None = None
+    load: Maker | None = None
+
+
+def by_function(upstream: Upstream, kinds: Iterable[Kind]) -> tuple[dict[int, Any], ...]:
+    """The makers for dumping and for loading, each with the function that it stands for.
+
+    Found by the identity of the function, so that it does not matter what a field's class is
+    called, or which of its bases defines the method.
+    """
+    found: tuple[dict[int, Any], ...] = ({}, {})
+    for kind in kinds:
+        cls = upstream.fields.get(kind.name)
+        methods = (("_serialize", kind.dump), ("_deserialize", kind.load))
+        for direction, (method, maker) in enumerate(methods):
+            if cls is not None and maker is not None:
+                function = upstream.raw(cls, method)
+                found[direction][id(function)] = (f"fields.{kind.name}.{method}", maker)
+    return found
+
+
+def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) -> Any:
+    """The plan of a schema; where nothing can be planned, one that says why.
+
+    :param schema: a marshmallow schema instance.
+    :param direction: ``DUMP`` or ``LOAD``.
+    :param statistics: the counters of its class, which the plan carries along.
+    :return: a :class:`~althaia.plans.dump.DumpPlan` or :class:`~althaia.plans.load.LoadPlan`.
+    """
+    way: _Dumping | _Loading = _Loading() if direction == LOAD else _Dumping()
+    # Not by asking the schema: its class may answer for its attributes, and would notice.
+    members = object.__getattribute__(schema, "__dict__").get(way.members)
+    analysis = Analysis(upstream, schema, members)
+    common = {"schema_class": type(schema), "statistics": statistics}
+    try:
+        _check_schema(analysis, way.members)
+        way.check(analysis)
+        dict_class = analysis.schema_value("dict_class")
+        if not isinstance(dict_class, type):
+            raise Opaque("dict_class is no class")
+        hooks = analysis.schema_value("_hooks")
+        if not isinstance(hooks, dict):
+            raise Opaque("_hooks is no dictionary")
+        steps = tuple(_step(analysis, way, name, field) for name, field in analysis.items())
+    except Opaque as opaque:
+        # The guard of a declined plan: what it was declined for may change.
+        analysis.leave_out_members()
+        return way.plan(
+            (), analysis.guard(), declined=opaque.reason, dict_class=dict, hooks={}, **common
+        )
+    own = {name: analysis.schema_method_is_upstreams(name) for name in way.methods}
+    return way.plan(
+        steps,
+        analysis.guard(),
+        dict_class=dict_class,
+        hooks=hooks,
+        sites=analysis.sites,
+        leaves_nested=analysis.leaves_nested,
+        **way.reach(own),
+        **common,
+    )
+
+
+def _check_schema(analysis: Analysis, members: str) -> None:
+    """Make sure that the schema's fields are where Python keeps them."""
+    if analysis.schema_value(members) is not analysis.members:
+        raise Opaque(f"{members} is not a plain attribute")
+    if type(analysis.members) is not dict and type(analysis.members) is not OrderedDict:
+        raise Opaque(f"{members} is a {type(analysis.members).__qualname__}")
+    if static(type(analysis.schema), "__getattribute__") is not object.__getattribute__:
+        raise Opaque("the schema class overrides __getattribute__")
+
+
+def _step(analysis: Analysis, way: _Dumping | _Loading, name: Any, field: Any) -> Any:
+    if type(name) is not str:
+        raise Opaque(f"a field's name is a {type(name).__qualname__}")
+    if not isinstance(field, analysis.upstream.Field):
+        raise Opaque(f"{name!r} is no field but a {type(field).__qualname__}")
+    analysis.watch_field(field)
+    return way.step(analysis, name, field)
+
+
+def _conversion(analysis: Analysis, field: Any, place: Place, direction: int) -> Any:
+    """The step that converts as the field's own method would."""
+    method, own_step = _CONVERSIONS[direction]
+    try:
+        analysis.check_readable(field)
+        if method in analysis.state_of(field):
+            raise Opaque(f"{method} is set on the field instance")
+        known = analysis.upstream.kinds[direction].get(id(static(type(field), method)))
+        if known is None:
+            raise Opaque(
+                f"{method} is overridden by {analysis.upstream.owner(type(field), method)}"
+            )
+        qualified_name, maker = known
+        analysis.known(qualified_name)
+        return maker(analysis, field, place)
+    except Opaque as opaque:
+        why = "; ".join(filter(None, (place.get("why"), opaque.reason)))
+        analysis.leave(field)
+        return own_step(field, **(place | {"why": why}))
+
+
+_CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load.OwnLoadStep))
+
+
+def _watch_inner(analysis: Analysis, field: Any) -> None:
+    if not isinstance(field, analysis.upstream.Field):
+        raise Opaque(f"an inner field is a {type(field).__qualname__}")
+    analysis.watch_field(field)
+
+
+# ---- Dump ----------------------------------------------------------------------------
+
+
+class _Dumping:
+    """What is asked of a schema and its fields only for dumping."""
+
+    members = "dump_fields"
+    plan = dump.DumpPlan
+    methods = ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
+
+    def check(self, analysis: Analysis) -> None:
+        analysis.known("schema.Schema._serialize", "schema.Schema.dump")
+        analysis.field_function("schema", "missing")
+
+    def step(self, analysis: Analysis, name: str, field: Any) -> dump.DumpStep:
+        upstream = analysis.upstream
+        key = _dumped_key(analysis, name, field)
+        place: Place = {"attr": name, "key": key}
+        try:
+            analysis.check_readable(field)
+            analysis.field_method(field, "serialize", upstream.Field)
+            place.update(_source(analysis, name, field))
+        except Opaque as opaque:
+            analysis.leave(field)
+            return dump.OpaqueDumpStep(
+                field,
+                source=dump.Source.SERIALIZE,
+                default=upstream.missing,
+                why=opaque.reason,
+                **place,
+            )
+        return _conversion(analysis, field, place, DUMP)
+
+    def reach(self, own: dict[str, bool]) -> dict[str, bool]:
+        """How much of upstream's code the plan may stand for."""
+        whole = own["_invoke_dump_processors"] and own["_invoke_processors"] and own["_serialize"]
+        return {
+            "whole": whole,
+            "nestable": whole and own["dump"],
+            "many_allowed": own["_serialize"],
+        }
+
+
+def _dumped_key(analysis: Analysis, name: str, field: Any) -> str | None:
+    """The key in the output, None where only asking the field each time will tell."""
+    try:
+        analysis.check_readable(field)
+        key = analysis.field_value(field, "data_key")
+    except Opaque:
+        return None
+    if key is None:
+        return name
+    return key if type(key) is str else None
+
+
+def _source(analysis: Analysis, name: str, field: Any) -> Place:
+    """Where a field's value comes from, as keyword arguments of a step."""
+    analysis.field_function("fields", "missing_")
+    check = analysis.field_value(field, "_CHECK_ATTRIBUTE")
+    if check is False:
+        return {"source": dump.Source.NO_ATTRIBUTE}
+    if check is not True:
+        raise Opaque("_CHECK_ATTRIBUTE is neither True nor False")
+    source: Place = {"default": analysis.field_value(field, "dump_default")}
+    try:
+        analysis.field_method(field, "get_value", analysis.upstream.Field)
+    except Opaque as opaque:
+        return source | {"source": dump.Source.GET_VALUE, "why": opaque.reason}
+    attribute = analysis.field_value(field, "attribute")
+    target = name if attribute is None else attribute
+    if type(target) is not str:
+        raise Opaque(f"attribute is a {type(target).__qualname__}")
+    source["name"] = target
+    if not analysis.schema_method_is_upstreams("get_attribute"):
+        why = analysis.why_schema_method("get_attribute")
+        return source | {"source": dump.Source.ACCESSOR, "why": why}
+    try:
+        analysis.field_function("schema", "get_value")
+        analysis.field_function("utils", "_get_value_for_key")
+    except Opaque as opaque:
+        return source | {"source": dump.Source.ACCESSOR, "why": opaque.reason}
+    if "." in target:
+        return source | {"source": dump.Source.PATH, "path": tuple(target.split("."))}
+    return source | {"source": dump.Source.KEY}
+
+
+def inner_dump_step(analysis: Analysis, field: Any, attr: Any) -> Any:
+    """The step of a field inside another: only its conversion counts.
+
+    :param attr: what upstream passes it as ``attr``.
+    :raises Opaque: it is no field.
+    """
+    _watch_inner(analysis, field)
+    return _conversion(analysis, field, {"attr": attr}, DUMP)
+
+
+# ---- Load ----------------------------------------------------------------------------
+
+
+class _Loading:
+    """What is asked of a schema and its fields only for loading."""
+
+    members = "load_fields"
+    plan = load.LoadPlan
+    whole = (
+        "_deserialize",
+        "_invoke_load_processors",
+        "_invoke_processors",
+        "_invoke_field_validators",
+        "_invoke_schema_validators",
+    )
+    methods = (*whole, "load", "_do_load", "handle_error")
+
+    def check(self, analysis: Analysis) -> None:
+        if is_data_descriptor(static(type(analysis.schema), "opts")):
+            raise Opaque("opts is computed by a descriptor")
+        analysis.known("schema.Schema._deserialize", "schema.Schema._do_load")
+        if not analysis.schema_method_is_upstreams("_call_and_store"):
+            raise Opaque(analysis.why_schema_method("_call_and_store"))
+        _check_helpers(analysis)
+
+    def step(self, analysis: Analysis, name: str, field: Any) -> load.LoadStep:
+        # These two are upstream's questions about the schema's layout, not about a value: where
+        # a field computes them, nothing about the schema is fixed.
+        analysis.check_readable(field)
+        key = analysis.field_value(field, "data_key")
+        key = name if key is None else key
+        target = analysis.field_value(field, "attribute") or name
+        if type(key) is not str or type(target) is not str:
+            raise Opaque(f"data_key or attribute of {name!r} is no text")
+        place: Place = {"attr": name, "key": key, "target": target, "dotted": "." in target}
+        return _loaded(analysis, field, place)
+
+    def reach(self, own: dict[str, bool]) -> dict[str, bool]:
+        """How much of upstream's code the plan may stand for."""
+        whole = all(own[name] for name in self.whole)
+        return {
+            "whole": whole,
+            "nestable": whole and own["load"] and own["_do_load"],
+            "many_allowed": own["_deserialize"],
+            "silent_errors": own["handle_error"],
+        }
+
+
+def _check_helpers(analysis: Analysis) -> None:
+    """Make sure that the helpers a load replaces by its own code are upstream's."""
+    analysis.field_function("schema", "Mapping", "missing", "set_value")
+    analysis.field_function("schema", "is_collection")
+    analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
+    analysis.field_function("schema", "is_sequence_but_not_string")
+    analysis.field_function("schema", "ErrorStore")
+    analysis.field_function("schema", "ValidationError")
+    analysis.field_function("fields", "ValidationError", "missing_")
+    analysis.field_function("error_store", "copy_containers", "merge_errors")
+    store = analysis.upstream.schema["ErrorStore"]
+    analysis.watch_type(store)
+    for name in ("__init__", "store_error"):
+        analysis.class_method(store, name)
+    # A plan makes no error where upstream makes one only to catch it again.
+    error = analysis.upstream.schema["ValidationError"]
+    analysis.watch_type(error)
+    analysis.class_method(error, "__init__")
+
+
+def _loaded(analysis: Analysis, field: Any, place: Place) -> load.LoadStep:
+    """The step that does all of ``field.deserialize``."""
+    try:
+        analysis.check_readable(field)
+        analysis.field_method(field, "deserialize", analysis.upstream.Field)
+        options = place | _around(analysis, field)
+    except Opaque as opaque:
+        analysis.leave(field)
+        return load.OpaqueLoadStep(field, opaque=True, why=opaque.reason, **place)
+    return _conversion(analysis, field, options, LOAD)
+
+
+def inner_load_step(analysis: Analysis, field: Any) -> Any:
+    """The step of a field inside another.
+
+    :raises Opaque: it is no field.
+    """
+    _watch_inner(analysis, field)
+    return _loaded(analysis, field, {})
+
+
+def load_conversion(analysis: Analysis, field: Any) -> Any:
+    """The step of a field inside another of which upstream calls ``_deserialize`` alone.
+
+    :raises Opaque: it is no field.
+    """
+    _watch_inner(analysis, field)
+    return _conversion(analysis, field, {}, LOAD)
+
+
+def _around(analysis: Analysis, field: Any) -> Place:
+    """Missing and None, defaults, processors and validators, as keyword arguments of a step."""
+    required = analysis.field_flag(field, "required")
+    constant = analysis.upstream.fields["Constant"]
+    if analysis.upstream.defines(type(field), "_validate_missing", constant):
+        required = False
+    else:
+        analysis.field_method(field, "_validate_missing", analysis.upstream.Field)
+    if "_validate_missing" in analysis.state_of(field):
+        raise Opaque("_validate_missing is set on the field instance")
+    return {
+        "required": required,
+        "allow_none": analysis.field_flag(field, "allow_none"),
+        "default": analysis.field_value(field, "load_default"),
+        "pre_load": _functions(analysis, field, "pre_load"),
+        "post_load": _functions(analysis, field, "post_load"),
+        **_validation(analysis, field),
+    }
+
+
+def _functions(analysis: Analysis, field: Any, name: str) -> list[Any] | None:
+    """A field's list of processors, None while it is empty."""
+    functions = analysis.field_value(field, name)
+    if type(functions) is not list:
+        raise Opaque(f"{name} is no list")
+    analysis.watch_list(functions)
+    return functions or None
+
+
+def _validation(analysis: Analysis, field: Any) -> Place:
+    """Whether and how the field validates, as keyword arguments of a step."""
+    upstream = analysis.upstream
+    try:
+        analysis.field_method(field, "_validate", upstream.Field)
+        analysis.field_method(field, "_validate_all", upstream.Field)
+        analysis.field_function("fields", "And")
+        analysis.field_function("validate", "ValidationError")
+        analysis.watch_type(upstream.validate["And"])
+        conjunction = upstream.validate["And"]
+        for name in ("__call__", "__init__"):
+            if not upstream.defines(conjunction, name, conjunction):
+                raise Opaque(upstream.why_not(conjunction, name, conjunction))
+        validators = analysis.field_value(field, "validators")
+        if type(validators) is not list:
+            raise Opaque("validators is no list")
+    except Opaque as opaque:
+        return {"own_validate": True, "why": opaque.reason}
+    watched = analysis.watch_list(validators)
+    return {"checks": tuple(check_for(analysis, each) for each in watched) or None}

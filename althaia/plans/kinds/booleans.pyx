@@ -1,0 +1,50 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Truth values: ``Boolean``. Dumped as they are."""
+
+cimport cython
+
+from althaia.plans.load cimport LoadFrame, LoadStep
+
+from althaia.plans.analyse import Kind
+from althaia.plans.analysis import Opaque
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadBoolean(LoadStep):
+    """``truthy`` and ``falsy`` are asked each time: their contents are the user's."""
+
+    kind = "bool"
+    cdef object truthy, falsy
+
+    def __init__(self, field, *, truthy, falsy, **place):
+        LoadStep.__init__(self, field, **place)
+        self.truthy = truthy
+        self.falsy = falsy
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if (
+            (type(value) is bool or type(value) is str or type(value) is int)
+            and len(<set>self.truthy)
+        ):
+            try:
+                if value in <set>self.truthy:
+                    return True
+                if value in <set>self.falsy:
+                    return False
+            except TypeError:
+                return frame.failed(self.field.make_error("invalid", input=value))
+            # Not asked again: a member's comparison may be the user's.
+            return frame.failed(self.field.make_error("invalid", input=value))
+        return self.own(value, data, frame)
+
+
+def load_boolean(analysis, field, place):
+    truthy = analysis.field_value(field, "truthy")
+    falsy = analysis.field_value(field, "falsy")
+    if type(truthy) is not set or type(falsy) is not set:
+        raise Opaque("truthy or falsy is no set")
+    return LoadBoolean(field, truthy=truthy, falsy=falsy, **place)
+
+
+KINDS = (Kind("Boolean", load=load_boolean),)

@@ -1,0 +1,370 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Fields that hold fields: ``List``, ``Tuple``, ``Dict``.
+
+Each step says first whether a value is one that it walks itself; every other value goes to the
+field's own method.
+"""
+
+from collections import defaultdict
+
+cimport cython
+from cpython.tuple cimport PyTuple_GET_ITEM
+
+from althaia.plans.dump cimport DumpFrame, DumpStep
+from althaia.plans.load cimport FAILED, LoadFrame, LoadStep, fail
+from althaia.plans.nested cimport own_field
+from althaia.plans.primitives cimport althaia_has_simple_keys, althaia_tick
+from althaia.plans.upstream cimport marshmallow
+
+from althaia.plans.analyse import Kind, inner_dump_step, inner_load_step
+from althaia.plans.analysis import Opaque, check_truth
+from althaia.plans.checks import LengthCheck, check_for
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpList(DumpStep):
+    kind = "list"
+    cdef DumpStep item
+
+    def __init__(self, field, *, DumpStep item, **place):
+        DumpStep.__init__(self, field, **place)
+        self.item = item
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef list items
+        if value is None:
+            return None
+        items = []
+        for each in value:
+            althaia_tick()
+            items.append(self.item.convert(each, obj, frame))
+        return items
+
+    def inner(self):
+        return {"items": self.item}
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpTuple(DumpStep):
+    """``nested``: a nested field is inside, which a lazy instance has of its own."""
+
+    kind = "tuple"
+    cdef tuple items
+    cdef bint nested
+
+    def __init__(self, field, *, tuple items, bint nested, **place):
+        DumpStep.__init__(self, field, **place)
+        self.items = items
+        self.nested = nested
+
+    cdef bint fits(self, object value):
+        """Whether the value has an item for each step."""
+        return type(value) is tuple and len(<tuple>value) == len(self.items)
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef Py_ssize_t i
+        cdef list converted
+        if value is None:
+            return None
+        if not self.fits(value):
+            return left_to_field(self, self.nested, value, obj, frame)
+        converted = []
+        try:
+            for i in range(len(self.items)):
+                converted.append(
+                    (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert(
+                        (<tuple>value)[i], obj, frame
+                    )
+                )
+        except StopIteration as error:
+            # Upstream converts in a generator.
+            raise RuntimeError("generator raised StopIteration") from error
+        return tuple(converted)
+
+    def inner(self):
+        return {str(index): step for index, step in enumerate(self.items)}
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpDict(DumpStep):
+    """``keys`` or ``values`` is None where they are not converted; ``nested`` as in a tuple."""
+
+    kind = "dict"
+    cdef DumpStep keys, values
+    cdef bint nested
+
+    def __init__(self, field, *, DumpStep keys, DumpStep values, bint nested, **place):
+        DumpStep.__init__(self, field, **place)
+        self.keys = keys
+        self.values = values
+        self.nested = nested
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef dict result, keys
+        if value is None:
+            return None
+        if self.keys is None and self.values is None:
+            return dict(value)
+        if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
+            return left_to_field(self, self.nested, value, obj, frame)
+        keys = self.converted_keys(<dict>value, frame)
+        result = {}
+        for key, each in (<dict>value).items():
+            althaia_tick()
+            if self.values is not None:
+                each = self.values.convert(each, None, frame)
+            elif key not in keys:
+                continue
+            result[key if keys is None else keys[key]] = each
+        return result
+
+    cdef dict converted_keys(self, dict value, DumpFrame frame):
+        """Each key and what is made of it, all before the first value; None: they stay."""
+        cdef dict keys
+        if self.keys is None:
+            return None
+        keys = {}
+        for key in value:
+            althaia_tick()
+            keys[key] = self.keys.convert(key, None, frame)
+        return keys
+
+    def inner(self):
+        return {
+            label: step
+            for label, step in (("keys", self.keys), ("values", self.values))
+            if step is not None
+        }
+
+
+cdef object left_to_field(
+    DumpStep step, bint nested, object value, object obj, DumpFrame frame
+):
+    """What the field's own ``_serialize`` makes of a value that its step does not walk."""
+    field = own_field(step.field, frame.schema) if nested else step.field
+    return field._serialize(value, step.attr, obj)
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+cdef int note_item(LoadFrame frame, list items, dict errors, object index) except -1:
+    """Keep what a failed item of a collection left behind."""
+    if frame.valid_data is not None:
+        items.append(frame.valid_data)
+    errors[index] = frame.messages
+    return 0
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadList(LoadStep):
+    kind = "list"
+    cdef LoadStep item
+
+    def __init__(self, field, *, LoadStep item, **place):
+        LoadStep.__init__(self, field, **place)
+        self.item = item
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef list items
+        cdef dict errors = None
+        cdef Py_ssize_t index = 0
+        if type(value) is not list and type(value) is not tuple:
+            return self.own(value, data, frame)
+        items = []
+        for each in value:
+            althaia_tick()
+            loaded = self.item.load(each, None, frame)
+            if loaded is FAILED:
+                if errors is None:
+                    errors = {}
+                note_item(frame, items, errors, index)
+            else:
+                items.append(loaded)
+            index += 1
+        return items if errors is None else fail(frame, errors, items)
+
+    def inner(self):
+        return {"items": self.item}
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadTuple(LoadStep):
+    kind = "tuple"
+    cdef tuple items
+
+    def __init__(self, field, *, tuple items, **place):
+        LoadStep.__init__(self, field, **place)
+        self.items = items
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef list items = []
+        cdef dict errors = None
+        cdef Py_ssize_t index, size = len(self.items)
+        cdef tuple values
+        if type(value) is tuple:
+            values = <tuple>value
+        elif type(value) is list:
+            values = tuple(<list>value)
+        else:
+            return self.own(value, data, frame)
+        if len(values) != size:
+            return self.own(value, data, frame)
+        for index in range(size):
+            loaded = (<LoadStep>PyTuple_GET_ITEM(self.items, index)).load(
+                values[index], None, frame
+            )
+            if loaded is FAILED:
+                if errors is None:
+                    errors = {}
+                note_item(frame, items, errors, index)
+            else:
+                items.append(loaded)
+        return tuple(items) if errors is None else fail(frame, errors, items)
+
+    def inner(self):
+        return {str(index): step for index, step in enumerate(self.items)}
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadDict(LoadStep):
+    kind = "dict"
+    cdef LoadStep keys, values
+
+    def __init__(self, field, *, LoadStep keys, LoadStep values, **place):
+        LoadStep.__init__(self, field, **place)
+        self.keys = keys
+        self.values = values
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
+            return self.own(value, data, frame)
+        if self.keys is None and self.values is None:
+            return dict(value)
+        return self._convert_dict(<dict>value, frame)
+
+    cdef object _convert_dict(self, dict value, LoadFrame frame):
+        cdef dict keys = None, result = {}
+        cdef object errors = None
+        if self.keys is not None:
+            keys = {}
+            for key in value:
+                althaia_tick()
+                loaded = self.keys.load(key, None, frame)
+                if loaded is FAILED:
+                    if errors is None:
+                        errors = defaultdict(dict)
+                    errors[key]["key"] = frame.messages
+                else:
+                    keys[key] = loaded
+        for key, each in value.items():
+            althaia_tick()
+            if self.values is not None:
+                each = self.values.load(each, None, frame)
+                if each is FAILED:
+                    if errors is None:
+                        errors = defaultdict(dict)
+                    errors[key]["value"] = frame.messages
+                    each = marshmallow.missing if frame.valid_data is None else frame.valid_data
+                    if each is marshmallow.missing:
+                        continue
+            if keys is None:
+                result[key] = each
+            elif key in keys:
+                result[keys[key]] = each
+        return result if errors is None else fail(frame, errors, result)
+
+    def inner(self):
+        return {
+            label: step
+            for label, step in (("keys", self.keys), ("values", self.values))
+            if step is not None
+        }
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def dump_list(analysis, field, place):
+    item = inner_dump_step(analysis, analysis.field_value(field, "inner"), place["attr"])
+    return DumpList(field, item=item, **place)
+
+
+def load_list(analysis, field, place):
+    analysis.field_function("fields", "utils")
+    analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")
+    item = inner_load_step(analysis, analysis.field_value(field, "inner"))
+    return LoadList(field, item=item, **place)
+
+
+def tuple_fields(analysis, field):
+    """The fields inside a Tuple, watched."""
+    inner = analysis.field_value(field, "tuple_fields")
+    if type(inner) is not list:
+        raise Opaque("tuple_fields is no list")
+    return analysis.watch_list(inner)
+
+
+def dump_tuple(analysis, field, place):
+    inner = tuple_fields(analysis, field)
+    items = tuple([inner_dump_step(analysis, each, place["attr"]) for each in inner])
+    nested = analysis.holds_nested(field)
+    return DumpTuple(field, items=items, nested=nested, **place)
+
+
+def load_tuple(analysis, field, place):
+    inner = tuple_fields(analysis, field)
+    analysis.field_function("fields", "utils")
+    analysis.field_function("utils", "is_sequence_but_not_string")
+    length = analysis.field_value(field, "validate_length")
+    analysis.watch_field(length)
+    if not isinstance(check_for(analysis, length), LengthCheck):
+        raise Opaque("validate_length is not upstream's")
+    if analysis.field_value(length, "equal") != len(inner):
+        raise Opaque("validate_length asks for another length")
+    items = tuple([inner_load_step(analysis, each) for each in inner])
+    return LoadTuple(field, items=items, **place)
+
+
+def key_and_value_fields(analysis, field):
+    """The fields inside a Dict, None where there is none."""
+    if analysis.field_value(field, "mapping_type") is not dict:
+        raise Opaque("mapping_type is not dict")
+    inner = [analysis.field_value(field, name) for name in ("key_field", "value_field")]
+    for each in inner:
+        if each is not None:
+            check_truth(each)
+    return inner
+
+
+def dump_dict(analysis, field, place):
+    keys, values = [
+        None if each is None else inner_dump_step(analysis, each, None)
+        for each in key_and_value_fields(analysis, field)
+    ]
+    nested = analysis.holds_nested(field)
+    return DumpDict(field, keys=keys, values=values, nested=nested, **place)
+
+
+def load_dict(analysis, field, place):
+    keys, values = [
+        None if each is None else inner_load_step(analysis, each)
+        for each in key_and_value_fields(analysis, field)
+    ]
+    return LoadDict(field, keys=keys, values=values, **place)
+
+
+KINDS = (
+    Kind("List", dump=dump_list, load=load_list),
+    Kind("Tuple", dump=dump_tuple, load=load_tuple),
+    Kind("Mapping", dump=dump_dict, load=load_dict),
+)

@@ -1,0 +1,140 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Members of an enum: ``Enum``, by name, by value or by a field of the user's."""
+
+import enum
+
+cimport cython
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject
+
+from althaia.plans.dump cimport DumpFrame, DumpStep
+from althaia.plans.load cimport LoadFrame, LoadStep
+
+from althaia.plans.analyse import Kind, inner_dump_step, load_conversion
+from althaia.plans.analysis import Opaque, check_truth
+from althaia.plans.kinds.text import LoadText
+from althaia.plans.upstream import static
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpEnum(DumpStep):
+    """A member's name or value, through the field that serializes it.
+
+    ``enum`` is the class whose stock ``name`` and ``value`` may be read from where they
+    are kept, or None.
+    """
+
+    kind = "enum"
+    cdef object enum
+    cdef bint by_value
+    cdef DumpStep converter
+
+    def __init__(self, field, *, enum, bint by_value, DumpStep converter, **place):
+        DumpStep.__init__(self, field, **place)
+        self.enum = enum
+        self.by_value = by_value
+        self.converter = converter
+
+    cdef object shown(self, object member):
+        """The name or value of a member: what the inner step is given."""
+        if type(member) is self.enum:
+            return member._value_ if self.by_value else member._name_
+        return member.value if self.by_value else member.name
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        if value is None:
+            return None
+        return self.converter.convert(self.shown(value), obj, frame)
+
+    def inner(self):
+        return {"value" if self.by_value else "name": self.converter}
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadEnum(LoadStep):
+    """A member found where the enum class keeps its members."""
+
+    kind = "enum"
+    cdef dict members
+    cdef bint by_value
+    cdef LoadStep converter
+
+    def __init__(self, field, *, dict members, bint by_value, LoadStep converter, **place):
+        LoadStep.__init__(self, field, **place)
+        self.members = members
+        self.by_value = by_value
+        self.converter = converter
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef PyObject* member
+        if type(value) is str or (self.by_value and type(value) is int):
+            member = PyDict_GetItemWithError(self.members, value)
+            if member is not NULL:
+                return <object>member
+        return self.own(value, data, frame)
+
+    def inner(self):
+        return {"member": self.converter}
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+ENUM_ATTRIBUTES = {"name": enum.Enum.__dict__["name"], "value": enum.Enum.__dict__["value"]}
+
+
+def dump_enum(analysis, field, place):
+    by_value = analysis.field_value(field, "by_value")
+    if type(by_value) is not bool and not isinstance(by_value, (analysis.upstream.Field, type)):
+        raise Opaque("by_value is neither True nor False nor a field")
+    if isinstance(by_value, analysis.upstream.Field):
+        check_truth(by_value)
+    converter = inner_dump_step(analysis, analysis.field_value(field, "field"), place["attr"])
+    name = "value" if by_value else "name"
+    return DumpEnum(
+        field,
+        enum=stock_enum(analysis, analysis.field_value(field, "enum"), name),
+        by_value=bool(by_value),
+        converter=converter,
+        **place,
+    )
+
+
+def stock_enum(analysis, cls, name):
+    """The enum class, watched, if its members' ``name`` or ``value`` is the stock one."""
+    if not isinstance(cls, type):
+        return None
+    analysis.watch_type(cls)
+    if static(cls, name) is not ENUM_ATTRIBUTES[name]:
+        return None
+    if static(cls, "__getattribute__") is not object.__getattribute__:
+        return None
+    return cls
+
+
+def load_enum(analysis, field, place):
+    by_value = analysis.field_value(field, "by_value")
+    if by_value is not True and by_value is not False:
+        raise Opaque("it loads by a field of the user's")
+    cls = analysis.field_value(field, "enum")
+    if type(cls) is not enum.EnumMeta:
+        raise Opaque("its enum looks members up in its own way")
+    analysis.watch_type(cls)
+    if static(cls, "__new__") is not enum.Enum.__new__:
+        raise Opaque("its enum looks members up in its own way")
+    members = cls._value2member_map_ if by_value else cls._member_map_
+    converter = load_conversion(analysis, analysis.field_value(field, "field"))
+    if type(converter) is not (LoadStep if by_value else LoadText):
+        raise Opaque("its inner field is none of upstream's")
+    return LoadEnum(field, members=members, by_value=by_value, converter=converter, **place)
+
+
+KINDS = (Kind("Enum", dump=dump_enum, load=load_enum),)

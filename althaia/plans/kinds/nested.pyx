@@ -1,0 +1,252 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Schemas inside schemas: ``Nested`` and ``Pluck``.
+
+A nested schema is resolved when the first value reaches it, as upstream does, and looked up and
+checked once per call.
+"""
+
+cimport cython
+
+from althaia.plans.dump cimport DumpFrame, DumpPlan, DumpStep, open_frame, run_with_hooks
+from althaia.plans.load cimport (
+    FAILED,
+    LoadFrame,
+    LoadPlan,
+    LoadStep,
+    fail,
+    load_whole,
+    load_whole_or_fail,
+    open_load_frame,
+    own_load,
+    plannable_partial,
+)
+from althaia.plans.nested cimport nested_field, nested_schema, plucked_key
+from althaia.plans.plan cimport plan_of
+from althaia.plans.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
+from althaia.plans.state cimport DUMP, LOAD
+from althaia.plans.upstream cimport marshmallow
+
+from althaia.plans.analyse import Kind
+from althaia.plans.analysis import Opaque
+from althaia.plans.upstream import definers
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpNested(DumpStep):
+    """Another schema; ``site`` numbers the places of a plan that nest one."""
+
+    kind = "nested schema"
+    cdef int site
+    cdef bint pluck
+
+    def __init__(self, field, *, int site, bint pluck=False, **place):
+        DumpStep.__init__(self, field, **place)
+        self.site = site
+        self.pluck = pluck
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef DumpFrame child = self.child_of(frame)
+        if value is None:
+            return None
+        althaia_enter()
+        try:
+            if child.plan is None:
+                result = child.schema.dump(value, many=child.many)
+            else:
+                result = run_with_hooks(child.plan, value, child.many, child)
+        finally:
+            althaia_leave()
+        return self.plucked(result, child.schema, frame) if self.pluck else result
+
+    cdef DumpFrame child_of(self, DumpFrame frame):
+        """The nested schema's frame in this call, opened by the first value."""
+        cdef DumpFrame child = <DumpFrame>frame.children[self.site]
+        if child is None:
+            child = self.open_child(frame)
+            if althaia_is_simply_true(type(child.schema)):
+                frame.children[self.site] = child
+        return child
+
+    cdef DumpFrame open_child(self, DumpFrame frame):
+        cdef DumpPlan plan
+        cdef DumpFrame child
+        schema = nested_schema(nested_field(self.field, frame.schema))
+        plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
+        child = open_frame(plan if plan is not None and plan.nestable else None, schema)
+        child.large = frame.large
+        many = schema.many or self.field.many
+        # Schema.dump's own reading of its argument.
+        if child.plan is None:
+            child.many = many
+        else:
+            child.many = schema.many if many is None else bool(many)
+        return child
+
+    cdef object plucked(self, object result, object schema, DumpFrame frame):
+        if result is None:
+            return None
+        if althaia_is_simply_true(type(schema)):
+            key = plucked_key(self.field, schema)
+        else:
+            # Resolved again each time that upstream asks for it.
+            key = nested_field(self.field, frame.schema)._field_data_key
+        if self.field.many:
+            return [each[key] for each in result]
+        return result[key]
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadNested(LoadStep):
+    """Another schema, resolved when the first value reaches it, as upstream does."""
+
+    kind = "nested schema"
+    cdef int site
+    cdef bint pluck
+
+    def __init__(self, field, *, int site, bint pluck=False, **place):
+        LoadStep.__init__(self, field, **place)
+        self.site = site
+        self.pluck = pluck
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef LoadFrame child
+        cdef bint many
+        partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
+        if frame.children[self.site] is None:
+            field = nested_field(self.field, frame.schema)
+            if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
+                return own_load(field, value, self.key, data, frame)
+        child = self.child_of(frame, partial)
+        many = True if child.schema.many or self.field.many else False
+        if many and type(value) is not list and not marshmallow.is_collection(value):
+            return frame.failed(
+                self.field.make_error("type", input=value, type=value.__class__.__name__)
+            )
+        if self.pluck:
+            # The key is asked for each value, as upstream does: an empty list needs none.
+            if self.field.many:
+                value = [{self.key_in(child, frame): each} for each in value]
+            else:
+                value = {self.key_in(child, frame): value}
+        # A schema that may be false is resolved again each time that upstream asks for it.
+        if child.plan is None or not althaia_is_simply_true(type(child.schema)):
+            return self.load_by_call(value, partial, frame)
+        althaia_enter()
+        try:
+            return self.load_by_plan(child, value, frame)
+        finally:
+            althaia_leave()
+
+    cdef object key_in(self, LoadFrame child, LoadFrame frame):
+        """The key of the plucked field in its schema's input."""
+        if althaia_is_simply_true(type(child.schema)):
+            return plucked_key(self.field, child.schema)
+        return nested_field(self.field, frame.schema)._field_data_key
+
+    cdef LoadFrame child_of(self, LoadFrame frame, object partial):
+        cdef LoadFrame child = <LoadFrame>frame.children[self.site]
+        cdef LoadPlan plan
+        if child is not None:
+            return child
+        schema = nested_schema(nested_field(self.field, frame.schema))
+        plan = <LoadPlan>plan_of(schema, LOAD, frame.large)
+        if partial is None:
+            partial = schema.partial
+        if plan is not None and not (plan.nestable and plannable_partial(partial)):
+            plan = None
+        unknown = self.field.unknown
+        child = open_load_frame(
+            plan, schema, schema.many, partial, schema.unknown if unknown is None else unknown
+        )
+        child.large = frame.large
+        # Names in ``partial`` are a list of its own for each value, and hooks may change it.
+        if frame.sub_partials is None and althaia_is_simply_true(type(schema)):
+            frame.children[self.site] = child
+        return child
+
+    cdef object load_by_call(self, object value, object partial, LoadFrame frame):
+        try:
+            return nested_field(self.field, frame.schema)._load(value, partial=partial)
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
+
+    cdef object load_by_plan(self, LoadFrame child, object value, LoadFrame frame):
+        cdef object result
+        child.store = None
+        child.index = None
+        if not child.plan.silent_errors:
+            try:
+                return load_whole(child.plan, value, child, True)
+            except marshmallow.ValidationError as error:
+                return frame.failed(error)
+        result = load_whole_or_fail(child.plan, value, child, True)
+        if result is FAILED:
+            return fail(frame, child.messages, child.valid_data)
+        return result
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def dump_nested(analysis, field, place):
+    check_dumped(analysis, field)
+    return DumpNested(field, site=analysis.new_site(), **place)
+
+
+def dump_pluck(analysis, field, place):
+    fields = analysis.upstream.fields
+    check_dumped(analysis, field)
+    owners = definers(type(field), "_serialize")
+    if owners[:2] != [fields["Pluck"], fields["Nested"]]:
+        raise Opaque(f"_serialize of Pluck goes on to {owners[1].__qualname__}")
+    analysis.class_method(fields["Nested"], "_serialize")
+    analysis.field_method(field, "_field_data_key", fields["Pluck"])
+    analysis.field_function("fields", "utils")
+    analysis.field_function("utils", "pluck")
+    return DumpNested(field, site=analysis.new_site(), pluck=True, **place)
+
+
+def check_dumped(analysis, field):
+    nested = analysis.upstream.fields["Nested"]
+    if not analysis.upstream.defines(type(field), "schema", nested):
+        raise Opaque(analysis.upstream.why_not(type(field), "schema", nested))
+    analysis.check_writable(field)
+    # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
+    analysis.leave_out(field, "_schema")
+
+
+def load_nested(analysis, field, place):
+    check_loaded(analysis, field)
+    return LoadNested(field, site=analysis.new_site(), **place)
+
+
+def load_pluck(analysis, field, place):
+    check_loaded(analysis, field)
+    pluck = analysis.upstream.fields["Pluck"]
+    analysis.field_method(field, "_field_data_key", pluck)
+    return LoadNested(field, site=analysis.new_site(), pluck=True, **place)
+
+
+def check_loaded(analysis, field):
+    nested = analysis.upstream.fields["Nested"]
+    for name in ("schema", "_load", "_test_collection"):
+        analysis.field_method(field, name, nested)
+    analysis.check_writable(field)
+    analysis.field_function("fields", "utils")
+    analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")
+    # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
+    analysis.leave_out(field, "_schema")
+
+
+KINDS = (
+    Kind("Nested", dump=dump_nested, load=load_nested),
+    Kind("Pluck", dump=dump_pluck, load=load_pluck),
+)

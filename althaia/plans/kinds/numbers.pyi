@@ -1,0 +1,3 @@
+from althaia.plans.analyse import Kind
+
+KINDS: tuple[Kind, ...]

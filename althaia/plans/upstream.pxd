@@ -1,0 +1,27 @@
+"""What the marshmallow that is loaded gave: the one place where the engine asks for it."""
+
+
+cdef class Upstream:
+    # The namespaces of its modules, as they are now.
+    cdef readonly dict schema
+    cdef readonly dict fields
+    cdef readonly dict utils
+    cdef readonly dict validate
+    cdef readonly dict error_store
+    # What running plans use, as it was when it was defined.
+    cdef readonly object missing
+    cdef readonly object Schema
+    cdef readonly object Field
+    cdef readonly object ValidationError
+    cdef readonly object ErrorStore
+    cdef readonly object copy_containers
+    cdef readonly object is_collection
+    cdef readonly object is_sequence_but_not_string
+    cdef readonly object set_value
+    # For the analysis.
+    cdef readonly frozenset unknown
+    cdef public tuple kinds
+
+
+# None until the engine is connected.
+cdef Upstream marshmallow
