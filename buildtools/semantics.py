@@ -22,18 +22,17 @@ Digests = dict[str, str]
 def digests(sources: Mapping[str, str]) -> Digests:
     """Digest per qualified name, as in ``fields.Integer._validated``.
 
-    Docstrings, comments and blank lines do not count; a class's own entry covers its header
-    and the statements that are not methods, a module's own entry likewise.
+    Of the code alone: docstrings, comments, layout and annotations do not count. A class's own
+    entry covers its header and the statements that are not methods, a module's own entry
+    likewise.
     """
     found: Digests = {}
     for name, text in sources.items():
         module = name.removesuffix(".py").replace("/", ".")
-        lines = text.split("\n")
-        for qualname, rows in _units(ast.parse(text, name)):
-            kept = [lines[row] for row in rows if lines[row].strip()]
-            code = [line for line in kept if not line.lstrip().startswith("#")]
+        for qualname, nodes in _units(ast.parse(text, name)):
             key = f"{module}.{qualname}" if qualname else module
-            found[key] = sha256("\n".join(code).encode()).hexdigest()[:16]
+            code = "\n".join(_shape(node) for node in nodes)
+            found[key] = sha256(code.encode()).hexdigest()[:16]
     return found
 
 
@@ -73,46 +72,75 @@ def render(version: str, found: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _units(tree: ast.Module) -> Iterator[tuple[str, list[int]]]:
-    yield "", sorted(_own_rows(tree.body, set()))
+def _units(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
+    yield "", _own(tree.body)
     yield from _nested(tree.body, "")
 
 
-def _nested(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, list[int]]]:
+def _nested(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, list[ast.AST]]]:
     for node in body:
         if isinstance(node, ast.ClassDef):
-            header = set(range(_first_row(node), node.body[0].lineno - 1))
-            yield prefix + node.name, sorted(_own_rows(node.body, header))
+            header = [*node.decorator_list, *node.bases, *node.keywords]
+            yield prefix + node.name, [*header, *_own(node.body)]
             yield from _nested(node.body, f"{prefix}{node.name}.")
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            rows = set(_rows(node))
-            if _is_docstring(node.body[0]):
-                rows -= set(_rows(node.body[0]))
-            yield prefix + node.name, sorted(rows)
+            yield prefix + node.name, [*node.decorator_list, node.args, *_code(node.body)]
 
 
-def _own_rows(body: list[ast.stmt], rows: set[int]) -> set[int]:
-    for position, node in enumerate(body):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if position == 0 and _is_docstring(node):
-            continue
-        rows |= set(_rows(node))
-    return rows
+def _own(body: list[ast.stmt]) -> list[ast.AST]:
+    """The statements of a class or module that define no function or class."""
+    definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return [node for node in _code(body) if not isinstance(node, definitions)]
 
 
-def _is_docstring(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
+def _code(body: list[ast.stmt]) -> list[ast.AST]:
+    """A body without its docstring and without what is only annotated."""
+    first = body[0] if body else None
+    is_docstring = (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
     )
+    return [node for node in body[is_docstring:] if not _is_bare(node)]
 
 
-def _rows(node: ast.stmt) -> range:
-    return range(_first_row(node), node.end_lineno or node.lineno)
+def _is_bare(node: object) -> bool:
+    return isinstance(node, ast.AnnAssign) and node.value is None
 
 
-def _first_row(node: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(d.lineno for d in decorators)]) - 1
+_SILENT = {"annotation", "returns", "type_comment", "type_params", "kind", "simple"}
+
+
+def _shape(node: object) -> str:
+    """The code of a syntax tree as text, the same on every Python.
+
+    ``ast.dump`` and ``ast.unparse`` write what differs from one release to the next.
+    """
+    if isinstance(node, list):
+        return "[" + " ".join(_shape(each) for each in node if not _is_bare(each)) + "]"
+    if isinstance(node, ast.JoinedStr):
+        return "JoinedStr" + _shape(_pieces(node))
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        node = ast.Assign([node.target], node.value)
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    body = {"body": _code(node.body)} if isinstance(node, ast.FunctionDef) else {}
+    parts = (
+        f"{name}={_shape(value)}"
+        for name, value in (dict(ast.iter_fields(node)) | body).items()
+        if name not in _SILENT and value is not None and value != []
+    )
+    return f"{type(node).__name__}({' '.join(parts)})"
+
+
+def _pieces(text: ast.JoinedStr) -> list[object]:
+    """The parts of an f-string; constants that stand side by side as one."""
+    pieces: list[object] = []
+    for part in text.values:
+        if not isinstance(part, ast.Constant):
+            pieces.append(part)
+        elif pieces and isinstance(pieces[-1], str):
+            pieces[-1] += str(part.value)
+        elif part.value:
+            pieces.append(str(part.value))
+    return pieces

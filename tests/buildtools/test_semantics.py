@@ -24,7 +24,10 @@ class Box(Base):
         return LIMIT  # the limit
 
 
-def helper(): return 1
+def helper(box: Box, *sizes: int, by: str = "x") -> int:
+    total: int = sum(sizes)
+    text = f"{total!r}:>" "3"
+    return 1
 '''
 
 
@@ -56,8 +59,24 @@ def test_names() -> None:
         ('"""Doc."""', '"""Other words."""'),
         ("LIMIT = 3\n", "# Why three\nLIMIT = 3\n"),
         ("    kind = int\n", "\n    # a comment\n    kind = int\n\n"),
+        ("box: Box, *sizes: int", "box, *sizes: list[int] | None"),
+        (") -> int:", "):"),
+        ("total: int =", "total ="),
+        ("    kind = int\n", "    kind: type = int\n    other: str\n"),
+        ("sum(sizes)", "sum(\n        sizes,\n    )"),
+        ('by: str = "x"', "by: str = 'x'"),
     ],
-    ids=["docstrings", "comment", "blank lines"],
+    ids=[
+        "docstrings",
+        "comment",
+        "blank lines",
+        "arguments",
+        "result",
+        "local",
+        "class attributes",
+        "layout",
+        "quotes",
+    ],
 )
 def test_words_are_no_meaning(old: str, new: str) -> None:
     assert digests(SOURCE.replace(old, new)) == digests(SOURCE)
@@ -71,8 +90,12 @@ def test_words_are_no_meaning(old: str, new: str) -> None:
         ("kind = int", "kind = float", ["box.Box"]),
         ("Box(Base)", "Box(Other)", ["box.Box"]),
         ("LIMIT = 3", "LIMIT = 4", ["box"]),
-        ("def helper(): return 1", "def helper(): return 2", ["box.helper"]),
-        ("def helper()", "def added()", ["box.added", "box.helper"]),
+        ("return 1", "return 2", ["box.helper"]),
+        ('by: str = "x"', 'by: str = "y"', ["box.helper"]),
+        ("*sizes: int", "sizes: int", ["box.helper"]),
+        ("!r}", "!s}", ["box.helper"]),
+        (":>", ":<", ["box.helper"]),
+        ("def helper(", "def added(", ["box.added", "box.helper"]),
     ],
 )
 def test_code_is(old: str, new: str, names: list[str]) -> None:
