@@ -26,7 +26,8 @@ from althaia import seam
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+    from typing import Any, overload
 
     from marshmallow import EXCLUDE as EXCLUDE
     from marshmallow import INCLUDE as INCLUDE
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from althaia.redirect import LatePatchError as LatePatchError
     from althaia.status import Info
     from althaia.status import NotCompiledError as NotCompiledError
+    from althaia.streams import StreamError as StreamError
 
     __version__: str
 
@@ -59,6 +61,7 @@ __all__ = [
     "LatePatchError",
     "NotCompiledError",
     "ReleaseError",
+    "StreamError",
     "StrictError",
     "__version__",
     "explain",
@@ -66,6 +69,7 @@ __all__ = [
     "is_patched",
     "patch",
     "stats",
+    "stream",
     "unpatch",
 ]
 
@@ -74,6 +78,7 @@ _LAZY = {
     "LatePatchError": "althaia.redirect",
     "NotCompiledError": "althaia.status",
     "ReleaseError": "althaia.installed",
+    "StreamError": "althaia.streams",
     "StrictError": "althaia.plans.strict",
 }
 
@@ -178,8 +183,9 @@ def stats() -> dict[str, dict[str, dict[str, int]]]:
     """What the plans did since the process began, by schema class.
 
     :returns: by the qualified name of the class, for ``"dump"`` and ``"load"``: ``calls``
-        answered by a plan and the ``objects`` they were given, ``unplanned`` calls, plans
-        ``built``, ``declined`` and ``invalidated``. Empty where no plans run.
+        answered by a plan, how many of them went ``straight`` to or from text, and the
+        ``objects`` they were given; ``unplanned`` calls; plans ``built``, ``declined`` and
+        ``invalidated``. Empty where no plans run.
 
     >>> althaia.stats()["app.schemas.User"]["dump"]["calls"]
     12
@@ -192,6 +198,58 @@ def stats() -> dict[str, dict[str, dict[str, int]]]:
         return {}
     counted: dict[str, dict[str, dict[str, int]]] = engine.stats()
     return counted
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def stream(
+        schema: Any,
+        iterable: Iterable[Any],
+        *,
+        chunk_bytes: int = 65536,
+        lines: bool = False,
+        **options: Any,
+    ) -> Iterator[bytes]: ...
+    @overload
+    def stream(
+        schema: Any,
+        iterable: AsyncIterable[Any],
+        *,
+        chunk_bytes: int = 65536,
+        lines: bool = False,
+        **options: Any,
+    ) -> AsyncIterator[bytes]: ...
+
+
+def stream(
+    schema: Any,
+    iterable: Any,
+    *,
+    chunk_bytes: int = 65536,
+    lines: bool = False,
+    **options: Any,
+) -> Any:
+    """A collection as a stream of JSON in UTF-8, in memory that does not grow with its length.
+
+    :param schema: a schema instance; ``Meta.render_module`` is ``json`` or ``althaia.json``.
+    :param iterable: the objects, taken one after the other as they are needed; asynchronous or not.
+    :param chunk_bytes: how many bytes a chunk has, roughly. The first ones are smaller.
+    :param lines: one object a line (NDJSON) instead of an array.
+    :param options: as for ``schema.dumps``.
+    :returns: an iterator of bytes, asynchronous if ``iterable`` is. Joined, they are
+        ``schema.dumps(list(iterable), many=True, **options)``, encoded; with ``lines``,
+        ``schema.dumps(each)`` and a newline for each object.
+    :raises StreamError: the whole collection would be needed; at once, before the first object is
+        taken. The message says why and what to do.
+    :raises Exception: what dumping or encoding an object raises; it ends the stream.
+
+    >>> for chunk in althaia.stream(RowSchema(), rows):
+    ...     file.write(chunk)
+    """
+    from althaia.streams import stream
+
+    return stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,10 @@ everything.
 
 from __future__ import annotations
 
+from typing import Any
+
+from althaia import seam
+
 try:
     from althaia.sinks.json import dumps
     from althaia.sources.json import loads
@@ -21,4 +25,23 @@ except ModuleNotFoundError as error:
         raise
     from json import dumps, loads
 
-__all__ = ["dumps", "loads"]
+__all__ = ["dump_bytes", "dumps", "loads"]
+
+
+def dump_bytes(schema: Any, obj: Any, *, many: bool | None = None, **options: Any) -> bytes:
+    """``schema.dumps(obj)`` in UTF-8; without a str in between where the schema goes straight to
+    text.
+
+    :param schema: a schema instance.
+    :param many: whether ``obj`` is a collection; None: as the schema says.
+    :param options: as for ``schema.dumps``.
+    :raises UnicodeEncodeError: with ``ensure_ascii=False``, a lone surrogate.
+
+    >>> dump_bytes(UserSchema(), user, ensure_ascii=False)
+    b'{"name": "Zo\xc3\xab"}'
+    """
+    planned: Any = seam.dump_bytes(schema, obj, many, options)
+    if planned is seam.DECLINED:
+        planned = schema.dumps(obj, many=many, **options)
+    made: str | bytes = planned
+    return made if isinstance(made, bytes) else made.encode()

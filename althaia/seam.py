@@ -232,6 +232,18 @@ def dump(schema: Any, obj: Any, many: bool | None) -> Any:
     return _first_call("dump", schema, obj, many)
 
 
+def dumps(
+    schema: Any, obj: Any, args: tuple[Any, ...], many: bool | None, options: Namespace
+) -> Any:
+    """First statement of ``Schema.dumps``: the text, hooks included, or DECLINED."""
+    return _first_call("dumps", schema, obj, args, many, options)
+
+
+def dump_bytes(schema: Any, obj: Any, many: bool | None, options: Namespace) -> Any:
+    """For :func:`althaia.json.dump_bytes`: what ``Schema.dumps`` gives, as bytes, or DECLINED."""
+    return _first_call("dump_bytes", schema, obj, many, options)
+
+
 def serialize(schema: Any, obj: Any, many: bool) -> Any:
     """First statement of ``Schema._serialize``: the serialized object(s), or DECLINED."""
     return _first_call("serialize", schema, obj, many)
@@ -257,4 +269,6 @@ def _first_call(name: str, *args: Any) -> Any:
     return DECLINED if hook is _OWN[name] else hook(*args)
 
 
-_OWN: Final = {hook.__name__: hook for hook in (dump, serialize, load, deserialize)}
+_OWN: Final = {
+    hook.__name__: hook for hook in (dump, dumps, dump_bytes, serialize, load, deserialize)
+}

@@ -8,8 +8,8 @@ from pathlib import Path
 from buildtools import patching
 from buildtools.upstream import Upstream
 
-MAX_PATCHES = 10
-MAX_ADDED = 60
+MAX_PATCHES = 14
+MAX_ADDED = 80
 
 
 def report(queue: list[patching.Patch], source: Upstream) -> Iterator[str]:

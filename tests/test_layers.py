@@ -16,7 +16,7 @@ LAYERS: list[set[str]] = [
     {"sinks", "sources"},
     {"plans"},
     {"json", "msgpack"},
-    {"adapters"},
+    {"adapters", "streams"},
     {"redirect"},
     {"status"},
     {"bulk"},

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from types import GetSetDescriptorType
 from typing import Any, NamedTuple
 
 from althaia.plans import dump, load
 from althaia.plans.analysis import Analysis, Opaque, is_data_descriptor
 from althaia.plans.checks import check_for
+from althaia.plans.guards import ABSENT
 from althaia.plans.upstream import Upstream, static
 
 DUMP, LOAD = 0, 1
@@ -89,6 +91,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
             (), analysis.guard(), declined=opaque.reason, dict_class=dict, hooks={}, **common
         )
     own = {name: analysis.schema_method_is_upstreams(name) for name in way.methods}
+    reach = way.reach(analysis, own)
     return way.plan(
         steps,
         analysis.guard(),
@@ -96,7 +99,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         hooks=hooks,
         sites=analysis.sites,
         leaves_nested=analysis.leaves_nested,
-        **way.reach(own),
+        **reach,
         **common,
     )
 
@@ -158,7 +161,7 @@ class _Dumping:
 
     members = "dump_fields"
     plan = dump.DumpPlan
-    methods = ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
+    methods = ("dumps", "dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
 
     def check(self, analysis: Analysis) -> None:
         analysis.known("schema.Schema._serialize", "schema.Schema.dump")
@@ -183,14 +186,32 @@ class _Dumping:
             )
         return _conversion(analysis, field, place, DUMP)
 
-    def reach(self, own: dict[str, bool]) -> dict[str, bool]:
+    def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
         """How much of upstream's code the plan may stand for."""
         whole = own["_invoke_dump_processors"] and own["_invoke_processors"] and own["_serialize"]
         return {
             "whole": whole,
             "nestable": whole and own["dump"],
             "many_allowed": own["_serialize"],
+            "straight": whole and own["dump"] and own["dumps"],
+            "opts": _plain_options(analysis),
         }
+
+
+def _plain_options(analysis: Analysis) -> Any:
+    """The schema's options, if asking them for ``render_module`` runs no user code, else None."""
+    try:
+        opts = analysis.schema_value("opts")
+    except Opaque:
+        return None
+    cls = type(opts)
+    analysis.watch_type(cls)
+    plain = (
+        static(cls, "__getattribute__") is object.__getattribute__
+        and static(cls, "render_module") is ABSENT
+        and type(static(cls, "__dict__")) is GetSetDescriptorType
+    )
+    return opts if plain else None
 
 
 def _dumped_key(analysis: Analysis, name: str, field: Any) -> str | None:
@@ -283,7 +304,7 @@ class _Loading:
         place: Place = {"attr": name, "key": key, "target": target, "dotted": "." in target}
         return _loaded(analysis, field, place)
 
-    def reach(self, own: dict[str, bool]) -> dict[str, bool]:
+    def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
         """How much of upstream's code the plan may stand for."""
         whole = all(own[name] for name in self.whole)
         return {

@@ -1,5 +1,6 @@
 from althaia.plans.plan cimport Plan
 from althaia.plans.readers cimport Readings
+from althaia.sinks.sink cimport Record, Sink
 
 cdef enum:
     # What FixedText.spell may write.
@@ -13,6 +14,7 @@ cdef class DumpFrame:
     cdef object many
     cdef bint large
     cdef list children
+    cdef Record record
     cdef Readings readings
 
 
@@ -26,6 +28,7 @@ cdef class DumpStep:
     cdef readonly object default
     cdef readonly str why
     cdef object convert(self, object value, object obj, DumpFrame frame)
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1
 
 
 cdef class FixedText(DumpStep):
@@ -35,8 +38,14 @@ cdef class FixedText(DumpStep):
 cdef class DumpPlan(Plan):
     # What a reader may read for each step, see plans/readers.pyx.
     cdef tuple names
+    cdef readonly object opts
+    cdef readonly bint straight
+    cdef Record record
 
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
+cdef int write_with_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
+) except -1
 cdef DumpFrame open_frame(DumpPlan plan, object schema)

@@ -23,6 +23,7 @@ from althaia.plans.readers cimport NOT_THERE_, Reading, Readings, is_plain, read
 from althaia.plans.state cimport DUMP
 from althaia.plans.templates cimport Template, althaia_put
 from althaia.plans.upstream cimport marshmallow
+from althaia.sinks.sink cimport Record, Sink, expected_items
 
 cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
@@ -101,6 +102,14 @@ cdef class DumpStep:
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return value
 
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        """Write what :meth:`convert` gives; nothing, and False, where that is ``missing``."""
+        value = self.convert(value, obj, frame)
+        if value is marshmallow.missing:
+            return False
+        sink.any(value)
+        return True
+
     def inner(self):
         """The steps inside this one, by label."""
         return {}
@@ -133,6 +142,18 @@ cdef class FixedText(DumpStep):
         memcpy(PyUnicode_1BYTE_DATA(result), text, size)
         return result
 
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        cdef char text[LONGEST_TEXT]
+        cdef Py_ssize_t size
+        if value is None:
+            sink.none()
+            return True
+        size = self.spell(value, text)
+        if size == 0:
+            return DumpStep.write(self, value, obj, frame, sink)
+        sink.ascii(text, size)
+        return True
+
 
 @cython.final
 @cython.no_gc_clear
@@ -161,10 +182,18 @@ cdef class OpaqueDumpStep(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpPlan(Plan):
-    """How one schema dumps: a :class:`DumpStep` for each dumped field."""
+    """How one schema dumps: a :class:`DumpStep` for each dumped field.
 
-    def __init__(self, tuple steps, Guard guard, **what):
+    :param opts: the schema's options, whose ``render_module`` may be asked without user code; None
+        where it may not.
+    :param straight: ``Schema.dumps`` and ``Schema.dump`` are upstream's, so that the plan may write
+        into a sink instead.
+    """
+
+    def __init__(self, tuple steps, Guard guard, *, opts=None, bint straight=False, **what):
         Plan.__init__(self, steps, guard, **what)
+        self.opts = opts
+        self.straight = straight and opts is not None
         keys = [step.key for step in steps]
         self.names = tuple([step.name if step.source == KEY else None for step in steps])
         if self.dict_class is dict and None not in keys and len(set(keys)) == len(keys):
@@ -275,6 +304,72 @@ cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
         althaia_tick()
         results.append(run_one(plan, each, frame))
     return results
+
+
+# ---- Sinks --------------------------------------------------------------------------
+
+
+cdef Record record_of(DumpPlan plan, Sink sink):
+    """The plan's keys as a sink writes them; the last form asked for is kept."""
+    cdef Record record = plan.record
+    if record is None or record.form is not sink.form:
+        record = sink.make_record(tuple([step.key for step in plan.steps]))
+        plan.record = record
+    return record
+
+
+cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
+    """One object into a sink, as :func:`run_one` makes a dictionary of it."""
+    cdef tuple steps = plan.steps
+    cdef Py_ssize_t i, mark
+    cdef Reading reading
+    cdef DumpStep step
+    cdef object value
+    if plan.template is None:
+        return sink.any(run_general(plan, obj, frame))
+    reading = reading_of(obj, frame)
+    if frame.record is None:
+        # The frame holds it while the sink uses it: another call may replace the plan's.
+        frame.record = record_of(plan, sink)
+    sink.open_record(frame.record)
+    for i in range(len(steps)):
+        step = <DumpStep>PyTuple_GET_ITEM(steps, i)
+        value = value_of(i, step, obj, frame, reading)
+        if value is marshmallow.missing:
+            continue
+        mark = sink.key(i)
+        if not step.write(value, obj, frame, sink):
+            sink.take_back(mark)
+    return sink.close_record()
+
+
+cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:
+    """What ``Schema._serialize`` returns, into a sink."""
+    if not many or obj is None:
+        return write_one(plan, obj, frame, sink)
+    sink.open_list(list, expected_items(obj))
+    for each in obj:
+        althaia_tick()
+        sink.item()
+        write_one(plan, each, frame, sink)
+    return sink.close_list()
+
+
+cdef int write_with_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
+) except -1:
+    """What ``Schema.dump`` returns, into a sink."""
+    cdef object hooks = hooks_of(plan.hooks, "pre_dump")
+    cdef object data = obj
+    if hooks:
+        data = invoke_both(hooks, data, obj, many, frame.schema)
+        if valid_plan(frame.schema, DUMP) is not plan:
+            return sink.any(run_changed(frame.schema, obj, data, many))
+    hooks = hooks_of(plan.hooks, "post_dump")
+    if hooks:
+        data = run(plan, data, many, frame)
+        return sink.any(invoke_both(hooks, data, obj, many, frame.schema))
+    return write(plan, data, many, frame, sink)
 
 
 # ---- Hooks --------------------------------------------------------------------------

@@ -6,6 +6,8 @@ makes it worth while: building costs as much as some twenty fields dumped by ups
 A plan that is dropped again and again is built less and less often.
 """
 
+from types import ModuleType
+
 from althaia import seam
 from althaia.config import settings
 from althaia.plans import analyse, analyse_class
@@ -16,8 +18,18 @@ from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
 from althaia.plans.kinds import KINDS
 from althaia.plans.statistics import by_class
+from althaia.sinks import json as _json
+from althaia.sinks import msgpack as _msgpack
+from althaia.sinks import standard as _standard
 
-from althaia.plans.dump cimport DumpFrame, DumpPlan, open_frame, run, run_with_hooks
+from althaia.plans.dump cimport (
+    DumpFrame,
+    DumpPlan,
+    open_frame,
+    run,
+    run_with_hooks,
+    write_with_hooks,
+)
 from althaia.plans.lazy cimport give_up, prototype_to_plan
 from althaia.plans.load cimport (
     LoadFrame,
@@ -32,8 +44,14 @@ from althaia.plans.primitives cimport althaia_enter, althaia_leave
 from althaia.plans.state cimport DUMP, LOAD, InstanceDict, instance_dict
 from althaia.plans.statistics cimport Counters, Statistics, statistics_of
 from althaia.plans.upstream cimport Upstream, marshmallow
+from althaia.sinks.json cimport open_json
+from althaia.sinks.msgpack cimport open_msgpack
+from althaia.sinks.sink cimport Sink
 
 cdef object DECLINED = seam.DECLINED
+cdef object JSON_DUMPS = _standard.DUMPS
+cdef object OWN_JSON_DUMPS = _json.dumps
+cdef object OWN_MSGPACK_DUMPS = _msgpack.dumps
 cdef int LARGE = 8
 cdef int LONGEST_WAIT = 1024
 # One call asks twice where it declines: Schema.dump and the Schema._serialize it goes on to.
@@ -83,6 +101,8 @@ def connect():
     seam.created = _lazy.created
     seam.construct = _lazy.construct
     seam.dump = dump
+    seam.dumps = dumps
+    seam.dump_bytes = dump_bytes
     seam.serialize = serialize
     seam.load = load
     seam.deserialize = deserialize
@@ -289,6 +309,56 @@ def dump(schema, obj, many):
         althaia_leave()
     counters.objects += count(obj, many, result)
     return result
+
+
+cdef Sink sink_for(DumpPlan plan, dict options):
+    """What the schema's render module writes with, where it is ``json`` or ours; else None."""
+    cdef object form = (<object>plan.opts).__dict__.get("render_module")
+    if type(form) is not ModuleType:
+        return None
+    write = (<dict>form.__dict__).get("dumps")
+    if write is JSON_DUMPS or write is OWN_JSON_DUMPS:
+        return open_json(options)
+    return open_msgpack(options) if write is OWN_MSGPACK_DUMPS else None
+
+
+cdef object written(object schema, object obj, object many, dict options, bint as_bytes):
+    """The text or bytes of an object or a collection, hooks included, or DECLINED."""
+    cdef DumpFrame frame
+    cdef Sink sink
+    cdef Counters counters
+    cdef DumpPlan plan = <DumpPlan>valid_plan(schema, DUMP)
+    if plan is None and is_large(obj, plain_many(schema) if many is None else many):
+        # A small one is left to Schema.dump, which counts it.
+        plan = <DumpPlan>find_anew(schema, DUMP, True)
+    if plan is None or not plan.straight:
+        return DECLINED
+    sink = sink_for(plan, options)
+    if sink is None:
+        return DECLINED
+    many = schema.many if many is None else bool(many)
+    counters = <Counters>plan.statistics
+    counters.calls += 1
+    counters.straight += 1
+    althaia_enter()
+    try:
+        frame = open_frame(plan, schema)
+        frame.large = is_large(obj, many)
+        write_with_hooks(plan, obj, many, frame, sink)
+        counters.objects += count(obj, many, None)
+        return sink.finished_bytes() if as_bytes else sink.finished()
+    finally:
+        althaia_leave()
+
+
+def dumps(schema, obj, args, many, options):
+    """``Schema.dumps``: what the render module would return, hooks included, or DECLINED."""
+    return DECLINED if args else written(schema, obj, many, options, False)
+
+
+def dump_bytes(schema, obj, many, options):
+    """:func:`althaia.json.dump_bytes`: the same as bytes, or DECLINED."""
+    return written(schema, obj, many, options, True)
 
 
 def serialize(schema, obj, many):

@@ -2,7 +2,7 @@ from libc.stdint cimport int64_t
 
 
 cdef class Counters:
-    cdef public int64_t calls, objects, unplanned, built, declined, invalidated
+    cdef public int64_t calls, straight, objects, unplanned, built, declined, invalidated
 
 
 cdef class Statistics:

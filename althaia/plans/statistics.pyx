@@ -15,7 +15,9 @@ cdef class Counters:
     """What happened to the schemas of one class in one direction.
 
     ``calls`` were answered by a plan, ``unplanned`` ones left to upstream's own code;
-    ``objects`` is how many objects the answered calls were given, nested ones not counted;
+    ``straight`` is how many of the answered ones went straight to or from text, without
+    dictionaries; ``objects`` is how many objects the answered calls were given, nested ones not
+    counted;
     ``built``, ``declined`` and ``invalidated`` count plans: those made, those of them that
     leave everything to upstream's code, and those dropped because something had changed.
     """
@@ -24,6 +26,7 @@ cdef class Counters:
         """The counters by name."""
         return {
             "calls": self.calls,
+            "straight": self.straight,
             "objects": self.objects,
             "unplanned": self.unplanned,
             "built": self.built,

@@ -30,11 +30,11 @@ althaia_buffer_grow(althaia_buffer *buffer, Py_ssize_t more)
 {
     Py_ssize_t wanted;
     char *data;
-    if (more > PY_SSIZE_T_MAX - buffer->size) {
+    if (more >= PY_SSIZE_T_MAX - buffer->size) {
         PyErr_NoMemory();
         return -1;
     }
-    wanted = buffer->size + more;
+    wanted = buffer->size + more + 1;
     if (wanted < ALTHAIA_BUFFER_FIRST) {
         wanted = ALTHAIA_BUFFER_FIRST;
     }
@@ -58,7 +58,8 @@ althaia_buffer_grow(althaia_buffer *buffer, Py_ssize_t more)
 static inline char *
 althaia_reserve(althaia_buffer *buffer, Py_ssize_t more)
 {
-    if (more > buffer->capacity - buffer->size && althaia_buffer_grow(buffer, more) < 0) {
+    /* Also where nothing is to be written into nothing, so that NULL means an error. */
+    if (more >= buffer->capacity - buffer->size && althaia_buffer_grow(buffer, more) < 0) {
         return NULL;
     }
     return buffer->data + buffer->size;

@@ -2,17 +2,12 @@
 
 from cpython.object cimport PyObject
 
+from althaia.sinks.formats cimport Format, JSONRecord
 from althaia.sinks.sink cimport Sink
 
 cdef enum:
     # Open containers that are found by looking at each; those inside them are in a set.
     FEW_OPEN = 32
-
-
-cdef class Format:
-    cdef readonly bint ensure_ascii, allow_nan, sort_keys, beyond_ascii, in_python
-    cdef readonly bytes item_separator, key_separator, indent
-    cdef readonly dict options
 
 
 cdef struct Walk:
@@ -30,6 +25,7 @@ cdef class Encoder(Sink):
     cdef set open_set
     cdef Py_ssize_t open_count
     cdef Walk* walk
+    cdef list recent
     cdef int encode(self, object value, Py_ssize_t level) except -1
     cdef int encode_integer(self, object value) except -1
     cdef int encode_float(self, double number, object value, Py_ssize_t level) except -1
@@ -43,6 +39,8 @@ cdef class Encoder(Sink):
     cdef int encode_items(self, object items, Py_ssize_t level, object container) except -1
     cdef int encode_dict(self, object value, Py_ssize_t level) except -1
     cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1
+    cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1
+    cdef JSONRecord record_of(self, dict mapping)
     cdef int keep_rest(self) except -1
     cdef list pairs_of(self, object mapping)
     cdef int encode_pairs(self, list pairs, Py_ssize_t level, object mapping) except -1

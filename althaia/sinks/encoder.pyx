@@ -25,6 +25,7 @@ from althaia.sinks.buffer cimport (
     althaia_put_small_integer,
     althaia_put_text,
 )
+from althaia.sinks.formats cimport Format, JSONRecord
 from althaia.sinks.sink cimport Sink
 
 cdef extern from "Python.h":
@@ -42,48 +43,20 @@ cdef extern from "althaia/sinks/walking.h":
     bint ALTHAIA_ADDS_NOTES
     bint ALTHAIA_COPIES_ENTRIES
     bint ALTHAIA_WALKS_IN_PLACE
+    bint althaia_same_keys(object mapping, object keys)
+    int althaia_refuse_key(object key) except -1
+    bint althaia_has_text_keys(object mapping)
     object althaia_class_name(object cls)
     void* althaia_item(object items, Py_ssize_t index)
 
 cdef object unserializable = standard.unserializable
 cdef object spell_key = standard.spell_key
-cdef bint INDENTS_IN_PYTHON = standard.INDENTS_IN_PYTHON
 cdef tuple PLAIN_KEYS = (int, float, bool, type(None))
+# Dictionaries with more keys than these are rarely alike; so many kinds are looked for.
+cdef Py_ssize_t MOST_KEYS = 64
+cdef Py_ssize_t FEW_RECORDS = 8
 # A built-in type from 3.15 on.
 cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
-
-
-cdef bytes utf8(str text):
-    return text.encode("utf-8", "surrogatepass")
-
-
-@cython.final
-cdef class Format:
-    """How text is written: the options of ``json.dumps`` but ``default``.
-
-    :param indent: what one level is indented by, or None for one line.
-    """
-
-    def __init__(
-        self, *, bint ensure_ascii=True, bint allow_nan=True, bint sort_keys=False,
-        str indent=None, tuple separators=(", ", ": "),
-    ):
-        item_separator, key_separator = separators
-        self.ensure_ascii = ensure_ascii
-        self.allow_nan = allow_nan
-        self.sort_keys = sort_keys
-        self.item_separator = utf8(item_separator)
-        self.key_separator = utf8(key_separator)
-        self.indent = None if indent is None else utf8(indent)
-        self.in_python = indent is not None and INDENTS_IN_PYTHON
-        self.beyond_ascii = not (item_separator + key_separator + (indent or "")).isascii()
-        self.options = {
-            "ensure_ascii": ensure_ascii,
-            "allow_nan": allow_nan,
-            "sort_keys": sort_keys,
-            "indent": indent,
-            "separators": separators,
-        }
 
 
 cdef int enter() except -1:
@@ -102,6 +75,7 @@ cdef class Encoder(Sink):
     def __cinit__(self, Format format, default):
         self.form = self.format = format
         self.default = unserializable if default is None else default
+        self.recent = []
         self.buffer.beyond_ascii = format.beyond_ascii
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
@@ -191,7 +165,7 @@ cdef class Encoder(Sink):
         if PyUnicode_IS_ASCII(text):
             return self.put_ascii(text)
         self.buffer.beyond_ascii = True
-        encoded = utf8(text)
+        encoded = text.encode("utf-8", "surrogatepass")
         return althaia_put_bytes(&self.buffer, <const char*>encoded, len(encoded))
 
     # ---- Containers -----------------------------------------------------------------
@@ -252,9 +226,11 @@ cdef class Encoder(Sink):
             althaia_put_byte(&self.buffer, b"{")
             if self.format.in_python:
                 self.encode_iterated(<dict>value, level + 1)
-            elif type(value) is dict and not self.format.sort_keys and ALTHAIA_WALKS_IN_PLACE:
+            elif type(value) is not dict or not ALTHAIA_WALKS_IN_PLACE:
+                self.encode_pairs(self.pairs_of(value), level + 1, value)
+            elif not self.format.sort_keys:
                 self.encode_entries(<dict>value, level + 1)
-            else:
+            elif not self.encode_known(<dict>value, level + 1):
                 self.encode_pairs(self.pairs_of(value), level + 1, value)
             if self.format.indent is not None:
                 self.newline(level)
@@ -288,6 +264,47 @@ cdef class Encoder(Sink):
             self.walk = walk.outer
             Py_XDECREF(walk.rest)
         return 0
+
+    cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1:
+        """A plain dictionary whose keys have been met before, sorted; False where they have not."""
+        cdef JSONRecord record = self.record_of(mapping)
+        cdef list values
+        cdef Py_ssize_t rank, at, start
+        if record is None:
+            return False
+        self.buffer.beyond_ascii |= record.beyond_ascii
+        # As they are now: user code may change the dictionary while it is encoded.
+        values = list(mapping.values())
+        for rank in range(len(record.keys)):
+            at = rank if record.order is NULL else record.order[rank]
+            start = record.ends[at]
+            if self.format.indent is not None:
+                if rank:
+                    self.separate()
+                self.newline(level)
+            elif rank == 0:
+                start += record.separator
+            althaia_put_bytes(
+                &self.buffer, <const char*>record.text + start, record.ends[at + 1] - start
+            )
+            self.encode_item(values[at], level, mapping, record.keys[at], -1)
+        return True
+
+    cdef JSONRecord record_of(self, dict mapping):
+        """The record for the keys of a dictionary: most have those of one just encoded."""
+        cdef JSONRecord record
+        cdef Py_ssize_t i
+        for i in range(len(self.recent)):
+            record = <JSONRecord>self.recent[i]
+            if althaia_same_keys(mapping, record.keys):
+                return record
+        if len(mapping) > MOST_KEYS or not althaia_has_text_keys(mapping):
+            return None
+        record = self.format.record_of(tuple(mapping))
+        if record is not None:
+            self.recent.insert(0, record)
+            del self.recent[FEW_RECORDS:]
+        return record
 
     cdef int keep_rest(self) except -1:
         """Before user code is called: keep what is left of the dictionaries being gone through."""
@@ -358,8 +375,7 @@ cdef class Encoder(Sink):
             text = spell_key(key, self.format.allow_nan)
             return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
         if not isinstance(key, (int, float)) and key is not None:
-            name = type(key).__name__
-            raise TypeError(f"keys must be str, int, float, bool or None, not {name}")
+            return althaia_refuse_key(key)
         althaia_put_byte(&self.buffer, b'"')
         # A float's error is not about the value but about the key: it stands in no container.
         self.encode(key, 0)

@@ -14,8 +14,6 @@ from libc.string cimport memcpy
 from althaia.sinks import standard
 
 from althaia.sinks.buffer cimport (
-    althaia_buffer,
-    althaia_buffer_free,
     althaia_buffer_text,
     althaia_put_byte,
     althaia_put_bytes,
@@ -24,7 +22,8 @@ from althaia.sinks.buffer cimport (
     althaia_put_text,
     althaia_reserve,
 )
-from althaia.sinks.encoder cimport Encoder, Format
+from althaia.sinks.encoder cimport Encoder
+from althaia.sinks.formats cimport Format, JSONRecord
 from althaia.sinks.options cimport format_of
 from althaia.sinks.sink cimport Hole, Level, Record
 
@@ -75,48 +74,6 @@ cdef JSONSink open_json(dict options):
     """A sink for ``json.dumps`` with these options; None where it is the standard library's."""
     cdef Format format = format_of(options)
     return None if format is None else JSONSink(format, options.get("default"))
-
-
-@cython.final
-cdef class JSONRecord(Record):
-    """Each key with the separators around it, one after the other."""
-
-    def __cinit__(self, form, tuple keys):
-        cdef Format format = form
-        cdef althaia_buffer buffer
-        cdef Py_ssize_t i, size = len(keys)
-        buffer.data = NULL
-        buffer.size = buffer.capacity = 0
-        self.separator = len(format.item_separator)
-        self.ends = <Py_ssize_t*>PyMem_Malloc((size + 1) * sizeof(Py_ssize_t))
-        if self.ends is NULL:
-            raise MemoryError
-        try:
-            self.ends[0] = 0
-            for i in range(size):
-                if format.indent is None:
-                    althaia_put_bytes(
-                        &buffer, <const char*>format.item_separator, self.separator
-                    )
-                althaia_put_text(&buffer, keys[i], format.ensure_ascii)
-                althaia_put_bytes(
-                    &buffer, <const char*>format.key_separator, len(format.key_separator)
-                )
-                self.ends[i + 1] = buffer.size
-            self.text = PyBytes_FromStringAndSize(buffer.data, buffer.size)
-            self.beyond_ascii = buffer.beyond_ascii
-        finally:
-            althaia_buffer_free(&buffer)
-        if format.sort_keys and list(keys) != sorted(keys):
-            self.order = <Py_ssize_t*>PyMem_Malloc(size * sizeof(Py_ssize_t))
-            if self.order is NULL:
-                raise MemoryError
-            for i, key in enumerate(sorted(keys)):
-                self.order[i] = keys.index(key)
-
-    def __dealloc__(self):
-        PyMem_Free(self.ends)
-        PyMem_Free(self.order)
 
 
 @cython.final
@@ -304,10 +261,11 @@ cdef class JSONSink(Encoder):
 
     cdef object finished(self):
         self.fill_holes()
-        text = althaia_buffer_text(&self.buffer, 0)
-        if not self.as_bytes:
-            return text
+        return althaia_buffer_text(&self.buffer, 0)
+
+    cdef object finished_bytes(self):
+        self.fill_holes()
         if self.buffer.beyond_ascii:
-            # Lone surrogates have no UTF-8; the error is that of the text.
-            return text.encode()
+            # A lone surrogate has no UTF-8: the error is that of encoding the text.
+            return althaia_buffer_text(&self.buffer, 0).encode()
         return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)

@@ -1,6 +1,6 @@
 """Declarations of :file:`options.pyx`."""
 
-from althaia.sinks.encoder cimport Format
+from althaia.sinks.formats cimport Format
 
 
 cdef Format format_of(dict options)

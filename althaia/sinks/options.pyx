@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 
 from althaia.sinks import standard
 
-from althaia.sinks.encoder cimport Format
+from althaia.sinks.formats cimport Format
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:

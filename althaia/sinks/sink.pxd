@@ -47,9 +47,17 @@ cdef class Sink:
     cdef int close_list(self) except -1
     cdef int encode(self, object value, Py_ssize_t level) except -1
     cdef object finished(self)
+    cdef object finished_bytes(self)
 
     cdef Level* push(self, PyObject* record, object kind) except NULL
     cdef int leave_hole(self, object value) except -1
     cdef int fill_holes(self) except -1
     cdef int fill(self, Hole hole) except -1
     cdef tuple path(self)
+
+
+cdef inline Py_ssize_t expected_items(object items):
+    """How many items a list will have, as far as that is known without asking; else -1."""
+    if type(items) is list:
+        return len(<list>items)
+    return len(<tuple>items) if type(items) is tuple else -1

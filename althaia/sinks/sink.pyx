@@ -93,8 +93,12 @@ cdef class Sink:
         raise NotImplementedError
 
     cdef object finished(self):
-        """All that was written, as the sink's users get it; the sink is empty then."""
+        """All that was written, as the sink's users get it; the sink is of no more use."""
         raise NotImplementedError
+
+    cdef object finished_bytes(self):
+        """The same, as bytes in any case."""
+        return self.finished()
 
     # ---- What they share ------------------------------------------------------------
 

@@ -39,6 +39,47 @@ althaia_class_name(PyObject *cls)
 #endif
 }
 
+/* What json says of a key that is none. */
+static int
+althaia_refuse_key(PyObject *key)
+{
+    PyErr_Format(PyExc_TypeError, "keys must be str, int, float, bool or None, not %.100s",
+                 Py_TYPE(key)->tp_name);
+    return -1;
+}
+
+/* 1 where the keys of the dictionary are those of the tuple, by identity and in order. */
+static int
+althaia_same_keys(PyObject *dict, PyObject *keys)
+{
+    Py_ssize_t position = 0, i = 0;
+    PyObject *key;
+    if (PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(keys)) {
+        return 0;
+    }
+    while (PyDict_Next(dict, &position, &key, NULL)) {
+        if (key != PyTuple_GET_ITEM(keys, i)) {
+            return 0;
+        }
+        i++;
+    }
+    return 1;
+}
+
+/* 1 where all keys of the dictionary are str itself, so that comparing them runs no user code. */
+static int
+althaia_has_text_keys(PyObject *dict)
+{
+    Py_ssize_t position = 0;
+    PyObject *key;
+    while (PyDict_Next(dict, &position, &key, NULL)) {
+        if (!PyUnicode_CheckExact(key)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The item of a list or tuple as a new reference; NULL without an error behind the last. */
 static inline void *
 althaia_item(PyObject *items, Py_ssize_t index)

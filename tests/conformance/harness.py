@@ -10,19 +10,21 @@ Adding a scenario takes three lines::
 and raised values, the log, warnings and watched objects are compared as the design defines
 "equal". Every scenario runs against our copy twice: with plans built at first use, and with
 every call left to upstream's own code (only the latter where there is no engine: the pure
-build).
+build). A scenario that dumps runs a third time with ``schema.dumps`` in the place of each
+``schema.dump``, so that what goes straight to text is compared as well.
 """
 
 from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 from unittest import mock
 
@@ -199,6 +201,59 @@ def difference(expected: Outcome, actual: Outcome) -> str:
     )
 
 
+# ---- Through text ---------------------------------------------------------------------
+
+TEXT = "text"
+# The bodies of classes have it not.
+_OPTIMIZED = inspect.CO_OPTIMIZED
+
+
+def _placeholder(value: object) -> object:
+    """What stands in the text for a value that JSON has no form for."""
+    return f"<{type(value).__name__}>"
+
+
+def _dumped_text(self: Any, obj: object, **options: Any) -> object:
+    return self.dumps(obj, default=_placeholder, **options)
+
+
+def _renamed(code: CodeType) -> CodeType:
+    """The code with ``dumped_text`` for ``dump``, but for the bodies of classes in it."""
+    return code.replace(
+        co_names=tuple("dumped_text" if name == "dump" else name for name in code.co_names),
+        co_consts=tuple(
+            _renamed(each) if isinstance(each, CodeType) and each.co_flags & _OPTIMIZED else each
+            for each in code.co_consts
+        ),
+    )
+
+
+def _dumps_something(code: CodeType) -> bool:
+    return "dump" in code.co_names or any(
+        isinstance(each, CodeType) and each.co_flags & _OPTIMIZED and _dumps_something(each)
+        for each in code.co_consts
+    )
+
+
+def through_text(function: Scenario) -> Scenario:
+    """The scenario with ``schema.dumps`` in the place of each ``schema.dump``."""
+    assert isinstance(function, FunctionType)
+    changed = FunctionType(
+        _renamed(function.__code__),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+
+    @functools.wraps(function)
+    def text(ma: Any, log: Any, **arguments: object) -> object:
+        with mock.patch.object(ma.Schema, "dumped_text", _dumped_text, create=True):
+            return changed(ma, log, **arguments)
+
+    return text
+
+
 def compare(function: Scenario, *, plans: bool = engine is not None, **arguments: object) -> None:
     """Fail the test when the two libraries differ in ``function``.
 
@@ -215,10 +270,15 @@ def compare(function: Scenario, *, plans: bool = engine is not None, **arguments
 def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., None]:
     """Make a test of ``function(ma, log, **parameters)``; parameters come from pytest."""
     parameters = list(inspect.signature(function).parameters.values())[2:]
+    if engine is not None and isinstance(function, FunctionType):
+        modes = [*modes, *([TEXT] if _dumps_something(function.__code__) else [])]
 
     def test(mode: str, **arguments: object) -> None:
         __tracebackhide__ = True
-        compare(function, plans=mode == "plans", **arguments)
+        if mode == TEXT:
+            compare(through_text(function), **arguments)
+        else:
+            compare(function, plans=mode == "plans", **arguments)
 
     test.__name__ = function.__name__
     test.__qualname__ = function.__qualname__

@@ -15,7 +15,9 @@ from althaia.plans import engine
 from tests.conformance.material import schema_of
 
 fields = ma.fields
-NOTHING = dict.fromkeys(("calls", "objects", "unplanned", "built", "declined", "invalidated"), 0)
+NOTHING = dict.fromkeys(
+    ("calls", "straight", "objects", "unplanned", "built", "declined", "invalidated"), 0
+)
 
 
 @pytest.fixture

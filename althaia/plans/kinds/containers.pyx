@@ -15,6 +15,7 @@ from althaia.plans.load cimport FAILED, LoadFrame, LoadStep, fail
 from althaia.plans.nested cimport own_field
 from althaia.plans.primitives cimport althaia_has_simple_keys, althaia_tick
 from althaia.plans.upstream cimport marshmallow
+from althaia.sinks.sink cimport Sink, expected_items
 
 from althaia.plans.analyse import Kind, inner_dump_step, inner_load_step
 from althaia.plans.analysis import Opaque, check_truth
@@ -43,6 +44,19 @@ cdef class DumpList(DumpStep):
             althaia_tick()
             items.append(self.item.convert(each, obj, frame))
         return items
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        if value is None:
+            sink.none()
+            return True
+        sink.open_list(list, expected_items(value))
+        for each in value:
+            althaia_tick()
+            sink.item()
+            if not self.item.write(each, obj, frame, sink):
+                sink.any(marshmallow.missing)
+        sink.close_list()
+        return True
 
     def inner(self):
         return {"items": self.item}
@@ -85,6 +99,24 @@ cdef class DumpTuple(DumpStep):
             # Upstream converts in a generator.
             raise RuntimeError("generator raised StopIteration") from error
         return tuple(converted)
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        cdef Py_ssize_t i
+        if value is None or not self.fits(value):
+            return DumpStep.write(self, value, obj, frame, sink)
+        sink.open_list(tuple, len(self.items))
+        try:
+            for i in range(len(self.items)):
+                sink.item()
+                if not (<DumpStep>PyTuple_GET_ITEM(self.items, i)).write(
+                    (<tuple>value)[i], obj, frame, sink
+                ):
+                    sink.any(marshmallow.missing)
+        except StopIteration as error:
+            # As in `convert`.
+            raise RuntimeError("generator raised StopIteration") from error
+        sink.close_list()
+        return True
 
     def inner(self):
         return {str(index): step for index, step in enumerate(self.items)}

@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 
 from althaia.plans.dump cimport DumpFrame, DumpStep
 from althaia.plans.load cimport LoadFrame, LoadStep
+from althaia.sinks.sink cimport Sink
 
 from althaia.plans.analyse import Kind, inner_dump_step, load_conversion
 from althaia.plans.analysis import Opaque, check_truth
@@ -49,6 +50,12 @@ cdef class DumpEnum(DumpStep):
         if value is None:
             return None
         return self.converter.convert(self.shown(value), obj, frame)
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        if value is None:
+            sink.none()
+            return True
+        return self.converter.write(self.shown(value), obj, frame, sink)
 
     def inner(self):
         return {"value" if self.by_value else "name": self.converter}

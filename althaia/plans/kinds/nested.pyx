@@ -7,7 +7,7 @@ checked once per call.
 
 cimport cython
 
-from althaia.plans.dump cimport DumpFrame, DumpPlan, DumpStep, open_frame, run_with_hooks
+from althaia.plans.dump cimport DumpFrame, DumpPlan, DumpStep, open_frame, run_with_hooks, write_with_hooks
 from althaia.plans.load cimport (
     FAILED,
     LoadFrame,
@@ -25,6 +25,7 @@ from althaia.plans.plan cimport plan_of
 from althaia.plans.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
 from althaia.plans.state cimport DUMP, LOAD
 from althaia.plans.upstream cimport marshmallow
+from althaia.sinks.sink cimport Sink
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
@@ -49,7 +50,9 @@ cdef class DumpNested(DumpStep):
         self.pluck = pluck
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef DumpFrame child = self.child_of(frame)
+        return self.converted(self.child_of(frame), value, frame)
+
+    cdef object converted(self, DumpFrame child, object value, DumpFrame frame):
         if value is None:
             return None
         althaia_enter()
@@ -61,6 +64,21 @@ cdef class DumpNested(DumpStep):
         finally:
             althaia_leave()
         return self.plucked(result, child.schema, frame) if self.pluck else result
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        cdef DumpFrame child = self.child_of(frame)
+        if value is None or child.plan is None or self.pluck:
+            value = self.converted(child, value, frame)
+            if value is marshmallow.missing:
+                return False
+            sink.any(value)
+            return True
+        althaia_enter()
+        try:
+            write_with_hooks(child.plan, value, child.many, child, sink)
+        finally:
+            althaia_leave()
+        return True
 
     cdef DumpFrame child_of(self, DumpFrame frame):
         """The nested schema's frame in this call, opened by the first value."""

@@ -1,0 +1,192 @@
+"""A collection as a stream of bytes: what ``schema.dumps`` gives, without having it all at once.
+
+The objects are taken from their iterable in batches, each of which is dumped as a collection of its
+own; the texts are joined where the brackets were. So every override and hook of the schema is
+called as it always is, and what cannot be taken apart in this way is refused before the first byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from althaia import json as althaia_json
+from althaia import seam
+
+Encoder = Callable[[list[Any]], bytes]
+
+# The first batch is small, so that the first bytes come soon; the next ones fill a chunk.
+FIRST_BATCH = 16
+LARGEST_BATCH = 4096
+
+_FORMS = (json, althaia_json)
+_OWN = ("dump", "dumps", "_serialize", "_invoke_dump_processors", "_invoke_processors")
+
+
+class StreamError(TypeError):
+    """What was asked for cannot be streamed so that the bytes are those of ``schema.dumps``."""
+
+
+def stream(
+    schema: Any,
+    iterable: Iterable[Any] | AsyncIterable[Any],
+    *,
+    chunk_bytes: int = 65536,
+    lines: bool = False,
+    **options: Any,
+) -> Iterator[bytes] | AsyncIterator[bytes]:
+    """See :func:`althaia.stream`."""
+    refuse_what_is_not_taken_apart(schema, options, lines)
+    if not isinstance(chunk_bytes, int) or chunk_bytes < 1:
+        raise ValueError(f"chunk_bytes is a number of bytes, at least 1, not {chunk_bytes!r}")
+    pieces = Lines(schema, options) if lines else Array(schema, options)
+    if isinstance(iterable, AsyncIterable):
+        return _chunks_later(pieces, iterable, chunk_bytes)
+    return _chunks(pieces, iter(iterable), chunk_bytes)
+
+
+def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: bool) -> None:
+    """
+    :raises StreamError: a part of the collection does not tell what the whole would give.
+    """
+    if not seam.modules or not isinstance(schema, seam.modules["schema"]["Schema"]):
+        raise StreamError(
+            f"an instance of a compiled marshmallow's schema is needed, not {schema!r}; call "
+            "althaia.patch() before marshmallow is imported"
+        )
+    _refuse_own_methods(schema)
+    form = schema.opts.render_module
+    if form not in _FORMS:
+        raise StreamError(
+            f"{type(schema).__qualname__} is written by {getattr(form, '__name__', form)!s}, whose "
+            "text cannot be taken apart; stream with Meta.render_module = json"
+        )
+    if options.get("cls") is not None:
+        raise StreamError(
+            "an encoder class (cls=…) may write a collection in its own way; give default=… instead"
+        )
+    if lines and options.get("indent") is not None:
+        raise StreamError(
+            "one object a line and indent=… exclude each other; leave one of them out"
+        )
+    if not lines:
+        _refuse_collection_hooks(schema)
+    json.JSONEncoder(**{name: value for name, value in options.items() if name != "cls"})
+
+
+def _refuse_own_methods(schema: Any) -> None:
+    known = seam.pristine[seam.modules["schema"]["Schema"]]
+    for name in _OWN:
+        found = next((vars(b)[name] for b in type(schema).__mro__ if name in vars(b)), None)
+        if name in vars(schema) or (name in known and found is not known[name]):
+            raise StreamError(
+                f"{type(schema).__qualname__} has a {name} of its own, which may need the whole "
+                f"collection; stream with a schema that leaves {name} as it is"
+            )
+
+
+def _refuse_collection_hooks(schema: Any) -> None:
+    for tag in ("pre_dump", "post_dump"):
+        for name, for_collection, _ in schema._hooks.get(tag, ()):
+            if for_collection:
+                raise StreamError(
+                    f"{type(schema).__qualname__}.{name} is a {tag} hook with pass_collection=True "
+                    "and needs the whole collection; stream with lines=True, where each object is "
+                    "dumped alone, or without the hook"
+                )
+
+
+class Array:
+    """A JSON array: the objects of each batch without the brackets around them.
+
+    :param options: those of ``schema.dumps``.
+    """
+
+    def __init__(self, schema: Any, options: dict[str, Any]) -> None:
+        self.schema = schema
+        self.options = options
+        encoder = json.JSONEncoder(**options)
+        self.separator = encoder.item_separator.encode()
+        # What stands between the last object and the closing bracket.
+        self.end = b"]" if encoder.indent is None else b"\n]"
+        self.done = 0
+
+    def encode(self, batch: list[Any]) -> bytes:
+        """The objects' text, with what separates them from those before."""
+        try:
+            text = althaia_json.dump_bytes(self.schema, batch, many=True, **self.options)
+        except BaseException as error:
+            self.number(error)
+            raise
+        start = b"[" if self.done == 0 else self.separator
+        self.done += len(batch)
+        return start + text[1 : -len(self.end)]
+
+    def number(self, error: BaseException) -> None:
+        """Let the note about the item count from the collection's start, where there is one."""
+        notes = getattr(error, "__notes__", None)
+        head, _, index = notes[-1].rpartition(" ") if notes else ("", "", "")
+        if notes and head == "when serializing list item" and index.isdecimal():
+            notes[-1] = f"{head} {int(index) + self.done}"
+
+    def finish(self) -> bytes:
+        """What is left to be said when there are no more objects."""
+        return self.end if self.done else b"[]"
+
+
+class Lines:
+    """One object a line (NDJSON)."""
+
+    def __init__(self, schema: Any, options: dict[str, Any]) -> None:
+        self.schema = schema
+        self.options = options
+
+    def encode(self, batch: list[Any]) -> bytes:
+        dump_bytes = althaia_json.dump_bytes
+        lines = [dump_bytes(self.schema, each, many=False, **self.options) for each in batch]
+        return b"\n".join([*lines, b""])
+
+    def finish(self) -> bytes:
+        return b""
+
+
+class Batches:
+    """How many objects make a chunk, from how large the last ones were."""
+
+    def __init__(self, chunk_bytes: int) -> None:
+        self.chunk_bytes = chunk_bytes
+        self.size = FIRST_BATCH
+
+    def learn(self, objects: int, made: int) -> None:
+        fitting = self.chunk_bytes * objects // max(made, 1)
+        self.size = max(1, min(fitting, self.size * 4, LARGEST_BATCH))
+
+
+def _chunks(pieces: Array | Lines, objects: Iterator[Any], chunk_bytes: int) -> Iterator[bytes]:
+    batches = Batches(chunk_bytes)
+    while batch := list(islice(objects, batches.size)):
+        chunk = pieces.encode(batch)
+        batches.learn(len(batch), len(chunk))
+        yield chunk
+    if end := pieces.finish():
+        yield end
+
+
+async def _chunks_later(
+    pieces: Array | Lines, objects: AsyncIterable[Any], chunk_bytes: int
+) -> AsyncIterator[bytes]:
+    batches = Batches(chunk_bytes)
+    batch: list[Any] = []
+    async for each in objects:
+        batch.append(each)
+        if len(batch) >= batches.size:
+            chunk = pieces.encode(batch)
+            batches.learn(len(batch), len(chunk))
+            batch = []
+            yield chunk
+    if batch:
+        yield pieces.encode(batch)
+    if end := pieces.finish():
+        yield end

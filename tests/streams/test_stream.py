@@ -1,0 +1,227 @@
+"""A stream's bytes are those of ``schema.dumps``; what cannot be streamed is refused at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+import althaia
+import althaia.json
+from althaia.marshmallow import Schema, fields, post_dump, pre_dump
+
+
+class RowSchema(Schema):
+    number = fields.Integer()
+    text = fields.String(data_key="Text")
+    when = fields.Raw()
+
+
+class HookedSchema(RowSchema):
+    @pre_dump
+    def before(self, data: Any, **kwargs: Any) -> Any:
+        assert kwargs == {"many": True} or kwargs == {"many": False}
+        return {**data, "text": data["text"].upper()}
+
+    @post_dump(pass_original=True)
+    def after(self, data: Any, original: Any, **kwargs: Any) -> Any:
+        return {**data, "of": original["text"]}
+
+
+class CollectionSchema(RowSchema):
+    @post_dump(pass_collection=True)
+    def envelope(self, data: Any, many: bool, **kwargs: Any) -> Any:
+        return {"data": data}
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    return [{"number": n, "text": f"zeile ä {n}", "when": [n, {"n": None}]} for n in range(count)]
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"indent": 2},
+    {"indent": ""},
+    {"separators": (",", ":"), "ensure_ascii": False},
+    {"separators": ("\u00e9", "\u0416"), "sort_keys": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("schema", [RowSchema, HookedSchema])
+@pytest.mark.parametrize("chunk_bytes", [1, 500, 65536])
+@pytest.mark.parametrize("count", [0, 1, 2, 17, 2000])
+def test_joined_it_is_the_text(
+    count: int, chunk_bytes: int, schema: type[Schema], options: dict[str, Any]
+) -> None:
+    given = rows(count)
+    expected = schema().dumps(given, many=True, **options).encode()
+    chunks = list(althaia.stream(schema(), iter(given), chunk_bytes=chunk_bytes, **options))
+    assert b"".join(chunks) == expected
+    assert all(chunks)
+    if "indent" not in options:
+        lines = althaia.stream(schema(), iter(given), lines=True, **options)
+        expected_lines = [schema().dumps(row, **options).encode() + b"\n" for row in given]
+        assert b"".join(lines) == b"".join(expected_lines)
+
+
+def test_chunks_are_about_as_large_as_asked() -> None:
+    sizes = [len(chunk) for chunk in althaia.stream(RowSchema(), rows(20_000), chunk_bytes=10_000)]
+    assert sizes[0] < 5_000
+    assert all(5_000 < size < 20_000 for size in sizes[4:-2])
+
+
+def test_asynchronous_objects() -> None:
+    async def later() -> AsyncIterator[Any]:
+        for row in rows(500):
+            await asyncio.sleep(0)
+            yield row
+
+    async def collect(**options: Any) -> bytes:
+        return b"".join([c async for c in althaia.stream(RowSchema(), later(), **options)])
+
+    assert asyncio.run(collect()) == RowSchema().dumps(rows(500), many=True).encode()
+    lines = asyncio.run(collect(lines=True)).splitlines()
+    assert [json.loads(line)["number"] for line in lines] == list(range(500))
+
+
+def test_objects_are_taken_when_they_are_needed() -> None:
+    taken: list[int] = []
+
+    def lazily() -> Iterator[Any]:
+        for row in rows(10_000):
+            taken.append(row["number"])
+            yield row
+
+    stream = althaia.stream(RowSchema(), lazily(), chunk_bytes=1000)
+    assert taken == []
+    next(stream)
+    assert 0 < len(taken) <= 16
+    stream.close()  # type: ignore[attr-defined]
+    assert len(taken) <= 16
+
+
+def test_an_error_ends_the_stream() -> None:
+    given = rows(1000)
+    given[700]["when"] = {1, 2}
+    stream = althaia.stream(RowSchema(), given, chunk_bytes=1000)
+    made: list[bytes] = []
+    with pytest.raises(TypeError, match="Object of type set is not JSON serializable") as caught:
+        made.extend(stream)
+    whole = RowSchema().dumps(given[:700], many=True).encode()
+    assert whole.startswith(b"".join(made))
+    with pytest.raises(StopIteration):
+        next(stream)
+    try:
+        RowSchema().dumps(given, many=True)
+    except TypeError as error:
+        notes = getattr(error, "__notes__", None)
+        assert getattr(caught.value, "__notes__", None) == notes
+
+
+# ---- What is refused ---------------------------------------------------------------------
+
+
+class OwnDump(RowSchema):
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        return super().dump(obj, many=many)
+
+
+class OwnDumps(RowSchema):
+    def dumps(self, obj: Any, *args: Any, many: bool | None = None, **kwargs: Any) -> Any:
+        return super().dumps(obj, *args, many=many, **kwargs)
+
+
+class OtherForm(RowSchema):
+    class Meta:
+        render_module = type("form", (), {"dumps": staticmethod(repr), "__name__": "form"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "words"),
+    [
+        (CollectionSchema, {}, "envelope is a post_dump hook with pass_collection=True"),
+        (OwnDump, {}, "has a dump of its own"),
+        (OwnDumps, {"lines": True}, "has a dumps of its own"),
+        (OtherForm, {}, "render_module = json"),
+        (RowSchema, {"cls": json.JSONEncoder}, "give default="),
+        (RowSchema, {"lines": True, "indent": 2}, "leave one of them out"),
+        (lambda: RowSchema, {}, "an instance"),
+    ],
+)
+def test_what_is_refused_is_refused_at_once(schema: Any, options: Any, words: str) -> None:
+    def never() -> Iterator[Any]:
+        raise AssertionError("an object was taken")
+        yield
+
+    with pytest.raises(althaia.StreamError, match=words):
+        althaia.stream(schema(), never(), **options)
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        althaia.stream(RowSchema(), [], chunk_bytes=0)
+    with pytest.raises(TypeError, match="unknown"):
+        althaia.stream(RowSchema(), [], unknown=1)
+    with pytest.raises(TypeError, match="not iterable"):
+        althaia.stream(RowSchema(), 5)  # type: ignore[call-overload]
+
+
+def test_collection_hooks_go_line_by_line() -> None:
+    lines = b"".join(althaia.stream(CollectionSchema(), rows(2), lines=True)).splitlines()
+    assert [json.loads(line)["data"]["number"] for line in lines] == [0, 1]
+
+
+# ---- Memory -------------------------------------------------------------------------------
+
+PROGRAM = """
+import resource, sys
+import althaia
+from althaia.marshmallow import Schema, fields
+
+class Row(Schema):
+    number = fields.Integer()
+    text = fields.String()
+
+def rows(count):
+    for n in range(count):
+        yield {"number": n, "text": "row"}
+
+for count in (10_000, int(sys.argv[1])):
+    for chunk in althaia.stream(Row(), rows(count)):
+        pass
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB there")
+def test_memory_does_not_grow_with_the_length() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "300000"], capture_output=True, text=True, check=True
+    )
+    before, after = map(int, done.stdout.split())
+    assert after - before < 5 * 1024
+
+
+# ---- Bytes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schema", [RowSchema, HookedSchema, CollectionSchema, OwnDumps])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_dump_bytes(schema: type[Schema], options: dict[str, Any]) -> None:
+    for given, many in ((rows(3), True), (rows(1)[0], None)):
+        expected = schema().dumps(given, many=many, **options).encode()
+        assert althaia.json.dump_bytes(schema(), given, many=many, **options) == expected
+
+
+def test_dump_bytes_of_a_lone_surrogate() -> None:
+    row = {"text": "\ud800"}
+    assert althaia.json.dump_bytes(RowSchema(), row) == b'{"Text": "\\ud800"}'
+    with pytest.raises(UnicodeEncodeError) as caught:
+        althaia.json.dump_bytes(RowSchema(), row, ensure_ascii=False)
+    assert caught.value.object == '{"Text": "\ud800"}'
