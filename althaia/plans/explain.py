@@ -22,6 +22,7 @@ DEEPEST = 40
 
 SCHEMA_METHODS = {
     "dump": ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors"),
+    "dumps": ("dumps", "dump", "_serialize", "_invoke_dump_processors", "_invoke_processors"),
     "load": (
         "load",
         "_do_load",
@@ -127,6 +128,8 @@ class Direction:
     ``declined`` is the reason why there is no plan at all, else "". ``overridden`` are the
     schema's own methods in upstream's way, each with where it comes from; ``hooks`` the
     names of the schema's hooks by kind; ``guard`` counts what is compared once per call.
+    ``text`` is, for the schema itself and for dumping, the reason why ``dumps`` goes by way of
+    dictionaries, "" where it writes text straight from the objects; else None.
     """
 
     name: str
@@ -135,10 +138,12 @@ class Direction:
     overridden: tuple[str, ...]
     hooks: dict[str, tuple[str, ...]]
     guard: dict[str, int]
+    text: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, ready for JSON."""
-        return {
+        shown = {} if self.text is None else {"text": self.text}
+        return shown | {
             "declined": self.declined,
             "fields": [each.as_dict() for each in self.fields],
             "overridden": list(self.overridden),
@@ -157,6 +162,9 @@ class Direction:
         )
         for each in self.fields:
             yield from each.lines(f"{indent}  ")
+        if self.text is not None:
+            how = f"by way of dictionaries, because {self.text}" if self.text else "straight"
+            yield f"{indent}  to text: {how}"
         for text in self.overridden:
             yield f"{indent}  the schema's own: {text}"
         for kind, names in self.hooks.items():
@@ -300,7 +308,7 @@ class _Explainer:
         self.path.append(identity)
         try:
             directions = {
-                direction: self.direction(direction, schema, build(schema))
+                direction: self.direction(direction, schema, build(schema), bool(wanted))
                 for direction, build in self.builders.items()
                 if direction in (wanted or self.builders)
             }
@@ -309,7 +317,7 @@ class _Explainer:
         _, built = self.examine(type(schema), schema)
         return Explanation(name, many, directions.get("dump"), directions.get("load"), built)
 
-    def direction(self, direction: str, schema: Any, plan: Any) -> Direction:
+    def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Direction:
         guard = plan.guard
         return Direction(
             name=direction,
@@ -320,7 +328,28 @@ class _Explainer:
             guard={
                 name: len(getattr(guard, name)) for name in ("types", "fields", "lists", "entries")
             },
+            text=None if nested or direction == "load" else self.why_no_text(schema, plan),
         )
+
+    def why_no_text(self, schema: Any, plan: Any) -> str:
+        """Why ``dumps`` makes dictionaries first; "" where it does not."""
+        overridden = next(self.overridden("dumps", schema), "")
+        if overridden:
+            return f"the schema has its own {overridden}"
+        if not plan.straight:
+            return "its options are not upstream's kind"
+        form = schema.opts.render_module
+        if getattr(form, "dumps", None) not in _text_writers():
+            return f"it is written by {getattr(form, '__name__', form)!s}"
+        hooks = _hooks("dump", schema).get("post_dump")
+        if hooks:
+            return f"the post_dump hook {hooks[0]} is given them"
+        if plan.dict_class is not dict:
+            return f"its dictionaries are {_name(plan.dict_class)}"
+        keys = [step.key for step in plan.steps]
+        if None in keys:
+            return "a field's key is asked each time"
+        return "" if len(set(keys)) == len(keys) else "two fields have the same key"
 
     def step(self, direction: str, name: str, step: Any, outer: bool) -> FieldPath:
         nested, unresolved = None, ""
@@ -352,6 +381,12 @@ class _Explainer:
                 yield f"{name}, set on the instance"
             elif not self.upstream.has(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"
+
+
+def _text_writers() -> tuple[Any, ...]:
+    from althaia.sinks import json, msgpack, standard
+
+    return standard.DUMPS, json.dumps, msgpack.dumps
 
 
 def _source(direction: str, step: Any) -> str:

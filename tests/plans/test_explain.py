@@ -70,6 +70,7 @@ tests.plans.test_explain.Order
     unknown: nested schema, from 'unknown'  (althaia.marshmallow.fields.Nested)
       nested schema unknown: RegistryError: Class with name 'NobodyKnowsThisSchema' was not \
 found. You may need to import the class.
+    to text: by way of dictionaries, because the post_dump hook wrap is given them
     post_dump: wrap
     guard: GUARD"""
 
@@ -291,3 +292,36 @@ def test_keys_and_sources_in_words() -> None:
     assert any(
         line.startswith("whole: field's own serialize, from the field itself") for line in lines
     )
+
+
+class OwnDumps(Inner):
+    def dumps(self, *args: Any, **kwargs: Any) -> Any:
+        return super().dumps(*args, **kwargs)
+
+
+class Rendered(Inner):
+    class Meta:
+        render_module = ma
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        (Inner, ""),
+        (Order, "the post_dump hook wrap is given them"),
+        (OwnDumps, "the schema has its own dumps, of tests.plans.test_explain.OwnDumps"),
+        (Rendered, "it is written by althaia.marshmallow"),
+    ],
+)
+def test_whether_it_goes_straight_to_text(schema: type[ma.Schema], reason: str) -> None:
+    explanation = althaia.explain(schema)
+    assert explanation.dump is not None
+    assert explanation.dump.text == reason
+    assert explanation.as_dict()["dump"]["text"] == reason
+    assert ("to text: straight" in explanation.as_text()) is (reason == "")
+    before = dict(althaia.stats().get(f"tests.plans.test_explain.{schema.__name__}", {}))
+    if reason == "":
+        schema().dumps({})
+        schema().dumps({})
+        after = althaia.stats()[f"tests.plans.test_explain.{schema.__name__}"]["dump"]
+        assert after["straight"] > before.get("dump", {}).get("straight", 0)
