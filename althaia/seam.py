@@ -256,6 +256,16 @@ def load(
     return _first_call("load", schema, data, many, partial, unknown, postprocess)
 
 
+def loads(
+    schema: Any, text: Any, many: bool | None, partial: Any, unknown: Any, options: Namespace
+) -> Any:
+    """First statement of ``Schema.loads``: the loaded object(s), or DECLINED.
+
+    ``options`` are those for the render module's own ``loads``.
+    """
+    return _first_call("loads", schema, text, many, partial, unknown, options)
+
+
 def deserialize(
     schema: Any, data: Any, error_store: Any, many: bool, partial: Any, unknown: Any, index: Any
 ) -> Any:
@@ -270,5 +280,5 @@ def _first_call(name: str, *args: Any) -> Any:
 
 
 _OWN: Final = {
-    hook.__name__: hook for hook in (dump, dumps, dump_bytes, serialize, load, deserialize)
+    hook.__name__: hook for hook in (dump, dumps, dump_bytes, serialize, load, loads, deserialize)
 }

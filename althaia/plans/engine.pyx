@@ -47,6 +47,8 @@ from althaia.plans.upstream cimport Upstream, marshmallow
 from althaia.sinks.json cimport open_json
 from althaia.sinks.msgpack cimport open_msgpack
 from althaia.sinks.sink cimport Sink
+from althaia.sources.reader cimport read
+from althaia.sources.tape cimport ARRAY, Tape
 
 cdef object DECLINED = seam.DECLINED
 cdef object JSON_DUMPS = _standard.DUMPS
@@ -105,6 +107,8 @@ def connect():
     seam.dump_bytes = dump_bytes
     seam.serialize = serialize
     seam.load = load
+    if upstream.is_known("schema.Schema.loads"):
+        seam.loads = loads
     seam.deserialize = deserialize
 
 
@@ -409,6 +413,82 @@ def load(schema, data, many, partial, unknown, bint postprocess):
         althaia_leave()
 
 
+def loads(schema, text, many, partial, unknown, dict options):
+    """In ``Schema.loads``: the loaded object(s), read straight from parsed text, or DECLINED.
+
+    Where there is no plan for that, ``Schema.load`` is called as upstream does.
+    """
+    cdef LoadPlan plan
+    cdef Tape tape
+    if options or has_getter(getattr(type(schema), "opts", None)):
+        return DECLINED
+    tape = read(render_module(schema.opts), text)
+    if tape is None:
+        return DECLINED
+    plan = <LoadPlan>valid_plan(schema, LOAD)
+    if plan is None and (at_once or is_long(tape, schema, many)):
+        plan = <LoadPlan>find_anew(schema, LOAD, True)
+    if (
+        plan is None
+        or not plan.whole
+        or not plan.nestable
+        or not plannable_partial(schema.partial if partial is None else partial)
+    ):
+        return schema.load(tape.make(0), many=many, partial=partial, unknown=unknown)
+    return load_text(plan, schema, tape, many, partial, unknown)
+
+
+cdef object load_text(
+    LoadPlan plan, object schema, Tape tape, object many, object partial, object unknown
+):
+    """What :func:`load` returns for parsed text."""
+    cdef Counters counters = <Counters>plan.statistics
+    cdef LoadFrame frame
+    many = schema.many if many is None else bool(many)
+    if unknown is None:
+        unknown = schema.unknown
+    if partial is None:
+        partial = schema.partial
+    counters.calls += 1
+    counters.straight += 1
+    counters.objects += length_of(tape) if is_plainly_true(many) else 1
+    althaia_enter()
+    try:
+        frame = open_load_frame(plan, schema, many, partial, unknown)
+        frame.large = is_plainly_true(many) and length_of(tape) >= LARGE
+        frame.tape = tape
+        return load_whole(plan, None, frame, True)
+    finally:
+        althaia_leave()
+
+
+cdef bint has_getter(object attribute):
+    """Whether reading an attribute of a class from an instance runs somebody's code."""
+    return hasattr(type(attribute), "__get__")
+
+
+cdef object render_module(object options):
+    """``options.render_module`` where it is an ordinary attribute, else None."""
+    if (
+        type(options).__getattribute__ is not object.__getattribute__
+        or getattr(type(options), "render_module", None) is not None
+    ):
+        return None
+    return options.render_module
+
+
+cdef Py_ssize_t length_of(Tape tape):
+    """How many objects a text holds that is a collection of some."""
+    return tape.slots[0].size if tape.slots[0].kind == ARRAY else 1
+
+
+cdef bint is_long(Tape tape, object schema, object many):
+    """:func:`is_large` for parsed text."""
+    return length_of(tape) >= LARGE and is_plainly_true(
+        plain_many(schema) if many is None else many
+    )
+
+
 def deserialize(schema, data, error_store, bint many, partial, unknown, index):
     """``Schema._deserialize``: the deserialized object(s), or DECLINED."""
     cdef LoadPlan plan = <LoadPlan>inner_plan(schema, LOAD, data, many)
@@ -429,6 +509,6 @@ def deserialize(schema, data, error_store, bint many, partial, unknown, index):
     frame.index = index
     althaia_enter()
     try:
-        return load_items(plan, data, many, frame)
+        return load_items(plan, data, -1, many, frame)
     finally:
         althaia_leave()

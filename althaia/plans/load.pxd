@@ -1,4 +1,6 @@
 from althaia.plans.plan cimport Plan
+from althaia.sources.keys cimport Keys
+from althaia.sources.tape cimport Tape
 
 # What a step returns when the value is not valid.
 cdef object FAILED
@@ -20,8 +22,16 @@ cdef class LoadFrame:
     cdef list sub_partials
     cdef list children
     cdef bint index_errors
+    # Where the input is parsed text: its tape, the slot of what the call was given, that of the
+    # object at hand, those of its values by step, and its dictionary if somebody was given it.
+    cdef Tape tape
+    cdef Py_ssize_t root
+    cdef Py_ssize_t record
+    cdef Py_ssize_t* places
+    cdef object shown
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
+    cdef object shown_input(self, object key, object data)
     cdef bint may_be_missing(self, str name) except -1
 
 
@@ -40,9 +50,13 @@ cdef class LoadStep:
     cdef readonly list post_load
     cdef readonly tuple checks
     cdef readonly str why
+    cdef bint walks
     cdef object convert(self, object value, object data, LoadFrame frame)
     cdef object own(self, object value, object data, LoadFrame frame)
     cdef object load(self, object value, object data, LoadFrame frame)
+    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame)
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame)
+    cdef object finish(self, object value, LoadFrame frame)
     cdef object ask_field(self, object value, object data, LoadFrame frame)
     cdef object validate(self, object value, LoadFrame frame)
 
@@ -52,6 +66,7 @@ cdef class LoadPlan(Plan):
     cdef readonly set keys
     cdef readonly bint unique_keys
     cdef readonly bint shows_input
+    cdef readonly Keys text_keys
 
 
 cdef LoadFrame open_load_frame(
@@ -59,7 +74,9 @@ cdef LoadFrame open_load_frame(
 )
 cdef object own_load(object field, object value, object key, object data, LoadFrame frame)
 cdef object fail(LoadFrame frame, object messages, object valid_data)
-cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame)
+cdef object load_items(
+    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
+)
 cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess)
 cdef object load_whole_or_fail(
     LoadPlan plan, object data, LoadFrame frame, bint postprocess

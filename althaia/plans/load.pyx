@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 cimport cython
 from cpython.dict cimport PyDict_DelItem, PyDict_GetItemWithError
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 
@@ -23,6 +24,8 @@ from althaia.plans.primitives cimport althaia_tick
 from althaia.plans.state cimport LOAD
 from althaia.plans.templates cimport Template, althaia_put
 from althaia.plans.upstream cimport marshmallow
+from althaia.sources.keys cimport Keys
+from althaia.sources.tape cimport ARRAY, RECORD, Tape, after
 
 
 class Failed:
@@ -55,6 +58,9 @@ cdef bint is_flat(object messages):
 @cython.freelist(16)
 cdef class LoadFrame:
 
+    def __dealloc__(self):
+        PyMem_Free(self.places)
+
     cdef object failed(self, object error):
         """Note what a ValidationError says; anything else that was made to be raised is."""
         if not isinstance(error, marshmallow.ValidationError):
@@ -85,6 +91,17 @@ cdef class LoadFrame:
                 return 0
         self.store.store_error(messages, field_name, index=self.index)
         return 0
+
+    cdef object shown_input(self, object key, object data):
+        """The input that a field's own method is given: where it is text, made now.
+
+        The steps after this one read what they are given, which the method may have changed.
+        """
+        if data is not None or key is None or self.tape is None:
+            return data
+        if self.shown is None:
+            self.shown = self.tape.keep(self.record)
+        return self.shown
 
     cdef bint may_be_missing(self, str name) except -1:
         """Whether ``partial`` lets the field be absent."""
@@ -199,6 +216,7 @@ cdef class LoadStep:
 
     cdef object own(self, object value, object data, LoadFrame frame):
         """Let the field's own ``_deserialize`` do it."""
+        data = frame.shown_input(self.key, data)
         return own_load(self.field, value, self.key, data, frame)
 
     cdef object load(self, object value, object data, LoadFrame frame):
@@ -217,21 +235,44 @@ cdef class LoadStep:
                     value = function(value)
             if value is None and self.allow_none:
                 return None
-            value = self.convert(value, data, frame)
-            if value is not FAILED and self.checks is not None:
-                value = self.validate(value, frame)
-            if value is not FAILED and self.post_load is not None:
-                for function in self.post_load:
-                    value = function(value)
-            return value
+            return self.finish(self.convert(value, data, frame), frame)
         except marshmallow.ValidationError as error:
             return frame.failed(error)
+
+    cdef object finish(self, object value, LoadFrame frame):
+        """What ``field.deserialize`` does with what ``_deserialize`` has returned."""
+        if value is not FAILED and self.checks is not None:
+            value = self.validate(value, frame)
+        if value is not FAILED and self.post_load is not None:
+            for function in self.post_load:
+                value = function(value)
+        return value
+
+    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        """What :meth:`load` returns for the value at a slot."""
+        if (
+            not self.walks
+            or self.opaque
+            or self.pre_load is not None
+            or tape.slots[at].kind < ARRAY
+            or tape.made_at(at) is not None
+        ):
+            return self.load(tape.keep(at), None, frame)
+        try:
+            return self.finish(self.walk(tape, at, frame), frame)
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
+
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        """What :meth:`convert` returns for the container at a slot; for steps that ``walks``."""
+        return self.convert(tape.keep(at), None, frame)
 
     cdef object ask_field(self, object value, object data, LoadFrame frame):
         cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
         if self.key is None:
             # Inside another field: upstream gives it the value and nothing else.
             return self.field.deserialize(value, **kwargs)
+        data = frame.shown_input(self.key, data)
         return self.field.deserialize(value, self.key, data, **kwargs)
 
     cdef object validate(self, object value, LoadFrame frame):
@@ -307,7 +348,8 @@ cdef class LoadPlan(Plan):
 
     :param silent_errors: ``handle_error`` is upstream's, which does nothing.
 
-    ``shows_input`` says that a field's own method is given the input, and may change it.
+    ``shows_input`` says that a field's own method is given the input, and may change it;
+    ``text_keys`` are the keys of the steps where parsed text can be asked for them, else None.
     """
 
     def __init__(self, tuple steps, Guard guard, *, bint silent_errors=False, **what):
@@ -316,6 +358,8 @@ cdef class LoadPlan(Plan):
         self.keys = {step.key for step in steps}
         self.unique_keys = len(self.keys) == len(steps)
         self.shows_input = not all(step.narrow for step in steps)
+        if self.unique_keys and all(type(key) is str for key in self.keys):
+            self.text_keys = Keys(tuple([step.key for step in steps]))
         targets = [step.target for step in steps]
         if (
             self.dict_class is dict
@@ -328,15 +372,25 @@ cdef class LoadPlan(Plan):
 # ---- Objects ------------------------------------------------------------------------
 
 
-cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
-    """What ``Schema._deserialize`` returns for one object; errors go to the frame's store."""
+cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame):
+    """What ``Schema._deserialize`` returns for one object; errors go to the frame's store.
+
+    The object is ``data``, or what stands at slot ``at`` of the frame's tape if that is not -1.
+    """
     cdef object result
-    cdef bint plain = type(data) is dict
-    cdef bint full = plain and plan.template is not None and plan.template.full
+    cdef bint text = at >= 0, others = False
+    cdef bint plain, full
     cdef Py_ssize_t found = 0, i, size = len(plan.steps)
     cdef LoadStep step
     cdef PyObject* entry
     cdef object value
+    if text and not is_readable(plan, frame.tape, at):
+        data = frame.tape.keep(at)
+        text = False
+    if text:
+        others = open_record(plan, at, frame)
+    plain = text or type(data) is dict
+    full = plain and plan.template is not None and plan.template.full
     if full:
         result = plan.template.start()
     else:
@@ -346,7 +400,14 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
         return result
     for i in range(size):
         step = <LoadStep>PyTuple_GET_ITEM(plan.steps, i)
-        if plain:
+        if text and frame.shown is not None:
+            data = frame.shown
+            text = False
+            found = -1
+        if text:
+            at = frame.places[i]
+            value = marshmallow.missing if at < 0 else None
+        elif plain:
             entry = PyDict_GetItemWithError(data, step.key)
             if entry is NULL:
                 value = marshmallow.missing
@@ -363,7 +424,12 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
             if frame.sub_partials is not None:
                 # A list of its own for each, as upstream makes it: hooks are given it.
                 frame.kwargs = {"partial": list(frame.sub_partials[i])}
-        value = step.load(value, data, frame)
+        if not text or at < 0:
+            value = step.load(value, data, frame)
+        elif frame.tape.slots[at].kind < ARRAY:
+            value = step.load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
+        else:
+            value = step.read(frame.tape, at, frame)
         if value is FAILED:
             value = frame.valid_data or marshmallow.missing
             frame.store_error(frame.messages, step.key)
@@ -376,11 +442,40 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
             marshmallow.set_value(result, step.target, value)
         else:
             result[step.target] = value
-    if frame.unknown != "exclude" and not (
-        plain and plan.unique_keys and not plan.shows_input and found == len(<dict>data)
-    ):
-        load_unknown(plan, data, result, frame)
+    if frame.unknown != "exclude":
+        if text and frame.shown is None:
+            if others:
+                read_unknown(plan, result, frame)
+        elif (
+            text
+            or not plain
+            or not plan.unique_keys
+            or plan.shows_input
+            or found != len(<dict>data)
+        ):
+            load_unknown(plan, frame.shown if text else data, result, frame)
     return result
+
+
+cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
+    """Whether a plan finds its keys at a slot: in an object that nobody has been given."""
+    return (
+        plan.text_keys is not None
+        and tape.slots[at].kind == RECORD
+        and tape.made_at(at) is None
+    )
+
+
+cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
+    """Find the values of an object in parsed text; whether it has keys that no step asks for."""
+    if frame.places is NULL:
+        # One more: room for nothing is no room.
+        frame.places = <Py_ssize_t*>PyMem_Malloc((len(plan.steps) + 1) * sizeof(Py_ssize_t))
+        if frame.places is NULL:
+            raise MemoryError()
+    frame.record = at
+    frame.shown = None
+    return plan.text_keys.place(frame.tape, at, frame.places)
 
 
 cdef int load_unknown(LoadPlan plan, object data, object result, LoadFrame frame) except -1:
@@ -395,12 +490,31 @@ cdef int load_unknown(LoadPlan plan, object data, object result, LoadFrame frame
     return 0
 
 
-cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
-    """What ``Schema._deserialize`` returns."""
+cdef int read_unknown(LoadPlan plan, object result, LoadFrame frame) except -1:
+    """The same for the object at hand of parsed text."""
+    cdef dict entries = frame.tape.entries(frame.record)
+    for key in set(entries) - plan.keys:
+        althaia_tick()
+        if frame.unknown == "include":
+            result[key] = frame.tape.keep(entries[key])
+        elif frame.unknown == "raise":
+            frame.store_error([frame.schema.error_messages["unknown"]], key)
+    return 0
+
+
+cdef object load_items(
+    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
+):
+    """What ``Schema._deserialize`` returns for ``data``, or for slot ``at`` if that is not -1."""
     cdef list results
     cdef Py_ssize_t index = 0
     if not many:
-        return load_one(plan, data, frame)
+        return load_one(plan, data, at, frame)
+    if at >= 0 and (frame.tape.slots[at].kind != ARRAY or frame.tape.made_at(at) is not None):
+        data = frame.tape.keep(at)
+        at = -1
+    if at >= 0:
+        return read_items(plan, at, frame)
     results = []
     index_before = frame.index
     if type(data) is not list and not marshmallow.is_sequence_but_not_string(data):
@@ -410,8 +524,25 @@ cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
         althaia_tick()
         if frame.index_errors:
             frame.index = index
-        results.append(load_one(plan, each, frame))
+        results.append(load_one(plan, each, -1, frame))
         index += 1
+    frame.index = index_before
+    return results
+
+
+cdef object read_items(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
+    """The same for an array of parsed text."""
+    cdef list results = []
+    cdef Py_ssize_t index = 0, end = frame.tape.slots[at].content.next
+    index_before = frame.index
+    at += 1
+    while at < end:
+        althaia_tick()
+        if frame.index_errors:
+            frame.index = index
+        results.append(load_one(plan, None, at, frame))
+        index += 1
+        at = after(frame.tape, at)
     frame.index = index_before
     return results
 
@@ -483,11 +614,29 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
     return fail(frame, errors, result) if errors else result
 
 
+cdef bint hooks_see_input(object hooks) except -1:
+    """Whether a hook of a load is given its input, or upstream's code that calls one is."""
+    if hooks.get("pre_load") or hooks.get("validates_schema"):
+        return True
+    for _, _, config in hooks.get("post_load", ()):
+        if config.get("pass_original", False):
+            return True
+    return False
+
+
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
-    """What ``Schema._do_load`` returns, or FAILED with errors and result in the frame."""
-    cdef object errors = None, result = None, processed = data
+    """What ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
+
+    Where the input is text, ``data`` is None and the frame knows the slot.
+    """
+    cdef object errors = None, result = None, processed
     cdef bint preprocessed = True
+    cdef Py_ssize_t at = -1 if frame.tape is None else frame.root
     cdef object hooks = hooks_of(plan.hooks, "pre_load")
+    if at >= 0 and hooks_see_input(plan.hooks):
+        data = frame.tape.keep(at)
+        at = -1
+    processed = data
     if hooks:
         try:
             processed = invoke_both(hooks, data, data, frame)
@@ -505,7 +654,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
                 "cannot access local variable 'processed_data' where it is not associated "
                 "with a value"
             )
-        result = load_items(plan, processed, True if frame.many else False, frame)
+        result = load_items(plan, processed, at, True if frame.many else False, frame)
         validate_schema(result, data, frame)
         errors = None if frame.store is None else frame.store.errors
         if not errors and postprocess:
@@ -525,6 +674,8 @@ cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postpro
     cdef object result = load_whole_or_fail(plan, data, frame, postprocess)
     if result is not FAILED:
         return result
+    if frame.tape is not None:
+        data = frame.tape.keep(frame.root)
     error = marshmallow.ValidationError(frame.messages, data=data, valid_data=frame.valid_data)
     frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
     raise error

@@ -60,10 +60,25 @@ cdef class Tape:
     cdef int grow(self) except -1
     cdef object make(self, Py_ssize_t at)
     cdef object keep(self, Py_ssize_t at)
+    cdef object made_at(self, Py_ssize_t at)
     cdef object scalar(self, const Slot* slot)
     cdef object make_array(self, Py_ssize_t at)
     cdef object make_record(self, Py_ssize_t at)
+    cdef dict entries(self, Py_ssize_t at)
     cdef object key(self, const Slot* slot)
+
+
+cdef bint is_text(Tape tape, const Slot* slot, object known) noexcept
+cdef uint32_t mixed_text(Tape tape, const Slot* slot) noexcept
+
+
+cdef inline uint32_t mixed(const unit* text, uint32_t size) noexcept:
+    """A number that is mostly another one for other text; ``size`` is not 0."""
+    cdef uint32_t number = size * 31 + text[0]
+    number = number * 31 + text[size - 1]
+    number = number * 31 + text[size >> 1]
+    number = number * 31 + text[size >> 2]
+    return number ^ (number >> 7)
 
 
 cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:

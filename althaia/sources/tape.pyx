@@ -73,10 +73,9 @@ cdef class Tape:
         """The value at a slot, as the standard library makes it."""
         if self.slots[at].kind < ARRAY:
             return self.scalar(&self.slots[at])
-        if self.made is not None:
-            found = self.made.get(at)
-            if found is not None:
-                return found
+        found = self.made_at(at)
+        if found is not None:
+            return found
         if self.slots[at].kind == ARRAY:
             return self.make_array(at)
         return self.make_record(at)
@@ -89,6 +88,10 @@ cdef class Tape:
                 self.made = {}
             self.made[at] = value
         return value
+
+    cdef object made_at(self, Py_ssize_t at):
+        """The container that somebody has been given for a slot, or None."""
+        return None if self.made is None else self.made.get(at)
 
     cdef object make_array(self, Py_ssize_t at):
         cdef list items = []
@@ -112,6 +115,16 @@ cdef class Tape:
             key = self.key(&self.slots[at])
             value = self.make(at + 1)
             PyDict_SetItem(entries, key, value)
+            at = after(self, at + 1)
+        return entries
+
+    cdef dict entries(self, Py_ssize_t at):
+        """The slots of a record's values by key."""
+        cdef dict entries = {}
+        cdef Py_ssize_t end = self.slots[at].content.next
+        at += 1
+        while at < end:
+            entries[self.key(&self.slots[at])] = at + 1
             at = after(self, at + 1)
         return entries
 
@@ -153,12 +166,7 @@ cdef class Tape:
             self.memo = <PyObject**>PyMem_Calloc(MEMO_SIZE, sizeof(PyObject*))
             if self.memo is NULL:
                 raise MemoryError()
-        if self.width == 1:
-            place = &self.memo[place_of[uint8_t](<const uint8_t*>self.text, slot)]
-        elif self.width == 2:
-            place = &self.memo[place_of[uint16_t](<const uint16_t*>self.text, slot)]
-        else:
-            place = &self.memo[place_of[uint32_t](<const uint32_t*>self.text, slot)]
+        place = &self.memo[mixed_text(self, slot) % MEMO_SIZE]
         if place[0] is not NULL and is_text(self, slot, <object>place[0]):
             return <object>place[0]
         key = plain_text(self, slot)
@@ -168,15 +176,14 @@ cdef class Tape:
         return key
 
 
-cdef inline uint32_t place_of(const unit* text, const Slot* slot) noexcept:
-    """Where the key at a slot is remembered."""
-    cdef const unit* at = text + slot.content.start
-    cdef uint32_t size = slot.size
-    cdef uint32_t mixed = size * 31 + at[0]
-    mixed = mixed * 31 + at[size - 1]
-    mixed = mixed * 31 + at[size >> 1]
-    mixed = mixed * 31 + at[size >> 2]
-    return (mixed ^ (mixed >> 7)) % MEMO_SIZE
+cdef uint32_t mixed_text(Tape tape, const Slot* slot) noexcept:
+    """:func:`mixed` for the text at a slot."""
+    cdef Py_ssize_t start = slot.content.start
+    if tape.width == 1:
+        return mixed[uint8_t](<const uint8_t*>tape.text + start, slot.size)
+    if tape.width == 2:
+        return mixed[uint16_t](<const uint16_t*>tape.text + start, slot.size)
+    return mixed[uint32_t](<const uint32_t*>tape.text + start, slot.size)
 
 
 cdef bint is_text(Tape tape, const Slot* slot, object known) noexcept:

@@ -43,7 +43,9 @@ def test_the_seam_patches_fit_the_older_line_too(
 ) -> None:
     seam = [patch for patch in queue if patch.header["Reason"] == "seam"]
     assert len(seam) >= 5
-    assert all(patch.applies_to(older_line.version) for patch in seam)
+    # There the text that is loaded has another name, and its patch is this line's alone.
+    late = [patch.name for patch in seam if not patch.applies_to(older_line.version)]
+    assert late == ["seam-loads.patch"]
 
 
 def test_logic_stays_out_of_seam_patches(queue: list[patching.Patch]) -> None:

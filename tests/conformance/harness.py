@@ -11,7 +11,8 @@ and raised values, the log, warnings and watched objects are compared as the des
 "equal". Every scenario runs against our copy twice: with plans built at first use, and with
 every call left to upstream's own code (only the latter where there is no engine: the pure
 build). A scenario that dumps runs a third time with ``schema.dumps`` in the place of each
-``schema.dump``, so that what goes straight to text is compared as well.
+``schema.dump``, so that what goes straight to text is compared as well; one that loads what JSON
+can say, with ``schema.loads`` in the place of each ``schema.load``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import pytest
 from althaia import marshmallow as ours
 from althaia import seam
 from tests.conformance.describe import Describer, Description, lines
+from tests.conformance.text import loads_for_load
 
 if upstream is ours or not upstream.__spec__ or upstream.Schema is ours.Schema:
     raise RuntimeError(
@@ -204,6 +206,7 @@ def difference(expected: Outcome, actual: Outcome) -> str:
 # ---- Through text ---------------------------------------------------------------------
 
 TEXT = "text"
+FROM_TEXT = "from-text"
 # The bodies of classes have it not.
 _OPTIMIZED = inspect.CO_OPTIMIZED
 
@@ -228,9 +231,9 @@ def _renamed(code: CodeType) -> CodeType:
     )
 
 
-def _dumps_something(code: CodeType) -> bool:
-    return "dump" in code.co_names or any(
-        isinstance(each, CodeType) and each.co_flags & _OPTIMIZED and _dumps_something(each)
+def _mentions(code: CodeType, name: str) -> bool:
+    return name in code.co_names or any(
+        isinstance(each, CodeType) and each.co_flags & _OPTIMIZED and _mentions(each, name)
         for each in code.co_consts
     )
 
@@ -267,16 +270,35 @@ def compare(function: Scenario, *, plans: bool = engine is not None, **arguments
         raise AssertionError(f"the libraries differ:\n{text}")
 
 
+def compare_from_text(function: Scenario, **arguments: object) -> None:
+    """The same with plans, and ``schema.loads`` in the place of ``schema.load``.
+
+    :raises AssertionError: with the difference as text.
+    """
+    with loads_for_load(upstream) as texts:
+        expected = run(function, upstream, **arguments)
+    if not texts:
+        return
+    with loads_for_load(ours), plans_at_once():
+        actual = run(function, ours, **arguments)
+    text = difference(expected, actual)
+    if text:
+        raise AssertionError(f"the libraries differ in loading {texts!r}:\n{text}")
+
+
 def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., None]:
     """Make a test of ``function(ma, log, **parameters)``; parameters come from pytest."""
     parameters = list(inspect.signature(function).parameters.values())[2:]
     if engine is not None and isinstance(function, FunctionType):
-        modes = [*modes, *([TEXT] if _dumps_something(function.__code__) else [])]
+        names = {TEXT: "dump", FROM_TEXT: "load"}
+        modes = [*modes, *(m for m, name in names.items() if _mentions(function.__code__, name))]
 
     def test(mode: str, **arguments: object) -> None:
         __tracebackhide__ = True
         if mode == TEXT:
             compare(through_text(function), **arguments)
+        elif mode == FROM_TEXT:
+            compare_from_text(function, **arguments)
         else:
             compare(function, plans=mode == "plans", **arguments)
 

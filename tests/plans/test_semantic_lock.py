@@ -57,8 +57,11 @@ IRRELEVANT: dict[str, tuple[str, ...]] = {
     "called by plans, or by what they call, as it is": (
         r"class_registry\.(get_class|register)",
         r"fields\.Nested\._nested_normalized_option",
-        r"schema\.Schema\.(_run_validator|dumps|loads|validate)",
+        r"schema\.Schema\.(_run_validator|dumps|validate)",
         r"exceptions\.ValidationError\.(messages_dict|normalized_messages)",
+    ),
+    "text is loaded without a dictionary only where it means what it meant: engine.connect": (
+        r"schema\.Schema\.loads",
     ),
     "marks a method by decorators.set_hook, which bites": (
         r"decorators\.(post_dump|post_load|pre_dump|pre_load|validates|validates_schema)",

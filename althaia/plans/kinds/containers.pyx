@@ -16,6 +16,7 @@ from althaia.plans.nested cimport own_field
 from althaia.plans.primitives cimport althaia_has_simple_keys, althaia_tick
 from althaia.plans.upstream cimport marshmallow
 from althaia.sinks.sink cimport Sink, expected_items
+from althaia.sources.tape cimport ARRAY, Tape, after
 
 from althaia.plans.analyse import Kind, inner_dump_step, inner_load_step
 from althaia.plans.analysis import Opaque, check_truth
@@ -202,6 +203,7 @@ cdef class LoadList(LoadStep):
 
     def __init__(self, field, *, LoadStep item, **place):
         LoadStep.__init__(self, field, **place)
+        self.walks = True
         self.item = item
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -221,6 +223,26 @@ cdef class LoadList(LoadStep):
             else:
                 items.append(loaded)
             index += 1
+        return items if errors is None else fail(frame, errors, items)
+
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        cdef list items = []
+        cdef dict errors = None
+        cdef Py_ssize_t index = 0, end = tape.slots[at].content.next
+        if tape.slots[at].kind != ARRAY:
+            return self.convert(tape.keep(at), None, frame)
+        at += 1
+        while at < end:
+            althaia_tick()
+            loaded = self.item.read(tape, at, frame)
+            if loaded is FAILED:
+                if errors is None:
+                    errors = {}
+                note_item(frame, items, errors, index)
+            else:
+                items.append(loaded)
+            index += 1
+            at = after(tape, at)
         return items if errors is None else fail(frame, errors, items)
 
     def inner(self):

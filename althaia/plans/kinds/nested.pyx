@@ -26,6 +26,7 @@ from althaia.plans.primitives cimport althaia_enter, althaia_is_simply_true, alt
 from althaia.plans.state cimport DUMP, LOAD
 from althaia.plans.upstream cimport marshmallow
 from althaia.sinks.sink cimport Sink
+from althaia.sources.tape cimport ARRAY, Tape
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
@@ -133,18 +134,39 @@ cdef class LoadNested(LoadStep):
         LoadStep.__init__(self, field, **place)
         self.site = site
         self.pluck = pluck
+        self.walks = True
 
     cdef object convert(self, object value, object data, LoadFrame frame):
+        return self.load_nested(value, None, -1, data, frame)
+
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        return self.load_nested(None, tape, at, None, frame)
+
+    cdef object load_nested(
+        self, object value, Tape tape, Py_ssize_t at, object data, LoadFrame frame
+    ):
+        """What the nested schema makes of a value, or of a slot where there is a tape."""
         cdef LoadFrame child
         cdef bint many
         partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
         if frame.children[self.site] is None:
             field = nested_field(self.field, frame.schema)
             if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
+                if tape is not None:
+                    value = tape.keep(at)
+                data = frame.shown_input(self.key, data)
                 return own_load(field, value, self.key, data, frame)
         child = self.child_of(frame, partial)
         many = True if child.schema.many or self.field.many else False
-        if many and type(value) is not list and not marshmallow.is_collection(value):
+        if tape is not None and (
+            self.pluck
+            or child.plan is None
+            or many != (tape.slots[at].kind == ARRAY)
+            or not althaia_is_simply_true(type(child.schema))
+        ):
+            value = tape.keep(at)
+            tape = None
+        if many and tape is None and type(value) is not list and not marshmallow.is_collection(value):
             return frame.failed(
                 self.field.make_error("type", input=value, type=value.__class__.__name__)
             )
@@ -159,6 +181,8 @@ cdef class LoadNested(LoadStep):
             return self.load_by_call(value, partial, frame)
         althaia_enter()
         try:
+            child.tape = tape
+            child.root = at
             return self.load_by_plan(child, value, frame)
         finally:
             althaia_leave()

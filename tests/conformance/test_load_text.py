@@ -1,0 +1,334 @@
+"""``Schema.loads``: what stands in the text and nowhere else; see also the mode ``from-text``,
+in which every scenario that loads goes through it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import engine, scenario
+
+MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
+
+
+def both(function: Any) -> Any:
+    return scenario(function, MODES)
+
+
+def order_of(ma: Any, **meta: Any) -> Any:
+    fields = ma.fields
+
+    class Item(ma.Schema):
+        sku = fields.String(required=True)
+        count = fields.Integer(validate=ma.validate.Range(min=1))
+
+        class Meta:
+            unknown = meta.get("inner", ma.RAISE)
+
+    class Order(ma.Schema):
+        number = fields.Integer(data_key="id")
+        note = fields.String(allow_none=True)
+        items = fields.List(fields.Nested(Item))
+        first = fields.Nested(Item)
+        raw = fields.Raw()
+        table = fields.Dict(keys=fields.String(), values=fields.Nested(Item))
+        skus = fields.Pluck(Item, "sku", many=True)
+        several = fields.Nested(Item, many=True)
+        place = fields.String(attribute="where.place")
+
+        class Meta:
+            unknown = meta.get("unknown", ma.RAISE)
+
+    return Order
+
+
+TEXTS = {
+    "whole": """ {"id": 7, "note": "é\\n", "items": [{"sku": "a", "count": 2}, {"sku": "b"}],
+        "first": {"count": 3, "sku": "c"}, "raw": {"deep": [1, {"x": null}]},
+        "table": {"k": {"sku": "d"}}, "skus": ["e", "f"], "several": [{"sku": "g"}],
+        "place": "here"} """,
+    "other order": '{"raw": 1.5, "note": null, "id": "3"}',
+    "empty": "{}",
+    "twice": '{"id": 1, "note": "a", "id": 2, "x": 1, "x": 2}',
+    "twice nested": '{"first": {"sku": "a"}, "first": {"sku": "b", "count": 0}, "raw": [1]}',
+    "escaped keys": '{"\\u0069d": 5, "n\\u006fte": "\\ud83d\\ude00", "\\u00e9": 1, "": 2}',
+    "wide": '{"id": 1, "note": "日本", "日": 1, "items": [{"sku": "日", "é": 2}]}',
+    "widest": '{"note": "😀", "id": 1, "unknown": ["😀"], "first": {"sku": "x"}}',
+    "latin": '{"note": "é", "id": 1, "ü": {"a": 1}, "first": {"sku": "ß", "count": 1}}',
+    "unknown": '{"c": [1], "a": {"x": 1}, "b": 1, "id": 1, "d": {"y": []}, "items": [{"z": 1}]}',
+    "wrong": '{"id": "x", "note": 5, "items": [{"count": 0}, 3, null, {"sku": "a"}], "first": []}',
+    "wrong kinds": '{"items": {"a": 1}, "first": [{"sku": "a"}], "table": [1], "skus": "a"}',
+    "wrong inside": '{"several": {"sku": "a"}, "raw": null, "table": {"a": {"x": 1}, "b": []}}',
+    "big": '{"id": 123456789012345678901234567890, "raw": 1e400, "note": 1.5}',
+    "constants": '{"id": NaN, "raw": [NaN, Infinity, -Infinity], "note": true}',
+    "list": '[{"id": 1}, {"id": "x", "q": 1}, 3, [], null, {"id": 2, "raw": [1]}]',
+    "empty list": "[]",
+    "null": "null",
+    "number": "5",
+    "text": '"x"',
+    "deep": '{"raw": ' + "[" * 100 + "]" * 100 + ', "id": 1}',
+    "nothing": "",
+    "cut": '{"id": 1',
+    "wrong at the end": '{"id": "x", "raw": {}}}',
+    "trailing comma": '{"id": "x",}',
+    "bytes": '{"id": 1, "note": "é", "raw": ["日"]}'.encode(),
+    "utf-16": '{"id": 1, "note": "é"}'.encode("utf-16"),
+    "mark": b'\xef\xbb\xbf{"id": 1}',
+    "bytearray": bytearray(b'{"id": 1, "raw": {}}'),
+    "no utf-8": b'{"id": "\xff"}',
+    "no text": 5,
+}
+
+
+def show(log: Any, load: Any, *args: Any, **options: Any) -> None:
+    """What it returns; of a failure also the data, which may hold what the result holds."""
+    found = log.attempt(load, *args, **options)
+    if hasattr(found, "valid_data"):
+        log("said", found.messages, found.data, found.valid_data)
+    if isinstance(found, json.JSONDecodeError):
+        log("said", found.msg, found.doc, found.pos, found.lineno, found.colno)
+
+
+@pytest.mark.parametrize("unknown", ["raise", "exclude", "include"])
+@pytest.mark.parametrize("text", TEXTS)
+@both
+def test_texts(ma: Any, log: Any, text: str, unknown: str) -> None:
+    schema = order_of(ma, unknown=unknown, inner=unknown)()
+    for options in ({}, {"many": True}, {"partial": True}, {"partial": ("first.sku", "id")}):
+        show(log, schema.loads, TEXTS[text], **options)
+    show(log, schema.loads, TEXTS[text], unknown="include")
+    show(log, schema.loads, TEXTS[text], many=True, unknown="exclude")
+
+
+@both
+def test_nothing_runs_before_the_end_of_the_text(ma: Any, log: Any) -> None:
+    class Loud(ma.Schema):
+        a = ma.fields.Integer(validate=lambda value: log("validator", value))
+        b = ma.fields.Function(deserialize=lambda value: log("function", value))
+
+        @ma.pre_load
+        def before(self, data: Any, **kwargs: Any) -> Any:
+            log("pre_load", data)
+            return data
+
+    for text in ('{"a": 1, "b": 2}', '{"a": 1, "b": 2}}', '{"a": 1, "b": [1, 2, }'):
+        show(log, Loud().loads, text)
+
+
+@both
+def test_a_field_changes_what_it_is_given(ma: Any, log: Any) -> None:
+    class Greedy(ma.fields.Field):
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            log("given", value, attr, data)
+            data["c"] = {"n": 40}
+            data["new"] = [1]
+            data["b"]["n"] = "changed"
+            return data
+
+    class Inner(ma.Schema):
+        n = ma.fields.Integer()
+
+    class Outer(ma.Schema):
+        b = ma.fields.Nested(Inner)
+        a = Greedy()
+        c = ma.fields.Nested(Inner)
+        d = ma.fields.Raw()
+
+    for unknown in ("raise", "include", "exclude"):
+        schema = Outer(unknown=unknown)
+        show(log, schema.loads, '{"a": [1], "b": {"n": 1}, "d": {"e": 1}}')
+        show(log, schema.loads, '[{"a": [1], "b": {"n": 1}}, {"b": {"n": "x"}}]', many=True)
+        show(log, schema.loads, '{"d": [], "b": {"n": "x"}, "a": {}, "c": {"n": "y"}}')
+
+
+@both
+def test_who_sees_the_same_object(ma: Any, log: Any) -> None:
+    seen = []
+
+    def keep(value: Any) -> None:
+        seen.append(value)
+        value["more"] = [1]
+        raise ma.ValidationError("no")
+
+    class Twice(ma.Schema):
+        a = ma.fields.Raw(data_key="x", validate=keep)
+        b = ma.fields.Nested(ma.Schema.from_dict({"y": ma.fields.Raw()}), data_key="z")
+
+        def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+            log("same", data["x"] is seen[-1], data is error.data, data)
+
+    show(log, Twice().loads, '{"x": {"y": [2]}, "z": {"y": {"q": 1}, "w": 1}}')
+    show(log, Twice().loads, '{"x": {}, "z": {"y": [1]}}')
+
+
+@both
+def test_two_fields_of_one_key(ma: Any, log: Any) -> None:
+    class Pair(ma.Schema):
+        a = ma.fields.Raw(data_key="x")
+        b = ma.fields.Raw(data_key="x")
+        c = ma.fields.Nested(ma.Schema.from_dict({"n": ma.fields.Integer()}), data_key="x")
+
+    found = Pair().loads('{"x": {"n": 1}}')
+    log("same", found["a"] is found["b"], found)
+    show(log, Pair().loads, '{"x": {"n": 1}, "y": 2}')
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("original", [False, True])
+@both
+def test_hooks(ma: Any, log: Any, many: bool, original: bool) -> None:
+    class Hooked(ma.Schema):
+        a = ma.fields.Integer()
+        r = ma.fields.Raw()
+
+        @ma.post_load(pass_collection=many, pass_original=original)
+        def after(self, *args: Any, **kwargs: Any) -> Any:
+            log("post_load", args, kwargs, [each is args[0] for each in args])
+            return args[0]
+
+        @ma.validates("a")
+        def check(self, value: Any, **kwargs: Any) -> None:
+            log("validates", value, kwargs)
+            if value == 3:
+                raise ma.ValidationError("three")
+
+    class Validated(Hooked):
+        @ma.validates_schema(pass_collection=many, pass_original=original)
+        def check_all(self, *args: Any, **kwargs: Any) -> None:
+            log("validates_schema", args, kwargs)
+
+    class Before(Validated):
+        @ma.pre_load(pass_collection=many)
+        def before(self, data: Any, **kwargs: Any) -> Any:
+            log("pre_load", data, kwargs)
+            return data
+
+    for cls in (Hooked, Validated, Before):
+        for text in ('{"a": 1, "r": [1]}', '{"a": 3, "r": {}}', '{"a": "x", "q": 1}'):
+            show(log, cls().loads, text)
+            show(log, cls(many=True).loads, f"[{text}, {text}]")
+
+
+@pytest.mark.parametrize("name", ["load", "_do_load", "_deserialize", "loads", "get_attribute"])
+@both
+def test_methods_of_the_users(ma: Any, log: Any, name: str) -> None:
+    def own(self: Any, *args: Any, **kwargs: Any) -> Any:
+        log(name, args, sorted(kwargs))
+        return getattr(super(Own, self), name)(*args, **kwargs)
+
+    Own = type("Own", (ma.Schema,), {name: own, "a": ma.fields.Integer()})
+    show(log, Own().loads, '{"a": "1"}')
+    show(log, Own().loads, '[{"a": "x"}]', many=True)
+    Parent = ma.Schema.from_dict(
+        {"n": ma.fields.Nested(Own), "l": ma.fields.List(ma.fields.Nested(Own))}
+    )
+    show(log, Parent().loads, '{"n": {"a": 1}, "l": [{"a": 2}, {"a": "x"}]}')
+
+
+@both
+def test_a_method_of_the_instance(ma: Any, log: Any) -> None:
+    schema = ma.Schema.from_dict({"a": ma.fields.Integer()})()
+    show(log, schema.loads, '{"a": 1}')
+    schema.load = lambda *args, **kwargs: (args, kwargs)
+    show(log, schema.loads, '{"a": 1}')
+    del schema.load
+    show(log, schema.loads, '{"a": 1}')
+
+
+@both
+def test_options_of_json(ma: Any, log: Any) -> None:
+    schema = ma.Schema.from_dict({"a": ma.fields.Raw()})()
+    for options in (
+        {"parse_float": str},
+        {"parse_int": str},
+        {"parse_constant": str},
+        {"object_hook": lambda found: {"a": [*found]}},
+        {"object_pairs_hook": lambda pairs: {"a": pairs}},
+        {"cls": json.JSONDecoder},
+        {"strict": False},
+        {"object_hook": None},
+        {"nonsense": 1},
+    ):
+        show(log, schema.loads, '{"a": [1, 2.5, NaN, "\t"]}', **options)
+
+
+@both
+def test_a_json_of_the_users(ma: Any, log: Any) -> None:
+    class Module:
+        @staticmethod
+        def loads(text: Any, **options: Any) -> Any:
+            log("loads", text, options)
+            return {"a": 5}
+
+    class Other(ma.Schema):
+        a = ma.fields.Integer()
+
+        class Meta:
+            render_module = Module
+
+    class Plain(ma.Schema):
+        a = ma.fields.Integer()
+
+    show(log, Other().loads, "anything", option=1)
+    schema = Plain()
+    show(log, schema.loads, '{"a": 1}')
+    log.patch(json, "loads", Module.loads)
+    show(log, schema.loads, '{"a": 1}')
+
+
+@both
+def test_options_class_with_a_property(ma: Any, log: Any) -> None:
+    class Options(ma.SchemaOpts):
+        @property
+        def render_module(self) -> Any:
+            log("asked")
+            return json
+
+        @render_module.setter
+        def render_module(self, value: Any) -> None:
+            log("set")
+
+    class Own(ma.Schema):
+        OPTIONS_CLASS = Options
+        a = ma.fields.Integer()
+
+    show(log, Own().loads, '{"a": "1"}')
+
+
+@both
+def test_a_schema_inside_itself(ma: Any, log: Any) -> None:
+    class Node(ma.Schema):
+        name = ma.fields.String(required=True)
+        child = ma.fields.Nested(lambda: Node(), allow_none=True)
+        children = ma.fields.List(ma.fields.Nested(lambda: Node(exclude=("child",))))
+
+    for text in (
+        '{"name": "a", "child": {"name": "b", "child": {"child": null}}}',
+        '{"name": "a", "children": [{"name": "b", "children": [{"name": 1}, {"x": []}]}]}',
+        '{"name": "a", "child":' * 30 + "{}" + "}" * 30,
+        '{"name": "a", "child":' * 80 + "{}" + "}" * 80,
+    ):
+        show(log, Node().loads, text)
+
+
+@both
+def test_index_errors_and_dict_class(ma: Any, log: Any) -> None:
+    class Ordered(dict):  # type: ignore[type-arg]
+        pass
+
+    class Own(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.String(load_default="x")
+        c = ma.fields.Raw(load_default=list)
+
+        dict_class = Ordered
+
+        class Meta:
+            index_errors = False
+
+    for text in ('[{"a": "x"}, {"a": 1, "d": 2}]', '[{"a": 1}]', '{"a": 1}'):
+        show(log, Own().loads, text, many=True)
+        show(log, Own().loads, text)
