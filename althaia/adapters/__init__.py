@@ -1,6 +1,8 @@
 """What althaia knows about other libraries: one module for each, loaded when it is needed.
 
-A library that an application does not use is never imported; neither is its module here.
+A library that an application does not use is never imported; neither is its module here. Those
+that this one names are readers, found by the engine; the others (Flask, Starlette, …) are
+imported by who wants them.
 """
 
 from __future__ import annotations

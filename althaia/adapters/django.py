@@ -1,0 +1,78 @@
+"""Django: responses straight from a schema and objects.
+
+::
+
+    def orders(request):
+        return SchemaStream(OrderSchema(), Order.objects.iterator())
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Iterable
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpResponse, StreamingHttpResponse
+
+import althaia
+from althaia import json as althaia_json
+
+
+class SchemaResponse(HttpResponse):
+    """What ``JsonResponse(schema.dump(obj, many=many), safe=False)`` sends, straight from the
+    objects.
+
+    :param schema: a marshmallow schema instance.
+    :param obj: the object, or a collection of them with ``many``.
+    :param json_dumps_params: further options of :func:`json.dumps`.
+    :param response: ``status``, ``headers`` and the rest, as Django's responses take them.
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        obj: Any,
+        *,
+        many: bool | None = None,
+        json_dumps_params: dict[str, Any] | None = None,
+        **response: Any,
+    ) -> None:
+        response.setdefault("content_type", "application/json")
+        options = _options(json_dumps_params)
+        super().__init__(
+            content=althaia_json.dump_bytes(schema, obj, many=many, **options), **response
+        )
+
+
+class SchemaStream(StreamingHttpResponse):
+    """A response that dumps while it is sent, in the space of one chunk.
+
+    The body is that of ``JsonResponse(schema.dump(list(iterable), many=True), safe=False)``;
+    with ``lines`` it is one object a line (NDJSON).
+
+    :param iterable: the objects, an async iterable (under ASGI) or another; read once, lazily.
+    :param chunk_bytes: the size of the chunks, in bytes; the last one is smaller.
+    :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`).
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        iterable: Iterable[Any] | AsyncIterable[Any],
+        *,
+        lines: bool = False,
+        chunk_bytes: int = 65536,
+        json_dumps_params: dict[str, Any] | None = None,
+        **response: Any,
+    ) -> None:
+        options = _options(json_dumps_params)
+        chunks = althaia.stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
+        response.setdefault("content_type", "application/x-ndjson" if lines else "application/json")
+        super().__init__(chunks, **response)
+
+
+def _options(given: dict[str, Any] | None) -> dict[str, Any]:
+    return {"default": DjangoJSONEncoder().default, **(given or {})}
+
+
+__all__ = ["SchemaResponse", "SchemaStream"]

@@ -1,0 +1,156 @@
+"""Flask: JSON text by althaia behind ``jsonify``, and responses straight from objects.
+
+One line, once, where the application is made::
+
+    from althaia.adapters.flask import use
+
+    use(app)
+
+From then on ``jsonify``, returned dictionaries and lists, ``flask.json.dumps`` and everything
+built on them (flask-smorest, APIFlask, Flask-Marshmallow, Flask-AppBuilder) are written by
+:func:`althaia.json.dumps`: the same characters as before, sorted keys, ``default``, debug
+indentation and the newline at the end included. Quart has the same provider classes;
+:mod:`althaia.adapters.quart` has the same function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, TypeVar
+
+from flask import current_app, stream_with_context
+from flask.json.provider import DefaultJSONProvider
+
+import althaia
+from althaia import json as althaia_json
+
+_App = TypeVar("_App")
+
+
+class JSONProvider(DefaultJSONProvider):
+    """Flask's default provider, with the text written and read by althaia.
+
+    Settings (``sort_keys``, ``ensure_ascii``, ``compact``, ``default``, ``mimetype``) mean
+    what they mean there. For an application class of your own::
+
+        class App(Flask):
+            json_provider_class = JSONProvider
+    """
+
+    def dumps(self, obj: Any, **kwargs: Any) -> str:
+        """The JSON text of a value; the arguments are those of :func:`json.dumps`."""
+        return althaia_json.dumps(obj, **self.options(**kwargs))
+
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        """The value of a JSON text; the arguments are those of :func:`json.loads`."""
+        return althaia_json.loads(s, **kwargs)
+
+    def options(self, **given: Any) -> dict[str, Any]:
+        """The options of ``dumps``: what is given, then the provider's settings."""
+        return {
+            "default": self.default,
+            "ensure_ascii": self.ensure_ascii,
+            "sort_keys": self.sort_keys,
+            **given,
+        }
+
+    def response_options(self) -> dict[str, Any]:
+        """The options with which ``response`` writes: compact, or indented in debug mode."""
+        if (self.compact is None and self._app.debug) or self.compact is False:
+            return self.options(indent=2)
+        return self.options(separators=(",", ":"))
+
+
+def use(app: _App) -> _App:
+    """Have an application's JSON written and read by althaia.
+
+    The provider keeps its settings and, where its class is derived from Flask's default one,
+    that class's own ``default`` and ``response``.
+
+    :param app: the Flask application (or Quart's); its ``json`` is replaced.
+    :returns: the application.
+    :raises TypeError: the application's provider writes or reads JSON itself (by another
+        library, say): there is nothing to speed up without changing what it writes.
+
+    ::
+
+        app = use(Flask(__name__))
+    """
+    before = app.json  # type: ignore[attr-defined]
+    kind = type(before)
+    if isinstance(before, JSONProvider):
+        return app
+    for name in ("dumps", "loads"):
+        if getattr(kind, name, None) is not getattr(DefaultJSONProvider, name):
+            raise TypeError(
+                f"the JSON provider {kind.__module__}.{kind.__qualname__} has a {name} of its "
+                f"own, which althaia.adapters.flask.use() would replace. Keep it, or derive it "
+                f"from althaia.adapters.flask.JSONProvider."
+            )
+    bases = (JSONProvider,) if kind is DefaultJSONProvider else (JSONProvider, kind)
+    after = type("JSONProvider", bases, {"__module__": __name__})(app)
+    vars(after).update(vars(before))
+    app.json = after  # type: ignore[attr-defined]
+    return app
+
+
+def schema_response(schema: Any, obj: Any, *, many: bool | None = None) -> Any:
+    """What ``jsonify(schema.dump(obj, many=many))`` gives, written straight from the objects.
+
+    :param schema: a marshmallow schema instance.
+    :param obj: the object, or a collection of them with ``many``.
+    :returns: a response of the application's ``response_class``.
+    :raises RuntimeError: outside an application context.
+
+    ::
+
+        @app.get("/orders")
+        def orders():
+            return schema_response(OrderSchema(many=True), session.scalars(select(Order)))
+    """
+    provider: Any = current_app.json
+    if not _writes_as_we_do(provider):
+        return provider.response(schema.dump(obj, many=many))
+    body = althaia_json.dump_bytes(schema, obj, many=many, **provider.response_options())
+    return current_app.response_class(body + b"\n", mimetype=provider.mimetype)
+
+
+def stream_response(
+    schema: Any, iterable: Iterable[Any], *, lines: bool = False, chunk_bytes: int = 65536
+) -> Any:
+    """A response that dumps while it is sent, in the space of one chunk.
+
+    The body is what ``jsonify(schema.dump(list(iterable), many=True))`` has; with ``lines``
+    it is one object a line (NDJSON). The request's context stays open meanwhile.
+
+    :param iterable: the objects; read once, lazily.
+    :param chunk_bytes: the size of the chunks, in bytes; the last one is smaller.
+    :returns: a response of the application's ``response_class``.
+    :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`).
+    """
+    provider: Any = current_app.json
+    options: dict[str, Any] = {}
+    if _writes_as_we_do(provider):
+        options = provider.options(separators=(",", ":")) if lines else provider.response_options()
+    chunks: Iterator[bytes] = althaia.stream(
+        schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options
+    )
+    body = chunks if lines else chain(chunks, (b"\n",))
+    mimetype = "application/x-ndjson" if lines else getattr(provider, "mimetype", None)
+    return current_app.response_class(
+        stream_with_context(body), mimetype=mimetype or "application/json"
+    )
+
+
+def _writes_as_we_do(provider: Any) -> bool:
+    """Whether a provider's text is ours: nobody has overridden what writes it."""
+    kind = type(provider)
+    return (
+        isinstance(provider, JSONProvider)
+        and kind.dumps is JSONProvider.dumps
+        and kind.response is DefaultJSONProvider.response
+    )
+
+
+__all__ = ["JSONProvider", "schema_response", "stream_response", "use"]

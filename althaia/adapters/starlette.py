@@ -1,0 +1,89 @@
+"""Starlette and FastAPI: responses straight from a schema and objects.
+
+::
+
+    @app.get("/orders")
+    def orders() -> Response:
+        return SchemaResponse(OrderSchema(many=True), session.scalars(select(Order)))
+
+In FastAPI, return the response itself: what a route returns otherwise goes through
+``jsonable_encoder`` first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Iterable
+from typing import Any
+
+from starlette.responses import JSONResponse as StarletteJSONResponse
+from starlette.responses import StreamingResponse
+
+import althaia
+from althaia import json as althaia_json
+
+OPTIONS: dict[str, Any] = {
+    "ensure_ascii": False,
+    "allow_nan": False,
+    "indent": None,
+    "separators": (",", ":"),
+}
+"""How Starlette's own ``JSONResponse`` writes."""
+
+
+class JSONResponse(StarletteJSONResponse):
+    """Starlette's ``JSONResponse``, its text written by althaia: the same bytes.
+
+    For a whole application: ``FastAPI(default_response_class=JSONResponse)``.
+    """
+
+    def render(self, content: Any) -> bytes:
+        """The body for a value."""
+        return althaia_json.dumps(content, **OPTIONS).encode("utf-8")
+
+
+class SchemaResponse(StarletteJSONResponse):
+    """What ``JSONResponse(schema.dump(obj, many=many))`` sends, straight from the objects.
+
+    :param schema: a marshmallow schema instance.
+    :param obj: the object, or a collection of them with ``many``.
+    :param response: ``status_code``, ``headers``, ``media_type`` and ``background``, as
+        Starlette's responses take them.
+    """
+
+    def __init__(self, schema: Any, obj: Any, *, many: bool | None = None, **response: Any) -> None:
+        self._schema = schema
+        self._many = many
+        super().__init__(obj, **response)
+
+    def render(self, content: Any) -> bytes:
+        """The body for the object."""
+        return althaia_json.dump_bytes(self._schema, content, many=self._many, **OPTIONS)
+
+
+class SchemaStream(StreamingResponse):
+    """A response that dumps while it is sent, in the space of one chunk.
+
+    The body is that of ``JSONResponse(schema.dump(list(iterable), many=True))``; with
+    ``lines`` it is one object a line (NDJSON).
+
+    :param iterable: the objects, an async iterable or another; read once, lazily. An ordinary
+        one is read in Starlette's thread pool.
+    :param chunk_bytes: the size of the chunks, in bytes; the last one is smaller.
+    :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`).
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        iterable: Iterable[Any] | AsyncIterable[Any],
+        *,
+        lines: bool = False,
+        chunk_bytes: int = 65536,
+        **response: Any,
+    ) -> None:
+        chunks = althaia.stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **OPTIONS)
+        response.setdefault("media_type", "application/x-ndjson" if lines else "application/json")
+        super().__init__(chunks, **response)
+
+
+__all__ = ["JSONResponse", "SchemaResponse", "SchemaStream"]

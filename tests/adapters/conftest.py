@@ -1,0 +1,80 @@
+"""Values and schemas that the adapters' tests share."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import decimal
+import uuid
+from typing import Any
+
+import pytest
+
+from althaia import marshmallow as ma
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: float
+
+
+class Html:
+    def __html__(self) -> str:
+        return "<b>ü & \u2028</b>"
+
+
+VALUES: list[Any] = [
+    None,
+    True,
+    0,
+    -1.5e300,
+    "plain",
+    'quotes " and \\ and </script> \x00\x1f\x7f ü € 😀 \ud800',
+    [],
+    {},
+    [1, [2, [3]], {"z": 1, "a": [True, None]}],
+    {"b": 1, "a": {"d": 2, "c": [1.0, float("inf"), float("nan")]}},
+    dt.date(2024, 2, 29),
+    dt.datetime(2024, 2, 29, 12, 30, 15, 123456, tzinfo=dt.UTC),
+    decimal.Decimal("1.20"),
+    uuid.UUID(int=2**100 + 7),
+    Point(1, 2.5),
+    [Html()],
+    (1, 2),
+]
+
+
+class LineSchema(ma.Schema):
+    sku = ma.fields.String()
+    price = ma.fields.Decimal(places=2, as_string=True)
+
+
+class OrderSchema(ma.Schema):
+    z_id = ma.fields.Integer()
+    made = ma.fields.DateTime()
+    note = ma.fields.String()
+    lines = ma.fields.List(ma.fields.Nested(LineSchema))
+    extra = ma.fields.Raw()
+    amount = ma.fields.Float()
+
+
+def order(number: int) -> dict[str, Any]:
+    return {
+        "z_id": number,
+        "made": dt.datetime(2024, 1, 1, 10, number % 60, tzinfo=dt.UTC),
+        "note": f"Größe {number} \u2028 <b>",
+        "lines": [{"sku": f"s{i}", "price": decimal.Decimal("9.999")} for i in range(number % 4)],
+        "extra": {"b": number, "a": [None, "ü"]},
+        "amount": number / 7,
+    }
+
+
+@pytest.fixture
+def schema() -> Any:
+    return OrderSchema()
+
+
+@pytest.fixture
+def orders() -> list[dict[str, Any]]:
+    return [order(number) for number in range(50)]

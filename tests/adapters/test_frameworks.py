@@ -1,0 +1,181 @@
+"""Frameworks on top of Flask, and connexion: one line, and their responses keep their bytes.
+
+Each application is made twice, with Flask's provider and with ours, and asked the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+import pytest
+
+flask = pytest.importorskip("flask")
+
+import marshmallow  # noqa: E402
+
+from althaia import json as althaia_json  # noqa: E402
+from althaia.adapters.flask import use  # noqa: E402
+
+
+class PetSchema(marshmallow.Schema):
+    id = marshmallow.fields.Integer()
+    name = marshmallow.fields.String(required=True)
+    weight = marshmallow.fields.Float()
+
+
+PETS = [{"name": f"Müsli {i} <&>", "id": i, "weight": i / 3} for i in range(20)]
+
+
+@pytest.fixture
+def written() -> Iterator[mock.Mock]:
+    """Counts what althaia.json.dumps writes."""
+    with mock.patch.object(althaia_json, "dumps", wraps=althaia_json.dumps) as dumps:
+        yield dumps
+
+
+def compare(make: Callable[[], Any], paths: list[str], written: mock.Mock) -> None:
+    """The same answers from both, and the second application's written by us."""
+    plain, ours = make(), use(make())
+    for path in paths:
+        expected = plain.test_client().get(path)
+        assert expected.status_code == 200, expected.get_data()
+        written.reset_mock()
+        answer = ours.test_client().get(path)
+        assert answer.get_data() == expected.get_data()
+        assert answer.headers == expected.headers
+        assert written.called, f"{path} was not written by althaia"
+
+
+def test_flask_smorest(written: mock.Mock) -> None:
+    smorest = pytest.importorskip("flask_smorest")
+
+    def make() -> Any:
+        app = flask.Flask("shop")
+        app.config.update(API_TITLE="t", API_VERSION="1", OPENAPI_VERSION="3.0.3")
+        blueprint = smorest.Blueprint("pets", "pets")
+
+        @blueprint.route("/pets")
+        @blueprint.response(200, PetSchema(many=True))
+        def pets() -> Any:
+            return PETS
+
+        smorest.Api(app).register_blueprint(blueprint)
+        return app
+
+    compare(make, ["/pets"], written)
+
+
+def test_apiflask(written: mock.Mock) -> None:
+    apiflask = pytest.importorskip("apiflask")
+
+    def make() -> Any:
+        app = apiflask.APIFlask("shop")
+
+        @app.get("/pets")
+        @app.output(PetSchema(many=True))
+        def pets() -> Any:
+            return PETS
+
+        return app
+
+    compare(make, ["/pets", "/openapi.json"], written)
+
+
+def test_flask_marshmallow(written: mock.Mock) -> None:
+    flask_marshmallow = pytest.importorskip("flask_marshmallow")
+
+    def make() -> Any:
+        app = flask.Flask("shop")
+        extension = flask_marshmallow.Marshmallow(app)
+
+        class Pet(extension.Schema):  # type: ignore[name-defined, misc]
+            name = marshmallow.fields.String()
+            link = extension.URLFor("pets")
+
+        app.add_url_rule("/pets", "pets", lambda: Pet(many=True).jsonify(PETS))
+        return app
+
+    compare(make, ["/pets"], written)
+
+
+def test_flask_appbuilder(written: mock.Mock) -> None:
+    api = pytest.importorskip("flask_appbuilder.api")
+    from flask_appbuilder import AppBuilder
+    from flask_appbuilder.utils.legacy import get_sqla_class
+
+    class PetApi(api.BaseApi):  # type: ignore[name-defined, misc]
+        resource_name = "pets"
+
+        @api.expose("/all")
+        def all(self) -> Any:
+            return self.response(200, result=PetSchema(many=True).dump(PETS), count=len(PETS))
+
+    def make() -> Any:
+        app = flask.Flask("shop")
+        app.config.update(
+            SECRET_KEY="not a secret", SQLALCHEMY_DATABASE_URI="sqlite://", WTF_CSRF_ENABLED=False
+        )
+        database = get_sqla_class()()
+        with app.app_context():
+            database.init_app(app)
+            builder = AppBuilder(app, database.session)
+            builder.add_api(PetApi)
+        return app
+
+    logging.disable(logging.CRITICAL)
+    try:
+        compare(make, ["/api/v1/pets/all"], written)
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+SPECIFICATION = {
+    "openapi": "3.0.0",
+    "info": {"title": "t", "version": "1"},
+    "paths": {
+        "/pets": {
+            "get": {
+                "operationId": "tests.adapters.test_frameworks.connexion_pets",
+                "responses": {"200": {"description": "all", "content": {"application/json": {}}}},
+            }
+        }
+    },
+}
+
+
+def connexion_pets() -> Any:
+    import datetime as dt
+    import decimal
+    import uuid
+
+    return [
+        *PetSchema(many=True).dump(PETS),
+        {"at": dt.datetime(2024, 1, 2), "of": uuid.UUID(int=3), "for": decimal.Decimal("1.5")},
+    ]
+
+
+@pytest.mark.parametrize("kind", ["FlaskApp", "AsyncApp"])
+def test_connexion(kind: str, written: mock.Mock) -> None:
+    connexion = pytest.importorskip("connexion")
+    from althaia.adapters.connexion import Jsonifier
+
+    def answer(jsonifier: Any = None) -> tuple[int, bytes, str]:
+        app = getattr(connexion, kind)(__name__, **({"jsonifier": jsonifier} if jsonifier else {}))
+        if jsonifier and kind == "FlaskApp":
+            use(app.app)
+        app.add_api(SPECIFICATION)
+        with app.test_client() as client:
+            response = client.get("/pets")
+        return response.status_code, response.content, response.headers["content-type"]
+
+    expected = answer()
+    written.reset_mock()
+    # What connexion itself takes for each kind of application.
+    assert (
+        answer(Jsonifier(flask.json, indent=2) if kind == "FlaskApp" else Jsonifier()) == expected
+    )
+    assert expected[0] == 200
+    assert written.called

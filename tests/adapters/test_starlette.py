@@ -1,0 +1,79 @@
+"""Starlette's responses, byte for byte, from values and from schemas."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from starlette.responses import JSONResponse as Plain
+
+from althaia.adapters.starlette import (
+    JSONResponse,
+    SchemaResponse,
+    SchemaStream,
+)
+from tests.adapters.conftest import VALUES
+
+
+def outcome(call: Callable[[], Any]) -> object:
+    try:
+        response = call()
+    except Exception as error:
+        return type(error), str(error), getattr(error, "__notes__", None)
+    return response.body, response.raw_headers
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_response_has_the_same_bytes(value: object) -> None:
+    assert outcome(lambda: JSONResponse(value)) == outcome(lambda: Plain(value))
+
+
+def test_a_schema_response_is_the_response_of_the_dump(schema: Any, orders: list[Any]) -> None:
+    for obj, many in ((orders[3], None), (orders, True), ([], True)):
+        expected = Plain(schema.dump(obj, many=many), status_code=201)
+        answer = SchemaResponse(schema, obj, many=many, status_code=201)
+        assert (answer.body, answer.raw_headers) == (expected.body, expected.raw_headers)
+        assert answer.status_code == 201
+
+
+def body_of(response: Any) -> list[bytes]:
+    async def collect() -> list[bytes]:
+        return [chunk async for chunk in response.body_iterator]
+
+    return asyncio.run(collect())
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_stream_is_the_response_of_the_dumped_list(
+    schema: Any, orders: list[Any], asynchronous: bool
+) -> None:
+    async def later() -> AsyncIterator[Any]:
+        for each in orders:
+            yield each
+
+    source: Any = later() if asynchronous else iter(orders)
+    response = SchemaStream(schema, source, chunk_bytes=512)
+    chunks = body_of(response)
+    assert b"".join(chunks) == Plain(schema.dump(orders, many=True)).body
+    assert len(chunks) > 5
+    assert response.media_type == "application/json"
+
+
+def test_fastapi_sends_the_same_bytes(schema: Any, orders: list[Any]) -> None:
+    fastapi = pytest.importorskip("fastapi")
+    client = pytest.importorskip("fastapi.testclient")
+    app = fastapi.FastAPI()
+    app.add_api_route("/plain", lambda: Plain(schema.dump(orders, many=True)))
+    app.add_api_route("/schema", lambda: SchemaResponse(schema, orders, many=True))
+    app.add_api_route("/stream", lambda: SchemaStream(schema, orders))
+    with client.TestClient(app) as browser:
+        expected = browser.get("/plain")
+        for path in ("/schema", "/stream"):
+            answer = browser.get(path)
+            assert answer.content == expected.content
+            assert answer.headers["content-type"] == expected.headers["content-type"]
