@@ -14,8 +14,8 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse, StreamingHttpResponse
 
-import althaia
 from althaia import json as althaia_json
+from althaia.streams import stream
 
 
 class SchemaResponse(HttpResponse):
@@ -66,7 +66,7 @@ class SchemaStream(StreamingHttpResponse):
         **response: Any,
     ) -> None:
         options = _options(json_dumps_params)
-        chunks = althaia.stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
+        chunks = stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
         response.setdefault("content_type", "application/x-ndjson" if lines else "application/json")
         super().__init__(chunks, **response)
 

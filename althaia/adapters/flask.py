@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 from flask import current_app, stream_with_context
 from flask.json.provider import DefaultJSONProvider
 
-import althaia
 from althaia import json as althaia_json
+from althaia.streams import stream
 
 _App = TypeVar("_App")
 
@@ -133,7 +133,7 @@ def stream_response(
     options: dict[str, Any] = {}
     if _writes_as_we_do(provider):
         options = provider.options(separators=(",", ":")) if lines else provider.response_options()
-    chunks: Iterator[bytes] = althaia.stream(
+    chunks: Iterator[bytes] = stream(
         schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options
     )
     body = chunks if lines else chain(chunks, (b"\n",))

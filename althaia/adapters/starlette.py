@@ -18,8 +18,8 @@ from typing import Any
 from starlette.responses import JSONResponse as StarletteJSONResponse
 from starlette.responses import StreamingResponse
 
-import althaia
 from althaia import json as althaia_json
+from althaia.streams import stream
 
 OPTIONS: dict[str, Any] = {
     "ensure_ascii": False,
@@ -81,7 +81,7 @@ class SchemaStream(StreamingResponse):
         chunk_bytes: int = 65536,
         **response: Any,
     ) -> None:
-        chunks = althaia.stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **OPTIONS)
+        chunks = stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **OPTIONS)
         response.setdefault("media_type", "application/x-ndjson" if lines else "application/json")
         super().__init__(chunks, **response)
 
