@@ -15,7 +15,7 @@ indentation and the newline at the end included. Quart has the same provider cla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -40,7 +40,8 @@ class JSONProvider(DefaultJSONProvider):
 
     def dumps(self, obj: Any, **kwargs: Any) -> str:
         """The JSON text of a value; the arguments are those of :func:`json.dumps`."""
-        return althaia_json.dumps(obj, **self.options(**kwargs))
+        text: str = althaia_json.dumps(obj, **self.options(**kwargs))
+        return text
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
         """The value of a JSON text; the arguments are those of :func:`json.loads`."""
@@ -133,9 +134,7 @@ def stream_response(
     options: dict[str, Any] = {}
     if _writes_as_we_do(provider):
         options = provider.options(separators=(",", ":")) if lines else provider.response_options()
-    chunks: Iterator[bytes] = stream(
-        schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options
-    )
+    chunks: Any = stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
     body = chunks if lines else chain(chunks, (b"\n",))
     mimetype = "application/x-ndjson" if lines else getattr(provider, "mimetype", None)
     return current_app.response_class(

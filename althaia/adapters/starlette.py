@@ -38,7 +38,8 @@ class JSONResponse(StarletteJSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The body for a value."""
-        return althaia_json.dumps(content, **OPTIONS).encode("utf-8")
+        text: str = althaia_json.dumps(content, **OPTIONS)
+        return text.encode("utf-8")
 
 
 class SchemaResponse(StarletteJSONResponse):
