@@ -121,7 +121,7 @@ class Info:
         count = sum(module.compiled for module in self.modules)
         if not count:
             return "no: it works, but is not accelerated"
-        text = f"{count} of {len(self.modules)} modules"
+        text = "all modules" if self.compiled else f"{count} of {len(self.modules)} modules"
         if self.cython:
             text += f", by Cython {self.cython}"
         if self.stale:

@@ -1,7 +1,7 @@
-"""poetry-core as the build backend, plus the two things it has no setting for.
+"""poetry-core as the build backend, plus the three things it has no setting for.
 
-A pure build (``ALTHAIA_PURE_BUILD=1``) is tagged ``py3-none-any``, and an editable install
-gets the start-up file that a wheel carries.
+A pure build (``ALTHAIA_PURE_BUILD=1``) is tagged ``py3-none-any``, an editable install gets the
+start-up file that a wheel carries, and a wheel says under which licences upstream's files are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any
 from poetry.core.masonry import api
 
 from buildtools import wheel
+from buildtools.layout import Layout
 from buildtools.pipeline import is_pure
+from buildtools.upstream import LICENCES, PACKAGE
 
 Settings = dict[str, Any] | None
 
@@ -32,14 +34,23 @@ def build_wheel(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     """Build a wheel; see PEP 517."""
-    if not is_pure(os.environ):
-        name: str = api.build_wheel(wheel_directory, config_settings, metadata_directory)
-        return name
-    # Elsewhere first: under its first name it would replace a compiled wheel.
+    # Elsewhere first: a pure one would replace a compiled one under its first name.
     with tempfile.TemporaryDirectory(dir=wheel_directory) as folder:
-        name = api.build_wheel(folder, config_settings, metadata_directory)
-        pure = wheel.make_pure(Path(folder) / name)
-        return pure.replace(Path(wheel_directory) / pure.name).name
+        path: Path = Path(folder) / api.build_wheel(folder, config_settings, metadata_directory)
+        generated = Layout(Path.cwd()).generated
+        wheel.add_licences(
+            path,
+            {
+                f"{PACKAGE}/{name}": (generated / name).read_bytes()
+                for name in LICENCES
+                if (generated / name).is_file()
+            },
+        )
+        if is_pure(os.environ):
+            path = wheel.make_pure(path)
+        path = path.replace(Path(wheel_directory) / path.name)
+    name: str = path.name
+    return name
 
 
 def build_editable(

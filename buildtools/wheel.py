@@ -35,6 +35,25 @@ def add_files(path: Path, added: Mapping[str, bytes]) -> None:
         _rewrite(path, lambda files: files.update(added))
 
 
+def add_licences(path: Path, licences: Mapping[str, bytes]) -> None:
+    """Put licence texts where an installer and a reader of the metadata look for them.
+
+    :param licences: by their names below the folder of licences, ``marshmallow/LICENSE``
+    """
+
+    def add(files: dict[str, bytes]) -> None:
+        metadata = next(name for name in files if name.endswith(".dist-info/METADATA"))
+        folder = metadata.removesuffix("METADATA") + "licenses/"
+        files.update({folder + name: text for name, text in licences.items()})
+        first = re.search(rb"^License-File: ", files[metadata], re.MULTILINE)
+        assert first is not None
+        lines = b"".join(b"License-File: %s\n" % name.encode() for name in licences)
+        text = files[metadata]
+        files[metadata] = text[: first.start()] + lines + text[first.start() :]
+
+    _rewrite(path, add)
+
+
 def _rewrite(path: Path, change: Callable[[dict[str, bytes]], None]) -> None:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist()}

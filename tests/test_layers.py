@@ -22,7 +22,7 @@ LAYERS: list[set[str]] = [
     {"status"},
     {"bulk"},
     {"__init__", "startup"},
-    {"cli", "pytest_plugin"},
+    {"cli", "pytest_plugin", "_pyinstaller"},
     {"__main__"},
 ]
 """From the bottom up. A part may import what lies below it, and itself. The public API

@@ -20,7 +20,6 @@ def test_what_the_build_reads_is_in_it(sdist: Path) -> None:
     for folder, pattern in (
         ("buildtools", "*.py"),
         ("patches", "*.patch"),
-        ("althaia", "**/*_cy.py"),
         ("althaia", "**/*.pyx"),
         ("althaia", "**/*.pxd"),
         ("althaia", "**/*.h"),

@@ -1,0 +1,85 @@
+"""An application frozen by PyInstaller runs on the compiled copy, plans and all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import althaia
+
+pytest.importorskip("PyInstaller", reason="only where PyInstaller supports the interpreter")
+
+PROGRAM = """
+import json, sys
+import althaia
+althaia.patch()
+import marshmallow
+from marshmallow import Schema, fields
+
+class Author(Schema):
+    name = fields.String()
+
+class Quote(Schema):
+    text = fields.String(required=True)
+    day = fields.Date()
+    price = fields.Decimal(as_string=True)
+    ip = fields.IP()
+    authors = fields.List(fields.Nested(Author))
+
+data = {"text": "x", "day": "2020-01-02", "price": "1.50", "ip": "10.0.0.1",
+        "authors": [{"name": "a"}]}
+loaded = [Quote().load(data) for _ in range(4)]
+dumped = [Quote().dump(each) for each in loaded]
+info = althaia.info()
+print(json.dumps({
+    "frozen": bool(getattr(sys, "frozen", False)),
+    "ours": sys.modules["althaia.marshmallow"] is marshmallow,
+    "same": dumped == [data] * 4,
+    "compiled": info.compiled,
+    "plans": info.plans,
+    "upstream": info.upstream,
+    "calls": sum(side["calls"] for each in althaia.stats().values() for side in each.values()),
+    "modules": [name for name in sys.modules if name.startswith(("pytest", "rich"))],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("frozen")
+    (folder / "shop.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN", "shop.py"],
+        cwd=folder,
+        env={**os.environ, "PYINSTALLER_CONFIG_DIR": str(folder / "config")},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "dist" / "shop" / ("shop.exe" if sys.platform == "win32" else "shop")
+
+
+@pytest.mark.skipif(
+    not althaia.info().compiled, reason="a pure build is an ordinary package to PyInstaller"
+)
+def test_a_frozen_application(application: Path, tmp_path: Path) -> None:
+    done = subprocess.run([application], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said.pop("calls") >= 4
+    assert said == {
+        "frozen": True,
+        "ours": True,
+        "same": True,
+        "compiled": True,
+        "plans": "on",
+        "upstream": "4.4.0",
+        "modules": [],
+    }
