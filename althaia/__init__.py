@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from althaia.config import ConfigError as ConfigError
     from althaia.installed import ReleaseError as ReleaseError
+    from althaia.lines import LoadedLine
     from althaia.plans.explain import Explanation
     from althaia.plans.strict import StrictError as StrictError
     from althaia.redirect import LatePatchError as LatePatchError
@@ -67,6 +68,7 @@ __all__ = [
     "explain",
     "info",
     "is_patched",
+    "loads_stream",
     "patch",
     "stats",
     "stream",
@@ -250,6 +252,70 @@ def stream(
     from althaia.streams import stream
 
     return stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def loads_stream(
+        schema: Any,
+        source: AsyncIterable[bytes],
+        *,
+        partial: Any = None,
+        unknown: Any = None,
+        max_line_bytes: int | None = None,
+        **options: Any,
+    ) -> AsyncIterator[LoadedLine]: ...
+    @overload
+    def loads_stream(
+        schema: Any,
+        source: Any,
+        *,
+        partial: Any = None,
+        unknown: Any = None,
+        max_line_bytes: int | None = None,
+        **options: Any,
+    ) -> Iterator[LoadedLine]: ...
+
+
+def loads_stream(
+    schema: Any,
+    source: Any,
+    *,
+    partial: Any = None,
+    unknown: Any = None,
+    max_line_bytes: int | None = None,
+    **options: Any,
+) -> Any:
+    """Load NDJSON, one object a line, in memory that does not grow with the number of lines.
+
+    A bad line does not end the stream: it is yielded with its error.
+
+    :param schema: a schema instance; each line is loaded by ``schema.loads(line, many=False)``.
+    :param source: a file opened for bytes, or any iterable of bytes, cut anywhere, in UTF-8;
+        asynchronous or not.
+    :param partial: as for ``schema.loads``, as is ``unknown``; ``options`` are the render
+        module's.
+    :param max_line_bytes: a longer line is an error and is not kept; None: any length is read.
+    :returns: an iterator of :class:`LoadedLine`, asynchronous if ``source`` is: ``number`` from 1,
+        ``value``, ``error``. Blank lines are left out. The error is a ``ValidationError``, what
+        ``json`` raises for text that it does not read, or a ``LineTooLongError``.
+    :raises StreamError: ``schema`` is no instance of a compiled schema; at once.
+    :raises Exception: what user code raises besides ``ValidationError``; it ends the stream.
+
+    >>> for line in althaia.loads_stream(RowSchema(), open("rows.ndjson", "rb")):
+    ...     print(line.number, line.error or line.value)
+    """
+    from althaia.lines import loads_stream
+
+    return loads_stream(
+        schema,
+        source,
+        partial=partial,
+        unknown=unknown,
+        max_line_bytes=max_line_bytes,
+        **options,
+    )
 
 
 def __getattr__(name: str) -> Any:

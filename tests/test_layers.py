@@ -17,7 +17,7 @@ LAYERS: list[set[str]] = [
     {"plans"},
     {"json", "msgpack"},
     {"streams"},
-    {"adapters"},
+    {"adapters", "lines"},
     {"redirect"},
     {"status"},
     {"bulk"},

@@ -1,0 +1,151 @@
+"""NDJSON in: one object a line, loaded one after the other, bad lines reported and passed over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from althaia import seam
+from althaia.streams import StreamError
+
+READ_BYTES = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedLine:
+    """One line of a stream: what was loaded from it, or what is wrong with it."""
+
+    number: int
+    """Counted from 1; blank lines count, and are left out."""
+    value: Any = None
+    """What the schema loaded; None where there is an error."""
+    error: Exception | None = None
+    """A ``ValidationError``, or what the render module's ``loads`` raised for text that is no
+    JSON; None where the line is good."""
+
+
+class LineTooLongError(ValueError):
+    """A line has more bytes than the caller allows; they were not kept."""
+
+
+def loads_stream(
+    schema: Any,
+    source: Any,
+    *,
+    partial: Any = None,
+    unknown: Any = None,
+    max_line_bytes: int | None = None,
+    **options: Any,
+) -> Iterator[LoadedLine] | AsyncIterator[LoadedLine]:
+    """See :func:`althaia.loads_stream`."""
+    if not seam.modules or not isinstance(schema, seam.modules["schema"]["Schema"]):
+        raise StreamError(
+            f"an instance of a compiled marshmallow's schema is needed, not {schema!r}; call "
+            "althaia.patch() before marshmallow is imported"
+        )
+    if max_line_bytes is not None and (not isinstance(max_line_bytes, int) or max_line_bytes < 1):
+        raise ValueError(
+            f"max_line_bytes is a number of at least 1, or None, not {max_line_bytes!r}"
+        )
+    lines = Lines(max_line_bytes)
+    options = {**options, "many": False, "partial": partial, "unknown": unknown}
+    if isinstance(source, AsyncIterable):
+        return _load_later(schema, lines, source, options)
+    return _load(schema, lines, _chunks(source), options)
+
+
+class Lines:
+    """Cuts chunks of bytes into numbered lines; keeps what belongs to the line that goes on."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
+        self.number = 0
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes | None]]:
+        """The lines that a chunk completes, blank ones left out; None for one too long."""
+        if not isinstance(chunk, (bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"chunks of bytes are needed, not {type(chunk).__name__}; open a file with 'rb'"
+            )
+        first, *others = bytes(chunk).split(b"\n")
+        self._keep(first)
+        for other in others:
+            yield from self.end()
+            self._keep(other)
+
+    def end(self) -> Iterator[tuple[int, bytes | None]]:
+        """The line that has been kept so far, as whole."""
+        self.number += 1
+        too_long = self.most is not None and self.size > self.most
+        line = None if too_long else b"".join(self.parts)
+        self.parts.clear()
+        self.size = 0
+        if line is None or line.strip():
+            yield self.number, line
+
+    def _keep(self, part: bytes) -> None:
+        self.size += len(part)
+        if self.most is not None and self.size > self.most:
+            self.parts.clear()
+        elif part:
+            self.parts.append(part)
+
+
+def _chunks(source: Any) -> Iterator[bytes]:
+    read = getattr(source, "read", None)
+    if read is None:
+        chunks: Iterable[bytes] = source
+        yield from chunks
+        return
+    while chunk := read(READ_BYTES):
+        yield chunk
+
+
+def _load(
+    schema: Any, lines: Lines, chunks: Iterator[bytes], options: dict[str, Any]
+) -> Iterator[LoadedLine]:
+    for chunk in chunks:
+        for number, line in lines.feed(chunk):
+            yield _load_line(schema, lines, number, line, options)
+    for number, line in lines.end():
+        yield _load_line(schema, lines, number, line, options)
+
+
+async def _load_later(
+    schema: Any, lines: Lines, chunks: AsyncIterable[bytes], options: dict[str, Any]
+) -> AsyncIterator[LoadedLine]:
+    async for chunk in chunks:
+        for number, line in lines.feed(chunk):
+            yield _load_line(schema, lines, number, line, options)
+    for number, line in lines.end():
+        yield _load_line(schema, lines, number, line, options)
+
+
+def _load_line(
+    schema: Any, lines: Lines, number: int, line: bytes | None, options: dict[str, Any]
+) -> LoadedLine:
+    if line is None:
+        said = f"line {number} has more than {lines.most} bytes (max_line_bytes)"
+        return LoadedLine(number, error=LineTooLongError(said))
+    try:
+        return LoadedLine(number, schema.loads(line, **options))
+    except seam.modules["schema"]["ValidationError"] as error:
+        return LoadedLine(number, error=error)
+    except (ValueError, RecursionError) as error:
+        if _is_readable(schema, line, options):
+            # Not the text: somebody's own code raised it.
+            raise
+        return LoadedLine(number, error=error)
+
+
+def _is_readable(schema: Any, line: bytes, options: dict[str, Any]) -> bool:
+    """Whether the render module takes a line for JSON."""
+    own = {name: v for name, v in options.items() if name not in ("many", "partial", "unknown")}
+    try:
+        schema.opts.render_module.loads(line, **own)
+    except (ValueError, RecursionError):
+        return False
+    return True
