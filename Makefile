@@ -7,6 +7,8 @@ PYTEST_ARGS ?=
 
 # How many tests run side by side.
 TEST_JOBS ?= 2
+# Runs what needs no environment.
+PYTHON_HERE ?= python3
 
 BIN := $(VENV)/bin
 # From everywhere; not by abspath, which takes a path with spaces for several.
@@ -21,6 +23,7 @@ help:
 	@echo "make demo            build, dump a real collection with upstream and with althaia, compare"
 	@echo "make test            build what is needed, lint, run all tests compiled and pure"
 	@echo "make test-compiled   make test-pure   make lint   one part of it"
+	@echo "make test-in ROOT=folder   the same in another root (a chroot)"
 	@echo "make build           generate and compile in place, what changed"
 	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
 	@echo "make bench-service   a shop on real servers, patched and not; needs PostgreSQL"
@@ -28,7 +31,7 @@ help:
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-compiled test-pure build build-pure lint bench bench-all bench-check bench-baseline bench-service sanitize clean
+.PHONY: help demo test test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service sanitize clean
 
 demo: build
 	$(BIN)/python -m demo $(DEMO_ARGS)
@@ -69,6 +72,13 @@ $(PURE_READY): pyproject.toml | copy
 .PHONY: copy
 copy: $(READY)
 	$(BIN)/python -m buildtools copy --to $(PURE_TREE)
+
+# In another root (a chroot with a newer interpreter), with this tree copied into it; as root.
+# make test-in ROOT=/opt/newest PYTHON=python3.14
+test-in:
+	test -n "$(ROOT)" || { echo "ROOT names the folder of the other root" >&2; exit 2; }
+	$(PYTHON_HERE) -m buildtools copy --to "$(ROOT)/tmp/althaia"
+	chroot "$(ROOT)" make -C /tmp/althaia test PYTHON=$(PYTHON) PYTEST_ARGS="$(PYTEST_ARGS)"
 
 lint: $(READY)
 	$(BIN)/ruff check .
