@@ -15,7 +15,9 @@ from PyInstaller.utils.hooks import collect_data_files, collect_submodules, copy
 
 import althaia
 
-LEFT_OUT = ("althaia._pyinstaller", "althaia.adapters", "althaia.cli", "althaia.pytest_plugin")
+LEFT_OUT = tuple(
+    f"althaia.{name}" for name in ("_pyinstaller", "adapters", "bulk", "cli", "pytest_plugin")
+)
 """Commands, a plugin and what works with other packages: an application that uses one of these
 imports it, and PyInstaller sees that."""
 
