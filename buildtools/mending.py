@@ -1,34 +1,205 @@
 """Faults of Cython's, mended in the C source that it wrote.
 
-Appending to a list comprehension gives the item away even where it fails, and the function that
-gave it gives it away once more: out of memory, an object was freed too early (Cython 3.3.1).
+Each is a piece of Cython's own helpers (3.3.1), the same in every module that needs the helper; a
+helper of another form stops the build, so that no fault comes back unseen.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-_APPENDED = """\
+from buildtools.errors import BuildError
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A piece of C and what it should be.
+
+    :param marker: what every place that may have the fault contains.
+    """
+
+    what: str
+    marker: str
+    found: str
+    instead: str
+
+
+FAULTS = (
+    Fault(
+        "appending to a list comprehension gives the item away even where it fails, and the "
+        "function that gave it gives it away once more: out of memory, an object is freed too early",
+        "int result = PyList_Append(list, x);",
+        """\
     int result = PyList_Append(list, x);
     Py_DECREF(x);
     return result;
-"""
-_KEPT_ON_FAILURE = """\
+""",
+        """\
     int result = PyList_Append(list, x);
     if (likely(result == 0)) Py_DECREF(x);
     return result;
-"""
+""",
+    ),
+    Fault(
+        "a caught exception without a traceback (out of memory, none could be made) gives NULL, "
+        "which `return` in an `except` clause and `with` take for an object",
+        "    *tb = local_tb;\n",
+        """\
+    Py_XINCREF(local_tb);
+    Py_XINCREF(local_type);
+    Py_XINCREF(local_value);
+    *type = local_type;
+    *value = local_value;
+    *tb = local_tb;
+#if CYTHON_FAST_THREAD_STATE
+""",
+        """\
+    if (unlikely(!local_tb)) { local_tb = Py_None; Py_INCREF(local_tb); }
+    Py_INCREF(local_tb);
+    Py_XINCREF(local_type);
+    Py_XINCREF(local_value);
+    *type = local_type;
+    *value = local_value;
+    *tb = local_tb;
+#if CYTHON_FAST_THREAD_STATE
+""",
+    ),
+    Fault(
+        "which then may come back as the traceback of an exception that is raised again",
+        "    tstate->curexc_value = value;\n    tstate->curexc_traceback = tb;\n",
+        """\
+    tstate->curexc_value = value;
+    tstate->curexc_traceback = tb;
+""",
+        """\
+    tstate->curexc_value = value;
+    if (unlikely(tb == Py_None)) { Py_DECREF(tb); tb = NULL; }
+    tstate->curexc_traceback = tb;
+""",
+    ),
+    Fault(
+        "out of memory for the code object of a traceback entry, the error itself is lost: an "
+        "`except` clause that was chosen for it is given the MemoryError",
+        "fetched exception references and propagate the new exception */",
+        """\
+            Py_XDECREF(ptype);
+            Py_XDECREF(pvalue);
+            Py_XDECREF(ptraceback);
+            goto bad;
+        }
+        __Pyx_ErrRestoreInState(tstate, ptype, pvalue, ptraceback);
+        __pyx_insert_code_object(c_line ? -c_line : py_line, py_code);
+""",
+        """\
+            PyErr_Clear();
+            __Pyx_ErrRestoreInState(tstate, ptype, pvalue, ptraceback);
+            goto bad;
+        }
+        __Pyx_ErrRestoreInState(tstate, ptype, pvalue, ptraceback);
+        __pyx_insert_code_object(c_line ? -c_line : py_line, py_code);
+""",
+    ),
+    Fault(
+        "the same for its frame and for the entry itself",
+        "    PyTraceBack_Here(py_frame);\n",
+        """\
+    py_frame = PyFrame_New(
+        tstate,            /*PyThreadState *tstate,*/
+        py_code,           /*PyCodeObject *code,*/
+        __pyx_mstate_global->__pyx_d,    /*PyObject *globals,*/
+        0                  /*PyObject *locals*/
+    );
+    if (!py_frame) goto bad;
+    __Pyx_PyFrame_SetLineNumber(py_frame, py_line);
+    PyTraceBack_Here(py_frame);
+""",
+        """\
+    __Pyx_ErrFetchInState(tstate, &ptype, &pvalue, &ptraceback);
+    py_frame = PyFrame_New(tstate, py_code, __pyx_mstate_global->__pyx_d, 0);
+    if (!py_frame) {
+        PyErr_Clear();
+        __Pyx_ErrRestoreInState(tstate, ptype, pvalue, ptraceback);
+        goto bad;
+    }
+    Py_XINCREF(ptype);
+    Py_XINCREF(pvalue);
+    Py_XINCREF(ptraceback);
+    __Pyx_ErrRestoreInState(tstate, ptype, pvalue, ptraceback);
+    __Pyx_PyFrame_SetLineNumber(py_frame, py_line);
+    if (likely(PyTraceBack_Here(py_frame) == 0)) {
+        Py_XDECREF(ptype);
+        Py_XDECREF(pvalue);
+        Py_XDECREF(ptraceback);
+    } else {
+        PyErr_Clear();
+        __Pyx_ErrRestoreInState(tstate, ptype, pvalue, ptraceback);
+    }
+""",
+    ),
+    Fault(
+        "generators and functions that compiled code makes keep a reference to their type when "
+        "they go, for ever",
+        "#define __Pyx_PyHeapTypeObject_GC_Del(obj)  {",
+        """\
+#if CYTHON_USE_TYPE_SPECS
+#define __Pyx_PyHeapTypeObject_GC_Del(obj)  {\\
+""",
+        """\
+#if 1 /* These types are heap types however the module's own are made. */
+#define __Pyx_PyHeapTypeObject_GC_Del(obj)  {\\
+""",
+    ),
+    Fault(
+        "a loop over a dictionary does not notice that its keys are exchanged, as the "
+        "interpreter's does: by counting them, here above the position",
+        "PyDict_Next(iter_obj, ppos, ",
+        """\
+    if (unlikely(!PyDict_Next(iter_obj, ppos, &key, &value))) {
+        return 0;
+    }
+""",
+        """\
+    if (sizeof(Py_ssize_t) < 8) {
+        if (unlikely(!PyDict_Next(iter_obj, ppos, &key, &value))) return 0;
+    } else {
+        Py_ssize_t position = *ppos & (Py_ssize_t)0xffffffff;
+        size_t seen = (size_t)*ppos >> 16 >> 16;
+        if (unlikely(!PyDict_Next(iter_obj, &position, &key, &value))) return 0;
+        if (unlikely(seen == (size_t)orig_length)) {
+            PyErr_SetString(PyExc_RuntimeError, "dictionary keys changed during iteration");
+            return -1;
+        }
+        *ppos = position | (Py_ssize_t)((seen + 1) << 16 << 16);
+    }
+""",
+    ),
+)
 
 
 def mended(source: str) -> str:
     """The C source without the faults.
 
+    :raises BuildError: a fault's place has another form than is known here.
+
     >>> mended("    int result = 0;")
     '    int result = 0;'
     """
-    return source.replace(_APPENDED, _KEPT_ON_FAILURE)
+    for fault in FAULTS:
+        if source.count(fault.found) != source.count(fault.marker):
+            raise BuildError(
+                "mending",
+                f"a place of an unknown form where {fault.what}",
+                "Cython's output has another form than buildtools/mending.py knows; see whether "
+                "the pinned Cython still has the fault, and adapt or delete the entry there",
+            )
+        source = source.replace(fault.found, fault.instead)
+    return source
 
 
 def mend_file(path: Path) -> None:
-    """Change one generated C file in place."""
+    """Change one generated C file in place.
+
+    :raises BuildError: as :func:`mended`.
+    """
     path.write_text(mended(path.read_text("utf-8")), "utf-8")

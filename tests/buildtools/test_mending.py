@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
-from importlib import resources
+import os
+import sysconfig
+from collections.abc import Iterator
 
 import pytest
 
 from buildtools import mending
+from buildtools.errors import BuildError
+from buildtools.layout import Layout
+from buildtools.modules import compiled_modules
+from buildtools.pipeline import is_pure
+
+needs_c = pytest.mark.skipif(is_pure(os.environ), reason="a pure build has no C sources")
 
 
-def utility_code() -> str:
-    cython = pytest.importorskip("Cython", reason="only where the build's own tools are installed")
-    folder = resources.files(cython) / "Utility"
-    return "".join(
-        path.read_text("utf-8")
-        for path in sorted(folder.iterdir(), key=lambda path: path.name)
-        if path.name.endswith(".c")
-    )
+def sources(layout: Layout) -> Iterator[str]:
+    tag = sysconfig.get_config_var("EXT_SUFFIX").strip(".").rsplit(".", 1)[0]
+    for module in compiled_modules(layout):
+        path = (layout.work / tag / "c" / module.source).with_suffix(".c")
+        if path.is_file():
+            yield path.read_text("utf-8")
 
 
-def test_the_fault_is_there_to_be_mended() -> None:
-    """Where this fails, Cython has mended it: delete buildtools/mending.py."""
-    source = utility_code()
-    before = "int result = PyList_Append(list, x);\n    Py_DECREF(x);"
-    assert before in source
-    assert before not in mending.mended(source)
-    assert mending.mended(mending.mended(source)) == mending.mended(source)
+@needs_c
+@pytest.mark.parametrize("fault", mending.FAULTS, ids=lambda fault: fault.marker.strip()[:30])
+def test_the_fault_is_mended_in_what_was_compiled(layout: Layout, fault: mending.Fault) -> None:
+    """Where no module has the mended form any more, Cython may have mended it: delete the entry."""
+    found = [fault.instead in source for source in sources(layout)]
+    assert any(found)
+    assert not any(fault.found in source for source in sources(layout))
+
+
+def test_every_place_is_mended() -> None:
+    for fault in mending.FAULTS:
+        assert fault.marker in fault.found
+        assert fault.found not in fault.instead
+        text = f"before\n{fault.found}between\n{fault.found}after\n"
+        expected = f"before\n{fault.instead}between\n{fault.instead}after\n"
+        assert mending.mended(text) == expected
+
+
+def test_a_place_of_another_form_stops_the_build() -> None:
+    for fault in mending.FAULTS:
+        with pytest.raises(BuildError, match="unknown form"):
+            mending.mended(f"before {fault.marker} after")
+
+
+def test_a_source_without_faults_stays_as_it_is() -> None:
+    assert mending.mended("int x;\n") == "int x;\n"
