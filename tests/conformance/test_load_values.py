@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import decimal
 import types
 from typing import Any
 
@@ -337,3 +338,16 @@ def test_what_a_field_is_given(ma: Any, log: Any) -> None:
     for partial in (None, True, False, ("n.x", "f"), []):
         log.attempt(schema.load, data, partial=partial)
         log.attempt(schema.load, [data], many=True, partial=partial)
+
+
+@pytest.mark.parametrize("value", ["123456.789", 123456.789, decimal.Decimal("123456.789"), "1"])
+@pytest.mark.parametrize("allow_nan", [False, True])
+@scenario
+def test_rounded_to_nan(ma: Any, log: Any, value: Any, allow_nan: bool) -> None:
+    """A context that does not trap InvalidOperation rounds what has no room to NaN."""
+    schema = ma.Schema.from_dict({"f": ma.fields.Decimal(places=2, allow_nan=allow_nan)})()
+    for traps in ([], [decimal.InvalidOperation]):
+        with decimal.localcontext(decimal.Context(prec=5, traps=traps)):
+            for _ in range(3):
+                log.attempt(schema.load, {"f": value})
+                log.attempt(schema.dump, {"f": decimal.Decimal("123456.789")})

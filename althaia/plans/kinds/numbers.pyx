@@ -162,6 +162,9 @@ cdef class LoadDecimal(LoadStep):
                 number = number.quantize(self.places, rounding=self.rounding)
             except InvalidOperation:
                 return self.own(value, data, frame)
+            # A context that does not trap InvalidOperation makes NaN of what has no room.
+            if not number.is_finite():
+                return self.own(value, data, frame)
         return number
 
 
@@ -229,6 +232,8 @@ def load_integer_or_float(analysis, field, place):
     num_type = analysis.field_value(field, "num_type")
     if num_type is int and validated in ([integer, number], [number]):
         strict = validated[0] is integer and analysis.field_flag(field, "strict")
+        if strict:
+            analysis.field_function("fields", "numbers")
         return LoadInteger(field, strict=strict, **place)
     if num_type is float and validated == [floating, number]:
         analysis.field_function("fields", "math")
