@@ -65,7 +65,6 @@ cdef class LoadPlan(Plan):
     cdef readonly bint silent_errors
     cdef readonly set keys
     cdef readonly bint unique_keys
-    cdef readonly bint shows_input
     cdef readonly Keys text_keys
 
 

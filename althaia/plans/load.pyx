@@ -15,12 +15,18 @@ from cpython.dict cimport PyDict_DelItem, PyDict_GetItemWithError
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
+from libc.stdint cimport uint64_t
 
 from althaia.plans.checks cimport PASSED, Check
 from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.plan cimport Plan, valid_plan
-from althaia.plans.primitives cimport althaia_tick
+from althaia.plans.primitives cimport (
+    althaia_same_version,
+    althaia_tick,
+    althaia_trusted_version,
+    althaia_try_facts,
+)
 from althaia.plans.state cimport LOAD
 from althaia.plans.templates cimport Template, althaia_put
 from althaia.plans.upstream cimport marshmallow
@@ -36,6 +42,8 @@ class Failed:
     def __repr__(self):
         return "<failed>"
 
+
+althaia_try_facts()
 
 cdef object FAILED = Failed()
 cdef str SCHEMA = "_schema"
@@ -348,7 +356,6 @@ cdef class LoadPlan(Plan):
 
     :param silent_errors: ``handle_error`` is upstream's, which does nothing.
 
-    ``shows_input`` says that a field's own method is given the input, and may change it;
     ``text_keys`` are the keys of the steps where parsed text can be asked for them, else None.
     """
 
@@ -357,7 +364,6 @@ cdef class LoadPlan(Plan):
         self.silent_errors = silent_errors
         self.keys = {step.key for step in steps}
         self.unique_keys = len(self.keys) == len(steps)
-        self.shows_input = not all(step.narrow for step in steps)
         if self.unique_keys and all(type(key) is str for key in self.keys):
             self.text_keys = Keys(tuple([step.key for step in steps]))
         targets = [step.target for step in steps]
@@ -383,6 +389,7 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
     cdef Py_ssize_t found = 0, i, size = len(plan.steps)
     cdef LoadStep step
     cdef PyObject* entry
+    cdef uint64_t version
     cdef object value
     if text and not is_readable(plan, frame.tape, at):
         data = frame.tape.keep(at)
@@ -390,6 +397,7 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
     if text:
         others = open_record(plan, at, frame)
     plain = text or type(data) is dict
+    version = althaia_trusted_version(data) if plain and not text else 0
     full = plain and plan.template is not None and plan.template.full
     if full:
         result = plan.template.start()
@@ -449,12 +457,26 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
         elif (
             text
             or not plain
-            or not plan.unique_keys
-            or plan.shows_input
             or found != len(<dict>data)
+            or not has_known_keys(plan, <dict>data, version)
         ):
             load_unknown(plan, frame.shown if text else data, result, frame)
     return result
+
+
+cdef bint has_known_keys(LoadPlan plan, dict data, uint64_t version) except -1:
+    """Whether an input in which as many keys were found as it has holds these keys still.
+
+    User code that ran meanwhile may have exchanged one. The version is the input's before.
+    """
+    if not plan.unique_keys:
+        return False
+    if althaia_same_version(data, version):
+        return True
+    for key in data:
+        if type(key) is not str or key not in plan.keys:
+            return False
+    return True
 
 
 cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:

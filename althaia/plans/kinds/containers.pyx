@@ -152,16 +152,21 @@ cdef class DumpDict(DumpStep):
             althaia_tick()
             if self.values is not None:
                 each = self.values.convert(each, None, frame)
+                if key not in keys:
+                    raise KeyError(key)
             elif key not in keys:
                 continue
-            result[key if keys is None else keys[key]] = each
+            result[key if self.keys is None else keys[key]] = each
         return result
 
     cdef dict converted_keys(self, dict value, DumpFrame frame):
-        """Each key and what is made of it, all before the first value; None: they stay."""
+        """Each key and what is made of it, all before the first value, which may change them.
+
+        Where they stay as they are, only which there are counts.
+        """
         cdef dict keys
         if self.keys is None:
-            return None
+            return value.copy()
         keys = {}
         for key in value:
             althaia_tick()
@@ -262,26 +267,23 @@ cdef class LoadTuple(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef list items = []
         cdef dict errors = None
-        cdef Py_ssize_t index, size = len(self.items)
-        cdef tuple values
-        if type(value) is tuple:
-            values = <tuple>value
-        elif type(value) is list:
-            values = tuple(<list>value)
-        else:
+        cdef Py_ssize_t index = 0, size = len(self.items)
+        if type(value) is not list and type(value) is not tuple or len(value) != size:
             return self.own(value, data, frame)
-        if len(values) != size:
-            return self.own(value, data, frame)
-        for index in range(size):
-            loaded = (<LoadStep>PyTuple_GET_ITEM(self.items, index)).load(
-                values[index], None, frame
-            )
+        for each in value:
+            if index == size:
+                raise ValueError("zip() argument 2 is longer than argument 1")
+            loaded = (<LoadStep>PyTuple_GET_ITEM(self.items, index)).load(each, None, frame)
             if loaded is FAILED:
                 if errors is None:
                     errors = {}
                 note_item(frame, items, errors, index)
             else:
                 items.append(loaded)
+            index += 1
+        if index < size:
+            # A list that user code has made shorter meanwhile.
+            raise ValueError("zip() argument 2 is shorter than argument 1")
         return tuple(items) if errors is None else fail(frame, errors, items)
 
     def inner(self):
@@ -307,9 +309,12 @@ cdef class LoadDict(LoadStep):
         return self._convert_dict(<dict>value, frame)
 
     cdef object _convert_dict(self, dict value, LoadFrame frame):
-        cdef dict keys = None, result = {}
+        cdef dict keys, result = {}
         cdef object errors = None
-        if self.keys is not None:
+        # What the values' step runs may change the dictionary: its keys are those it has now.
+        if self.keys is None:
+            keys = value.copy()
+        else:
             keys = {}
             for key in value:
                 althaia_tick()
@@ -328,13 +333,11 @@ cdef class LoadDict(LoadStep):
                     if errors is None:
                         errors = defaultdict(dict)
                     errors[key]["value"] = frame.messages
-                    each = marshmallow.missing if frame.valid_data is None else frame.valid_data
-                    if each is marshmallow.missing:
+                    if frame.valid_data is None:
                         continue
-            if keys is None:
-                result[key] = each
-            elif key in keys:
-                result[keys[key]] = each
+                    each = frame.valid_data
+            if key in keys:
+                result[key if self.keys is None else keys[key]] = each
         return result if errors is None else fail(frame, errors, result)
 
     def inner(self):
@@ -410,6 +413,7 @@ def dump_dict(analysis, field, place):
 
 
 def load_dict(analysis, field, place):
+    analysis.field_function("fields", "_Mapping")
     keys, values = [
         None if each is None else inner_load_step(analysis, each)
         for each in key_and_value_fields(analysis, field)

@@ -1,0 +1,154 @@
+"""User code changes what is being dumped or loaded, while it is being dumped or loaded.
+
+No step may rest on what it saw of the input before it called a validator, a default, a function
+or a field of the user's own. Each scenario reaches the input through a closure.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+
+
+def several(log: Any, call: Any, data: Any, start: Any) -> None:
+    """Call several times, the input made anew each time: the later calls run by a plan."""
+    for _ in range(4):
+        data.clear()
+        if isinstance(data, dict):
+            data.update(start)
+        else:
+            data.extend(start)
+        log.attempt(call)
+        log("input", data)
+
+
+def exchange(data: dict[str, Any]) -> None:
+    data.pop("a", None)
+    data["unknown"] = 1
+
+
+CHANGING = ("validator", "load_default", "function", "method", "pre_load", "post_load", "nested")
+
+
+def _changing_field(ma: Any, how: str, change: Any) -> Any:
+    fields = ma.fields
+    if how == "validator":
+        return fields.Raw(validate=lambda value: change())
+    if how == "load_default":
+        return fields.Raw(load_default=change)
+    if how == "function":
+        return fields.Function(deserialize=lambda value: change())
+    if how == "method":
+        return fields.Method(deserialize="own")
+    if how in ("pre_load", "post_load"):
+        return fields.Raw(**{how: lambda value: change() or value})
+    inner = ma.Schema.from_dict({"x": fields.Raw(validate=lambda value: change())})
+    return fields.Nested(inner)
+
+
+@pytest.mark.parametrize("how", CHANGING)
+@pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
+@scenario
+def test_a_known_key_is_exchanged_for_an_unknown_one(
+    ma: Any, log: Any, how: str, unknown: str
+) -> None:
+    data: dict[str, Any] = {}
+
+    class Own(ma.Schema):
+        a = ma.fields.Raw(required=True)
+        b = _changing_field(ma, how, lambda: exchange(data))
+        c = ma.fields.Raw()
+
+        def own(self, value: Any) -> Any:
+            exchange(data)
+            return value
+
+    start = {"a": 1, "b": {"x": 1}, "c": 3}
+    if how == "load_default":
+        del start["b"]
+    schema = Own()
+    several(log, lambda: schema.load(data, unknown=unknown), data, start)
+
+
+@scenario
+def test_the_last_field_empties_the_input(ma: Any, log: Any) -> None:
+    data: dict[str, Any] = {}
+
+    def empty(value: Any) -> None:
+        data.clear()
+        data[7] = value
+
+    schema = ma.Schema.from_dict({"a": ma.fields.Raw(validate=empty)})()
+    several(log, lambda: schema.load(data), data, {"a": 1})
+    several(log, lambda: schema.load(data, unknown="include"), data, {"a": 1})
+
+
+@pytest.mark.parametrize("kind", ["Tuple", "List"])
+@pytest.mark.parametrize("change", ["append", "pop", "clear"])
+@pytest.mark.parametrize("position", [0, 1])
+@scenario
+def test_a_list_changes_its_length(
+    ma: Any, log: Any, kind: str, change: str, position: int
+) -> None:
+    items: list[int] = []
+
+    def changing(value: Any) -> None:
+        if value == position:
+            getattr(items, change)(*([9] if change == "append" else []))
+
+    raw = ma.fields.Raw(validate=changing)
+    field = ma.fields.List(raw) if kind == "List" else ma.fields.Tuple((raw, raw))
+    schema = ma.Schema.from_dict({"items": field})()
+    several(log, lambda: schema.load({"items": items}), items, [0, 1])
+
+
+@pytest.mark.parametrize("keys", [False, True])
+@pytest.mark.parametrize("change", ["exchange", "put back", "add", "remove", "rename"])
+@pytest.mark.parametrize("action", ["dump", "load"])
+@scenario
+def test_a_dictionary_changes_its_keys(
+    ma: Any, log: Any, keys: bool, change: str, action: str
+) -> None:
+    data: dict[str, Any] = {}
+    numbers = itertools.count()
+
+    def changing() -> None:
+        if change == "rename":
+            data[f"new {next(numbers)}"] = data.pop(next(iter(data)))
+            return
+        value = data.pop("b", None) if change != "add" else None
+        if change != "remove":
+            data["b" if change == "put back" else "z"] = value
+
+    class Own(ma.fields.Field):  # type: ignore[misc]
+        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            changing()
+            return value
+
+        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            changing()
+            return value
+
+    inner: dict[str, Any] = {"values": Own()}
+    if keys:
+        inner["keys"] = ma.fields.String()
+    schema = ma.Schema.from_dict({"table": ma.fields.Dict(**inner)})()
+    start = dict(zip("abcdef", range(6), strict=True))
+    several(log, lambda: getattr(schema, action)({"table": data}), data, start)
+
+
+@scenario
+def test_a_dictionary_changes_while_its_keys_are_loaded(ma: Any, log: Any) -> None:
+    data: dict[str, Any] = {}
+
+    def changing(value: str) -> None:
+        data[value * 2] = data.pop(value)
+
+    field = ma.fields.Dict(keys=ma.fields.String(validate=changing))
+    schema = ma.Schema.from_dict({"table": field})()
+    start = dict(zip("abcdef", range(6), strict=True))
+    several(log, lambda: schema.load({"table": data}), data, start)
