@@ -230,7 +230,11 @@ cdef object read(DumpStep step, object obj, DumpFrame frame):
             value = read_once(value, <str>part, marshmallow.missing)
         return value
     if step.source == ACCESSOR:
-        return frame.schema.get_attribute(obj, step.name, marshmallow.missing)
+        accessor = frame.schema.get_attribute
+        if accessor:
+            return accessor(obj, step.name, marshmallow.missing)
+        # Upstream goes on to its own get_value.
+        return step.field.get_value(obj, step.attr)
     if step.source == GET_VALUE:
         return step.field.get_value(obj, step.attr, accessor=frame.schema.get_attribute)
     return step.field.serialize(step.attr, obj, accessor=frame.schema.get_attribute)

@@ -519,3 +519,35 @@ def test_schemas_that_answer_for_their_own_attributes(ma: Any, log: Any, place: 
     for _ in range(3):
         log.attempt(schema.dump, [{"f": 1}])
         log.attempt(schema.dump, {"f": 1}, many=False)
+
+
+class False_:
+    """An accessor that is false, and says when it is asked."""
+
+    def __init__(self, log: Any) -> None:
+        self.log = log
+
+    def __bool__(self) -> bool:
+        self.log("asked")
+        return False
+
+    def __call__(self, *args: Any) -> Any:
+        self.log("called")
+        return 9
+
+
+@pytest.mark.parametrize("value", ["None", "zero", "list", "own"])
+@pytest.mark.parametrize("place", ["class", "instance"])
+@scenario
+def test_get_attribute_that_is_false(ma: Any, log: Any, place: str, value: str) -> None:
+    made = {"None": None, "zero": 0, "list": [], "own": False_(log)}[value]
+
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+        g = ma.fields.String(attribute="h.i", dump_default="d")
+        n = ma.fields.Nested({"x": ma.fields.Raw()})
+
+    schema = S()
+    (S if place == "class" else schema).get_attribute = made
+    for _ in range(3):
+        log.attempt(schema.dump, {"f": 1, "h": {"i": 2}, "n": {"x": 1}})
