@@ -8,6 +8,8 @@ is :class:`Opaque`: the field's own method runs instead.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import GetSetDescriptorType
 from typing import Any
 
@@ -25,6 +27,10 @@ class Opaque(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+# Fields stand inside each other a few deep; what goes on for longer may well never end.
+DEEPEST = 50
 
 
 class Analysis:
@@ -46,6 +52,7 @@ class Analysis:
         self.state: dict[str, Any] = object.__getattribute__(schema, "__dict__")
         self.sites = 0
         self.leaves_nested = False
+        self._outer: list[Any] = []
         self._types: dict[int, tuple[type, int]] = {}
         self._fields: dict[int, tuple[Any, type, dict[str, Any]]] = {}
         self._unwatched: dict[int, tuple[str, ...]] = {}
@@ -130,13 +137,32 @@ class Analysis:
 
     def holds_nested(self, field: Any) -> bool:
         """Whether a field is a nested one, or has some inside."""
-        state = self.state_of(field)
-        inner = [state.get(name) for name in ("inner", "key_field", "value_field")]
-        return "_schema" in state or any(
-            self.holds_nested(each)
-            for each in (*inner, *(state.get("tuple_fields") or ()))
-            if isinstance(each, self.upstream.Field)
-        )
+        waiting, seen = [field], set()
+        while waiting:
+            each = waiting.pop()
+            if id(each) in seen or not isinstance(each, self.upstream.Field):
+                continue
+            seen.add(id(each))
+            state = self.state_of(each)
+            if "_schema" in state:
+                return True
+            waiting += [state.get(name) for name in ("inner", "key_field", "value_field")]
+            waiting += state.get("tuple_fields") or ()
+        return False
+
+    @contextmanager
+    def inside(self, field: Any) -> Iterator[None]:
+        """While a field inside another is analysed.
+
+        :raises Opaque: where it may be inside itself.
+        """
+        if len(self._outer) == DEEPEST or any(outer is field for outer in self._outer):
+            raise Opaque("fields stand inside each other without an end")
+        self._outer.append(field)
+        try:
+            yield
+        finally:
+            self._outer.pop()
 
     # -- The schema
 

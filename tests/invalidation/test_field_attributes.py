@@ -351,3 +351,33 @@ def test_units_edited_in_place(ma: Any, log: Any) -> None:
         use(log, schema, data)
     del Own._unit_to_microseconds_mapping["seconds"]
     use(log, schema, data)
+
+
+@pytest.mark.parametrize("way", ["values", "keys", "list", "tuple", "each other", "deep"])
+@scenario
+def test_fields_that_stand_inside_themselves(ma: Any, log: Any, way: str) -> None:
+    fields = ma.fields
+    made: dict[str, Any] = {
+        "list": fields.List(fields.Integer()),
+        "tuple": fields.Tuple((fields.Raw(),)),
+    }
+    schema = ma.Schema.from_dict({"f": made.get(way) or fields.Dict(values=fields.Integer())})()
+    field = schema.fields["f"]
+    data: Any = {"x": {"y": {}}}
+    if way == "values":
+        field.value_field = field
+    elif way == "keys":
+        field.key_field, data = field, {}
+    elif way == "list":
+        field.inner, data = field, [[[], []]]
+    elif way == "tuple":
+        field.tuple_fields, data = [field], [["x"]]
+    elif way == "each other":
+        field.value_field.value_field = field
+        field.value_field, field.value_field.key_field = fields.Dict(values=field), None
+    else:
+        for _ in range(2000):
+            field.value_field = fields.Dict(values=field.value_field)
+    for _ in range(4):
+        log.attempt(schema.dump, {"f": data})
+        log.attempt(schema.load, {"f": data})
