@@ -264,7 +264,8 @@ def inner_dump_step(analysis: Analysis, field: Any, attr: Any) -> Any:
     :raises Opaque: it is no field.
     """
     _watch_inner(analysis, field)
-    return _conversion(analysis, field, {"attr": attr}, DUMP)
+    with analysis.inside(field):
+        return _conversion(analysis, field, {"attr": attr}, DUMP)
 
 
 # ---- Load ----------------------------------------------------------------------------
@@ -321,6 +322,8 @@ def _check_helpers(analysis: Analysis) -> None:
     analysis.field_function("schema", "is_collection")
     analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
     analysis.field_function("schema", "is_sequence_but_not_string")
+    # What these ask about a value whose type the plan knows: no type is an error upstream.
+    analysis.field_function("utils", "Mapping", "Sequence")
     analysis.field_function("schema", "ErrorStore")
     analysis.field_function("schema", "ValidationError")
     analysis.field_function("fields", "ValidationError", "missing_")
@@ -353,7 +356,8 @@ def inner_load_step(analysis: Analysis, field: Any) -> Any:
     :raises Opaque: it is no field.
     """
     _watch_inner(analysis, field)
-    return _loaded(analysis, field, {})
+    with analysis.inside(field):
+        return _loaded(analysis, field, {})
 
 
 def load_conversion(analysis: Analysis, field: Any) -> Any:

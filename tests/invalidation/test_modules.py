@@ -102,6 +102,8 @@ FUNCTIONS = [
     "fields.decimal",
     "fields.missing_",
     "fields.dt",
+    "fields.numbers",
+    "fields._Mapping",
     "fields.math",
     "fields.uuid",
     "fields.ipaddress",
@@ -223,3 +225,45 @@ def test_module_namespace_edited(ma: Any, log: Any, way: str) -> None:
         use(log, schema, DATA)
     vars(module)["get_value"] = original
     use(log, schema, DATA)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "utils.Mapping",
+        "utils.Sequence",
+        "schema.Mapping",
+        "fields._Mapping",
+        "fields.numbers",
+        "fields.dt",
+    ],
+)
+@scenario
+def test_replaced_by_no_type(ma: Any, log: Any, path: str) -> None:
+    """What upstream asks a class that the plan does not ask: it is an error upstream."""
+    module_name, _, name = path.partition(".")
+    module = _module(ma, module_name)
+    fields = ma.fields
+    kinds = {
+        "number": (fields.Integer(strict=True), 5),
+        "list": (fields.List(fields.Integer()), [1]),
+        "pair": (fields.Tuple((fields.Raw(),)), [1]),
+        "map": (fields.Dict(values=fields.Raw()), {"a": 1}),
+        "plain map": (fields.Dict(), {"a": 1}),
+        "many": (fields.Nested({"a": fields.Raw()}, many=True), [{"a": 1}]),
+        "moment": (fields.DateTime(), "2020-01-02"),
+        "span": (fields.TimeDelta(), 5),
+    }
+    schemas = {name: ma.Schema.from_dict({"f": field})() for name, (field, _) in kinds.items()}
+
+    def load_all() -> None:
+        for kind, (_, value) in kinds.items():
+            for _ in range(3):
+                log(kind)
+                log.attempt(schemas[kind].load, {"f": value})
+            log.attempt(schemas[kind].load, [{"f": value}], many=True)
+
+    load_all()
+    with mock.patch.object(module, name, 5):
+        load_all()
+    load_all()

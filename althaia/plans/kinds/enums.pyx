@@ -96,6 +96,12 @@ cdef class LoadEnum(LoadStep):
 
 
 ENUM_ATTRIBUTES = {"name": enum.Enum.__dict__["name"], "value": enum.Enum.__dict__["value"]}
+STOCK_PROPERTY = type(ENUM_ATTRIBUTES["name"])
+STOCK_GET = static(STOCK_PROPERTY, "__get__")
+# What ``Enum[name]``, ``Enum(value)`` and ``isinstance(value, Enum)`` call.
+LOOK_UPS = {
+    name: static(enum.EnumMeta, name) for name in ("__getitem__", "__call__", "__instancecheck__")
+}
 
 
 def dump_enum(analysis, field, place):
@@ -120,7 +126,10 @@ def stock_enum(analysis, cls, name):
     if not isinstance(cls, type):
         return None
     analysis.watch_type(cls)
+    analysis.watch_type(STOCK_PROPERTY)
     if static(cls, name) is not ENUM_ATTRIBUTES[name]:
+        return None
+    if static(STOCK_PROPERTY, "__get__") is not STOCK_GET:
         return None
     if static(cls, "__getattribute__") is not object.__getattribute__:
         return None
@@ -135,8 +144,12 @@ def load_enum(analysis, field, place):
     if type(cls) is not enum.EnumMeta:
         raise Opaque("its enum looks members up in its own way")
     analysis.watch_type(cls)
+    analysis.watch_type(enum.EnumMeta)
     if static(cls, "__new__") is not enum.Enum.__new__:
         raise Opaque("its enum looks members up in its own way")
+    for name, original in LOOK_UPS.items():
+        if static(enum.EnumMeta, name) is not original:
+            raise Opaque(f"enum.EnumMeta.{name} is replaced")
     members = cls._value2member_map_ if by_value else cls._member_map_
     converter = load_conversion(analysis, analysis.field_value(field, "field"))
     if type(converter) is not (LoadStep if by_value else LoadText):

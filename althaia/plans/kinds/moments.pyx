@@ -258,6 +258,7 @@ def parse_function(analysis, field):
     function = analysis.watch_entry(functions, chosen)
     if not any(function == known for known in PARSERS):
         raise Opaque(f"the function for format {chosen!r} may do anything")
+    analysis.field_function("fields", "dt")
     name = analysis.field_value(field, "OBJ_TYPE")
     if type(name) is not str or analysis.watch_entry(vars(dt), name) not in TEMPORAL:
         raise Opaque("OBJ_TYPE is none of datetime's own classes")
@@ -292,6 +293,7 @@ def load_timedelta(analysis, field, place):
     precision = analysis.field_value(field, "precision")
     if type(precision) is not str:
         raise Opaque("precision is no text")
+    analysis.field_function("fields", "dt")
     if analysis.watch_entry(vars(dt), "timedelta") is not timedelta:
         raise Opaque("datetime.timedelta is replaced")
     return LoadTimeDelta(field, precision=precision, **place)
