@@ -165,7 +165,11 @@ def resolve_hooks(cls: type) -> Any:
     for base in reversed(cls.__mro__):
         attributes.update(base.__dict__)
     hooks = HookTable(list)
-    for name in sorted(attributes):
+    try:
+        names = sorted(attributes)
+    except TypeError:  # Upstream sorts in another order, and says so in the error.
+        return DECLINED
+    for name in names:
         attribute = attributes[name]
         if known.get(name) is attribute:
             continue

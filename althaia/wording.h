@@ -81,6 +81,21 @@ althaia_iterate_to_unpack(PyObject *value)
     return iterator;
 }
 
+/* `{**mapping}`, and what `f(**mapping)` makes of one that is no dict: a new dictionary. */
+static PyObject *
+althaia_unpack_mapping(PyObject *mapping)
+{
+    PyObject *unpacked = PyDict_New();
+    if (unpacked != NULL && PyDict_Update(unpacked, mapping) < 0) {
+        if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
+            PyErr_Format(PyExc_TypeError, "'%.200s' object is not a mapping",
+                         Py_TYPE(mapping)->tp_name);
+        }
+        Py_CLEAR(unpacked);
+    }
+    return unpacked;
+}
+
 static void
 althaia_too_few_to_unpack(Py_ssize_t expected, Py_ssize_t got)
 {

@@ -1,7 +1,7 @@
 """Errors that compiled code finds by itself are said in the interpreter's words, not Cython's.
 
 The C source that Cython wrote is made to ask ``althaia/wording.h`` where a function has found
-that its arguments do not fit, and where a value cannot be unpacked; other messages are replaced
+that its arguments do not fit, and where a value is unpacked; other messages are replaced
 where they stand. That is a matter of wording: a place of another form keeps Cython's message.
 """
 
@@ -37,6 +37,8 @@ _UNPACKING = (
     ),
     (r"__Pyx_RaiseNeedMoreValuesError\((size|index)\);", r"althaia_too_few_to_unpack(2, \1);"),
 )
+# Cython would call ``dict()``, which takes pairs as well.
+_UNPACKED_MAPPING = "__Pyx_PyObject_CallOneArg((PyObject*)&PyDict_Type, "
 # Cython's words and the interpreter's.
 _MESSAGES = {
     "raise: exception class must be a subclass of BaseException": (
@@ -53,6 +55,7 @@ def worded(source: str) -> str:
     text = _ARGUMENTS_DO_NOT_FIT.sub(r"\1  ALTHAIA_WRONG_CALL();", source)
     for found, instead in _UNPACKING:
         text = re.sub(found, instead, text, flags=re.MULTILINE)
+    text = text.replace(_UNPACKED_MAPPING, "althaia_unpack_mapping(")
     for theirs, ours in _MESSAGES.items():
         text = text.replace(f'"{theirs}"', f'"{ours}"')
     include = f'{_PYTHON_HEADER}#include "{HEADER.as_posix()}"\n'

@@ -7,6 +7,8 @@ is true, or less.
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from typing import Any
 
@@ -201,3 +203,45 @@ def test_accepted_what_was_replaced_goes_with_the_next_use(used_in: str) -> None
         getattr(schema, used_in)({"a": 1})
     gc.collect()
     assert replaced() is None
+
+
+def interpreted(program: str, *options: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *options, "-c", program], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@compiled_only
+def test_accepted_docstrings_without_docstrings() -> None:
+    program = "from {} import Schema; print(Schema.__doc__ is None, Schema.dump.__doc__ is None)"
+    assert interpreted(program.format("marshmallow"), "-OO") == "True True"
+    assert interpreted(program.format("althaia.marshmallow"), "-OO") == "False False"
+    assert interpreted(program.format("althaia.marshmallow")) == "False False"
+
+
+@compiled_only
+def test_accepted_modules_are_made_once() -> None:
+    program = """
+import sys, {0} as first
+for name in [name for name in sys.modules if name.startswith({0!r})]:
+    del sys.modules[name]
+import {0} as second
+print(first is second, first.Schema is second.Schema, first.Schema().dump({{}}))
+"""
+    assert interpreted(program.format("marshmallow")) == "False False {}"
+    shown = interpreted(program.format("althaia.marshmallow").replace(" as", "  as"))
+    assert shown.split()[1:] == ["True", "{}"]
+
+
+@compiled_only
+def test_accepted_the_name_of_a_function_given_no_mapping() -> None:
+    def refused(ma: Any) -> str:
+        predicate = ma.validate.Predicate("upper")
+        predicate.kwargs = [("a", 1)]
+        with pytest.raises(TypeError) as caught:
+            predicate("a")
+        return str(caught.value)
+
+    assert refused(UPSTREAM).endswith("argument after ** must be a mapping, not list")
+    assert refused(OURS) == "'list' object is not a mapping"
