@@ -28,7 +28,7 @@ class Fault:
 FAULTS = (
     Fault(
         "appending to a list comprehension gives the item away even where it fails, and the "
-        "function that gave it gives it away once more: out of memory, an object is freed too early",
+        "function that gave it does so once more: out of memory, an object is freed too early",
         "int result = PyList_Append(list, x);",
         """\
     int result = PyList_Append(list, x);
@@ -79,10 +79,49 @@ FAULTS = (
 """,
     ),
     Fault(
+        "CPython 3.11 fails without an exception where it has no memory for an interpreted frame, "
+        "and so there is none to be caught",
+        "PyObject *local_type = NULL, *local_value, *local_tb = NULL;",
+        """\
+    PyObject *local_type = NULL, *local_value, *local_tb = NULL;
+#if CYTHON_FAST_THREAD_STATE
+    PyObject *tmp_type, *tmp_value, *tmp_tb;
+  #if PY_VERSION_HEX >= 0x030C0000
+""",
+        """\
+    PyObject *local_type = NULL, *local_value, *local_tb = NULL;
+#if CYTHON_FAST_THREAD_STATE
+    PyObject *tmp_type, *tmp_value, *tmp_tb;
+    if (unlikely(!PyErr_Occurred())) PyErr_NoMemory();
+  #if PY_VERSION_HEX >= 0x030C0000
+""",
+    ),
+    Fault(
+        "nor one whose type could be asked for",
+        "    if (likely(err == exc_type1 || err == exc_type2)) return 1;",
+        """\
+    if (likely(err == exc_type1 || err == exc_type2)) return 1;
+    if (likely(PyExceptionClass_Check(err))) {
+""",
+        """\
+    if (likely(err == exc_type1 || err == exc_type2)) return 1;
+    if (unlikely(!err)) return 0;
+    if (likely(PyExceptionClass_Check(err))) {
+""",
+    ),
+    Fault(
+        "nor one to be raised further",
+        "    PyObject *ptype, *pvalue, *ptraceback;\n    if (c_line) {",
+        "    PyObject *ptype, *pvalue, *ptraceback;\n    if (c_line) {",
+        "    PyObject *ptype, *pvalue, *ptraceback;\n"
+        "    if (unlikely(!PyErr_Occurred())) PyErr_NoMemory();\n    if (c_line) {",
+    ),
+    Fault(
         "out of memory for the code object of a traceback entry, the error itself is lost: an "
         "`except` clause that was chosen for it is given the MemoryError",
         "fetched exception references and propagate the new exception */",
         """\
+fetched exception references and propagate the new exception */
             Py_XDECREF(ptype);
             Py_XDECREF(pvalue);
             Py_XDECREF(ptraceback);
@@ -92,6 +131,7 @@ FAULTS = (
         __pyx_insert_code_object(c_line ? -c_line : py_line, py_code);
 """,
         """\
+fetched exception references: the error stands, without the entry */
             PyErr_Clear();
             __Pyx_ErrRestoreInState(tstate, ptype, pvalue, ptraceback);
             goto bad;

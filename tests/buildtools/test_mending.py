@@ -45,6 +45,8 @@ def test_every_place_is_mended() -> None:
 
 def test_a_place_of_another_form_stops_the_build() -> None:
     for fault in mending.FAULTS:
+        if fault.marker == fault.found:
+            continue
         with pytest.raises(BuildError, match="unknown form"):
             mending.mended(f"before {fault.marker} after")
 

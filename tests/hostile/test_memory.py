@@ -45,3 +45,13 @@ def test_failures_leave_nothing_behind(job: str, library: str) -> None:
     # CPython loses some blocks itself where the frame of a function in the test cannot be had.
     found = run("memory", library, timeout=900).of(job)
     assert found["leaked"] < found["failures"] / 2
+
+
+def test_no_step_fails_otherwise() -> None:
+    """Each kind of field dumps, loads and refuses, one allocation failing at a time."""
+    found = run("memory_steps", "plans", timeout=900)
+    found.check()
+    steps = {name: each for name, each in found.results.items() if name != "all"}
+    assert len(steps) > 2 * len(found.of("all"))
+    assert {name: each["strange"] for name, each in steps.items() if each["strange"]} == {}
+    assert sum(each["failures"] for each in steps.values()) > 1_000

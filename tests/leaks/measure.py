@@ -113,7 +113,9 @@ def grown(work: Callable[[], Any], rounds: int, *watched: Any) -> dict[str, Any]
     for _ in range(300):
         work()
     gc.collect()
+    types = tuple(each for each in gc.get_objects() if is_cythons(each))
     references = counts(watched)
+    of_types = counts(types)
     blocks = sys.getallocatedblocks()
     for _ in itertools.repeat(None, rounds):
         work()
@@ -123,7 +125,13 @@ def grown(work: Callable[[], Any], rounds: int, *watched: Any) -> dict[str, Any]
     return {
         "blocks": blocks,
         "references": [after - before for before, after in zip(references, now, strict=True)],
+        "types": sum(counts(types)) - sum(of_types),
     }
+
+
+def is_cythons(value: object) -> bool:
+    """Whether this is a type that all modules made by Cython share: of functions, of generators."""
+    return isinstance(value, type) and str(value.__module__).startswith("_cython")
 
 
 def counts(watched: tuple[Any, ...]) -> list[int]:

@@ -1,0 +1,172 @@
+"""Let each allocation of each kind of field fail, dumping, loading and refusing, one at a time.
+
+``python -m tests.hostile.programs.memory_steps plans`` prints a line for each job.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import ipaddress
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from tests.hostile.programs import arguments, begin, library, report
+from tests.hostile.programs.allocations import run
+
+(LIBRARY,) = arguments()
+m = library(LIBRARY)
+fields, validate = m.fields, m.validate
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+MOMENT = dt.datetime(2020, 1, 2, 3, 4, 5, 6, tzinfo=dt.UTC)
+
+
+def refuse(value: Any) -> None:
+    raise m.ValidationError("no")
+
+
+class Inner(m.Schema):
+    x = fields.Integer(required=True)
+
+
+class Hooked(Inner):
+    @m.post_dump
+    def dumped(self, data: Any, **kwargs: Any) -> Any:
+        return dict(data)
+
+    @m.pre_load
+    def loaded(self, data: Any, **kwargs: Any) -> Any:
+        return dict(data)
+
+    @m.validates_schema
+    def checked(self, data: Any, **kwargs: Any) -> None:
+        if data.get("x") == 13:
+            raise m.ValidationError({"x": ["unlucky"]})
+
+
+class Own(fields.Field):
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        return [value]
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        if value == "bad":
+            raise m.ValidationError({"deep": ["no"]}, valid_data=1)
+        return [value]
+
+
+class Computed(fields.Raw):
+    @property
+    def data_key(self) -> Any:
+        return None
+
+    @data_key.setter
+    def data_key(self, value: Any) -> None:
+        pass
+
+
+# For each kind of field: the field, what is dumped, what is loaded, what is refused.
+KINDS: dict[str, tuple[Any, Any, Any, list[Any]]] = {
+    "Raw": (fields.Raw(validate=refuse), 1, m.missing, [1]),
+    "Raw, missing": (fields.Raw(required=True, dump_default=5), m.missing, 1, [m.missing, None]),
+    "Raw, default": (fields.Raw(load_default=list, dump_default=list), m.missing, m.missing, []),
+    "String": (fields.String(), "x", "x", [5]),
+    "String of a number": (fields.String(), 5, "x", [b"\xff"]),
+    "Integer": (fields.Integer(), 7, "7", ["z", [], 1e400]),
+    "Integer, strict": (fields.Integer(strict=True, as_string=True), 7, 7, [1.5]),
+    "Float": (fields.Float(as_string=True), 0.5, "0.5", ["z", [], "nan"]),
+    "Decimal": (fields.Decimal(places=2, as_string=True), decimal.Decimal(1), "1", ["z", "nan"]),
+    "Boolean": (fields.Boolean(), True, "yes", ["z", []]),
+    "DateTime": (fields.DateTime(), MOMENT, MOMENT.isoformat(), ["z", 5]),
+    "DateTime, RFC": (fields.DateTime("rfc"), MOMENT, "Thu, 02 Jan 2020 03:04:05 +0000", ["z"]),
+    "DateTime, stamp": (fields.DateTime("timestamp"), MOMENT, 5, [-5, "z"]),
+    "DateTime, format": (fields.DateTime("%Y"), MOMENT, "2020", ["z"]),
+    "NaiveDateTime": (fields.NaiveDateTime(), MOMENT, "2020-01-02T03:04:05", [str(MOMENT), "z"]),
+    "AwareDateTime": (fields.AwareDateTime(), MOMENT, str(MOMENT), ["2020-01-02T03:04:05", "z"]),
+    "Date": (fields.Date(), MOMENT.date(), "2020-01-02", ["z"]),
+    "Time": (fields.Time(), MOMENT.time(), "03:04:05", ["z"]),
+    "TimeDelta": (fields.TimeDelta(), dt.timedelta(1), 5, ["z", 1e300]),
+    "UUID": (fields.UUID(), uuid.UUID(int=5), str(uuid.UUID(int=5)), ["z", 5]),
+    "IP": (fields.IP(), ipaddress.ip_address("10.0.0.1"), "10.0.0.1", ["z"]),
+    "IPInterface": (fields.IPInterface(), ipaddress.ip_interface("10.0.0.1/8"), "10.0.0.1", ["z"]),
+    "Enum": (fields.Enum(Colour), Colour.RED, "RED", ["z", 5]),
+    "Enum, by value": (fields.Enum(Colour, by_value=True), Colour.RED, 1, ["z"]),
+    "Email": (fields.Email(), "a@b.co", "a@b.co", ["z", "ü@b"]),
+    "URL": (fields.URL(), "http://a.co", "http://a.co", ["z"]),
+    "List": (fields.List(fields.Integer()), [1, 2], ["1", 2], ["z", ["z", 1]]),
+    "Tuple": (fields.Tuple((fields.Integer(), Own())), (1, 2), [1, 2], ["z", [1], ["z", "bad"]]),
+    "Dict": (fields.Dict(), {"a": 1}, {"a": 1}, ["z"]),
+    "Dict of fields": (
+        fields.Dict(keys=fields.Integer(), values=Own()),
+        {1: 2, 3: 4},
+        {"1": 2, "3": 4},
+        [{"z": "bad"}, {"1": "bad"}],
+    ),
+    "Method": (fields.Method("give", deserialize="take"), 1, 5, ["bad"]),
+    "Function": (
+        fields.Function(lambda obj: [obj["f"]], deserialize=lambda value: [int(value)]),
+        1,
+        "5",
+        [],
+    ),
+    "Constant": (fields.Constant(5), 1, 5, []),
+    "Nested": (fields.Nested(Inner), {"x": 1}, {"x": "1"}, ["z", {}, {"x": "z", "y": 1}]),
+    "Nested, many": (fields.Nested(Inner(many=True)), [{"x": 1}], [{"x": 1}], [[{}, {"x": "z"}]]),
+    "Nested, hooks": (fields.Nested(Hooked), {"x": 1}, {"x": 1}, [{"x": 13}]),
+    "Pluck": (fields.Pluck(Inner, "x"), {"x": 1}, "1", ["z"]),
+    "Pluck, many": (fields.Pluck(Inner, "x", many=True), [{"x": 1}], ["1"], [["z"]]),
+    "own field": (Own(), 1, 1, ["bad"]),
+    "own key": (Computed(validate=validate.Equal(5)), 1, 5, [1]),
+    "processors": (fields.Raw(pre_load=str, post_load=len), 1, 55, []),
+    "path": (fields.Raw(attribute="f.g"), {"g": 1}, 1, []),
+    "Length": (fields.Raw(validate=validate.Length(min=2)), 1, "xx", ["x"]),
+    "Range": (fields.Raw(validate=validate.Range(min=2)), 1, 2, [1]),
+    "OneOf": (fields.Raw(validate=validate.OneOf(["a"])), 1, "a", ["x", []]),
+    "NoneOf": (fields.Raw(validate=validate.NoneOf(["a"])), 1, "b", ["a"]),
+    "Regexp": (fields.Raw(validate=validate.Regexp("a")), 1, "a", ["x"]),
+    "two validators": (fields.Raw(validate=[refuse, validate.Equal(5)]), 1, m.missing, [1]),
+}
+
+
+class Base(m.Schema):
+    def give(self, obj: Any) -> Any:
+        return [obj["f"]]
+
+    def take(self, value: Any) -> Any:
+        if value == "bad":
+            raise m.ValidationError(["no"])
+        return [value]
+
+
+def jobs(kind: str) -> dict[str, Callable[[], Any]]:
+    field, dumped, loaded, refused = KINDS[kind]
+    schema = Base.from_dict({"f": field})()
+
+    def filled(value: Any) -> dict[str, Any]:
+        return {} if value is m.missing else {"f": value}
+
+    def refusals() -> Any:
+        return [schema.validate(filled(each)) for each in refused]
+
+    found = {
+        f"dump {kind}": lambda: schema.dump(filled(dumped)),
+        f"load {kind}": lambda: schema.load(filled(loaded)),
+    }
+    if refused:
+        found[f"refuse {kind}"] = refusals
+    return found
+
+
+for each in KINDS:
+    for name, job in jobs(each).items():
+        begin(name)
+        for _ in range(5):
+            job()
+        report(name, run(job))
+report("all", sorted(KINDS))
