@@ -171,7 +171,7 @@ def explain(schema: Any) -> Explanation:
 
     :param schema: a schema class of the compiled marshmallow (an instance is made of it,
         without arguments) or an instance.
-    :returns: an object with ``as_text()`` and ``as_dict()``.
+    :returns: an object with ``summary()``, ``as_text()`` and ``as_dict()``.
     :raises TypeError: ``schema`` is neither.
 
     >>> print(althaia.explain(UserSchema).as_text())

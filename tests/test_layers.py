@@ -31,7 +31,8 @@ LAYERS: list[set[str]] = [
 PLANS: list[set[str]] = [
     {"primitives", "statistics", "hooks"},
     {"templates", "state", "guards"},
-    {"upstream", "prototypes", "readers"},
+    {"upstream", "readers"},
+    {"prototypes"},
     {"lazy"},
     {"nested", "plan", "analysis"},
     {"checks", "dump"},

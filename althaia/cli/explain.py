@@ -1,4 +1,4 @@
-"""Show how a schema is dumped and loaded: each field, its path, and the reason.
+"""Show how a schema is dumped and loaded: how much is planned, then each field and the reason.
 
 The schema is named as package.module:Schema, where Schema is a schema class, an instance,
 or a dotted path to one. The module is imported with marshmallow redirected.
@@ -16,6 +16,9 @@ from althaia.cli import target, tree
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
+    parser.add_argument(
+        "--verbose", action="store_true", help="also how instances are built and what is compared"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -30,5 +33,5 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(explanation.as_dict(), indent=2))
     else:
-        tree.show(explanation.as_text())
+        tree.show(explanation.as_text(verbose=options.verbose))
     return 0

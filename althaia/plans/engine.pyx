@@ -12,7 +12,6 @@ from althaia import seam
 from althaia.config import settings
 from althaia.plans import analyse, analyse_class
 from althaia.plans import lazy as _lazy
-from althaia.plans import nested as _nested
 from althaia.plans import prototypes as _prototypes
 from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
@@ -93,11 +92,7 @@ def connect():
     upstream.kinds = analyse.by_function(upstream, KINDS)
     _upstream.connect(upstream)
     find_plans_with(usable_plan)
-    _nested.connect(upstream.schema)
-    _prototypes.connect(upstream.schema, seam.pristine[upstream.Schema])
-    _lazy.connect(
-        seam.HookTable, upstream.schema, seam.pristine[upstream.Schema], examine
-    )
+    _lazy.examine_with(examine)
     if settings().strict:
         be_strict(True)
     seam.created = _lazy.created

@@ -17,6 +17,9 @@ from althaia.config import settings
 if TYPE_CHECKING:
     from althaia.plans.upstream import Upstream
 
+MOST_NAMED = 5
+"""Fields that the summary names."""
+
 DEEPEST = 40
 """Levels of nesting shown; schemas that nest ever new schemas would never end."""
 
@@ -92,7 +95,14 @@ class FieldPath:
             shown["unresolved"] = self.unresolved
         return shown
 
-    def lines(self, indent: str) -> Iterator[str]:
+    def left(self) -> Iterator[str]:
+        """The names of what runs its own code: this field, or fields inside it."""
+        if not self.narrow:
+            yield self.name
+        for each in self.inner:
+            yield from (f"{self.name}.{name}" for name in each.left())
+
+    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
         head = f"{indent}{self.name}: {self.step}"
         if self.source is not None:
             head += f", from {self._from()}"
@@ -106,11 +116,11 @@ class FieldPath:
         if self.why:
             yield f"{indent}  {'why' if self.narrow else 'left to the field'}: {self.why}"
         for each in self.inner:
-            yield from each.lines(f"{indent}  ")
+            yield from each.lines(f"{indent}  ", verbose)
         if self.unresolved:
             yield f"{indent}  nested schema unknown: {self.unresolved}"
         if self.nested is not None:
-            yield from self.nested.lines(f"{indent}  ")
+            yield from self.nested.lines(f"{indent}  ", verbose)
 
     def _from(self) -> str:
         if self.source in ("key", "path"):
@@ -151,7 +161,20 @@ class Direction:
             "guard": self.guard,
         }
 
-    def lines(self, indent: str) -> Iterator[str]:
+    def summary(self) -> str:
+        """How much of it is planned, and what is not."""
+        if self.declined:
+            return f"{self.name}: no plan, all of it runs upstream's code ({self.declined})"
+        left = [name for field in self.fields for name in field.left()]
+        planned = sum(field.narrow for field in self.fields)
+        text = f"{self.name}: {planned} of {_count(len(self.fields), 'field')} planned"
+        if left:
+            shown = ", ".join(left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
+            verb = "runs its" if len(left) == 1 else "run their"
+            text += f" ({shown} {verb} own code, as slowly as without althaia)"
+        return text
+
+    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
         if self.declined:
             yield f"{indent}{self.name}: upstream's own code, because {self.declined}"
             return
@@ -161,7 +184,7 @@ class Direction:
             f", {wide} of them left to the field's own code" if wide else ""
         )
         for each in self.fields:
-            yield from each.lines(f"{indent}  ")
+            yield from each.lines(f"{indent}  ", verbose)
         if self.text is not None:
             how = f"by way of dictionaries, because {self.text}" if self.text else "straight"
             yield f"{indent}  to text: {how}"
@@ -169,6 +192,8 @@ class Direction:
             yield f"{indent}  the schema's own: {text}"
         for kind, names in self.hooks.items():
             yield f"{indent}  {kind}: {', '.join(names)}"
+        if not verbose:
+            return
         counts = ", ".join(_count(count, name[:-1]) for name, count in self.guard.items() if count)
         yield f"{indent}  guard: {counts or 'the schema'}"
 
@@ -205,17 +230,37 @@ class Explanation:
                 shown[direction.name] = direction.as_dict()
         return shown
 
-    def as_text(self) -> str:
-        """The same for reading, as a tree."""
-        return "\n".join(self.lines(""))
+    def summary(self) -> str:
+        """One line: how much is planned, and what stays outside at which price.
 
-    def lines(self, indent: str) -> Iterator[str]:
+        >>> explain(UserSchema).summary()
+        'dump: 2 of 2 fields planned; load: 2 of 2 fields planned'
+        """
+        if self.no_plans:
+            return f"no plans run: {self.no_plans}"
+        parts = [each.summary() for each in (self.dump, self.load) if each is not None]
+        if self.built:
+            parts.append("each instance is built in full, as slowly as without althaia")
+        return "; ".join(parts)
+
+    def as_text(self, *, verbose: bool = True) -> str:
+        """The same for reading, as a tree.
+
+        :param verbose: False opens with the :meth:`summary` and leaves out how instances are
+            built and what is compared before each call.
+        """
+        return "\n".join(self.lines("", verbose))
+
+    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
         head = f"{indent}{self.schema}{' (many)' if self.many else ''}"
         if self.seen:
             yield f"{head}: as above"
             return
         yield head
-        if self.no_plans:
+        if not verbose:
+            if not indent:
+                yield f"  {self.summary()}"
+        elif self.no_plans:
             yield f"{indent}  no plans run: {self.no_plans}"
         elif self.built:
             yield f"{indent}  instances: built in full at once, because {self.built}"
@@ -223,7 +268,7 @@ class Explanation:
             yield f"{indent}  instances: built when somebody looks into them"
         for direction in (self.dump, self.load):
             if direction is not None:
-                yield from direction.lines(f"{indent}  ")
+                yield from direction.lines(f"{indent}  ", verbose)
 
     def __repr__(self) -> str:
         parts = [

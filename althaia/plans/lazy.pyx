@@ -31,6 +31,7 @@ from althaia.plans.prototypes cimport (
     vars_of,
 )
 from althaia.plans.state cimport InstanceDict, existing_dict, replace_dict
+from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "althaia/plans/cpython.h":
     ctypedef object (*getattrofunc)(object, object)
@@ -46,9 +47,6 @@ cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
 
-cdef object HookTable = None
-cdef object Schema = None
-cdef object OrderedSet = None
 cdef object examine = None
 
 # Set by Schema.__init__ and left to the prototype while an instance is lazy.
@@ -82,21 +80,15 @@ def build_at_once(bint on):
     at_once = on
 
 
-def connect(hook_table, schema_namespace, schema_attributes, examiner):
-    """Give the instances what they need of marshmallow.
+def examine_with(examiner):
+    """Have the engine say which classes may have lazy instances; once marshmallow is known.
 
-    :param hook_table: the class of ``Schema._hooks`` that has room for a PrototypeCache.
-    :param schema_namespace: the namespace of marshmallow's ``schema`` module.
-    :param schema_attributes: the attributes upstream defined on ``Schema``.
     :param examiner: ``examiner(cls, schema) -> (Guard | None, reason)``: whether instances
         of a schema class may be lazy.
     """
-    global HookTable, Schema, OrderedSet, examine, shadowing
-    HookTable = hook_table
-    Schema = schema_namespace["Schema"]
-    OrderedSet = schema_namespace["OrderedSet"]
+    global examine, shadowing
     examine = examiner
-    shadowing = frozenset(schema_attributes) | LAZY_NAMES
+    shadowing = frozenset(marshmallow.schema_attributes) | LAZY_NAMES
 
 
 # ---- Construction --------------------------------------------------------------------
@@ -158,7 +150,7 @@ cdef PrototypeCache cache_of(object cls, object schema):
     cdef PrototypeCache cache
     cdef Guard guard
     table = althaia_type_lookup(cls, "_hooks")
-    if type(table) is not HookTable:
+    if type(table) is not marshmallow.HookTable:
         return None
     cache = table.prototypes
     if cache is not None and cache.schema_class is cls:
@@ -315,7 +307,7 @@ cdef dict transplant(object prototype, object parent, object schema, dict nested
     for name, value in vars_of(prototype).items():
         if name in FIELD_MAPPINGS:
             built[name] = {key: twin_of(field, memo, nested) for key, field in value.items()}
-        elif type(value) is OrderedSet or type(value) is set:
+        elif type(value) is marshmallow.OrderedSet or type(value) is set:
             built[name] = type(value)(value)
         else:
             built[name] = value
@@ -338,9 +330,9 @@ cdef object twin_of(object field, dict memo, dict nested):
     if known is None:
         for name in ("only", "exclude"):
             value = state.get(name)
-            if type(value) is OrderedSet:
+            if type(value) is marshmallow.OrderedSet:
                 if id(value) not in memo:
-                    memo[id(value)] = OrderedSet(value)
+                    memo[id(value)] = marshmallow.OrderedSet(value)
                 state[name] = memo[id(value)]
         if not CALLED_LATER.isdisjoint(state):
             nested[id(field)] = (field, twin)
@@ -353,7 +345,7 @@ cdef object twin_of(object field, dict memo, dict nested):
     for name in ("_serialize_method", "_deserialize_method"):
         method = state.get(name)
         # A class method is bound to the class.
-        if type(method) is MethodType and isinstance(method.__self__, Schema):
+        if type(method) is MethodType and isinstance(method.__self__, marshmallow.Schema):
             state[name] = MethodType(method.__func__, memo[METHODS_OF])
     for name in ("inner", "key_field", "value_field"):
         if state.get(name) is not None:
@@ -418,7 +410,7 @@ cdef int intercept(object cls) except -1:
 
     Its subclasses' too: an instance may be given another class.
     """
-    althaia_intercept_dict(Schema.__dict__["__dict__"], lazy_dict)
+    althaia_intercept_dict(marshmallow.Schema.__dict__["__dict__"], lazy_dict)
     althaia_intercept(cls, lazy_getattr)
     for subclass in type.__subclasses__(cls):
         intercept(subclass)

@@ -11,22 +11,11 @@ from althaia.plans.lazy cimport is_lazy, materialise
 from althaia.plans.primitives cimport althaia_is_simply_true
 from althaia.plans.prototypes cimport Prototype, clone
 from althaia.plans.state cimport InstanceDict, existing_dict
+from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
 
-
-cdef object OrderedSet = None
-cdef object Schema = None
-cdef object SchemaMeta = None
-
-
-def connect(schema_namespace):
-    """Give the look-ups the namespace of marshmallow's ``schema`` module."""
-    global OrderedSet, Schema, SchemaMeta
-    OrderedSet = schema_namespace["OrderedSet"]
-    Schema = schema_namespace["Schema"]
-    SchemaMeta = schema_namespace["SchemaMeta"]
 
 
 cdef object nested_field(object field, object parent):
@@ -57,10 +46,10 @@ cdef object unresolved(object field):
     cdef object own = clone(field)
     own._schema = None
     # The nested schema's own ``__init__`` is given these, and may change them.
-    if type(own.only) is OrderedSet:
-        own.only = OrderedSet(own.only)
-    if type(own.exclude) is OrderedSet:
-        own.exclude = OrderedSet(own.exclude)
+    if type(own.only) is marshmallow.OrderedSet:
+        own.only = marshmallow.OrderedSet(own.only)
+    if type(own.exclude) is marshmallow.OrderedSet:
+        own.exclude = marshmallow.OrderedSet(own.exclude)
     return own
 
 
@@ -93,7 +82,7 @@ cdef object nested_schema(object field):
 cdef object resolve(object field):
     """What ``Nested.schema`` makes of a field that is not resolved yet; the field is lost."""
     cdef object nested = field.nested
-    if callable(nested) and not isinstance(nested, SchemaMeta):
+    if callable(nested) and not isinstance(nested, marshmallow.SchemaMeta):
         nested = nested()
         if is_fresh(nested) and field.only is None and not field.exclude:
             # Upstream copies the instance so as not to share it; this one nobody has, and
@@ -104,7 +93,7 @@ cdef object resolve(object field):
             return nested
         field.nested = returning(nested) if callable(nested) else nested
     # A proxy of a class is none for upstream, which refuses it.
-    if issubclass(type(nested), SchemaMeta):
+    if issubclass(type(nested), marshmallow.SchemaMeta):
         return nested(
             many=bool(field.many),
             only=field.only,
@@ -124,7 +113,7 @@ cdef bint is_fresh(object schema):
     """Whether a schema is lazy and has just been made, for us alone, and differs from its copy
     in nothing that the materialising does not know."""
     cdef InstanceDict state
-    if not isinstance(schema, Schema) or Py_REFCNT(<PyObject*>schema) != 1:
+    if not isinstance(schema, marshmallow.Schema) or Py_REFCNT(<PyObject*>schema) != 1:
         return False
     if not is_lazy(schema):
         return False

@@ -13,14 +13,12 @@ cimport cython
 from althaia.plans.guards cimport Guard
 from althaia.plans.primitives cimport althaia_type_lookup
 from althaia.plans.state cimport InstanceDict
+from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
-
-cdef object OrderedSet = None
-cdef dict upstream_attributes = None
 
 # What upstream's construction asks an instance for.
 CONSTRUCTION = (
@@ -44,17 +42,6 @@ def build_at_once(bint on):
     """Make the prototype for the first instance that asks for one; for tests."""
     global at_once
     at_once = on
-
-
-def connect(schema_namespace, schema_attributes):
-    """Give the prototypes what they need of marshmallow.
-
-    :param schema_namespace: the namespace of marshmallow's ``schema`` module.
-    :param schema_attributes: the attributes upstream defined on ``Schema``.
-    """
-    global OrderedSet, upstream_attributes
-    OrderedSet = schema_namespace["OrderedSet"]
-    upstream_attributes = schema_attributes
 
 
 @cython.final
@@ -149,7 +136,7 @@ cdef object names(object given):
     cdef tuple found
     if type(given) is tuple:
         found = <tuple>given
-    elif type(given) in COLLECTIONS or type(given) is OrderedSet:
+    elif type(given) in COLLECTIONS or type(given) is marshmallow.OrderedSet:
         found = tuple(given)
     else:
         return None
@@ -196,14 +183,14 @@ cdef object build(tuple options, PrototypeCache cache):
     cdef InstanceDict state = InstanceDict()
     cdef dict borrowed = {"_declared_fields": cache.declared, "opts": cache.opts}
     for name in CONSTRUCTION:
-        value = upstream_attributes[name]
+        value = marshmallow.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     state.building = True
     PyObject_GenericSetAttr(schema, "__dict__", state)
     state.update(borrowed)
     try:
         only, exclude, load_only, dump_only = options
-        upstream_attributes["__init__"](
+        marshmallow.schema_attributes["__init__"](
             schema, only=only, exclude=exclude, load_only=load_only, dump_only=dump_only
         )
     finally:

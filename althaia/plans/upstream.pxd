@@ -12,12 +12,18 @@ cdef class Upstream:
     cdef readonly object missing
     cdef readonly object Schema
     cdef readonly object Field
+    cdef readonly object SchemaMeta
+    cdef readonly object OrderedSet
     cdef readonly object ValidationError
     cdef readonly object ErrorStore
     cdef readonly object copy_containers
     cdef readonly object is_collection
     cdef readonly object is_sequence_but_not_string
     cdef readonly object set_value
+    # The class of Schema._hooks, which has room for prototypes.
+    cdef readonly object HookTable
+    # What Schema was defined with.
+    cdef readonly dict schema_attributes
     # For the analysis.
     cdef readonly frozenset unknown
     cdef public tuple kinds

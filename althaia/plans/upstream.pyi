@@ -13,6 +13,16 @@ class Upstream:
     missing: Any
     Schema: type
     Field: type
+    SchemaMeta: type
+    OrderedSet: type
+    ValidationError: type
+    ErrorStore: type
+    HookTable: type
+    schema_attributes: dict[str, Any]
+    copy_containers: Any
+    is_collection: Any
+    is_sequence_but_not_string: Any
+    set_value: Any
     unknown: frozenset[str]
     kinds: tuple[dict[int, Any], ...]
     def __init__(self, unknown: frozenset[str] = ...) -> None: ...

@@ -49,6 +49,10 @@ cdef class Upstream:
         self.missing = self.schema["missing"]
         self.Schema = self.schema["Schema"]
         self.Field = self.fields["Field"]
+        self.SchemaMeta = self.schema["SchemaMeta"]
+        self.OrderedSet = self.schema["OrderedSet"]
+        self.HookTable = seam.HookTable
+        self.schema_attributes = seam.pristine[self.Schema]
         self.ValidationError = self.schema["ValidationError"]
         self.ErrorStore = self.error_store["ErrorStore"]
         self.copy_containers = self.error_store["copy_containers"]

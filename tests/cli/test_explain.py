@@ -59,6 +59,16 @@ def test_a_class(explain):
         assert "pure Python build" in done.stdout
 
 
+def test_details_on_demand(explain):
+    short, full = explain("shop.schemas:Quote"), explain("shop.schemas:Quote", "--verbose")
+    if althaia.info().compiled:
+        assert short.stdout.splitlines()[1].startswith("  dump: 3 of 4 fields planned (custom")
+        assert "guard:" not in short.stdout
+        assert "guard:" in full.stdout
+    else:
+        assert full.stdout == short.stdout
+
+
 def test_an_instance_inside_a_class(explain):
     done = explain("shop.schemas:Holder.inner")
     assert done.stdout.startswith("shop.schemas.Quote (many)"), done.stderr

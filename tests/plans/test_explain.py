@@ -325,3 +325,39 @@ def test_whether_it_goes_straight_to_text(schema: type[ma.Schema], reason: str) 
         schema().dumps({})
         after = althaia.stats()[f"tests.plans.test_explain.{schema.__name__}"]["dump"]
         assert after["straight"] > before.get("dump", {}).get("straight", 0)
+
+
+def test_the_summary_says_what_is_left_and_what_it_costs() -> None:
+    assert althaia.explain(Inner).summary() == (
+        "dump: 1 of 1 field planned; load: 1 of 1 field planned"
+    )
+    assert althaia.explain(Order).summary() == (
+        "dump: 7 of 7 fields planned (prices.values runs its own code, as slowly as without "
+        "althaia); load: 6 of 6 fields planned; each instance is built in full, as slowly as "
+        "without althaia"
+    )
+
+
+def test_the_summary_of_a_schema_without_a_plan() -> None:
+    schema = Inner()
+    vars(schema)["dict_class"] = 3
+    assert althaia.explain(schema).summary() == (
+        "dump: no plan, all of it runs upstream's code (dict_class is no class); "
+        "load: no plan, all of it runs upstream's code (dict_class is no class)"
+    )
+
+
+def test_the_summary_names_a_few() -> None:
+    schema = ma.Schema.from_dict({f"f{n}": Slug() for n in range(9)})
+    assert "0 of 9 fields planned (f0, f1, f2, f3, f4, … run their own code" in (
+        althaia.explain(schema).summary()
+    )
+
+
+def test_the_short_text_opens_with_the_summary() -> None:
+    explanation = althaia.explain(Order)
+    lines = explanation.as_text(verbose=False).splitlines()
+    assert lines[:2] == [explanation.schema, f"  {explanation.summary()}"]
+    assert not any("guard:" in line or "instances:" in line for line in lines)
+    kept = [line for line in explanation.as_text().splitlines() if line in lines]
+    assert kept == [lines[0], *lines[2:]]

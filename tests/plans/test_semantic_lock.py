@@ -57,7 +57,7 @@ IRRELEVANT: dict[str, tuple[str, ...]] = {
     "called by plans, or by what they call, as it is": (
         r"class_registry\.(get_class|register)",
         r"fields\.Nested\._nested_normalized_option",
-        r"schema\.Schema\.(_run_validator|dumps|validate)",
+        r"schema\.Schema\.(_run_validator|validate)",
         r"exceptions\.ValidationError\.(messages_dict|normalized_messages)",
     ),
     "text is loaded without a dictionary only where it means what it meant: engine.connect": (
@@ -158,7 +158,7 @@ def planned(*unknown: str) -> list[object]:
         for direction in (DUMP, LOAD):
             plan = analyse(upstream, schema, direction, None)
             found.append((plan.declined, plan.whole, plan.nestable, plan.many_allowed))
-            found.append(getattr(plan, "silent_errors", None))
+            found += [getattr(plan, name, None) for name in ("silent_errors", "straight")]
             found += map(step, plan.steps)
         guard, reason = analyse_class.examine(upstream, cls, schema)
         found.append((guard is None, reason))
