@@ -184,7 +184,8 @@ class _Dumping:
                 why=opaque.reason,
                 **place,
             )
-        return _conversion(analysis, field, place, DUMP)
+        step: dump.DumpStep = _conversion(analysis, field, place, DUMP)
+        return step
 
     def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
         """How much of upstream's code the plan may stand for."""
@@ -347,7 +348,8 @@ def _loaded(analysis: Analysis, field: Any, place: Place) -> load.LoadStep:
     except Opaque as opaque:
         analysis.leave(field)
         return load.OpaqueLoadStep(field, opaque=True, why=opaque.reason, **place)
-    return _conversion(analysis, field, options, LOAD)
+    step: load.LoadStep = _conversion(analysis, field, options, LOAD)
+    return step
 
 
 def inner_load_step(analysis: Analysis, field: Any) -> Any:

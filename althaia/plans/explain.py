@@ -7,7 +7,7 @@ as it was. Nested schemas that the schema has not resolved yet are resolved on t
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -337,7 +337,7 @@ class _Explainer:
     def __init__(
         self,
         upstream: Upstream,
-        builders: dict[str, Callable[[Any], Any]],
+        builders: Mapping[str, Callable[[Any], Any]],
         examine: Callable[[type, Any], tuple[Any, str]],
     ) -> None:
         self.upstream = upstream

@@ -1,0 +1,14 @@
+from typing import Any, final
+
+from althaia.plans.analysis import Analysis
+
+class Check:
+    kind: str
+    validator: Any
+    def __init__(self, validator: Any) -> None: ...
+
+@final
+class LengthCheck(Check):
+    def __init__(self, validator: Any, *, least: int, most: int) -> None: ...
+
+def check_for(analysis: Analysis, validator: Any) -> Check: ...

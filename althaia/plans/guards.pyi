@@ -1,0 +1,29 @@
+from collections.abc import Iterable, Mapping
+from typing import Any, final
+
+ANY: Any
+ABSENT: Any
+
+def snapshot(mapping: Mapping[Any, Any], unwatched: Iterable[Any] = ...) -> tuple[Any, ...]: ...
+def state_of(obj: object) -> dict[str, Any]: ...
+def type_tag(cls: type) -> int: ...
+
+@final
+class Guard:
+    types: tuple[type, ...]
+    fields: tuple[Any, ...]
+    lists: tuple[Any, ...]
+    entries: tuple[Any, ...]
+    schema_names: tuple[Any, ...]
+    def __init__(
+        self,
+        schema_names: tuple[Any, ...],
+        members: Any,
+        members_snapshot: tuple[Any, ...] | None,
+        types: tuple[tuple[type, int], ...],
+        fields: tuple[Any, ...],
+        lists: tuple[Any, ...],
+        entries: tuple[Any, ...],
+    ) -> None: ...
+    def unwatchable(self) -> type | None: ...
+    def check(self, schema: object) -> bool: ...

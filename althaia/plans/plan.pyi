@@ -1,0 +1,33 @@
+from typing import Any
+
+from althaia.plans.guards import Guard
+
+class Plan:
+    steps: tuple[Any, ...]
+    guard: Guard
+    whole: bool
+    nestable: bool
+    many_allowed: bool
+    declined: str
+    sites: int
+    leaves_nested: bool
+    schema_class: type
+    dict_class: type
+    hooks: dict[str, Any]
+    statistics: Any
+    def __init__(
+        self,
+        steps: tuple[Any, ...],
+        guard: Guard,
+        *,
+        schema_class: type,
+        dict_class: type,
+        hooks: dict[str, Any],
+        statistics: Any,
+        whole: bool = ...,
+        nestable: bool = ...,
+        many_allowed: bool = ...,
+        sites: int = ...,
+        leaves_nested: bool = ...,
+        declined: str = ...,
+    ) -> None: ...

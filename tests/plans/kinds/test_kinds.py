@@ -1,0 +1,143 @@
+"""The table of kinds, and how plans of each kind show themselves."""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import pkgutil
+from typing import Any
+
+import pytest
+
+from althaia import marshmallow as ma
+from althaia.plans import engine, kinds
+
+fields = ma.fields
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Inner(ma.Schema):
+    name = fields.String()
+
+
+class Record(ma.Schema):
+    raw = fields.Raw()
+    text = fields.String(data_key="Text")
+    whole = fields.Integer(strict=True)
+    real = fields.Float(attribute="deep.real")
+    exact = fields.Decimal(places=2)
+    truth = fields.Boolean()
+    moment = fields.DateTime()
+    aware = fields.AwareDateTime()
+    day = fields.Date(format="%d.%m.%Y")
+    span = fields.TimeDelta()
+    uuid = fields.UUID()
+    ip = fields.IP()
+    colour = fields.Enum(Colour)
+    several = fields.List(fields.Integer())
+    pair = fields.Tuple((fields.Integer(), fields.String()))
+    table = fields.Dict(keys=fields.String(), values=fields.Date())
+    nested = fields.Nested(Inner)
+    plucked = fields.Pluck(Inner, "name")
+    method = fields.Method("shown", "taken")
+    function = fields.Function(len, len)
+    constant = fields.Constant(1)
+
+    def shown(self, obj: Any) -> Any:
+        return obj
+
+    def taken(self, value: Any) -> Any:
+        return value
+
+
+DUMPED = """\
+<as it is: raw -> 'raw'>
+<text: text -> 'Text'>
+<int: whole -> 'whole'>
+<float: deep.real -> 'real'>
+<decimal: exact -> 'exact'>
+<as it is: truth -> 'truth'>
+<datetime, ISO: moment -> 'moment'>
+<datetime, ISO: aware -> 'aware'>
+<strftime: day -> 'day'>
+<timedelta: span -> 'span'>
+<UUID: uuid -> 'uuid'>
+<IP address: ip -> 'ip'>
+<enum: colour -> 'colour'>
+<list: several -> 'several'>
+<tuple: pair -> 'pair'>
+<dict: table -> 'table'>
+<nested schema: nested -> 'nested'>
+<nested schema: plucked -> 'plucked'>
+<schema method: method -> 'method'>
+<function: function -> 'function'>
+<constant: constant -> 'constant'>"""
+
+LOADED = """\
+<as it is: 'raw' -> 'raw'>
+<text: 'Text' -> 'text'>
+<int: 'whole' -> 'whole'>
+<float: 'real' -> 'deep.real'>
+<decimal: 'exact' -> 'exact'>
+<bool: 'truth' -> 'truth'>
+<date or time: 'moment' -> 'moment'>
+<datetime of known awareness: 'aware' -> 'aware'>
+<field's own _deserialize: 'day' -> 'day'>
+<timedelta: 'span' -> 'span'>
+<UUID: 'uuid' -> 'uuid'>
+<field's own _deserialize: 'ip' -> 'ip'>
+<enum: 'colour' -> 'colour'>
+<list: 'several' -> 'several'>
+<tuple: 'pair' -> 'pair'>
+<dict: 'table' -> 'table'>
+<nested schema: 'nested' -> 'nested'>
+<nested schema: 'plucked' -> 'plucked'>
+<function: 'method' -> 'method'>
+<function: 'function' -> 'function'>
+<constant: 'constant' -> 'constant'>"""
+
+
+def test_a_dump_plan_of_every_kind() -> None:
+    plan = engine.build(Record())
+    assert "\n".join(map(repr, plan.steps)) == DUMPED
+    assert repr(plan) == f"<DumpPlan of Record: [{', '.join(DUMPED.splitlines())}]>"
+
+
+def test_a_load_plan_of_every_kind() -> None:
+    plan = engine.build_load(Record())
+    assert "\n".join(map(repr, plan.steps)) == LOADED
+    assert repr(plan) == f"<LoadPlan of Record: [{', '.join(LOADED.splitlines())}]>"
+
+
+def modules() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(kinds.__path__)]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_the_kinds_of_every_module_are_in_the_table(name: str) -> None:
+    own = importlib.import_module(f"{kinds.__name__}.{name}").KINDS
+    assert own
+    assert [kind for kind in kinds.KINDS if kind in own] == list(own)
+
+
+def test_each_kind_stands_for_what_its_class_defines() -> None:
+    for kind in kinds.KINDS:
+        namespace = vars(getattr(fields, kind.name))
+        assert ("_serialize" in namespace) == (kind.dump is not None), kind.name
+        assert ("_deserialize" in namespace) == (kind.load is not None), kind.name
+
+
+def test_no_class_that_defines_a_conversion_is_forgotten() -> None:
+    named = {kind.name for kind in kinds.KINDS}
+    defining = {
+        value.__name__
+        for value in vars(fields).values()
+        if isinstance(value, type)
+        and issubclass(value, fields.Field)
+        and {"_serialize", "_deserialize"} & vars(value).keys()
+        and value.__module__ == fields.__name__
+    }
+    assert defining == named
