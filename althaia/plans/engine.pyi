@@ -20,6 +20,14 @@ def serialize(schema: Any, obj: Any, many: bool) -> Any: ...
 def load(
     schema: Any, data: Any, many: bool | None, partial: Any, unknown: Any, postprocess: bool
 ) -> Any: ...
+def loads(
+    schema: Any,
+    text: Any,
+    many: bool | None,
+    partial: Any,
+    unknown: Any,
+    options: dict[str, Any],
+) -> Any: ...
 def deserialize(
     schema: Any, data: Any, error_store: Any, many: bool, partial: Any, unknown: Any, index: Any
 ) -> Any: ...
