@@ -19,7 +19,7 @@ from althaia.json import dumps
 from tests.sinks.outcomes import outcome
 from tests.sinks.values import OPTIONS, VALUES, Default, Plain
 
-ENDLESS = {"circular list", "circular dict", "100000 levels", "enum"}
+ENDLESS = {"circular list", "circular dict", "100000 levels", "enum", "bytes"}
 
 
 @pytest.mark.parametrize("options", OPTIONS)
