@@ -13,6 +13,7 @@ from benchmarks.cases import (
     quotes,
     small,
     sources,
+    text,
     validated,
 )
 from benchmarks.model import Case, by_name
@@ -29,6 +30,7 @@ FAMILIES = (
     bulk,
     foreign,
     kinds,
+    text,
 )
 
 CASES = by_name(case for family in FAMILIES for case in family.cases())

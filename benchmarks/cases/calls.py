@@ -12,6 +12,10 @@ def dump_work(schema: Any, source: Any) -> Work:
     return lambda: schema.dump(source)
 
 
+def dumps_work(schema: Any, source: Any, **options: Any) -> Work:
+    return lambda: schema.dumps(source, **options)
+
+
 def load_work(ma: Marshmallow, schema: Any, records: Any) -> Work:
     """Load ``records``; invalid input answers with its errors and what was valid."""
     invalid = ma.ValidationError
