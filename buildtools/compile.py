@@ -18,7 +18,7 @@ from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
-from buildtools import checks, faithful, mending, wording
+from buildtools import checks, faithful, mending, naming, wording
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
@@ -27,7 +27,15 @@ from buildtools.toolchain import Toolchain, linking_environment, toolchain, try_
 JOBS = 2
 
 # The files that decide what a module's C source is compiled to.
-_HOW = ("checks.py", "compile.py", "faithful.py", "mending.py", "toolchain.py", "wording.py")
+_HOW = (
+    "checks.py",
+    "compile.py",
+    "faithful.py",
+    "mending.py",
+    "naming.py",
+    "toolchain.py",
+    "wording.py",
+)
 
 
 def remove_binaries(layout: Layout) -> list[str]:
@@ -99,7 +107,7 @@ def key(
     else:
         read += [
             layout.root / module.source.with_suffix(".pxd"),
-            *(layout.root / s.HEADER for s in (checks, wording)),
+            *(layout.root / s.HEADER for s in (checks, naming, wording)),
         ]
     found = sha256(json.dumps(facts, sort_keys=True, default=list).encode())
     for path in read:
@@ -121,11 +129,13 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
         _translate(ours, layout.root, store / "c")
         faithful.write(layout.root, store / "upstream", theirs)
         _translate(theirs, store / "upstream", store / "c")
+        wording.check_messages(wording.utility_code())
         for module in theirs:
             checks.insert(_c_file(store, module))
             wording.word_file(_c_file(store, module))
         for module in modules:
             mending.mend_file(_c_file(store, module))
+            naming.name_file(_c_file(store, module), module.source.as_posix())
         _link(layout, modules, tools, store)
     except BrokenProcessPool as error:
         raise BuildError(

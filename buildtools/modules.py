@@ -36,18 +36,16 @@ class CompiledModule:
 
 
 def compiled_modules(layout: Layout) -> list[CompiledModule]:
-    """All modules to compile: the generated ones, and our own by their suffix.
+    """All modules to compile: the generated ones, and our own by their suffix ``.pyx``.
 
-    Ours are ``*_cy.py`` (Cython's pure Python mode, which also runs interpreted) and ``*.pyx``;
-    they state further directives in their header comments.
+    Ours state further directives in their header comments.
     """
     upstream = [
         path for path in sorted(layout.generated.rglob("*.py")) if path.name not in INTERPRETED
     ]
     own = [
         path
-        for pattern in ("*_cy.py", "*.pyx")
-        for path in sorted(layout.package.rglob(pattern))
+        for path in sorted(layout.package.rglob("*.pyx"))
         if layout.generated not in path.parents
     ]
     return [_module(layout, path, UPSTREAM, True) for path in upstream] + [

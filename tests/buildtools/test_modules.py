@@ -20,7 +20,7 @@ def tree(tmp_path: Path) -> Layout:
     for name in (
         "althaia/__init__.py",
         "althaia/plain.py",
-        "althaia/plans/dump_cy.py",
+        "althaia/plans/dump.pyx",
         "althaia/json/writer.pyx",
         "althaia/marshmallow/__init__.py",
         "althaia/marshmallow/error_store.py",
@@ -38,7 +38,7 @@ def test_modules_are_found_by_place_and_suffix(tree: Layout) -> None:
     assert {m.name: m.upstream for m in compiled_modules(tree)} == {
         "althaia.marshmallow.experimental.context": True,
         "althaia.marshmallow.fields": True,
-        "althaia.plans.dump_cy": False,
+        "althaia.plans.dump": False,
         "althaia.json.writer": False,
     }
 
@@ -55,7 +55,7 @@ def test_directives() -> None:
 def test_foreign_binaries_are_removed(tree: Layout) -> None:
     for name in ("fields.cpython-27-x.so", "experimental/context.cp399-win.pyd"):
         (tree.generated / name).write_bytes(b"")
-    (tree.package / "plans" / "gone_cy.cpython-311.so").write_bytes(b"")
+    (tree.package / "plans" / "gone.cpython-311.so").write_bytes(b"")
     assert len(compiling.remove_binaries(tree)) == 3
     assert [*tree.package.rglob("*.so"), *tree.package.rglob("*.pyd")] == []
 
@@ -83,16 +83,16 @@ class TestKey:
         return compiling.key(tree, module, self.tools, environ)
 
     def test_same_input_same_key(self, tree: Layout) -> None:
-        name = "althaia.plans.dump_cy"
+        name = "althaia.plans.dump"
         assert self.key(tree, name) == self.key(tree, name)
 
-    @pytest.mark.parametrize("changed", ["plans/dump_cy.py", "plans/fast.pxd", "plans/fast.h"])
+    @pytest.mark.parametrize("changed", ["plans/dump.pyx", "plans/fast.pxd", "plans/fast.h"])
     def test_our_modules_depend_on_their_source_and_on_declarations(
         self, tree: Layout, changed: str
     ) -> None:
-        before = self.key(tree, "althaia.plans.dump_cy")
+        before = self.key(tree, "althaia.plans.dump")
         (tree.package / changed).write_text("x = 1\n")
-        assert self.key(tree, "althaia.plans.dump_cy") != before
+        assert self.key(tree, "althaia.plans.dump") != before
 
     def test_upstreams_depend_on_their_own_source_only(self, tree: Layout) -> None:
         before = self.key(tree, "althaia.marshmallow.fields")

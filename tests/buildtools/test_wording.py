@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sysconfig
 
 import pytest
 
+from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
 from buildtools.pipeline import is_pure
-from buildtools.wording import worded
+from buildtools.wording import check_messages, utility_code, worded
 
 WRAPPER = """\
 #include "Python.h"
@@ -34,7 +36,7 @@ static PyObject *__pyx_pf_dump(PyObject *__pyx_self) {
 
 
 def test_only_the_arguments_error_is_changed() -> None:
-    text = worded(WRAPPER)
+    text = worded(WRAPPER, "x.c")
     assert text.count("ALTHAIA_WRONG_CALL();") == 1
     assert text.index("ALTHAIA_WRONG_CALL();") < text.index("__pyx_L1_error")
     assert text.count("__Pyx_AddTraceback") == 1
@@ -45,7 +47,34 @@ def test_iterating_is_asked_about_only_to_unpack() -> None:
     unpacks = "      Py_ssize_t index = -1;\n      __pyx_t_9 = PyObject_GetIter(__pyx_t_8);\n"
     loops = "    __pyx_t_4 = PyObject_GetIter(__pyx_t_3);\n"
     expected = unpacks.replace("PyObject_GetIter", "althaia_iterate_to_unpack") + loops
-    assert worded(unpacks + loops) == expected
+    assert worded(unpacks + loops, "x.c") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("for (Py_ssize_t __pyx_temp=0;", "for (int t=0;", "x.c: 1 ends of functions"),
+        ("= PyObject_GetIter(", "= PyObject_Iter(", "x.c: 1 iterators to unpack, 0 of them"),
+        ("MoreValuesError(size);", "MoreValuesError(n);", "x.c: 1 unpackings without"),
+    ],
+)
+def test_a_place_of_another_form_stops_the_build(before: str, after: str, told: str) -> None:
+    unpacks = (
+        "      Py_ssize_t index = -1;\n      __pyx_t_9 = PyObject_GetIter(__pyx_t_8);\n"
+        "      __Pyx_RaiseNeedMoreValuesError(size);\n"
+    )
+    source = WRAPPER + unpacks
+    assert before in source
+    worded(source, "x.c")
+    with pytest.raises(BuildError, match=re.escape(told)):
+        worded(source.replace(before, after), "x.c")
+
+
+def test_messages_that_cython_no_longer_has_stop_the_build() -> None:
+    pytest.importorskip("Cython", reason="only where the build's own tools are installed")
+    check_messages(utility_code())
+    with pytest.raises(BuildError, match="no longer say 'raise: exception class"):
+        check_messages("")
 
 
 def test_the_expected_number_is_found() -> None:
@@ -59,7 +88,7 @@ def test_the_expected_number_is_found() -> None:
         "      if (__Pyx_IterFinish() == 0) __Pyx_RaiseNeedMoreValuesError(index);\n"
     )
     pairs = "        __Pyx_RaiseNeedMoreValuesError(index);\n"
-    text = worded(sequence + iterator + pairs)
+    text = worded(sequence + iterator + pairs, "x.c")
     assert "RaiseNeedMore" not in text
     for call in ("(3, size)", "(4, index)", "(2, index)"):
         assert f"althaia_too_few_to_unpack{call};" in text
@@ -90,4 +119,4 @@ def test_no_function_of_upstream_is_left_out(layout: Layout) -> None:
 def test_messages_that_stand_in_the_source() -> None:
     source = "PyErr_Format(e, \"local variable '%s' referenced before assignment\", name);"
     expected = "cannot access local variable '%s' where it is not associated with a value"
-    assert worded(source) == f'PyErr_Format(e, "{expected}", name);'
+    assert worded(source, "x.c") == f'PyErr_Format(e, "{expected}", name);'

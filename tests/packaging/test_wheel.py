@@ -62,11 +62,7 @@ def test_every_module_that_is_to_be_compiled_is(wheel: Wheel) -> None:
         if name.startswith("althaia/marshmallow/")
         and name.endswith(".py")
         and Path(name).name not in INTERPRETED
-    } | {
-        re.sub(r"\.pyx?$", "", name) + SUFFIX
-        for name in wheel.names()
-        if name.endswith(("_cy.py", ".pyx"))
-    }
+    } | {name.removesuffix(".pyx") + SUFFIX for name in wheel.names() if name.endswith(".pyx")}
     assert set(binaries(wheel)) == expected
 
 
@@ -83,6 +79,13 @@ def test_all_of_upstreams_modules_and_no_others(wheel: Wheel) -> None:
 
 def test_licences_and_type_markers(wheel: Wheel) -> None:
     assert "Copyright" in wheel.metadata("licenses/LICENSE")
+    text = wheel.metadata("METADATA")
+    assert "\nLicense-Expression: MIT AND BSD-3-Clause\n" in text
+    said = re.findall(r"^License-File: (.*)$", text, re.MULTILINE)
+    assert sorted(said) == ["LICENSE", "marshmallow/LICENSE", "marshmallow/NOTICE"]
+    for name in ("LICENSE", "NOTICE"):
+        shipped = wheel.read(f"althaia/marshmallow/{name}")
+        assert wheel.metadata(f"licenses/marshmallow/{name}").encode() == shipped
     assert b"Steven Loria" in wheel.read("althaia/marshmallow/LICENSE")
     assert b"Django" in wheel.read("althaia/marshmallow/NOTICE")
     assert "althaia/py.typed" in wheel.names()
@@ -178,6 +181,59 @@ print(S().dump({{"a": "1"}}), S().load({{"a": "2", "b": "2020-01-02T03:04:05"}})
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("{'a': 1} {'a': 2, 'b': datetime.datetime(2020, 1, 2, 3, 4, 5)}")
+
+
+# Used without the redirect, so that nothing of ours helps tracebacks to their lines.
+FAILING = """
+import json, sys, traceback
+sys.path.insert(0, TARGET)
+from althaia import marshmallow as ma
+S = ma.Schema.from_dict({"f": ma.fields.Function(lambda obj: 1 / 0), "i": ma.fields.Integer()})
+import sentry_sdk
+from sentry_sdk.transport import Transport
+class Keep(Transport):
+    def capture_envelope(self, envelope):
+        self.event = envelope.get_event()
+keep = Keep()
+sentry_sdk.init(dsn="https://public@localhost/1", transport=keep, default_integrations=False)
+for _ in range(4):
+    try:
+        S().dump({"i": 1})
+    except ZeroDivisionError as error:
+        shown = traceback.extract_tb(error.__traceback__)
+        sentry_sdk.capture_exception(error)
+frames = keep.event["exception"]["values"][0]["stacktrace"]["frames"]
+print(json.dumps([[[f.filename, f.line] for f in shown],
+                  [[f["abs_path"], f.get("in_app")] for f in frames]]))
+"""
+
+
+def test_frames_are_those_of_an_installed_library(wheel: Wheel, tmp_path: Path) -> None:
+    """Tracebacks show upstream's lines, and Sentry takes none of our frames for the program's."""
+    target = tmp_path / "lib" / "site-packages"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run(
+        [*pip, "install", "--no-deps", "--no-index", "--target", target, wheel.path], check=True
+    )
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("ALTHAIA_", "PYTHON"))}
+    for plans in ("0", "1"):
+        done = subprocess.run(
+            [sys.executable, "-c", FAILING.replace("TARGET", repr(str(target)))],
+            cwd=tmp_path,
+            env={**environ, "ALTHAIA_PLANS": plans},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        shown, sent = json.loads(done.stdout)
+        for name, line in shown:
+            if name.startswith(str(target)):
+                assert line, name
+            else:
+                assert name == "<string>", name
+        assert sum(name.startswith(str(target)) for name, _ in shown) >= (3 if plans == "0" else 1)
+        assert {in_app for name, in_app in sent if name.startswith(str(target))} == {False}
+        assert sent[-1][1] is not False
 
 
 def test_a_pure_build_does_not_touch_a_compiled_wheel_beside_it(
