@@ -8,6 +8,7 @@ where it has no plan, a hook answers :data:`DECLINED` and upstream's own code ru
 from __future__ import annotations
 
 import os
+import sys
 
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
 # interpreter start, where typing would cost ten times what the rest does.
@@ -59,6 +60,8 @@ class _Declined:
 
 DECLINED: Final = _Declined()
 """What a hook returns to say: no plan here, run upstream's own code."""
+
+_FREE_THREADED: Final = "free-threading" in sys.version
 
 _connector: Connector | None = None
 
@@ -198,9 +201,17 @@ def construct(
 ) -> bool:
     """In ``Schema.__init__``, when its arguments have been checked: whether the instance is made.
 
-    The engine takes this over once it is loaded; schemas alone do not load it.
+    The engine takes this over once it is loaded. Schemas alone load it only where there is no
+    GIL: there a schema gets room for its plans while it is made, or never.
     """
-    return False
+    if not _FREE_THREADED:
+        return False
+    load_engine()
+    hook = globals()["construct"]
+    return bool(
+        hook is not _OWN["construct"]
+        and hook(schema, only, exclude, many, load_only, dump_only, partial, unknown)
+    )
 
 
 def connect(connector: Connector) -> None:
@@ -284,5 +295,6 @@ def _first_call(name: str, *args: Any) -> Any:
 
 
 _OWN: Final = {
-    hook.__name__: hook for hook in (dump, dumps, dump_bytes, serialize, load, loads, deserialize)
+    hook.__name__: hook
+    for hook in (construct, dump, dumps, dump_bytes, serialize, load, loads, deserialize)
 }

@@ -8,7 +8,7 @@ import platform
 import sys
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
 from typing import Any
@@ -158,6 +158,22 @@ def info() -> Info:
         plans=_plans(),
         settings=config.settings().as_dict(),
     )
+
+
+def interpreter_facts() -> dict[str, bool]:
+    """What the plans have found out about this CPython's insides, by name.
+
+    Each was tried out when they were imported; where one does not hold, a public way is taken.
+    Empty in a pure build, which has no plans.
+    """
+    try:
+        guards = import_module("althaia.plans.guards")
+    except ModuleNotFoundError as error:
+        if error.name != "althaia.plans.guards":
+            raise
+        return {}
+    facts: dict[str, bool] = guards.facts()
+    return facts
 
 
 def check_compiled() -> None:

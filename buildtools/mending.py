@@ -6,6 +6,7 @@ helper of another form stops the build, so that no fault comes back unseen.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -216,6 +217,18 @@ fetched exception references: the error stands, without the entry */
     ),
 )
 
+# Without the GIL a loop over a list that another thread shortens raises IndexError between asking
+# for its length and for the item; the interpreter's loop ends.
+_NEXT_OF_LIST = re.compile(
+    r"^(?P<indent> *)(?P<item>\w+) = __Pyx_PyList_GET_ITEM_REF\(\w+, (?P<index>\w+), [^;]*\);\n"
+    r" *\+\+(?P=index);\n(?! *#ifdef Py_GIL_DISABLED\n)",
+    re.M,
+)
+_ENDS_WHERE_THE_LIST_DOES = r"""\g<0>\g<indent>#ifdef Py_GIL_DISABLED
+\g<indent>if (unlikely(!\g<item>)) { PyErr_Clear(); break; }
+\g<indent>#endif
+"""
+
 
 def mended(source: str) -> str:
     """The C source without the faults.
@@ -234,7 +247,7 @@ def mended(source: str) -> str:
                 "the pinned Cython still has the fault, and adapt or delete the entry there",
             )
         source = source.replace(fault.found, fault.instead)
-    return source
+    return _NEXT_OF_LIST.sub(_ENDS_WHERE_THE_LIST_DOES, source)
 
 
 def mend_file(path: Path) -> None:

@@ -29,8 +29,8 @@ LAYERS: list[set[str]] = [
 (``__init__``) is what the commands and the plugin are written against."""
 
 PLANS: list[set[str]] = [
-    {"primitives", "statistics", "hooks"},
-    {"templates", "state", "guards"},
+    {"primitives", "statistics"},
+    {"templates", "state", "guards", "hooks"},
     {"upstream", "readers"},
     {"prototypes"},
     {"lazy"},

@@ -6,13 +6,28 @@ import argparse
 import json
 
 import althaia
+from althaia import status
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--verbose", action="store_true", help="also what holds of this interpreter's insides"
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     info = althaia.info()
-    print(json.dumps(info.as_dict(), indent=2) if options.json else info.as_text())
+    facts = status.interpreter_facts() if options.verbose else {}
+    if options.json:
+        found = info.as_dict()
+        if options.verbose:
+            found["interpreter"] = facts
+        print(json.dumps(found, indent=2))
+        return 0
+    print(info.as_text())
+    if options.verbose:
+        print("this interpreter" + ("" if facts else ": nothing is asked of it without plans"))
+        for name, holds in facts.items():
+            print(f"  {name:<36}{'yes' if holds else 'no'}")
     return 0

@@ -27,7 +27,7 @@
 
 /* Dictionaries may share their keys (PEP 412); their values then lie apart, in the order of the
  * keys, where `ma_values` points. Writing there asks for the GIL. */
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && ALTHAIA_HAS_GIL
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
 #define ALTHAIA_KNOWS_SHARED_VALUES 1
 #else
 #define ALTHAIA_KNOWS_SHARED_VALUES 0
@@ -42,17 +42,25 @@
 #endif
 
 /* The values of an instance lie in the instance itself, behind its head. */
-#if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x030E0000 && ALTHAIA_HAS_GIL
+#if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x03100000
 #define ALTHAIA_KNOWS_INLINE_VALUES 1
 #else
 #define ALTHAIA_KNOWS_INLINE_VALUES 0
 #endif
 
 /* Each dictionary has a number that changes whenever it does, and no other ever has. */
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && ALTHAIA_HAS_GIL
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000
 #define ALTHAIA_KNOWS_DICT_VERSIONS 1
 #else
 #define ALTHAIA_KNOWS_DICT_VERSIONS 0
+#endif
+
+/* Somebody may ask to be told when a dictionary changes (PyDict_Watch). There before 3.14, but
+ * not needed where dictionaries have versions. */
+#if PY_VERSION_HEX >= 0x030E0000 && ALTHAIA_HAS_GIL
+#define ALTHAIA_KNOWS_DICT_WATCHERS 1
+#else
+#define ALTHAIA_KNOWS_DICT_WATCHERS 0
 #endif
 
 /* The collector may run in any allocation, and user code in it; later it waits for the
@@ -87,6 +95,42 @@ althaia_dict_get(PyObject *dict, PyObject *key, PyObject **value)
 #endif
 }
 
+/* The value under a key as a new reference, `absent` where there is none; NULL on error. */
+static inline PyObject *
+althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
+{
+    PyObject *value;
+    int found = althaia_dict_get(dict, key, &value);
+    return found > 0 ? value : found < 0 ? NULL : Py_NewRef(absent);
+}
+
+/* What another thread may be writing while it is read; the same as a plain read with the GIL. */
+#if ALTHAIA_HAS_GIL
+#define althaia_read_pointer(place) (*(place))
+#define althaia_read_byte(place) (*(place))
+#define althaia_read_tag(place) (*(place))
+#define althaia_read_version(place) (*(place))
+#else
+#define althaia_read_pointer(place) _Py_atomic_load_ptr_relaxed(place)
+#define althaia_read_byte(place) _Py_atomic_load_uint8_relaxed(place)
+#define althaia_read_tag(place) _Py_atomic_load_uint_relaxed(place)
+#define althaia_read_version(place) _Py_atomic_load_uint64_relaxed(place)
+#endif
+
+/* 1 where no other thread has a reference to the object. Always with the GIL: only the thread that
+ * asks runs. */
+static inline int
+althaia_is_private(PyObject *obj)
+{
+#if ALTHAIA_HAS_GIL
+    (void)obj;
+    return 1;
+#else
+    Py_ssize_t shared = _Py_atomic_load_ssize_relaxed(&obj->ob_ref_shared);
+    return _Py_IsOwnedByCurrentThread(obj) && shared >> _Py_REF_SHARED_SHIFT == 0;
+#endif
+}
+
 /* ---- Types ------------------------------------------------------------------------ */
 
 /* The attribute of a type and its bases, descriptors unbound, as a new reference; None where
@@ -109,13 +153,15 @@ althaia_is_plainly_asked(PyObject *cls)
     return Py_TYPE(cls)->tp_getattro == PyType_Type.tp_getattro;
 }
 
+#define ALTHAIA_TYPE_TAG(type) althaia_read_tag(&((PyTypeObject *)(type))->tp_version_tag)
+
 /* A number that CPython drops whenever the type or one of its bases changes, and no other type
  * ever has; assigned where there is none yet, 0 where none can be had any more. */
 static unsigned int
 althaia_type_tag(PyObject *cls)
 {
     PyTypeObject *type = (PyTypeObject *)cls;
-    if (type->tp_version_tag == 0) {
+    if (ALTHAIA_TYPE_TAG(type) == 0) {
 #if PY_VERSION_HEX >= 0x030C0000
         PyUnstable_Type_AssignVersionTag(type);
 #else
@@ -127,10 +173,8 @@ althaia_type_tag(PyObject *cls)
         PyErr_Clear();
 #endif
     }
-    return type->tp_version_tag;
+    return ALTHAIA_TYPE_TAG(type);
 }
-
-#define ALTHAIA_TYPE_TAG(type) (((PyTypeObject *)(type))->tp_version_tag)
 
 /* 1 where attributes of the class's instances are read by our function. */
 static inline int
@@ -242,7 +286,7 @@ althaia_dict_version(PyObject *dict)
         return 0;
     }
 #endif
-    return ((PyDictObject *)dict)->ma_version_tag;
+    return althaia_read_version(&((PyDictObject *)dict)->ma_version_tag);
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
@@ -275,6 +319,24 @@ althaia_inline_order(const althaia_values *values)
 
 #endif
 
+/* A number that changes whenever one of the dictionaries does that are watched; 0 where CPython
+ * tells nobody. One number for all of them: they hardly ever change, and it is asked in each
+ * call. */
+static uint64_t althaia_epoch = 0;
+static int althaia_watcher = -1;
+
+/* Be told of each change of a dictionary from now on. 0, or -1 on error. */
+static inline int
+althaia_watch_dict(PyObject *dict)
+{
+#if ALTHAIA_KNOWS_DICT_WATCHERS
+    return PyDict_Watch(althaia_watcher, dict);
+#else
+    (void)dict;
+    return 0;
+#endif
+}
+
 /* ---- What is tried out ------------------------------------------------------------- */
 
 enum {
@@ -282,6 +344,7 @@ enum {
     ALTHAIA_INLINE_VALUES = 2,
     ALTHAIA_DICT_VERSIONS = 4,
     ALTHAIA_TYPE_TAGS = 8,
+    ALTHAIA_DICT_WATCHERS = 16,
 };
 
 /* Which of them hold here; each module that relies on one calls althaia_try_facts() first. */
@@ -404,6 +467,88 @@ althaia_try_facts(void)
         return -1;
     }
     althaia_facts = found;
+    return 0;
+}
+
+#if ALTHAIA_KNOWS_DICT_WATCHERS
+
+static int
+althaia_at_dict_event(PyDict_WatchEvent event, PyObject *dict, PyObject *key, PyObject *value)
+{
+    (void)event;
+    (void)dict;
+    (void)key;
+    (void)value;
+    althaia_epoch++;
+    return 0;
+}
+
+/* Has a change that returned what is given been told of? Counts on from there. */
+static inline int
+althaia_was_told(int done, uint64_t *before)
+{
+    int told = done >= 0 && althaia_epoch != *before;
+    *before = althaia_epoch;
+    return told;
+}
+
+/* Is each way of changing a dictionary told of? */
+static inline int
+althaia_try_dict_watchers(PyObject *names)
+{
+    PyObject *first = PyTuple_GET_ITEM(names, 0), *second = PyTuple_GET_ITEM(names, 1);
+    PyObject *dict = PyDict_New(), *other = PyDict_New(), *popped = NULL;
+    uint64_t before = althaia_epoch;
+    int holds = dict != NULL && other != NULL && althaia_watch_dict(dict) == 0
+        && althaia_was_told(PyDict_SetItem(dict, first, first), &before)
+        && althaia_was_told(PyDict_SetItem(dict, first, Py_None), &before)
+        && PyDict_SetItem(other, second, second) == 0
+        && althaia_was_told(PyDict_Update(dict, other), &before)
+        && althaia_was_told(PyDict_DelItem(dict, first), &before)
+        && (popped = PyObject_CallMethod(dict, "popitem", NULL)) != NULL
+        && althaia_was_told(0, &before)
+        && althaia_was_told(PyDict_Update(dict, other), &before);
+    if (holds) {
+        PyDict_Clear(dict);
+        holds = althaia_was_told(0, &before);
+    }
+    Py_XDECREF(popped);
+    Py_XDECREF(dict);
+    Py_XDECREF(other);
+    return holds && althaia_was_told(0, &before);
+}
+
+#endif
+
+/* Begin to watch dictionaries; for one module only, because there are few watchers in a process.
+ * 0, or -1 with an error set. */
+static inline int
+althaia_start_watching(void)
+{
+#if ALTHAIA_KNOWS_DICT_WATCHERS
+    PyObject *names = Py_BuildValue("(ss)", "first", "second");
+    int holds = 0;
+    if (names == NULL) {
+        return -1;
+    }
+    althaia_watcher = PyDict_AddWatcher(althaia_at_dict_event);
+    if (althaia_watcher >= 0) {
+        holds = althaia_try_dict_watchers(names);
+    }
+    Py_DECREF(names);
+    if (holds) {
+        althaia_facts |= ALTHAIA_DICT_WATCHERS;
+    }
+    else {
+        /* All of them taken, or not told of everything. */
+        PyErr_Clear();
+        althaia_epoch = 0;
+        if (althaia_watcher >= 0 && PyDict_ClearWatcher(althaia_watcher) < 0) {
+            PyErr_Clear();
+        }
+        althaia_watcher = -1;
+    }
+#endif
     return 0;
 }
 

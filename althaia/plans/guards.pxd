@@ -20,7 +20,12 @@ cdef class Guard:
     cdef althaia_watched* watched
     cdef Py_ssize_t watched_count
     cdef uint64_t* entry_versions
+    # When all dictionaries were seen to be as expected, and for which state; 0: never.
+    cdef uint64_t epoch
+    cdef void* state
     cdef bint holds(self, object schema, object state)
+    cdef bint _same_dictionaries(self, object state)
+    cdef int _watch_dictionaries(self, object state) except -1
     cdef bint _same_names(self, object state)
     cdef bint _same_members(self)
     cdef bint _same_entries(self)

@@ -21,17 +21,28 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 
 from althaia.plans.primitives cimport (
+    ALTHAIA_DICT_VERSIONS,
+    ALTHAIA_DICT_WATCHERS,
+    ALTHAIA_HAS_GIL,
+    ALTHAIA_INLINE_VALUES,
+    ALTHAIA_SHARED_VALUES,
     ALTHAIA_TYPE_TAG,
+    ALTHAIA_TYPE_TAGS,
     althaia_all_hold,
     althaia_copy_inline,
     althaia_dict_or_none,
+    althaia_epoch,
+    althaia_facts,
+    althaia_note_version,
     althaia_same_entries,
     althaia_same_entry,
     althaia_same_items,
     althaia_same_version,
+    althaia_start_watching,
     althaia_trusted_version,
     althaia_try_facts,
     althaia_type_tag,
+    althaia_watch_dict,
     althaia_watched,
 )
 
@@ -40,6 +51,24 @@ cdef extern from "Python.h":
 
 
 althaia_try_facts()
+althaia_start_watching()
+
+
+def facts():
+    """What holds of this CPython, by name; the plans use what does, and a public way elsewhere.
+
+    >>> facts()["type version tags"]
+    True
+    """
+    return {
+        "global interpreter lock": bool(ALTHAIA_HAS_GIL),
+        "values of shared-key dictionaries": bool(althaia_facts & ALTHAIA_SHARED_VALUES),
+        "values in instances": bool(althaia_facts & ALTHAIA_INLINE_VALUES),
+        "dictionary versions": bool(althaia_facts & ALTHAIA_DICT_VERSIONS),
+        "dictionary watchers": bool(althaia_facts & ALTHAIA_DICT_WATCHERS),
+        "type version tags": bool(althaia_facts & ALTHAIA_TYPE_TAGS),
+        "lazy instances": bool(ALTHAIA_HAS_GIL),
+    }
 
 
 class _Marker:
@@ -189,9 +218,7 @@ cdef class Guard:
         for i in range(size):
             if ALTHAIA_TYPE_TAG(<object>PyTuple_GET_ITEM(self.types, i)) != self.tags[i]:
                 return False
-        if not self._same_names(state):
-            return False
-        if not self._same_members():
+        if not self._same_dictionaries(state):
             return False
         if not althaia_all_hold(self.watched, self.watched_count, ANY):
             return False
@@ -200,44 +227,74 @@ cdef class Guard:
             entry = <tuple>self.lists[i]
             if not althaia_same_items(<list>entry[0], <tuple>entry[1]):
                 return False
-        return self._same_entries()
+        return True
 
-    # Versions are written where they are seen to stand for what the guard expects: only CPythons
-    # with a GIL have any, and any thread writes what is true.
+    cdef bint _same_dictionaries(self, object state):
+        cdef uint64_t epoch = althaia_epoch
+        if epoch != 0:
+            if self.epoch == epoch and self.state == <void*>state:
+                return True
+            self._watch_dictionaries(state)
+        if not (self._same_names(state) and self._same_members() and self._same_entries()):
+            return False
+        if self.members_plain and epoch != 0:
+            self.epoch = epoch
+            self.state = <void*>state
+        return True
+
+    cdef int _watch_dictionaries(self, object state) except -1:
+        """Have all changes told; a dictionary that goes is told of too, so that its address may
+        stand for it."""
+        cdef Py_ssize_t i
+        cdef tuple entry
+        althaia_watch_dict(state)
+        if self.members_plain:
+            althaia_watch_dict(self.members)
+        for i in range(len(self.entries)):
+            entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
+            althaia_watch_dict(entry[0])
+        return 0
+
+    # Versions are written where they are seen to stand for what the guard expects.
 
     cdef bint _same_names(self, object state):
         cdef Py_ssize_t i
         cdef tuple entry
+        cdef uint64_t version = althaia_trusted_version(state)
         if althaia_same_version(state, self.state_version):
             return True
         for i in range(len(self.schema_names)):
             entry = <tuple>PyTuple_GET_ITEM(self.schema_names, i)
             if not althaia_same_entry(state, entry[0], entry[1], ABSENT_):
                 return False
-        self.state_version = althaia_trusted_version(state)
+        althaia_note_version(&self.state_version, version)
         return True
 
     cdef bint _same_entries(self):
         cdef Py_ssize_t i
+        cdef uint64_t version
         cdef tuple entry
         for i in range(len(self.entries)):
             entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
             if althaia_same_version(entry[0], self.entry_versions[i]):
                 continue
+            version = althaia_trusted_version(entry[0])
             if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT_):
                 return False
-            self.entry_versions[i] = althaia_trusted_version(entry[0])
+            althaia_note_version(&self.entry_versions[i], version)
         return True
 
     cdef bint _same_members(self):
         cdef tuple now
+        cdef uint64_t version
         cdef Py_ssize_t i, size
         if self.members_plain:
             if althaia_same_version(self.members, self.members_version):
                 return True
+            version = althaia_trusted_version(self.members)
             if not althaia_same_entries(self.members, self.members_snapshot, ANY):
                 return False
-            self.members_version = althaia_trusted_version(self.members)
+            althaia_note_version(&self.members_version, version)
             return True
         now = snapshot(self.members)
         size = len(now)

@@ -3,8 +3,9 @@
 
 from itertools import zip_longest
 
-from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject
+
+from althaia.plans.primitives cimport althaia_dict_item
 
 cdef extern from "Python.h":
     object PyObject_VectorcallDict(
@@ -14,8 +15,8 @@ cdef extern from "Python.h":
 
 cdef object hooks_of(object table, str tag):
     """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
-    cdef PyObject* found = PyDict_GetItemWithError(table, tag)
-    return table[tag] if found is NULL else <object>found
+    cdef object found = althaia_dict_item(table, tag, None)
+    return table[tag] if found is None else found
 
 
 cdef object call(

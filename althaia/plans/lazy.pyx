@@ -30,7 +30,7 @@ from althaia.plans.prototypes cimport (
     options_key,
     vars_of,
 )
-from althaia.plans.state cimport InstanceDict, existing_dict, replace_dict
+from althaia.plans.state cimport InstanceDict, adopt, existing_dict, replace_dict
 from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "althaia/plans/cpython.h":
@@ -106,9 +106,14 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         # ``__init__`` once more, or upstream's own at work for us.
         materialise(schema, <InstanceDict>before)
         return False
+    if not ALTHAIA_HAS_GIL:
+        # Nothing can be put in place behind the back of other threads: no instance is lazy.
+        del before
+        adopt(schema)
+        return False
     # Who else holds the dictionary would lose touch with the instance: one reference is the
-    # schema's, one is ours. Without the GIL no dictionary can be replaced safely.
-    if not ALTHAIA_HAS_GIL or type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
+    # schema's, one is ours.
+    if type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
         return False
     key = options_key(only, exclude, load_only, dump_only)
     if key is None:

@@ -11,9 +11,8 @@ made where user code would see one.
 from collections.abc import Mapping
 
 cimport cython
-from cpython.dict cimport PyDict_DelItem, PyDict_GetItemWithError
+from cpython.dict cimport PyDict_DelItem
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 
@@ -22,6 +21,7 @@ from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
+    althaia_dict_item,
     althaia_same_version,
     althaia_tick,
     althaia_trusted_version,
@@ -47,6 +47,8 @@ althaia_try_facts()
 
 cdef object FAILED = Failed()
 cdef str SCHEMA = "_schema"
+# No value in any input.
+cdef object ABSENT = object()
 
 
 # ---- Frames -------------------------------------------------------------------------
@@ -388,7 +390,6 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
     cdef bint plain, full
     cdef Py_ssize_t found = 0, i, size = len(plan.steps)
     cdef LoadStep step
-    cdef PyObject* entry
     cdef uint64_t version
     cdef object value
     if text and not is_readable(plan, frame.tape, at):
@@ -416,11 +417,10 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
             at = frame.places[i]
             value = marshmallow.missing if at < 0 else None
         elif plain:
-            entry = PyDict_GetItemWithError(data, step.key)
-            if entry is NULL:
+            value = althaia_dict_item(data, step.key, ABSENT)
+            if value is ABSENT:
                 value = marshmallow.missing
             else:
-                value = <object>entry
                 found += 1
         else:
             value = data.get(step.key, marshmallow.missing)

@@ -8,9 +8,9 @@ nested one that a call has reached, so that its schema is resolved anew for each
 from cpython.object cimport PyObject
 
 from althaia.plans.lazy cimport is_lazy, materialise
-from althaia.plans.primitives cimport althaia_is_simply_true
+from althaia.plans.primitives cimport ALTHAIA_HAS_GIL, althaia_is_simply_true
 from althaia.plans.prototypes cimport Prototype, clone
-from althaia.plans.state cimport InstanceDict, existing_dict
+from althaia.plans.state cimport InstanceDict, adopt, existing_dict
 from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "Python.h":
@@ -70,7 +70,10 @@ cdef object nested_schema(object field):
     if field._schema is None:
         twin = clone(field)
         try:
-            field._schema = resolve(twin)
+            schema = resolve(twin)
+            if not ALTHAIA_HAS_GIL:
+                adopt(schema)
+            field._schema = schema
         except Exception:
             # Upstream's field keeps a schema that it fails to narrow, and uses it next time.
             field._schema = twin._schema

@@ -11,8 +11,14 @@ cdef extern from "althaia/plans/cpython.h":
         ALTHAIA_INLINE_VALUES
         ALTHAIA_DICT_VERSIONS
         ALTHAIA_TYPE_TAGS
+        ALTHAIA_DICT_WATCHERS
+    int althaia_start_watching() except -1
+    int althaia_watch_dict(object mapping) except -1
+    uint64_t althaia_epoch
     bint ALTHAIA_HAS_GIL
+    bint althaia_is_private(object obj)
     object althaia_dict_or_none(object obj)
+    object althaia_dict_item(object mapping, object key, object absent)
     object althaia_type_lookup(object type_, object name)
     bint althaia_is_plainly_asked(object cls)
     unsigned int althaia_type_tag(object type_)
@@ -46,6 +52,7 @@ cdef extern from "althaia/plans/snapshots.h":
         althaia_inline_copy* copy
 
     uint64_t althaia_trusted_version(object mapping)
+    void althaia_note_version(uint64_t* place, uint64_t version)
     bint althaia_same_version(object mapping, uint64_t version)
     althaia_inline_copy* althaia_copy_inline(object owner, tuple snapshot, object any_)
     bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)

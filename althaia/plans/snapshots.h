@@ -14,16 +14,13 @@ althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
     Py_ssize_t size = PyTuple_GET_SIZE(snapshot), at = 0, position = 0;
     PyObject **expected = ((PyTupleObject *)snapshot)->ob_item;
     PyObject *key, *value;
-    int same = 1;
-    if (PyDict_GET_SIZE(dict) * 2 != size) {
-        return 0;
-    }
+    int same;
     ALTHAIA_BEGIN_CRITICAL(dict);
-    while (PyDict_Next(dict, &position, &key, &value)) {
+    same = PyDict_GET_SIZE(dict) * 2 == size;
+    while (same && PyDict_Next(dict, &position, &key, &value)) {
         if (at >= size || key != expected[at]
             || (value != expected[at + 1] && expected[at + 1] != any)) {
             same = 0;
-            break;
         }
         at += 2;
     }
@@ -43,6 +40,20 @@ static inline int
 althaia_same_version(PyObject *dict, uint64_t version)
 {
     return version != 0 && althaia_dict_version(dict) == version;
+}
+
+/* Keep the version at which a dictionary was as expected, read before it was looked at. Any thread
+ * may do so, and what it writes is true. */
+static inline void
+althaia_note_version(uint64_t *place, uint64_t version)
+{
+    if (version != 0) {
+#if ALTHAIA_HAS_GIL
+        *place = version;
+#else
+        _Py_atomic_store_uint64_relaxed(place, version);
+#endif
+    }
 }
 
 /* The values that lie in an object, and the one of them that is not compared (or -1). */
@@ -98,21 +109,38 @@ althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
 {
 #if ALTHAIA_KNOWS_INLINE_VALUES
     const althaia_values *now, *then;
+#if ALTHAIA_HAS_GIL
     size_t before, after;
+#endif
     if (copy == NULL) {
         return 0;
     }
     now = (const althaia_values *)(object + 1);
     then = &copy->values;
-    if (now->capacity != then->capacity || now->size != then->size || !now->valid) {
+    if (now->capacity != then->capacity || althaia_read_byte(&now->size) != then->size
+        || !althaia_read_byte(&now->valid)) {
         return 0;
     }
+#if !ALTHAIA_HAS_GIL
+    for (int i = 0; i < then->capacity; i++) {
+        if (i != copy->unwatched && althaia_read_pointer(&now->values[i]) != then->values[i]) {
+            return 0;
+        }
+    }
+    for (int i = 0; i < then->size; i++) {
+        if (althaia_read_byte(&althaia_inline_order(now)[i]) != althaia_inline_order(then)[i]) {
+            return 0;
+        }
+    }
+    return 1;
+#else
     before = copy->unwatched < 0 ? now->capacity : (size_t)copy->unwatched;
     after = copy->unwatched < 0 ? now->capacity : before + 1;
     return memcmp(now->values, then->values, before * sizeof(PyObject *)) == 0
         && memcmp(now->values + after, then->values + after,
                   (now->capacity - after) * sizeof(PyObject *)) == 0
         && memcmp(althaia_inline_order(now), althaia_inline_order(then), now->size) == 0;
+#endif
 #else
     (void)object;
     (void)copy;
@@ -136,6 +164,7 @@ static inline int
 althaia_holds(althaia_watched *each, PyObject *any)
 {
     PyObject *dict;
+    uint64_t version;
     int same;
     if ((PyObject *)Py_TYPE(each->object) != each->type) {
         return 0;
@@ -147,12 +176,12 @@ althaia_holds(althaia_watched *each, PyObject *any)
     if (dict == NULL) {
         return 0;
     }
+    version = althaia_trusted_version(dict);
     same = dict == each->dict && althaia_same_version(dict, each->version);
     if (!same && althaia_same_entries(dict, each->snapshot, any)) {
         same = 1;
         if (dict == each->dict) {
-            /* Only CPythons with a GIL have versions, and any thread writes what is true. */
-            each->version = althaia_trusted_version(dict);
+            althaia_note_version(&each->version, version);
         }
     }
     Py_DECREF(dict);
@@ -176,15 +205,14 @@ static int
 althaia_same_items(PyObject *list, PyObject *snapshot)
 {
     Py_ssize_t size = PyTuple_GET_SIZE(snapshot);
-    if (PyList_GET_SIZE(list) != size) {
-        return 0;
+    int same;
+    ALTHAIA_BEGIN_CRITICAL(list);
+    same = PyList_GET_SIZE(list) == size;
+    for (Py_ssize_t i = 0; same && i < size; i++) {
+        same = PyList_GET_ITEM(list, i) == PyTuple_GET_ITEM(snapshot, i);
     }
-    for (Py_ssize_t i = 0; i < size; i++) {
-        if (PyList_GET_ITEM(list, i) != PyTuple_GET_ITEM(snapshot, i)) {
-            return 0;
-        }
-    }
-    return 1;
+    ALTHAIA_END_CRITICAL();
+    return same;
 }
 
 /* 1 where dict.get(key) is value; an absent key is told by value == absent. Never raises. */

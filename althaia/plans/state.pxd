@@ -21,6 +21,7 @@ cdef class InstanceDict(dict):
 
 cdef InstanceDict instance_dict(object schema)
 cdef InstanceDict existing_dict(object schema)
+cdef int adopt(object schema) except -1
 cdef bint replace_dict(
     object schema, dict state, InstanceDict replacement, Py_ssize_t more
 ) except -1

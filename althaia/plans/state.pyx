@@ -6,7 +6,12 @@ from copy import deepcopy
 cimport cython
 from cpython.object cimport PyObject
 
-from althaia.plans.primitives cimport althaia_begins_with, althaia_dict_or_none
+from althaia.plans.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_begins_with,
+    althaia_dict_or_none,
+    althaia_is_private,
+)
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
@@ -65,7 +70,24 @@ cdef InstanceDict existing_dict(object schema):
 
 cdef InstanceDict instance_dict(object schema):
     """The schema's dictionary as an :class:`InstanceDict`, put in place where it is not yet
-    one; None where somebody else holds the plain dictionary and would lose touch."""
+    one; None where somebody else holds the plain dictionary and would lose touch.
+
+    Without the GIL none is put in place here: another thread may be setting attributes, and
+    CPython does not bear that. :func:`adopt` does it before others can have the schema.
+    """
+    if not ALTHAIA_HAS_GIL:
+        return existing_dict(schema)
+    return claimed_dict(schema)
+
+
+cdef int adopt(object schema) except -1:
+    """Give a new schema room for its plans, if no other thread can have it yet."""
+    if althaia_is_private(schema):
+        claimed_dict(schema)
+    return 0
+
+
+cdef InstanceDict claimed_dict(object schema):
     cdef InstanceDict replacement
     cdef object state = althaia_dict_or_none(schema)
     if type(state) is InstanceDict:

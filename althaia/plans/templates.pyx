@@ -5,6 +5,7 @@ cimport cython
 from cpython.dict cimport PyDict_Copy
 
 from althaia.plans.primitives cimport (
+    ALTHAIA_HAS_GIL,
     ALTHAIA_SHARED_VALUES,
     althaia_facts,
     althaia_lies_in_order,
@@ -36,7 +37,8 @@ cdef class Template:
 
     def __init__(self, tuple keys):
         shared = share_keys(keys)
-        self.full = shared is not None or len(keys) > FEW_KEYS
+        # Without the GIL a copy waits for whoever else copies.
+        self.full = shared is not None or (ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS)
         self.mapping = dict.fromkeys(keys) if shared is None else shared
 
     cdef dict start(self):

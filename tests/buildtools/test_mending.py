@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import sysconfig
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +56,27 @@ def test_a_place_of_another_form_stops_the_build() -> None:
 
 def test_a_source_without_faults_stays_as_it_is() -> None:
     assert mending.mended("int x;\n") == "int x;\n"
+
+
+LOOP = """\
+        __pyx_t_5 = __Pyx_PyList_GET_ITEM_REF(__pyx_t_2, __pyx_t_3, __Pyx_Sharing);
+        ++__pyx_t_3;
+"""
+
+
+def test_a_loop_ends_where_its_list_does() -> None:
+    mended = mending.mended(LOOP)
+    assert mended.startswith(LOOP)
+    assert "        if (unlikely(!__pyx_t_5)) { PyErr_Clear(); break; }\n" in mended
+    assert mending.mended(mended) == mended
+
+
+def test_cython_writes_loops_in_that_form(tmp_path: Path) -> None:
+    pytest.importorskip("Cython", reason="only where the build's own tools are installed")
+    source = tmp_path / "loops.pyx"
+    source.write_text(
+        "def any_of(x):\n    for y in x: pass\n\ndef of(list x):\n    for y in x: pass\n"
+    )
+    subprocess.run([sys.executable, "-m", "cython", "-3", str(source)], check=True)
+    mended = mending.mended(source.with_suffix(".c").read_text("utf-8"))
+    assert mended.count("PyErr_Clear(); break; }\n") == 2

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import althaia
+from althaia import status
 
 ROOT = Path(althaia.__file__).parent.parent
 
@@ -139,3 +140,14 @@ def test_a_bad_value_in_the_environment_is_named(run):
     done = run("-m", "althaia", "info", env={"ALTHAIA_PLANS": "maybe"})
     assert done.returncode == 2
     assert done.stderr.startswith("python -m althaia info: the environment variable ALTHAIA_PLANS")
+
+
+def test_what_holds_of_the_interpreter(run):
+    found = run("-m", "althaia", "info", "--json", "--verbose")
+    facts = json.loads(found.stdout)["interpreter"]
+    assert facts == status.interpreter_facts()
+    text = run("-m", "althaia", "info", "--verbose").stdout
+    assert "this interpreter" in text
+    for name, holds in facts.items():
+        assert f"  {name:<36}{'yes' if holds else 'no'}\n" in text
+    assert "interpreter" not in show(run)

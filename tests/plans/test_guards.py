@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.plans import engine
+from althaia.plans import engine, guards
 
 fields = ma.fields
 
@@ -194,3 +195,40 @@ def test_counts() -> None:
     assert type(schema) in guard.types
     assert fields.Integer in guard.types
     assert guard.lists == ()
+
+
+@pytest.mark.skipif(
+    not guards.facts()["dictionary watchers"], reason="this CPython tells of no changes"
+)
+def test_a_change_of_each_watched_dictionary_is_told_of() -> None:
+    schema = make()
+    guard = engine.build(schema).guard
+    assert guard.check(schema)
+    original = ma.utils.get_value
+    ma.utils.get_value = lambda *args: None
+    try:
+        assert not guard.check(schema)
+    finally:
+        ma.utils.get_value = original
+    assert guard.check(schema)
+    field = schema.dump_fields.pop("b")
+    assert not guard.check(schema)
+    schema.dump_fields["b"] = field
+    assert not guard.check(schema), "the order is another one"
+    schema.dump_fields["c"] = schema.dump_fields.pop("c")
+    assert guard.check(schema)
+    schema.get_attribute = None
+    assert not guard.check(schema)
+    del schema.get_attribute
+    assert guard.check(schema)
+
+
+def test_what_holds_of_this_interpreter() -> None:
+    facts = guards.facts()
+    assert facts["type version tags"]
+    if sys.implementation.name == "cpython" and facts["global interpreter lock"]:
+        known = sys.version_info[:2]
+        assert facts["values of shared-key dictionaries"] == (known <= (3, 15))
+        assert facts["values in instances"] == ((3, 13) <= known <= (3, 15))
+        assert facts["dictionary versions"] == (known <= (3, 13))
+        assert facts["dictionary watchers"] == (known >= (3, 14))

@@ -4,11 +4,10 @@
 import enum
 
 cimport cython
-from cpython.dict cimport PyDict_GetItemWithError
-from cpython.object cimport PyObject
 
 from althaia.plans.dump cimport DumpFrame, DumpStep
 from althaia.plans.load cimport LoadFrame, LoadStep
+from althaia.plans.primitives cimport althaia_dict_item
 from althaia.sinks.sink cimport Sink
 
 from althaia.plans.analyse import Kind, inner_dump_step, load_conversion
@@ -81,11 +80,11 @@ cdef class LoadEnum(LoadStep):
         self.converter = converter
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef PyObject* member
+        cdef object member
         if type(value) is str or (self.by_value and type(value) is int):
-            member = PyDict_GetItemWithError(self.members, value)
-            if member is not NULL:
-                return <object>member
+            member = althaia_dict_item(self.members, value, None)
+            if member is not None:
+                return member
         return self.own(value, data, frame)
 
     def inner(self):
