@@ -27,11 +27,12 @@ help:
 	@echo "make build           generate and compile in place, what changed"
 	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
 	@echo "make bench-service   a shop on real servers, patched and not; needs PostgreSQL"
+	@echo "make bench-many      large files checked, on one core and many"
 	@echo "make sanitize        the tests under the address and undefined-behaviour sanitizers"
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service sanitize clean
+.PHONY: help demo test test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many sanitize clean
 
 demo: build
 	$(BIN)/python -m demo $(DEMO_ARGS)
@@ -105,8 +106,12 @@ bench-baseline: build
 bench-service: $(VENV)/.service-$(INTERPRETER) build
 	$(BIN)/python -m benchmarks.service --save $(BENCH_ARGS)
 
+# Five million rows through check; writes its section of docs/performance.md.
+bench-many: $(VENV)/.service-$(INTERPRETER) build
+	$(BIN)/python -m benchmarks.many --save $(BENCH_ARGS)
+
 $(VENV)/.service-$(INTERPRETER): $(READY)
-	$(BIN)/python $(PIP) install --editable ".[service]"
+	$(BIN)/python $(PIP) install --editable ".[service,many]"
 	touch $@
 
 sanitize: $(READY)

@@ -53,6 +53,20 @@ def connections(points: Sequence[Mapping[str, Any]], file: Path) -> None:
         write(figure, file)
 
 
+def rates(found: Mapping[str, float], file: Path) -> None:
+    """Rows a second of each way to check a file."""
+    with mpl.rc_context(STYLE):
+        figure, panel = plt.subplots(figsize=(8, 0.6 + 0.35 * len(found)))
+        labels = list(found)[::-1]
+        bars = panel.barh(labels, [found[label] for label in labels], color=OURS)
+        for bar, label in zip(bars, labels, strict=True):
+            if label.startswith("marshmallow"):
+                bar.set_color(UPSTREAM)
+        panel.set_xlabel("rows a second")
+        panel.tick_params(axis="y", length=0)
+        write(figure, file)
+
+
 def shares(
     profile: Mapping[str, Mapping[str, Mapping[str, float]]],
     titles: Mapping[str, str],

@@ -95,7 +95,7 @@ class MovementSchema(Schema):
     at = fields.DateTime()
     day = fields.Date()
     counted = fields.Boolean()
-    note = fields.String()
+    note = fields.String(allow_none=True)
 
 
 class CountSchema(Schema):
