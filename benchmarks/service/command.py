@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--save", action="store_true", help="write docs/performance.md's tables")
     options = parser.parse_args(arguments)
     console = Console(stderr=True)
+    # Database and servers are ended however this ends.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         report = run(options, lambda text: console.print(text, highlight=False, markup=False))
     except (Missing, NotInstalled, RequestFailed, servers.ServerFailed, RuntimeError) as error:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SECONDS_TO_START = 60
+SECONDS_TO_START = 180
 
 
 class NotInstalled(Exception):

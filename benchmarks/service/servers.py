@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS_TO_START = 60
+SECONDS_TO_START = 180
 BACKLOG = 4_096
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import enum
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import DateTime, Engine, Enum, ForeignKey, Numeric, create_engine, insert, text
@@ -99,19 +99,42 @@ def fill(url: str, size: data.Size) -> None:
     """Create the tables in the empty database at ``url`` and write ``size`` records."""
     engine = create_engine(url)
     Base.metadata.create_all(engine)
-    with engine.begin() as connection:
-        for table, records in (
-            (User, data.users(size.users)),
-            (Product, data.products(size.products)),
-            (Order, data.orders(size)),
-            (Line, data.lines(size)),
-            (Movement, data.movements(size)),
-        ):
-            for batch in _batches(records, 2_000):
-                connection.execute(insert(Base.metadata.tables[table.__tablename__]), batch)
+    records = {
+        "users": data.users(size.users),
+        "products": data.products(size.products),
+        "orders": data.orders(size),
+        "lines": data.lines(size),
+        "movements": data.movements(size),
+    }
     if engine.dialect.name == "postgresql":
+        _copy(engine, records)
         _after_filling(engine)
+    else:
+        with engine.begin() as connection:
+            for name, some in records.items():
+                connection.execute(insert(Base.metadata.tables[name]), list(some))
     engine.dispose()
+
+
+def _copy(engine: Engine, records: Mapping[str, Iterable[dict[str, Any]]]) -> None:
+    """By COPY: an INSERT for each of some hundred thousand rows would take a minute."""
+    connection = engine.raw_connection()
+    try:
+        cursor: Any = connection.cursor()
+        for name, some in records.items():
+            columns = [c.name for c in Base.metadata.tables[name].columns]
+            if name == "lines":
+                columns.remove("id")
+            with cursor.copy(f"COPY {name} ({', '.join(columns)}) FROM STDIN") as copy:
+                for record in some:
+                    copy.write_row([_plain(record[column]) for column in columns])
+        connection.commit()
+    finally:
+        connection.close()
+
+
+def _plain(value: Any) -> Any:
+    return value.name if isinstance(value, enum.Enum) else value
 
 
 def _after_filling(engine: Engine) -> None:
@@ -121,9 +144,3 @@ def _after_filling(engine: Engine) -> None:
             sequence = f"pg_get_serial_sequence('{name}', 'id')"
             connection.execute(text(f"SELECT setval({sequence}, max(id)) FROM {name}"))
         connection.execute(text("ANALYZE"))
-
-
-def _batches(records: Iterable[dict[str, Any]], count: int) -> Iterator[list[dict[str, Any]]]:
-    source = iter(records)
-    while batch := list(islice(source, count)):
-        yield batch
