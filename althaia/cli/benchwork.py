@@ -6,12 +6,13 @@ Reads a line of JSON for each command on standard input and answers with one.
 from __future__ import annotations
 
 import gc
+import inspect
 import json
 import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -50,23 +51,48 @@ class Side:
         self.invalid = marshmallow.ValidationError
         self.sources: list[Any] = []
         self.records: list[Any] = []
+        self.no_dump = ""
         self.call: Callable[[], Any] = lambda: None
 
-    def data(self, file: str | None, count: int) -> dict[str, Any]:
-        """Read the records, or make some; objects to dump are what loading them gives."""
-        if file is None:
-            self.sources = sampledata.sources(self.schema, count)
+    def data(self, file: str | None, source: str | None, count: int) -> dict[str, Any]:
+        """Get objects to dump and records to load; say what they are.
+
+        From a file come the records, and the objects are what loading them gives; from the
+        user's code come the objects, and the records are what dumping them gives.
+        """
+        if file is not None:
+            self.records = read_records(Path(file))
+            self.sources, self.no_dump = self._loaded(self.records)
+            about = f"{len(self.records):,} records of {Path(file).name}"
+            if self.sources:
+                about += f", loaded to {kinds_of(self.sources)}"
+        else:
+            if source is None:
+                self.sources = sampledata.sources(self.schema, count)
+                about = f"{count:,} plain objects made up from the schema's fields"
+            else:
+                self.sources = objects_of(source, count)
+                about = f"{len(self.sources):,} {kinds_of(self.sources)} of {source}"
             self.records = sampledata.records(
                 self.schema, self.schema.dump(self.sources, many=True)
             )
-            return {"count": count}
-        self.records = read_records(Path(file))
+        return {"count": len(self.records), "about": about, "no_dump": self.no_dump}
+
+    def _loaded(self, records: list[Any]) -> tuple[list[Any], str]:
+        """What loading the records gives; none, and why, where they do not load.
+
+        A service's own rows also have what it only dumps: that is left out.
+        """
+        error: Exception
         try:
-            self.sources = self.schema.load(self.records, many=True)
-        except self.invalid:
-            # Records that do not load can still be dumped, as the dicts they are.
-            self.sources = self.records
-        return {"count": len(self.records)}
+            return list(self.schema.load(records, many=True)), ""
+        except self.invalid as raised:
+            error = raised
+        try:
+            sent = sampledata.records(self.schema, records)
+            return list(self.schema.load(sent, many=True)), ""
+        except (self.invalid, TypeError, AttributeError):
+            return [], f"the records do not load, so there are no objects to dump: {error}"[:300]
 
     def prepare(self, direction: str, many: bool, output: str) -> dict[str, Any]:
         """Make the call that is to be timed and write down what it gives."""
@@ -111,6 +137,33 @@ class Side:
 
     def explain(self) -> dict[str, Any]:
         return althaia.explain(self.schema).as_dict()
+
+
+def objects_of(name: str, count: int) -> list[Any]:
+    """The objects that ``package.module:name`` names: a collection of them, or a function that
+    returns one. It is called with the number of objects if it takes an argument.
+
+    :raises DataError: there are none.
+    """
+    found = target.resolve(name)
+    if callable(found):
+        try:
+            takes_count = bool(inspect.signature(found).parameters)
+        except (TypeError, ValueError):
+            takes_count = False
+        found = found(count) if takes_count else found()
+    if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
+        found = [found]
+    objects = list(found)
+    if not objects:
+        raise DataError(f"{name} gives no objects")
+    return objects
+
+
+def kinds_of(objects: Iterable[Any]) -> str:
+    """The classes of some objects, for people: ``shop.models.Order``."""
+    names = {f"{type(each).__module__}.{type(each).__qualname__}" for each in objects}
+    return ", ".join(sorted(name.removeprefix("builtins.") for name in names))
 
 
 def read_records(file: Path) -> list[Any]:

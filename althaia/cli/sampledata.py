@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+import math
 import uuid
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -25,10 +26,10 @@ VALUES: dict[str, Maker] = {
     "Url": lambda field, i: f"https://example.com/{i}",
     "UUID": lambda field, i: uuid.UUID(int=i + 1),
     "String": lambda field, i: _text(field, i),
-    "Integer": lambda field, i: int(_number(field, i)),
-    "Float": lambda field, i: _number(field, i) + 0.5,
-    "Decimal": lambda field, i: Decimal(_number(field, i)),
-    "Number": lambda field, i: _number(field, i),
+    "Integer": lambda field, i: _whole(field, i),
+    "Float": lambda field, i: float(_real(field, i)),
+    "Decimal": lambda field, i: _real(field, i),
+    "Number": lambda field, i: _whole(field, i),
     "Boolean": lambda field, i: i % 2 == 0,
     "AwareDateTime": lambda field, i: (START + dt.timedelta(minutes=i)).replace(tzinfo=dt.UTC),
     "DateTime": lambda field, i: START + dt.timedelta(minutes=i),
@@ -74,7 +75,9 @@ def _value(field: Any, i: int, depth: int) -> Any:
         one = _source(inner, i, depth + 1)
         return [one, _source(inner, i + 1, depth + 1)] if field.many or inner.many else one
     if "List" in names:
-        items = [_value(field.inner, i + k, depth) for k in range(3)]
+        low, high = _bounds(field)
+        size = max(int(low or 0), min(3, int(high) if high is not None else 3))
+        items = [_value(field.inner, i + k, depth) for k in range(size)]
         return [item for item in items if item is not None]
     if "Tuple" in names:
         return tuple(_value(inner, i, depth) for inner in field.tuple_fields)
@@ -83,33 +86,72 @@ def _value(field: Any, i: int, depth: int) -> Any:
         keys = [_value(key_field, i + k, depth) if key_field else f"key{k}" for k in (0, 1)]
         value = _value(field.value_field, i, depth) if field.value_field else i
         return dict.fromkeys(keys, value)
+    choices = _choices(field)
+    if choices:
+        return choices[i % len(choices)]
     maker = next((VALUES[name] for name in names if name in VALUES), None)
     return maker(field, i) if maker else f"value {i}"
 
 
-def _text(field: Any, i: int) -> str:
+def _choices(field: Any) -> list[Any]:
+    """The values that a ``OneOf`` or ``Equal`` leaves."""
     for validator in field.validators:
         if choices := getattr(validator, "choices", None):
-            return str(list(choices)[i % len(choices)])
+            return list(choices)
+        if hasattr(validator, "comparable"):
+            return [validator.comparable]
+    return []
+
+
+def _text(field: Any, i: int) -> str:
     low, high = _bounds(field)
     text = f"text {i}".ljust(int(low or 0), "x")
     return text[: int(high)] if high is not None else text
 
 
-def _number(field: Any, i: int) -> int:
+def _whole(field: Any, i: int) -> int:
+    """A whole number within the validators' bounds, which may leave some out."""
     low, high = _bounds(field)
-    first = int(low) + 1 if low is not None else 0
-    return first + i % (max(1, int(high) - first) if high is not None else 1_000)
+    open_low, open_high = _open_ends(field)
+    first = 0 if low is None else math.floor(low) + 1 if open_low else math.ceil(low)
+    if high is None:
+        return int(first + i % 1_000)
+    last = math.ceil(high) - 1 if open_high else math.floor(high)
+    if low is None and last < first:
+        first = last - 999
+    return int(first + i % max(1, min(1_000, last - first + 1)))
+
+
+def _real(field: Any, i: int) -> Decimal:
+    """A number within the bounds, with a fraction where these leave room for one."""
+    low, high = _bounds(field)
+    share = Decimal(i % 8 * 125 + 63) / 1_000
+    if low is not None and high is not None:
+        return Decimal(str(low)) + (Decimal(str(high)) - Decimal(str(low))) * share
+    if high is not None:
+        return Decimal(str(high)) - i % 1_000 - share
+    return (Decimal(str(low)) if low is not None else Decimal(0)) + i % 1_000 + share
 
 
 def _bounds(field: Any) -> tuple[Any, Any]:
+    """The narrowest bounds that the validators set, None where there is none."""
+    low, high = None, None
     for validator in field.validators:
         exact = getattr(validator, "equal", None)
         if exact is not None:
             return exact, exact
         if hasattr(validator, "min") and hasattr(validator, "max"):
-            return validator.min, validator.max
-    return None, None
+            low = validator.min if low is None else max(low, validator.min or low)
+            high = validator.max if high is None else min(high, validator.max or high)
+    return low, high
+
+
+def _open_ends(field: Any) -> tuple[bool, bool]:
+    """Whether a ``Range`` leaves its lower and its upper bound out."""
+    return (
+        any(not getattr(validator, "min_inclusive", True) for validator in field.validators),
+        any(not getattr(validator, "max_inclusive", True) for validator in field.validators),
+    )
 
 
 def records(schema: Any, dumped: list[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -54,6 +54,27 @@ class Telling(Schema):
 class Broken(Schema):
     bad = fields.Function(lambda obj: 1 / 0)
 
+class Bounded(Schema):
+    share = fields.Float(validate=validate.Range(0, 1))
+    open = fields.Float(validate=validate.Range(0, 1, min_inclusive=False, max_inclusive=False))
+    small = fields.Int(validate=validate.Range(min=1, max=2, max_inclusive=False))
+    low = fields.Int(validate=validate.Range(max=-5))
+    price = fields.Decimal(places=2, validate=[validate.Range(min=0), validate.Range(max=3)])
+    rank = fields.Int(validate=validate.OneOf([7, 9]))
+    two = fields.List(fields.Str(), validate=validate.Length(equal=2))
+    none = fields.List(fields.Int(), validate=validate.Length(max=0))
+    same = fields.Str(validate=validate.Equal("same"))
+
+class Painted(Schema):
+    id = fields.Int()
+    colour = fields.Enum(Colour)
+    at = fields.DateTime(dump_only=True)
+
+things = [Thing(id=1, colour=Colour.red), Thing(id=2)]
+
+def make_things(count):
+    return (Thing(id=i, colour=Colour.red) for i in range(count))
+
 number = 3
 """
 
@@ -111,9 +132,46 @@ def test_the_user_s_own_data(bench, tmp_path):
     assert [row["work"] for row in shown["rows"]] == ["dump 1 object"]
 
 
+def test_made_values_pass_the_validators(bench):
+    for row in report(bench("shop:Bounded", "--load", "--json", "--objects", "50"))["rows"]:
+        assert row["invalid"] == ""
+        assert row["identical"] is True
+
+
+def test_objects_of_the_user_s_own(bench):
+    shown = report(bench("shop:Painted", "--source", "shop:things", "--json"))
+    assert shown["data"] == "2 shop.Thing of shop:things"
+    assert [row["work"] for row in shown["rows"]][1] == "dump 2 objects"
+    shown = report(bench("shop:Painted", "--source", "shop:make_things", "--dump", "--json"))
+    assert shown["data"] == "3 shop.Thing of shop:make_things"
+    assert all(row["identical"] for row in shown["rows"])
+
+
+def test_what_a_service_dumped_is_taken_back(bench, tmp_path):
+    row = '{"id": 1, "colour": "red", "at": "2024-01-01T00:00:00"}'
+    (tmp_path / "rows.jsonl").write_text(f"{row}\n{row}\n")
+    shown = report(bench("shop:Painted", "--data", "rows.jsonl", "--json"))
+    assert shown["not_measured"] == ""
+    assert [row["identical"] for row in shown["rows"]] == [True] * 4
+    (tmp_path / "rows.jsonl").write_text('{"id": "x", "colour": "no such"}\n')
+    shown = report(bench("shop:Painted", "--data", "rows.jsonl", "--json"))
+    assert "do not load" in shown["not_measured"]
+    assert [row["work"] for row in shown["rows"]] == ["load 1 object"]
+
+
+def test_what_was_measured_is_said(bench):
+    said = " ".join(bench("shop:Painted", "--source", "shop:things").stdout.split())
+    assert "2 shop.Thing of shop:things" in said
+    assert "no database, framework or JSON around them" in said
+    made = " ".join(bench("shop:Painted").stdout.split())
+    assert "3 plain objects made up from the schema's fields" in made
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("shop:Painted", "--source", "shop:nothing"), "has no attribute 'nothing'"),
+        (("shop:Painted", "--source", "shop:things", "--data", "x.json"), "not both"),
         (("shop:Nope",), "has no attribute 'Nope'"),
         (("shop:number",), "no marshmallow schema"),
         (("nowhere:Order",), "no module 'nowhere'"),
