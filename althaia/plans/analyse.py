@@ -98,7 +98,6 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         dict_class=dict_class,
         hooks=hooks,
         sites=analysis.sites,
-        leaves_nested=analysis.leaves_nested,
         **reach,
         **common,
     )
@@ -137,14 +136,21 @@ def _conversion(analysis: Analysis, field: Any, place: Place, direction: int) ->
             )
         qualified_name, maker = known
         analysis.known(qualified_name)
+        if direction == LOAD and analysis.holds_own_code(field):
+            # What a step does not know it leaves to the field, and that to those inside.
+            place = _seen(analysis, place)
         return maker(analysis, field, place)
     except Opaque as opaque:
         why = "; ".join(filter(None, (place.get("why"), opaque.reason)))
-        analysis.leave(field)
-        return own_step(field, **(place | {"why": why}))
+        return own_step(field, **(_seen(analysis, place) | {"why": why}))
 
 
 _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load.OwnLoadStep))
+
+
+def _seen(analysis: Analysis, place: Place) -> Place:
+    """The place of a step that runs code which may look at its field."""
+    return place if "own_site" in place else place | {"own_site": analysis.new_site()}
 
 
 def _watch_inner(analysis: Analysis, field: Any) -> None:
@@ -176,13 +182,12 @@ class _Dumping:
             analysis.field_method(field, "serialize", upstream.Field)
             place.update(_source(analysis, name, field))
         except Opaque as opaque:
-            analysis.leave(field)
             return dump.OpaqueDumpStep(
                 field,
                 source=dump.Source.SERIALIZE,
                 default=upstream.missing,
                 why=opaque.reason,
-                **place,
+                **_seen(analysis, place),
             )
         step: dump.DumpStep = _conversion(analysis, field, place, DUMP)
         return step
@@ -239,6 +244,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> Place:
     try:
         analysis.field_method(field, "get_value", analysis.upstream.Field)
     except Opaque as opaque:
+        source = _seen(analysis, source)
         return source | {"source": dump.Source.GET_VALUE, "why": opaque.reason}
     attribute = analysis.field_value(field, "attribute")
     target = name if attribute is None else attribute
@@ -346,8 +352,7 @@ def _loaded(analysis: Analysis, field: Any, place: Place) -> load.LoadStep:
         analysis.field_method(field, "deserialize", analysis.upstream.Field)
         options = place | _around(analysis, field)
     except Opaque as opaque:
-        analysis.leave(field)
-        return load.OpaqueLoadStep(field, opaque=True, why=opaque.reason, **place)
+        return load.OpaqueLoadStep(field, opaque=True, why=opaque.reason, **_seen(analysis, place))
     step: load.LoadStep = _conversion(analysis, field, options, LOAD)
     return step
 

@@ -1,8 +1,9 @@
 """Whether the instances of a schema class may stay lazy, and what that rests on.
 
-They may where upstream's construction does nothing but copy and bind fields of upstream's
-own kinds: no user code sees the instance, its fields or their parents on the way, and two
-instances with the same options differ in nothing but identity.
+They may where upstream's construction does nothing but copy and bind fields in upstream's own
+way: no user code sees the instance, its fields or their parents on the way, and two instances
+with the same options differ in nothing but identity. A field class of the user's own may convert
+as it likes: when its code is about to run, the instance gets a field of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import abc
 import copy
 import copyreg
 from collections.abc import Mapping
-from types import FunctionType
+from functools import cached_property
+from types import FunctionType, GetSetDescriptorType
 from typing import Any, Generic
 
 from althaia import seam
@@ -40,9 +42,53 @@ OPTION_NAMES = (
     "datetimeformat",
     "timeformat",
 )
-# What a subclass of a field may define and still copy, bind and convert as its base does.
+# What a subclass of a field may define and still copy and bind as its base does: what runs when
+# it is declared, shown or asked for a value. Of upstream's names no others.
 HARMLESS = frozenset(
-    {"__init__", "__module__", "__doc__", "__qualname__", "default_error_messages"}
+    {
+        "__init__",
+        "__init_subclass__",
+        "__class_getitem__",
+        "__set_name__",
+        "__repr__",
+        "__str__",
+        "__module__",
+        "__doc__",
+        "__qualname__",
+        "default_error_messages",
+        "serialize",
+        "_serialize",
+        "get_value",
+        "deserialize",
+        "_deserialize",
+    }
+)
+# Descriptors whose instances copy.copy knows nothing of.
+PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
+# What upstream's construction reads from a bound field, or writes to it.
+BOUND = frozenset(
+    {
+        "parent",
+        "name",
+        "root",
+        "load_only",
+        "dump_only",
+        "data_key",
+        "attribute",
+        "only",
+        "exclude",
+        "many",
+        "unknown",
+        "nested",
+        "schema",
+        "inner",
+        "key_field",
+        "value_field",
+        "tuple_fields",
+        "format",
+        "serialize_method_name",
+        "deserialize_method_name",
+    }
 )
 
 
@@ -99,7 +145,8 @@ def _check_class(analysis: Analysis, cls: type) -> None:
     for base in cls.__mro__:
         if not isinstance(base.__dict__.get("error_messages", {}), dict):
             raise Opaque("error_messages is no dictionary")
-    if static(cls, "__dict__") is not static(upstream.Schema, "__dict__"):
+    # A mixin has one of its own, which the interpreter makes.
+    if type(static(cls, "__dict__")) is not GetSetDescriptorType:
         raise Opaque("__dict__ is overridden")
 
 
@@ -159,7 +206,7 @@ def _check_field_class(analysis: Analysis, cls: type) -> None:
             if base in (object, abc.ABC, Generic):
                 continue
             for name, value in base.__dict__.items():
-                if name not in HARMLESS and hasattr(type(value), "__get__"):
+                if hasattr(type(value), "__get__") and not _is_harmless(cls, name, value):
                     raise Opaque(f"{base.__module__}.{base.__qualname__} defines {name}")
             continue
         for name in base.__dict__.keys() | pristine.keys():
@@ -173,6 +220,19 @@ def _check_field_class(analysis: Analysis, cls: type) -> None:
     for name in (*COPY_METHODS, "__setattr__"):
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise Opaque(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
+
+
+def _is_harmless(cls: type, name: str, value: Any) -> bool:
+    """Whether what a user's field class defines leaves copying and binding as they are."""
+    if name in HARMLESS or (
+        name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType
+    ):
+        return True
+    if name in BOUND or (name.startswith("__") and name.endswith("__")):
+        return False
+    if type(value) not in PLAIN_DESCRIPTORS:
+        return False
+    return not any(name in seam.pristine.get(base, {}) for base in cls.__mro__)
 
 
 def _check_registered(analysis: Analysis, cls: type) -> None:

@@ -51,7 +51,6 @@ class Analysis:
         )
         self.state: dict[str, Any] = object.__getattribute__(schema, "__dict__")
         self.sites = 0
-        self.leaves_nested = False
         self._outer: list[Any] = []
         self._types: dict[int, tuple[type, int]] = {}
         self._fields: dict[int, tuple[Any, type, dict[str, Any]]] = {}
@@ -131,12 +130,9 @@ class Analysis:
             tuple(self._entries.values()),
         )
 
-    def leave(self, field: Any) -> None:
-        """Note that a field's own code converts: a nested one then keeps its schema itself."""
-        self.leaves_nested = self.leaves_nested or self.holds_nested(field)
-
-    def holds_nested(self, field: Any) -> bool:
-        """Whether a field is a nested one, or has some inside."""
+    def holds_own_code(self, field: Any) -> bool:
+        """Whether a field inside this one runs code that may look at its schema: a nested one, or
+        one of the user's own kind."""
         waiting, seen = [field], set()
         while waiting:
             each = waiting.pop()
@@ -144,7 +140,7 @@ class Analysis:
                 continue
             seen.add(id(each))
             state = self.state_of(each)
-            if "_schema" in state:
+            if each is not field and (type(each) not in seam.pristine or "_schema" in state):
                 return True
             waiting += [state.get(name) for name in ("inner", "key_field", "value_field")]
             waiting += state.get("tuple_fields") or ()

@@ -27,6 +27,9 @@ cdef class DumpStep:
     cdef readonly tuple path
     cdef readonly object default
     cdef readonly str why
+    # Where a frame keeps the schema's own field for this step; -1: no code is run that sees it.
+    cdef readonly int own_site
+    cdef object own_field(self, DumpFrame frame)
     cdef object convert(self, object value, object obj, DumpFrame frame)
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1
 

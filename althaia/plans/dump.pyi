@@ -23,6 +23,7 @@ class DumpStep:
     path: tuple[str, ...] | None
     default: Any
     why: str
+    own_site: int
     def __init__(
         self,
         field: Any,
@@ -33,6 +34,7 @@ class DumpStep:
         path: tuple[str, ...] | None = ...,
         default: Any = ...,
         why: str = ...,
+        own_site: int = ...,
     ) -> None: ...
     def inner(self) -> dict[str, DumpStep]: ...
 

@@ -17,6 +17,7 @@ from libc.string cimport memcpy
 
 from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
+from althaia.plans.lazy cimport real_field
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport althaia_get_value, althaia_tick
 from althaia.plans.readers cimport NOT_THERE_, Reading, Readings, is_plain, read_once
@@ -78,6 +79,8 @@ cdef class DumpStep:
     :param name: the key or attribute read, for the sources that have one.
     :param path: the parts of a dotted name.
     :param default: the field's ``dump_default``.
+    :param own_site: the number in the frame of the field as the call's schema has it, where code
+        is run that sees it; else -1.
     :param why: the reason where this step is wider than upstream's own kind of field
         would need, else "".
     """
@@ -88,8 +91,9 @@ cdef class DumpStep:
 
     def __init__(
         self, field, attr=None, key=None, int source=NO_ATTRIBUTE, str name=None, tuple path=None,
-        default=None, str why="",
+        default=None, str why="", int own_site=-1,
     ):
+        self.own_site = own_site
         self.field = field
         self.attr = attr
         self.key = key
@@ -98,6 +102,16 @@ cdef class DumpStep:
         self.path = path
         self.default = default
         self.why = why
+
+    cdef object own_field(self, DumpFrame frame):
+        """The field as the schema of this call has it, for code that may look at it."""
+        cdef object field
+        if self.own_site < 0:
+            return self.field
+        field = frame.children[self.own_site]
+        if field is None:
+            field = frame.children[self.own_site] = real_field(self.field, frame.schema)
+        return field
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return value
@@ -164,7 +178,7 @@ cdef class OwnDumpStep(DumpStep):
     narrow = False
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        return self.field._serialize(value, self.attr, obj)
+        return self.own_field(frame)._serialize(value, self.attr, obj)
 
 
 @cython.final
@@ -235,9 +249,10 @@ cdef object read(DumpStep step, object obj, DumpFrame frame):
             return accessor(obj, step.name, marshmallow.missing)
         # Upstream goes on to its own get_value.
         return step.field.get_value(obj, step.attr)
+    field = step.own_field(frame)
     if step.source == GET_VALUE:
-        return step.field.get_value(obj, step.attr, accessor=frame.schema.get_attribute)
-    return step.field.serialize(step.attr, obj, accessor=frame.schema.get_attribute)
+        return field.get_value(obj, step.attr, accessor=frame.schema.get_attribute)
+    return field.serialize(step.attr, obj, accessor=frame.schema.get_attribute)
 
 
 cdef Reading reading_of(object obj, DumpFrame frame):

@@ -29,7 +29,7 @@ from althaia.plans.dump cimport (
     run_with_hooks,
     write_with_hooks,
 )
-from althaia.plans.lazy cimport give_up, prototype_to_plan
+from althaia.plans.lazy cimport prototype_to_plan
 from althaia.plans.load cimport (
     LoadFrame,
     LoadPlan,
@@ -227,10 +227,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
     if state.prototype is not None:
         prototype = prototype_to_plan(schema, state)
         if prototype is not None:
-            plan = find(prototype, direction, large)
-            if plan is None or not plan.leaves_nested:
-                return plan
-            give_up(schema, state)
+            return find(prototype, direction, large)
     if state.published(direction) is not None:
         drop(schema, state, direction)
         drop_stale(schema, state, LOAD if direction == DUMP else DUMP)

@@ -56,15 +56,15 @@ LAZY_NAMES = frozenset(
         "load_fields", "dump_fields",
     }
 )
-# How these are asked for, the instance's dictionary gets out.
-cdef frozenset intercepted = LAZY_NAMES | {"__getstate__", "__reduce_ex__", "__reduce__"}
+# How these are asked for, the instance's dictionary gets out; ``__dict__`` may be a mixin's.
+cdef frozenset intercepted = LAZY_NAMES | {
+    "__dict__", "__getstate__", "__reduce_ex__", "__reduce__"
+}
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
 cdef frozenset KEPT = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # Whatever an instance has under one of these names stands before what its class defines.
 cdef frozenset shadowing = frozenset()
-# What a field has that a call asks the schema's own for.
-cdef frozenset CALLED_LATER = frozenset({"_schema", "tuple_fields", "value_field"})
 cdef frozenset FIELD_MAPPINGS = frozenset(
     {"declared_fields", "fields", "load_fields", "dump_fields"}
 )
@@ -122,7 +122,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     if cache is None or cache.guard is None:
         return False
     prototype = cache.find(key)
-    if prototype is None or prototype.spoiled:
+    if prototype is None:
         return False
     for name in <dict>before:
         # A Method field binds to what the instance has under the method's name. What upstream's
@@ -191,7 +191,7 @@ cdef object prototype_of(object schema, InstanceDict state):
     if prototype is None:
         # Another thread has just looked into it.
         return None
-    if prototype.spoiled or type(schema) is not prototype.cache.schema_class:
+    if state.handed_out or type(schema) is not prototype.cache.schema_class:
         materialise(schema, state)
         return None
     for name in <dict>state:
@@ -213,15 +213,6 @@ cdef object prototype_to_plan(object schema, InstanceDict state):
     return prototype_of(schema, state)
 
 
-cdef int give_up(object schema, InstanceDict state) except -1:
-    """Materialise this instance, and all with its options: their plan is not for sharing."""
-    cdef Prototype prototype = <Prototype>state.prototype
-    if prototype is not None:
-        prototype.spoiled = True
-        materialise(schema, state)
-    return 0
-
-
 cdef bint is_lazy(object schema):
     """Whether nobody has looked into the schema yet."""
     cdef InstanceDict state = existing_dict(schema)
@@ -239,31 +230,31 @@ cdef int materialise(object schema, InstanceDict state) except -1:
     one go if the instance is still as it was.
     """
     cdef Prototype prototype
-    cdef dict touched, nested, built, arranged
+    cdef dict touched, own, built, arranged
     cdef Py_ssize_t reached
     while state.prototype is not None:
         prototype = <Prototype>state.prototype
         touched = <dict>PyDict_Copy(state)
-        nested = {} if state.nested is None else dict(state.nested)
-        reached = len(nested)
-        built = rebuilt(schema, state.original, prototype, nested)
+        own = {} if state.own is None else dict(state.own)
+        reached = len(own)
+        built = rebuilt(schema, state.original, prototype, own)
         arranged = arrange(touched, built)
         if (
             state.prototype is prototype
-            and reached == (0 if state.nested is None else len(state.nested))
+            and reached == (0 if state.own is None else len(state.own))
             and len(state) == len(touched)
             and althaia_begins_with(state, touched)
         ):
-            return put_in_place(schema, state, arranged, nested or None)
+            return put_in_place(schema, state, arranged, own or None)
     return 0
 
 
-cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict nested) except -1:
+cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own) except -1:
     """The end of materialising; no other code runs in it."""
     if not althaia_has_simple_keys(arranged):
         # Keys of the user's own kind are compared by the user's code: only put to the end.
         state.prototype = None
-        state.nested = nested
+        state.own = own
         state.update(arranged)
         return 0
     try:
@@ -271,24 +262,24 @@ cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict nes
     except MemoryError:
         PyObject_GenericSetAttr(schema, "__dict__", arranged)
     # A call that is under way goes on with the prototype's fields, and asks for these.
-    state.nested = nested
+    state.own = own
     state.prototype = None
     return 0
 
 
-cdef dict rebuilt(object schema, dict original, Prototype prototype, dict nested):
+cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
     """The attributes that a lazy instance lacks.
 
     :param original: the attributes of what it is a copy of, or None.
-    :param nested: the instance's own fields for the prototype's nested ones; completed.
+    :param own: the instance's own fields for the prototype's; completed.
     """
     cdef object copied
     cdef dict built, attributes
     if original is None:
-        return transplant(prototype.schema, schema, schema, nested)
+        return transplant(prototype.schema, schema, schema, own)
     # Upstream copied it: the fields are shared with the original, and bound to that.
     copied = object.__new__(prototype.cache.schema_class)
-    built = transplant(prototype.schema, copied, schema, nested)
+    built = transplant(prototype.schema, copied, schema, own)
     attributes = arrange(dict(original), built)
     PyObject_GenericSetAttr(copied, "__dict__", attributes)
     for name in ("fields", "load_fields", "dump_fields"):
@@ -296,7 +287,7 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, dict nested
     return built
 
 
-cdef dict transplant(object prototype, object parent, object schema, dict nested):
+cdef dict transplant(object prototype, object parent, object schema, dict own):
     """What ``Schema.__init__`` left in a prototype, as the schema would have it.
 
     Neither user code nor upstream's runs: both may have changed since the schema was made,
@@ -304,14 +295,11 @@ cdef dict transplant(object prototype, object parent, object schema, dict nested
 
     :param parent: whom the fields are bound to: the schema, or what it is a copy of.
     """
-    cdef dict memo = {id(prototype): parent, METHODS_OF: schema}
+    cdef dict memo = memo_of(prototype, parent, schema, own)
     cdef dict built = {}
-    for theirs, own in list(nested.values()):
-        for name in ("only", "exclude"):
-            memo[id(vars_of(theirs)[name])] = vars_of(own)[name]
     for name, value in vars_of(prototype).items():
         if name in FIELD_MAPPINGS:
-            built[name] = {key: twin_of(field, memo, nested) for key, field in value.items()}
+            built[name] = {key: twin_of(field, memo, own) for key, field in value.items()}
         elif type(value) is marshmallow.OrderedSet or type(value) is set:
             built[name] = type(value)(value)
         else:
@@ -319,18 +307,32 @@ cdef dict transplant(object prototype, object parent, object schema, dict nested
     return built
 
 
-cdef object twin_of(object field, dict memo, dict nested):
+cdef dict memo_of(object prototype, object parent, object schema, dict own):
+    """What stands for what in an instance, by the ids of what the prototype has."""
+    cdef dict memo = {id(prototype): parent, METHODS_OF: schema}
+    for theirs, mine, complete in list(own.values()):
+        if complete:
+            memo[id(theirs)] = mine
+        for name in ("only", "exclude"):
+            value = vars_of(theirs).get(name)
+            if type(value) is marshmallow.OrderedSet:
+                memo[id(value)] = vars_of(mine)[name]
+    return memo
+
+
+cdef object twin_of(object field, dict memo, dict own):
     """A prototype's field as the schema's own; what it shares with its class stays shared.
 
-    :param nested: what :func:`nested_field` keeps.
+    :param own: the instance's own fields so far; this one is added.
     """
     cdef object twin = memo.get(id(field))
     cdef tuple known
     cdef dict state
     if twin is not None:
         return twin
-    known = <tuple>nested.get(id(field))
+    known = <tuple>own.get(id(field))
     twin = memo[id(field)] = clone(field) if known is None else known[1]
+    own[id(field)] = (field, twin, True)
     state = vars_of(twin)
     if known is None:
         for name in ("only", "exclude"):
@@ -339,13 +341,11 @@ cdef object twin_of(object field, dict memo, dict nested):
                 if id(value) not in memo:
                     memo[id(value)] = marshmallow.OrderedSet(value)
                 state[name] = memo[id(value)]
-        if not CALLED_LATER.isdisjoint(state):
-            nested[id(field)] = (field, twin)
     if state.get("parent") is None:
         return twin
     # A field under two names is bound twice: what is inside keeps a parent out of all reach.
     parent = state["parent"]
-    state["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, nested)
+    state["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own)
     state["root"] = memo[id(state["root"])]
     for name in ("_serialize_method", "_deserialize_method"):
         method = state.get(name)
@@ -354,12 +354,44 @@ cdef object twin_of(object field, dict memo, dict nested):
             state[name] = MethodType(method.__func__, memo[METHODS_OF])
     for name in ("inner", "key_field", "value_field"):
         if state.get(name) is not None:
-            state[name] = twin_of(state[name], memo, nested)
+            state[name] = twin_of(state[name], memo, own)
     if "tuple_fields" in state:
-        state["tuple_fields"] = [
-            twin_of(each, memo, nested) for each in state["tuple_fields"]
-        ]
+        state["tuple_fields"] = [twin_of(each, memo, own) for each in state["tuple_fields"]]
     return twin
+
+
+cdef object real_field(object field, object parent):
+    """The field of a plan as this parent has it, for the field's own code to run on.
+
+    Of a lazy parent only this field is made, with what is inside it or around it. The user's
+    code may change it, and keep it: the parent's next call goes by its own fields.
+    """
+    cdef InstanceDict state = existing_dict(parent)
+    cdef Prototype prototype
+    cdef dict own, memo
+    cdef tuple entry
+    cdef Py_ssize_t reached
+    while state is not None:
+        entry = None if state.own is None else <tuple>state.own.get(id(field))
+        if entry is not None and (entry[2] or state.prototype is None):
+            if state.prototype is not None:
+                state.handed_out = True
+            return entry[1]
+        if state.prototype is None or vars_of(field).get("parent") is None:
+            # A field that upstream never binds is shared by all instances.
+            return field
+        if state.original is not None:
+            materialise(parent, state)
+            continue
+        prototype = <Prototype>state.prototype
+        own = {} if state.own is None else dict(state.own)
+        reached = len(own)
+        memo = memo_of(prototype.schema, parent, parent, own)
+        twin_of(field, memo, own)
+        # The collector may have run, and in it code that looked into the parent.
+        if state.prototype is prototype and reached == (0 if state.own is None else len(state.own)):
+            state.own = own
+    return field
 
 
 cdef dict arrange(dict touched, dict built):

@@ -51,6 +51,9 @@ cdef class LoadStep:
     cdef readonly tuple checks
     cdef readonly str why
     cdef bint walks
+    # As in a dump step.
+    cdef readonly int own_site
+    cdef object own_field(self, LoadFrame frame)
     cdef object convert(self, object value, object data, LoadFrame frame)
     cdef object own(self, object value, object data, LoadFrame frame)
     cdef object load(self, object value, object data, LoadFrame frame)

@@ -22,6 +22,7 @@ class LoadStep:
     post_load: list[Callable[[Any], Any]] | None
     checks: tuple[Check, ...] | None
     why: str
+    own_site: int
     def __init__(
         self,
         field: Any,
@@ -38,6 +39,7 @@ class LoadStep:
         post_load: list[Callable[[Any], Any]] | None = ...,
         checks: tuple[Check, ...] | None = ...,
         why: str = ...,
+        own_site: int = ...,
     ) -> None: ...
     def inner(self) -> dict[str, LoadStep]: ...
 

@@ -19,6 +19,7 @@ from libc.stdint cimport uint64_t
 from althaia.plans.checks cimport PASSED, Check
 from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
+from althaia.plans.lazy cimport real_field
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
     althaia_dict_item,
@@ -194,6 +195,7 @@ cdef class LoadStep:
     :param opaque: ``field.deserialize`` does everything.
     :param own_validate: the field's own ``_validate`` is called.
     :param checks: a :class:`Check` for each validator.
+    :param own_site: as in a dump step.
     :param why: the reason where the step is wider than upstream's own kind needs.
     """
 
@@ -203,8 +205,9 @@ cdef class LoadStep:
     def __init__(
         self, field, attr=None, key=None, target=None, bint dotted=False, bint opaque=False,
         bint required=False, bint allow_none=False, bint own_validate=False, default=None,
-        list pre_load=None, list post_load=None, tuple checks=(), str why="",
+        list pre_load=None, list post_load=None, tuple checks=(), str why="", int own_site=-1,
     ):
+        self.own_site = own_site
         self.field = field
         self.attr = attr
         self.key = key
@@ -227,7 +230,17 @@ cdef class LoadStep:
     cdef object own(self, object value, object data, LoadFrame frame):
         """Let the field's own ``_deserialize`` do it."""
         data = frame.shown_input(self.key, data)
-        return own_load(self.field, value, self.key, data, frame)
+        return own_load(self.own_field(frame), value, self.key, data, frame)
+
+    cdef object own_field(self, LoadFrame frame):
+        """The field as the schema of this call has it, for code that may look at it."""
+        cdef object field
+        if self.own_site < 0:
+            return self.field
+        field = frame.children[self.own_site]
+        if field is None:
+            field = frame.children[self.own_site] = real_field(self.field, frame.schema)
+        return field
 
     cdef object load(self, object value, object data, LoadFrame frame):
         """What ``field.deserialize`` returns, or FAILED."""
@@ -281,9 +294,9 @@ cdef class LoadStep:
         cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
         if self.key is None:
             # Inside another field: upstream gives it the value and nothing else.
-            return self.field.deserialize(value, **kwargs)
+            return self.own_field(frame).deserialize(value, **kwargs)
         data = frame.shown_input(self.key, data)
-        return self.field.deserialize(value, self.key, data, **kwargs)
+        return self.own_field(frame).deserialize(value, self.key, data, **kwargs)
 
     cdef object validate(self, object value, LoadFrame frame):
         """The value if all validators pass, else FAILED; all of them run, as ``And`` does."""

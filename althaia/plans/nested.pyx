@@ -7,7 +7,7 @@ nested one that a call has reached, so that its schema is resolved anew for each
 
 from cpython.object cimport PyObject
 
-from althaia.plans.lazy cimport is_lazy, materialise
+from althaia.plans.lazy cimport is_lazy
 from althaia.plans.primitives cimport ALTHAIA_HAS_GIL, althaia_is_simply_true
 from althaia.plans.prototypes cimport Prototype, clone
 from althaia.plans.state cimport InstanceDict, adopt, existing_dict
@@ -25,19 +25,19 @@ cdef object nested_field(object field, object parent):
     cdef tuple entry
     if state is None:
         return field
-    if state.nested is not None:
-        entry = <tuple>state.nested.get(id(field))
+    if state.own is not None:
+        entry = <tuple>state.own.get(id(field))
         if entry is not None and entry[0] is field:
             return entry[1]
     if state.prototype is None:
         return field
     own = unresolved(field)
-    if state.prototype is None or (state.nested is not None and id(field) in state.nested):
+    if state.prototype is None or (state.own is not None and id(field) in state.own):
         # Making it may have run the collector, and in it code that looked into the parent.
         return nested_field(field, parent)
-    if state.nested is None:
-        state.nested = {}
-    state.nested[id(field)] = (field, own)
+    if state.own is None:
+        state.own = {}
+    state.own[id(field)] = (field, own, False)
     return own
 
 
@@ -51,18 +51,6 @@ cdef object unresolved(object field):
     if type(own.exclude) is marshmallow.OrderedSet:
         own.exclude = marshmallow.OrderedSet(own.exclude)
     return own
-
-
-cdef object own_field(object field, object parent):
-    """The field of a plan as this parent has it, for code that goes on to what is inside it."""
-    cdef InstanceDict state = existing_dict(parent)
-    cdef tuple entry
-    if state is None:
-        return field
-    if state.prototype is not None:
-        materialise(parent, state)
-    entry = None if state.nested is None else <tuple>state.nested.get(id(field))
-    return field if entry is None or entry[0] is not field else entry[1]
 
 
 cdef object nested_schema(object field):

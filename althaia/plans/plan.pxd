@@ -12,7 +12,6 @@ cdef class Plan:
     cdef readonly bint many_allowed
     cdef readonly str declined
     cdef readonly int sites
-    cdef readonly bint leaves_nested
     cdef readonly object schema_class
     cdef readonly object dict_class
     cdef readonly object hooks

@@ -10,7 +10,6 @@ class Plan:
     many_allowed: bool
     declined: str
     sites: int
-    leaves_nested: bool
     schema_class: type
     dict_class: type
     hooks: dict[str, Any]
@@ -28,6 +27,5 @@ class Plan:
         nestable: bool = ...,
         many_allowed: bool = ...,
         sites: int = ...,
-        leaves_nested: bool = ...,
         declined: str = ...,
     ) -> None: ...

@@ -22,7 +22,6 @@ cdef class Plan:
         ``Schema._deserialize`` is upstream's, so that nobody is waiting to be called per item).
     :param declined: why there are no steps and upstream's own code runs, else "".
     :param sites: how many nested sites the steps number.
-    :param leaves_nested: a nested field, or one that has some inside, is left to its own code.
     :param dict_class: the schema's ``dict_class``.
     :param hooks: the schema class's table of hooks.
     :param statistics: the counters of this direction.
@@ -31,7 +30,7 @@ cdef class Plan:
     def __init__(
         self, tuple steps, Guard guard, *, schema_class, dict_class, hooks, statistics,
         bint whole=False, bint nestable=False, bint many_allowed=False, int sites=0,
-        bint leaves_nested=False, str declined="",
+        str declined="",
     ):
         self.steps = steps
         self.guard = guard
@@ -40,7 +39,6 @@ cdef class Plan:
         self.many_allowed = many_allowed
         self.declined = declined
         self.sites = sites
-        self.leaves_nested = leaves_nested
         self.schema_class = schema_class
         self.dict_class = dict_class
         self.hooks = hooks

@@ -4,8 +4,6 @@ from althaia.plans.guards cimport Guard
 cdef class Prototype:
     cdef readonly object schema
     cdef readonly PrototypeCache cache
-    # Its nested fields are left to their own code, which would keep a schema in them.
-    cdef bint spoiled
 
 
 cdef class PrototypeCache:

@@ -10,8 +10,11 @@ cdef class InstanceDict(dict):
     cdef object prototype
     # Of a lazy instance that is a copy: the attributes of what it is a copy of.
     cdef dict original
-    # Its own fields for the nested ones of the prototype, by their ids.
-    cdef dict nested
+    # Its own fields for those of the prototype that a call has reached, by their ids: the
+    # prototype's, its own, and whether that is as its construction would have left it.
+    cdef dict own
+    # The user's code was given one of them: the next call looks at the fields themselves.
+    cdef bint handed_out
     cdef bint building
     # By direction: plans dropped so far, and uses to wait for before the next is built.
     cdef int[2] drops, waits

@@ -12,7 +12,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.dump cimport DumpFrame, DumpStep
 from althaia.plans.load cimport FAILED, LoadFrame, LoadStep, fail
-from althaia.plans.nested cimport own_field
+from althaia.plans.lazy cimport real_field
 from althaia.plans.primitives cimport althaia_has_simple_keys, althaia_tick
 from althaia.plans.upstream cimport marshmallow
 from althaia.sinks.sink cimport Sink, expected_items
@@ -66,16 +66,16 @@ cdef class DumpList(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpTuple(DumpStep):
-    """``nested``: a nested field is inside, which a lazy instance has of its own."""
+    """``own_code``: a field is inside whose code may look at the schema, as a lazy one has it."""
 
     kind = "tuple"
     cdef tuple items
-    cdef bint nested
+    cdef bint own_code
 
-    def __init__(self, field, *, tuple items, bint nested, **place):
+    def __init__(self, field, *, tuple items, bint own_code, **place):
         DumpStep.__init__(self, field, **place)
         self.items = items
-        self.nested = nested
+        self.own_code = own_code
 
     cdef bint fits(self, object value):
         """Whether the value has an item for each step."""
@@ -87,7 +87,7 @@ cdef class DumpTuple(DumpStep):
         if value is None:
             return None
         if not self.fits(value):
-            return left_to_field(self, self.nested, value, obj, frame)
+            return left_to_field(self, self.own_code, value, obj, frame)
         converted = []
         try:
             for i in range(len(self.items)):
@@ -126,17 +126,17 @@ cdef class DumpTuple(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpDict(DumpStep):
-    """``keys`` or ``values`` is None where they are not converted; ``nested`` as in a tuple."""
+    """``keys`` or ``values`` is None where they are not converted; ``own_code`` as in a tuple."""
 
     kind = "dict"
     cdef DumpStep keys, values
-    cdef bint nested
+    cdef bint own_code
 
-    def __init__(self, field, *, DumpStep keys, DumpStep values, bint nested, **place):
+    def __init__(self, field, *, DumpStep keys, DumpStep values, bint own_code, **place):
         DumpStep.__init__(self, field, **place)
         self.keys = keys
         self.values = values
-        self.nested = nested
+        self.own_code = own_code
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef dict result, keys
@@ -145,7 +145,7 @@ cdef class DumpDict(DumpStep):
         if self.keys is None and self.values is None:
             return dict(value)
         if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
-            return left_to_field(self, self.nested, value, obj, frame)
+            return left_to_field(self, self.own_code, value, obj, frame)
         keys = self.converted_keys(<dict>value, frame)
         result = {}
         for key, each in (<dict>value).items():
@@ -182,10 +182,10 @@ cdef class DumpDict(DumpStep):
 
 
 cdef object left_to_field(
-    DumpStep step, bint nested, object value, object obj, DumpFrame frame
+    DumpStep step, bint own_code, object value, object obj, DumpFrame frame
 ):
     """What the field's own ``_serialize`` makes of a value that its step does not walk."""
-    field = own_field(step.field, frame.schema) if nested else step.field
+    field = real_field(step.field, frame.schema) if own_code else step.field
     return field._serialize(value, step.attr, obj)
 
 
@@ -374,8 +374,8 @@ def tuple_fields(analysis, field):
 def dump_tuple(analysis, field, place):
     inner = tuple_fields(analysis, field)
     items = tuple([inner_dump_step(analysis, each, place["attr"]) for each in inner])
-    nested = analysis.holds_nested(field)
-    return DumpTuple(field, items=items, nested=nested, **place)
+    own_code = analysis.holds_own_code(field)
+    return DumpTuple(field, items=items, own_code=own_code, **place)
 
 
 def load_tuple(analysis, field, place):
@@ -408,8 +408,8 @@ def dump_dict(analysis, field, place):
         None if each is None else inner_dump_step(analysis, each, None)
         for each in key_and_value_fields(analysis, field)
     ]
-    nested = analysis.holds_nested(field)
-    return DumpDict(field, keys=keys, values=values, nested=nested, **place)
+    own_code = analysis.holds_own_code(field)
+    return DumpDict(field, keys=keys, values=values, own_code=own_code, **place)
 
 
 def load_dict(analysis, field, place):

@@ -1,0 +1,458 @@
+"""Fields of the user's own in lazy instances: whose code sees what, how often, in which order."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from benchmarks.third_party import library
+from tests.conformance.harness import scenario
+
+
+def watching(ma, log, base="String"):
+    """A field class that shows what it sees of its schema whenever it runs."""
+
+    class Watching(getattr(ma.fields, base)):
+        def see(self, what):
+            log(
+                what,
+                self.name,
+                type(self.parent).__name__,
+                type(self.root).__name__,
+                self.parent is self.root,
+                getattr(self.root, "tag", None),
+            )
+
+        def _serialize(self, value, attr, obj, **kwargs):
+            self.see("serialize")
+            return super()._serialize(value, attr, obj, **kwargs)
+
+        def _deserialize(self, value, attr, data, **kwargs):
+            self.see("deserialize")
+            return super()._deserialize(value, attr, data, **kwargs)
+
+    return Watching
+
+
+def schema(ma, log, **members):
+    own = watching(ma, log)
+    fields = ma.fields
+
+    class Inner(ma.Schema):
+        own = watching(ma, log)()
+        plain = fields.Int()
+
+    class Outer(ma.Schema):
+        id = fields.Int()
+        own = watching(ma, log)(load_default="d")
+        inner = fields.Nested(Inner)
+        listed = fields.List(watching(ma, log)())
+        pairs = fields.Dict(keys=fields.Str(), values=watching(ma, log)())
+        several = fields.Tuple((fields.Int(), watching(ma, log)()))
+        nested = fields.List(fields.Nested(Inner))
+        for name, member in members.items():
+            locals()[name] = member
+        del name, member
+
+    assert own
+    return Outer
+
+
+def source(number=1):
+    inner = {"own": "o", "plain": 3}
+    return {
+        "id": number,
+        "own": f"own {number}",
+        "inner": inner,
+        "listed": ["a", "b"],
+        "pairs": {"k": "v"},
+        "several": (1, "x"),
+        "nested": [inner, inner],
+    }
+
+
+def record(number=1):
+    return {**source(number), "several": [1, "x"]}
+
+
+EXTRA = {"also": 1}
+
+
+def made(ma, log, **members):
+    cls = schema(ma, log, **(members or {"also": ma.fields.Raw()}))
+
+    def make(number=0, **options):
+        one = cls(**options)
+        one.tag = number
+        return one
+
+    return make
+
+
+@scenario
+def test_each_instance_has_its_own(ma, log):
+    make = made(ma, log)
+    return [(make(i).dump(source(i)), make(-i).load(record(i))) for i in range(6)]
+
+
+@scenario
+def test_instances_that_are_used_again(ma, log):
+    make = made(ma, log)
+    for i in range(5):
+        one = make(i)
+        log("uses", [one.dump(source(k)) for k in range(4)], one.load(record()), one.validate({}))
+        log("many", one.dump([source(1), source(2)], many=True))
+
+
+@scenario
+def test_both_directions_with_options(ma, log):
+    make = made(ma, log)
+    for i in range(5):
+        log("only", make(i, only=("own", "inner.own", "nested.plain")).dump(source()))
+        log("exclude", make(i, exclude=("listed", "inner.own")).load(record(), unknown="exclude"))
+        log("partial", make(i, partial=True).load({"own": "x"}))
+        log("dump_only", make(i, dump_only=("own",)).load({"own": "x"}, unknown="include"))
+        log("many", make(i, many=True).dump([source(1), source(2)]))
+
+
+@scenario
+def test_errors(ma, log):
+    make = made(ma, log)
+    for i in range(5):
+        one = make(i)
+        log.attempt(one.load, {**record(), "own": 3, "listed": [1, "a"], "nested": [{"own": 1}, 2]})
+        log("messages", one.validate({"inner": {"own": 4}}))
+        log.attempt(make(i).dump, {**source(), "several": (1,)})
+        log.attempt(make(i).dump, {**source(), "pairs": 5})
+
+
+@scenario
+def test_what_is_seen_is_what_is_there(ma, log):
+    """The field whose code ran is the one in ``schema.fields``, before, then and later."""
+    kept = []
+
+    class Keeping(ma.fields.String):
+        def _serialize(self, value, attr, obj, **kwargs):
+            kept.append(self)
+            return value
+
+    class Holder(ma.fields.List):
+        def _serialize(self, value, attr, obj, **kwargs):
+            kept.append(self)
+            return super()._serialize(value, attr, obj, **kwargs)
+
+    cls = ma.Schema.from_dict(
+        {"a": Keeping(), "b": Holder(Keeping()), "c": ma.fields.List(Keeping())}
+    )
+    for look_first in (False, True, False, True, False):
+        one = cls()
+        kept.clear()
+        fields = dict(one.fields) if look_first else None
+        one.dump({"a": "x", "b": ["y"], "c": ["z"]})
+        fields = fields or one.fields
+        log(
+            "same",
+            kept[0] is fields["a"],
+            kept[1] is fields["b"],
+            kept[2] is fields["b"].inner,
+            kept[3] is fields["c"].inner,
+            [field.parent is one for field in kept],
+            [field.root is one for field in kept],
+            one.dump_fields["a"] is kept[0],
+            one.load_fields["a"] is kept[0],
+            one.declared_fields["a"] is kept[0],
+            cls._declared_fields["a"] is kept[0],
+        )
+
+
+@scenario
+def test_looking_at_the_schema_from_inside(ma, log):
+    class Looking(ma.fields.String):
+        def _serialize(self, value, attr, obj, **kwargs):
+            fields = self.parent.fields
+            log("fields", list(fields), fields[attr] is self, fields["b"].parent is self.parent)
+            return value
+
+    class Counting(ma.fields.Integer):
+        def _serialize(self, value, attr, obj, **kwargs):
+            log("counting", self.parent.fields[attr] is self, self.root is self.parent)
+            return value
+
+    cls = ma.Schema.from_dict({"a": Looking(), "b": Counting(), "c": Looking()})
+    return [cls().dump({"a": "x", "b": 1, "c": "z"}) for _ in range(5)]
+
+
+@pytest.mark.parametrize("name", ["dump_default", "load_default", "required", "other"])
+@scenario
+def test_a_field_that_changes_itself(ma, log, name):
+    class Changing(ma.fields.String):
+        def change(self):
+            setattr(self, name, "changed")
+
+        def _serialize(self, value, attr, obj, **kwargs):
+            self.change()
+            return f"{value} {getattr(self, name, None)}"
+
+        def _deserialize(self, value, attr, data, **kwargs):
+            self.change()
+            return f"{value} {getattr(self, name, None)}"
+
+    cls = ma.Schema.from_dict({"a": Changing(), "b": ma.fields.Int()})
+    for _ in range(5):
+        one = cls()
+        log("dump", one.dump({"a": 1}), one.dump({"a": 1}), one.dump({}))
+        two = cls()
+        log.attempt(two.load, {"a": "1"})
+        log.attempt(two.load, {"a": "1"})
+        log.attempt(two.load, {})
+
+
+@scenario
+def test_a_field_that_changes_its_neighbours(ma, log):
+    class Changing(ma.fields.String):
+        def _serialize(self, value, attr, obj, **kwargs):
+            self.parent.dump_fields["b"].data_key = f"B{self.parent.tag}"
+            self.parent.many = False
+            return value
+
+    cls = ma.Schema.from_dict({"a": Changing(), "b": ma.fields.Int()})
+    for i in range(5):
+        one = cls()
+        one.tag = i
+        one.dump({"a": 1, "b": 2})
+        log("next", one.dump({"a": 1, "b": 2}), cls._declared_fields["b"].data_key)
+
+
+@pytest.mark.parametrize("name", ["serialize", "deserialize", "get_value"])
+@scenario
+def test_the_outer_methods(ma, log, name):
+    original = getattr(ma.fields.String, name)
+
+    def method(self, *args, **kwargs):
+        log(name, self.name, self.root.tag, self.parent is self.root)
+        return original(self, *args, **kwargs)
+
+    own = type("Own", (ma.fields.String,), {name: method})
+    cls = ma.Schema.from_dict({"a": own(), "b": ma.fields.List(own()), "c": own(data_key="C")})
+    for i in range(5):
+        one = cls()
+        one.tag = i
+        log("dump", one.dump({"a": "x", "b": ["y"], "c": "z"}))
+        two = cls()
+        two.tag = -i
+        log("load", two.load({"a": "x", "b": ["y"], "C": "z"}))
+
+
+COPYING = (
+    "__deepcopy__",
+    "__copy__",
+    "__reduce_ex__",
+    "__getstate__",
+    "__setstate__",
+    "__setattr__",
+    "__getattribute__",
+    "__getattr__",
+    "_bind_to_schema",
+    "__new__",
+    "__eq__",
+    "__bool__",
+)
+
+
+@pytest.mark.parametrize("name", COPYING)
+@scenario
+def test_who_takes_part_in_copying_and_binding(ma, log, name):
+    base = ma.fields.String
+
+    def method(self, *args, **kwargs):
+        if name not in ("__getattribute__", "__setattr__") or args[0] in ("name", "parent"):
+            log(name, *args[:1] if name == "_bind_to_schema" else ())
+        if name == "__getattr__":
+            raise AttributeError(args[0])
+        if name == "__bool__":
+            return True
+        if name in ("__copy__", "__setstate__"):
+            made = object.__new__(type(self)) if name == "__copy__" else self
+            made.__dict__.update(vars(self) if name == "__copy__" else args[0])
+            return made
+        if name == "__new__":
+            return object.__new__(self)
+        return getattr(base, name)(self, *args, **kwargs)
+
+    own = type("Own", (base,), {name: method, "__hash__": object.__hash__})
+    cls = ma.Schema.from_dict({"a": own(), "b": ma.fields.List(own())})
+    return [(cls().dump({"a": "x", "b": ["y"]}), cls().load({"a": "x"})) for _ in range(5)]
+
+
+@pytest.mark.parametrize("name", ["parent", "root", "data_key", "load_only", "attribute", "inner"])
+@scenario
+def test_computed_attributes(ma, log, name):
+    def get(self):
+        log("get", name)
+        return self.__dict__.get(name)
+
+    def set_(self, value):
+        log("set", name)
+        self.__dict__[name] = value
+
+    own = type("Own", (ma.fields.List,), {name: property(get, set_)})
+    cls = ma.Schema.from_dict({"a": own(ma.fields.Int()), "b": ma.fields.Int()})
+    for _ in range(5):
+        log.attempt(lambda: cls().dump({"a": [1], "b": 2}))
+
+
+@scenario
+def test_slots_and_finalizers(ma, log):
+    class Slotted(ma.fields.String):
+        __slots__ = ("kept",)
+
+        def __init__(self, **options):
+            super().__init__(**options)
+            self.kept = "kept"
+
+        def _serialize(self, value, attr, obj, **kwargs):
+            return f"{value} {self.kept}"
+
+    cls = ma.Schema.from_dict({"a": Slotted()})
+    return [cls().dump({"a": 1}) for _ in range(5)]
+
+
+@scenario
+def test_on_bind_field(ma, log):
+    class Bound(ma.Schema):
+        a = watching(ma, log)()
+        b = ma.fields.Int()
+
+        def on_bind_field(self, field_name, field_obj):
+            log("bind", field_name, field_obj.parent is self, getattr(self, "fields", None) is None)
+            field_obj.data_key = field_name.upper()
+
+    for _ in range(5):
+        log("dump", Bound().dump({"a": "x", "b": 1}), Bound().load({"A": "x", "B": 1}))
+
+
+@scenario
+def test_a_class_whose_fields_class_changes(ma, log):
+    own = watching(ma, log)
+    cls = ma.Schema.from_dict({"a": own(), "b": ma.fields.Int()})
+    for _ in range(4):
+        cls().dump({"a": "x"})
+    waiting = cls()
+    own._serialize = lambda self, value, attr, obj, **kwargs: f"new {self.parent is waiting}"
+    log("changed", waiting.dump({"a": "x"}), cls().dump({"a": "x"}))
+    own._bind_to_schema = lambda self, *args: (log("bind"), ma.fields.String._bind_to_schema)[1](
+        self, *args
+    )
+    return [cls().dump({"a": "x"}) for _ in range(4)]
+
+
+@scenario
+def test_nested_of_ones_own(ma, log):
+    """As marshmallow-sqlalchemy's: the parent's session is given to the nested schema."""
+
+    class Inner(ma.Schema):
+        session = None
+        a = ma.fields.Int()
+
+        @ma.post_load
+        def make(self, data, **kwargs):
+            log("made with", self.session)
+            return data
+
+    class Nested(ma.fields.Nested):
+        def _deserialize(self, *args, **kwargs):
+            self.schema.session = self.root.session
+            return super()._deserialize(*args, **kwargs)
+
+    class Outer(ma.Schema):
+        session = None
+        one = Nested(Inner)
+        made = Nested(lambda: Inner())
+        plain = ma.fields.Nested(Inner)
+        listed = ma.fields.List(Nested(Inner))
+
+    one = {"a": 1}
+    for i in range(5):
+        outer = Outer()
+        outer.session = i
+        whole = {"one": one, "made": one, "plain": one, "listed": [one, one]}
+        log("load", outer.load(whole), outer.dump(whole))
+        log("again", outer.load(whole))
+        log("schemas", outer.fields["one"].schema.session, outer.fields["plain"].schema.session)
+
+
+@scenario
+def test_mixins_of_plain_classes(ma, log):
+    class FieldMixin:
+        def _serialize(self, value, attr, obj, **kwargs):
+            log("serialize", self.root.tag)
+            return super()._serialize(value, attr, obj, **kwargs)
+
+    class SchemaMixin:
+        tag = None
+
+    class Text(FieldMixin, ma.fields.String):
+        pass
+
+    class Mixed(SchemaMixin, ma.Schema):
+        a = Text()
+        b = ma.fields.Int()
+
+    for i in range(5):
+        one = Mixed()
+        one.tag = i
+        log("names", sorted(vars(one)), sorted(one.__dict__), "fields" in dir(one))
+        two = Mixed()
+        two.tag = -i
+        log("dump", two.dump({"a": 1, "b": 2}), sorted(vars(copy.copy(two))))
+        log("pickled", sorted(Mixed().__reduce_ex__(4)[2]), sorted(Mixed().__getstate__()))
+
+
+# ---- Other libraries' fields --------------------------------------------------------------
+
+
+@scenario
+def test_webargs(ma, log):
+    webargs = library(ma, "webargs.fields")
+    cls = ma.Schema.from_dict(
+        {
+            "tags": webargs.DelimitedList(ma.fields.Str()),
+            "numbers": webargs.DelimitedList(ma.fields.Int(), delimiter=";"),
+            "pair": webargs.DelimitedTuple((ma.fields.Int(), ma.fields.Str())),
+            "nested": webargs.Nested({"x": ma.fields.Int()}),
+        }
+    )
+    for _ in range(5):
+        log.attempt(cls().load, {"tags": "a,b", "numbers": "1;2", "pair": "1,x", "nested": {}})
+        log.attempt(cls().load, {"tags": 3, "numbers": "1;x", "pair": "1", "nested": {"x": "y"}})
+        log.attempt(cls().dump, {"tags": ["a"], "numbers": [1, 2], "pair": (1, "x")})
+        one = cls()
+        log(
+            "same", one.dump({"tags": ["a"]}), one.fields["tags"].inner.parent is one.fields["tags"]
+        )
+
+
+@scenario
+def test_marshmallow_sqlalchemy(ma, log):
+    from benchmarks import orm
+    from benchmarks.cases import foreign
+
+    make, order, loaded = foreign.auto_schema_nested(ma)
+    for _ in range(5):
+        one = make()
+        log("dump", one.dump(order))
+        log("load", repr(one.load(loaded)), repr(make().load(loaded)))
+        log("options", make(only=("id", "lines.product.sku")).dump(order))
+        log("transient", one.transient, one.fields["customer"].transient)
+        log.attempt(make(transient=False).load, loaded)
+    session = orm.open_sessions()[-1]
+    return repr(make(session=session, transient=False, load_instance=False).load(loaded)["id"])
+
+
+@scenario
+def test_flask_marshmallow(ma, log):
+    from benchmarks.cases import foreign
+
+    cls, one, _ = foreign.links(ma)
+    return [cls().dump(one) for _ in range(5)], cls(many=True).dump([one, one])
