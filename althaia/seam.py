@@ -136,10 +136,11 @@ def unknown_functions() -> frozenset[str]:
         import json
 
         path = os.path.join(os.path.dirname(__file__), "_build_info.json")
+        # Not by open(): the package may lie in an archive.
+        loader: Any = globals()["__loader__"]
         try:
-            with open(path, encoding="utf-8") as file:
-                _unknown = frozenset(json.load(file)["semantics"]["differing"])
-        except FileNotFoundError:
+            _unknown = frozenset(json.loads(loader.get_data(path))["semantics"]["differing"])
+        except OSError:
             _unknown = frozenset()
     return _unknown
 
