@@ -1,0 +1,80 @@
+"""Text that nobody means well with, loaded on a stack of a given size.
+
+``python -m tests.hostile.programs.texts <library> <KiB of stack>``
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.hostile.programs import arguments, begin, library, report
+
+LIBRARY, STACK = arguments()
+m = library(LIBRARY)
+
+
+class Node(m.Schema):
+    name = m.fields.String()
+    raw = m.fields.Raw()
+    child = m.fields.Nested(lambda: Node(), allow_none=True)
+    children = m.fields.List(m.fields.Nested(lambda: Node()))
+
+
+class Packed(m.Schema):
+    raw = m.fields.Raw()
+
+    class Meta:
+        if LIBRARY != "upstream":
+            from althaia import msgpack as render_module
+
+
+def packed(levels: int) -> bytes:
+    return b"\x81\xa3raw" + b"\x91" * levels + b"\xc0"
+
+
+TEXTS: dict[str, Callable[[], Any]] = {
+    "openings": lambda: Node().loads("[" * 10_000_000),
+    "objects": lambda: Node().loads('{"raw":' * 1_000_000),
+    "deep": lambda: Node().loads('{"raw":' + "[" * 100_000 + "]" * 100_000 + "}"),
+    "64 deep": lambda: Node().loads('{"raw":' + "[" * 63 + "]" * 63 + "}"),
+    "nested": lambda: Node().loads('{"child":' * 60 + "null" + "}" * 60),
+    "nested lists": lambda: Node().loads('{"children":[' * 31 + "]}" * 31),
+    "digits": lambda: Node().loads('{"raw":' + "1" * 1_000_000 + "}"),
+    "decimals": lambda: Node().loads('{"raw":0.' + "1" * 1_000_000 + "}"),
+    "exponent": lambda: Node().loads('{"raw":1e' + "9" * 1_000_000 + "}"),
+    "one text": lambda: Node().loads('{"name":"' + "x" * 50_000_000 + '"}'),
+    "escapes": lambda: Node().loads('{"name":"' + "\\n" * 5_000_000 + '"}'),
+    "no end": lambda: Node().loads('{"name":"' + "x" * 50_000_000),
+    "many keys": lambda: Node().loads(
+        "{" + ",".join(f'"{i}":{i}' for i in range(300_000)) + "}", unknown="exclude"
+    ),
+    "equal keys": lambda: Node().loads("{" + ",".join(['"name":"a"'] * 300_000) + "}"),
+    "cut utf-8": lambda: Node().loads(b'{"name":"' + b"\xe6\x97\xa5" * 1000 + b"\xe6"),
+    "packed openings": lambda: Packed().loads(b"\x91" * 10_000_000),
+    "packed deep": lambda: Packed().loads(packed(1000)),
+    "packed claims": lambda: Packed().loads(b"\x81\xa3raw\xdd\xff\xff\xff\xff"),
+}
+
+
+def try_all() -> None:
+    for what, load in TEXTS.items():
+        if LIBRARY == "upstream" and what.startswith("packed"):
+            continue
+        begin(what)
+        start = time.perf_counter()
+        try:
+            load()
+            said = "ok"
+        except Exception as error:
+            said = f"{type(error).__name__}: {str(error)[:60]}"
+        report(what, said)
+        report(f"{what} seconds", time.perf_counter() - start)
+
+
+threading.stack_size(int(STACK) * 1024)
+thread = threading.Thread(target=try_all)
+thread.start()
+thread.join()

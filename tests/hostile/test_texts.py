@@ -1,0 +1,43 @@
+"""Hostile text: the exception that upstream's way gives, no crash, whatever the stack."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from tests.hostile.processes import OURS, run
+
+pytestmark = pytest.mark.skipif(
+    find_spec("althaia.sources.json") is None, reason="a pure build has no parsers"
+)
+
+SMALL, NORMAL = "128", "8192"
+
+
+@pytest.mark.parametrize("library", OURS)
+def test_on_an_ordinary_stack(library: str) -> None:
+    ours, theirs = run("texts", library, NORMAL), run("texts", "upstream", NORMAL)
+    ours.check()
+    theirs.check()
+    for what, said in theirs.results.items():
+        if not what.endswith(" seconds"):
+            assert ours.of(what) == said, what
+    deep = "MessagePackDecodeError: nested more than 1024 deep"
+    assert ours.of("packed openings").startswith(deep)
+    assert ours.of("packed deep") == "ok"
+    claims = "MessagePackDecodeError: cut off: a container of 4294967295"
+    assert ours.of("packed claims").startswith(claims)
+    seconds = [result for what, result in ours.results.items() if what.endswith(" seconds")]
+    assert max(seconds) < 60
+
+
+@pytest.mark.parametrize("library", OURS)
+def test_on_a_stack_of_128_kib(library: str) -> None:
+    found = run("texts", library, SMALL)
+    found.check()
+    assert found.of("64 deep") == "ok"
+    assert found.of("one text") == "ok"
+    assert found.of("packed deep") == "ok" or found.of("packed deep").startswith("RecursionError")
+    for what in ("openings", "objects", "deep"):
+        assert found.of(what).startswith("RecursionError")
