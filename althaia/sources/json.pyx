@@ -44,7 +44,29 @@ cdef extern from "Python.h":
 cdef extern from "althaia/sources/text.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size) noexcept
 
+cdef extern from *:
+    """
+    #include "althaia/checks.h"
+
+    /* How many bytes of this thread's stack may still be used. */
+    static size_t
+    althaia_stack_left(void)
+    {
+        if (althaia_check_stack() < 0) {
+            PyErr_Clear();
+            return 0;
+        }
+        return (size_t)(ALTHAIA_HERE() - althaia_thread.floor);
+    }
+    """
+    size_t althaia_stack_left() noexcept
+
 cdef enum:
+    # What the standard library's parser needs of the stack for a level, at most; it does not look
+    # at how much there is.
+    STACK_A_LEVEL = 512
+    # So much is enough for as deep as any interpreter goes.
+    MUCH_STACK = 4 << 20
     # Deeper text is the standard library's: how deep it goes depends on the stack there.
     MOST_DEPTH = 64
     # More digits may be too many for the interpreter; the limit cannot be set below 640.
@@ -150,7 +172,45 @@ cdef Tape read_json(object text):
         done = scan(tape, <const uint16_t*>tape.text, PyUnicode_GET_LENGTH(characters))
     else:
         done = scan(tape, <const uint32_t*>tape.text, PyUnicode_GET_LENGTH(characters))
-    return tape if done else None
+    if done:
+        return tape
+    if althaia_stack_left() < MUCH_STACK:
+        check_depth(tape, PyUnicode_GET_LENGTH(characters))
+    return None
+
+
+cdef int check_depth(Tape tape, Py_ssize_t size) except -1:
+    """
+    :raises RecursionError: the standard library would use up the stack of this thread.
+    """
+    cdef Py_ssize_t most = althaia_stack_left() // STACK_A_LEVEL
+    cdef bint fits
+    if tape.width == 1:
+        fits = is_flatter(<const uint8_t*>tape.text, size, most)
+    elif tape.width == 2:
+        fits = is_flatter(<const uint16_t*>tape.text, size, most)
+    else:
+        fits = is_flatter(<const uint32_t*>tape.text, size, most)
+    if not fits:
+        raise RecursionError("maximum recursion depth exceeded: the thread's stack is used up")
+    return 0
+
+
+cdef bint is_flatter(const unit* text, Py_ssize_t size, Py_ssize_t most) noexcept:
+    """Whether what text opens and does not close never exceeds ``most``."""
+    cdef Py_ssize_t at = 0, depth = 0
+    cdef bint quoted = False
+    while at < size and depth <= most:
+        if quoted and text[at] == c"\\":
+            at += 1
+        elif text[at] == c'"':
+            quoted = not quoted
+        elif not quoted and (text[at] == c"{" or text[at] == c"["):
+            depth += 1
+        elif not quoted and (text[at] == c"}" or text[at] == c"]"):
+            depth -= 1
+        at += 1
+    return depth <= most
 
 
 cdef str decoded(object text, const char* data, Py_ssize_t size):

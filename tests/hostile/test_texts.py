@@ -32,9 +32,9 @@ def test_on_an_ordinary_stack(library: str) -> None:
     assert max(seconds) < 60
 
 
-@pytest.mark.parametrize("library", OURS)
-def test_on_a_stack_of_128_kib(library: str) -> None:
-    found = run("texts", library, SMALL)
+def test_on_a_stack_of_128_kib() -> None:
+    """Where there are no plans the standard library itself may crash here."""
+    found = run("texts", "plans", SMALL)
     found.check()
     assert found.of("64 deep") == "ok"
     assert found.of("one text") == "ok"
