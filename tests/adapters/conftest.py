@@ -23,6 +23,9 @@ class Html:
     def __html__(self) -> str:
         return "<b>ü & \u2028</b>"
 
+    def __repr__(self) -> str:
+        return "Html()"
+
 
 VALUES: list[Any] = [
     None,

@@ -168,7 +168,7 @@ class Bytes(bytes):
         1,
         ["[1]"],
     ],
-    ids=lambda text: repr(text)[:30],
+    ids=lambda text: "memoryview" if isinstance(text, memoryview) else repr(text)[:30],
 )
 def test_one_by_one(text: Any) -> None:
     check(text)
