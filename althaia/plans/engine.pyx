@@ -39,7 +39,7 @@ from althaia.plans.load cimport (
     plannable_partial,
 )
 from althaia.plans.plan cimport Plan, find_plans_with, valid_plan
-from althaia.plans.primitives cimport althaia_enter, althaia_leave
+from althaia.plans.primitives cimport althaia_enter, althaia_leave, althaia_type_lookup
 from althaia.plans.state cimport DUMP, LOAD, InstanceDict, instance_dict
 from althaia.plans.statistics cimport Counters, Statistics, statistics_of
 from althaia.plans.upstream cimport Upstream, marshmallow
@@ -412,7 +412,7 @@ def loads(schema, text, many, partial, unknown, dict options):
     """
     cdef LoadPlan plan
     cdef Tape tape
-    if options or has_getter(getattr(type(schema), "opts", None)):
+    if options or has_getter(althaia_type_lookup(type(schema), "opts")):
         return DECLINED
     tape = read(render_module(schema.opts), text)
     if tape is None:
