@@ -18,6 +18,7 @@ pytest.importorskip("gunicorn")
 if not Path("/proc/self/clear_refs").exists():
     pytest.skip("the benchmark of a service needs Linux", allow_module_level=True)
 
+import althaia
 from benchmarks.service import command, compare, latency, model, postgres, servers, shares
 from benchmarks.service.client import Request, RequestFailed, load
 from benchmarks.service.measure import at_share
@@ -37,6 +38,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.skipif(not althaia.info().compiled, reason="it measures nothing but a compiled build")
 @pytest.mark.timeout(120)
 def test_the_small_form_runs_and_nothing_differs(tmp_path):
     out = tmp_path / "run.json"

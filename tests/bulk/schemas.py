@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 from marshmallow import Schema, fields, post_load, pre_load, validate
@@ -71,6 +72,5 @@ class WhichSchema(Schema):
 
     @post_load
     def which(self, data, **_):
-        from marshmallow import schema
-
-        return {"id": "althaia" in (schema.__spec__.origin or "")}
+        compiled = sys.modules.get("althaia.marshmallow")
+        return {"id": compiled is not None and sys.modules["marshmallow"] is compiled}
