@@ -25,6 +25,9 @@ class Slug(fields.String):
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str:
         return "slug"
 
+    def _bind_to_schema(self, field_name: str, parent: Any) -> None:
+        super()._bind_to_schema(field_name, parent)
+
 
 class Inner(ma.Schema):
     number = fields.Integer(data_key="No")
@@ -49,7 +52,7 @@ class Order(ma.Schema):
 
 ORDER = """\
 tests.plans.test_explain.Order
-  instances: built in full at once, because tests.plans.test_explain.Slug defines _serialize
+  instances: built in full at once, because tests.plans.test_explain.Slug defines _bind_to_schema
   dump: a plan of 7 steps
     id: UUID, from 'id'  (althaia.marshmallow.fields.UUID)
     city: text, from 'address.city'  (althaia.marshmallow.fields.String)
@@ -143,7 +146,7 @@ def test_as_dict_is_plain_data() -> None:
     shown = json.loads(json.dumps(althaia.explain(Order).as_dict()))
     assert shown["schema"] == "tests.plans.test_explain.Order"
     assert [each["name"] for each in shown["dump"]["fields"]] == list(Order().fields)
-    assert shown["built"] == "tests.plans.test_explain.Slug defines _serialize"
+    assert shown["built"] == "tests.plans.test_explain.Slug defines _bind_to_schema"
     assert shown["dump"]["hooks"] == {"post_dump": ["wrap"]}
     values = shown["dump"]["fields"][3]["inner"][1]
     assert values == {
