@@ -41,16 +41,18 @@ test: lint test-compiled test-pure
 
 # Side by side, then one after the other what measures the machine. Exit code 5: PYTEST_ARGS
 # chose tests of the other pass only.
+# One hash seed for all processes of a run: names of cases may hold sets.
+HASH_SEED := $(shell $(PYTHON) -c 'import random; print(random.randrange(1, 2**32))')
 define run-tests
 $(1) -m pytest -n $(TEST_JOBS) --dist loadgroup -m "not alone" $(PYTEST_ARGS) || test $$? = 5
 $(1) -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
 endef
 
 test-compiled: build
-	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
+	$(call run-tests,PYTHONHASHSEED=$(HASH_SEED) ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
 
 test-pure: build-pure
-	$(call run-tests,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
+	$(call run-tests,cd $(PURE_TREE) && PYTHONHASHSEED=$(HASH_SEED) ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
 
 # Compiles what changed and nothing else; takes half a second when nothing did.
 build: $(READY)
