@@ -424,6 +424,7 @@ def loads(schema, text, many, partial, unknown, dict options):
         plan is None
         or not plan.whole
         or not plan.nestable
+        or (partial is None and has_getter(althaia_type_lookup(type(schema), "partial")))
         or not plannable_partial(schema.partial if partial is None else partial)
     ):
         return schema.load(tape.make(0), many=many, partial=partial, unknown=unknown)

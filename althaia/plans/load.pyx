@@ -653,7 +653,7 @@ cdef bint hooks_see_input(object hooks) except -1:
     """Whether a hook of a load is given its input, or upstream's code that calls one is."""
     if hooks.get("pre_load") or hooks.get("validates_schema"):
         return True
-    for _, _, config in hooks.get("post_load", ()):
+    for _, _, config in hooks.get("post_load") or ():
         if config.get("pass_original", False):
             return True
     return False

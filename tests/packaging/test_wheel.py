@@ -151,7 +151,7 @@ def test_binaries_are_stripped(wheel: Wheel) -> None:
 
 def test_size(wheel: Wheel) -> None:
     """The documented order of size: grown past it, docs/releasing.md wants new figures."""
-    assert wheel.path.stat().st_size < (200_000 if wheel.pure else 6_000_000)
+    assert wheel.path.stat().st_size < (400_000 if wheel.pure else 6_000_000)
 
 
 def test_it_installs_and_works(wheel: Wheel, tmp_path: Path) -> None:
