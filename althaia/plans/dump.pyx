@@ -217,7 +217,9 @@ cdef class DumpPlan(Plan):
 # ---- Objects ------------------------------------------------------------------------
 
 
-cdef object value_of(Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading):
+cdef inline object value_of(
+    Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading
+):
     """The value that a step converts: the object's, or else the field's default.
 
     ``missing`` says that the field is left out; ``i`` is the step's number.
@@ -264,7 +266,9 @@ cdef Reading reading_of(object obj, DumpFrame frame):
     return frame.readings.of(frame.plan.names, obj)
 
 
-cdef object serialized(Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading):
+cdef inline object serialized(
+    Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading
+):
     """What ``field.serialize`` gives for one object, or ``missing``; ``i`` is the step's number."""
     cdef object value = value_of(i, step, obj, frame, reading)
     return value if value is marshmallow.missing else step.convert(value, obj, frame)
