@@ -108,8 +108,12 @@ class Row:
         self.slug = "s"
 
 
+# All references there are, which a debug build of CPython counts.
+total_references: Callable[[], int] = getattr(sys, "gettotalrefcount", lambda: 0)
+
+
 def grown(work: Callable[[], Any], rounds: int, *watched: Any) -> dict[str, Any]:
-    """How many memory blocks and references a round leaves behind."""
+    """How many memory blocks and references all rounds leave behind."""
     for _ in range(300):
         work()
     gc.collect()
@@ -117,13 +121,16 @@ def grown(work: Callable[[], Any], rounds: int, *watched: Any) -> dict[str, Any]
     references = counts(watched)
     of_types = counts(types)
     blocks = sys.getallocatedblocks()
+    total = total_references()
     for _ in itertools.repeat(None, rounds):
         work()
     gc.collect()
+    total = total_references() - total
     blocks = sys.getallocatedblocks() - blocks
     now = counts(watched)
     return {
         "blocks": blocks,
+        "total": total,
         "references": [after - before for before, after in zip(references, now, strict=True)],
         "types": sum(counts(types)) - sum(of_types),
     }
@@ -136,6 +143,15 @@ def is_cythons(value: object) -> bool:
 
 def counts(watched: tuple[Any, ...]) -> list[int]:
     return [sys.getrefcount(each) for each in watched]
+
+
+def attempt(function: Callable[..., Any], *args: Any) -> None:
+    """Call what has to fail."""
+    try:
+        function(*args)
+    except Exception:
+        return
+    raise AssertionError("nothing was wrong")
 
 
 def dumps(rounds: int) -> dict[str, Any]:
@@ -153,9 +169,7 @@ def dumps(rounds: int) -> dict[str, Any]:
 def loads(rounds: int) -> dict[str, Any]:
     """Valid data."""
     schema = Everything()
-    data = schema.dump(Row())
-    for name in ("constant", "function", "method", "path", "absent"):
-        data.pop(name)
+    data = loadable(schema)
     schema.load(data)
 
     def work() -> None:
@@ -171,13 +185,6 @@ def errors(rounds: int) -> dict[str, Any]:
     bad = dict.fromkeys(schema.fields, object)
     worse = {"inner": {"a": "x"}, "many": [{}, {"a": "x"}], "list": ["x"], "map": {1: "x"}}
 
-    def attempt(function: Callable[..., Any], *args: Any) -> None:
-        try:
-            function(*args)
-        except Exception:
-            return
-        raise AssertionError("nothing was wrong")
-
     def work() -> None:
         attempt(schema.dump, {"number": "x"})
         attempt(schema.dump, {"inner": {"a": "x"}})
@@ -188,6 +195,76 @@ def errors(rounds: int) -> dict[str, Any]:
         schema.validate(worse)
 
     return grown(work, rounds, schema, bad, worse, *schema.fields.values())
+
+
+def loadable(schema: ma.Schema) -> dict[str, Any]:
+    """What :class:`Everything` loads without an error."""
+    data: dict[str, Any] = schema.dump(Row())
+    for name in ("constant", "function", "method", "path", "absent"):
+        data.pop(name)
+    return data
+
+
+def texts(rounds: int) -> dict[str, Any]:
+    """Text in both directions, valid and not."""
+    schema, row, plain = Everything(), Row(), Inner()
+    text = json.dumps(loadable(schema))
+    worse = '{"a": "x", "b": 1, "c": [{}]}'
+
+    def work() -> None:
+        schema.dumps(row)
+        schema.dumps([row, row], many=True)
+        schema.loads(text)
+        plain.loads(plain.dumps({"a": 1, "b": "x"}))
+        attempt(plain.loads, worse)
+        attempt(plain.loads, worse[:-1])
+        attempt(plain.dumps, {"a": "x"})
+
+    return grown(work, rounds, schema, row, text, worse, *schema.fields.values())
+
+
+def streams(rounds: int) -> dict[str, Any]:
+    """Streams of text in both directions, with errors among the lines, and left unfinished."""
+    import althaia
+
+    schema = Inner()
+    rows = [{"a": 1, "b": "x"}] * 40
+    lines = b'{"a": 1}\n{"a": "x"}\n{"a"\n\n{"b": "y"}\n'
+
+    def work() -> None:
+        assert b"".join(althaia.stream(schema, rows))
+        for _ in althaia.loads_stream(schema, [lines, lines]):
+            pass
+        next(iter(althaia.stream(schema, rows, lines=True)))
+        next(iter(althaia.loads_stream(schema, [lines])))
+        attempt(list, althaia.stream(schema, [*rows, {"a": "x"}]))
+
+    return grown(work, rounds, schema, rows, *schema.fields.values())
+
+
+def packed(rounds: int) -> dict[str, Any]:
+    """MessagePack in both directions; nothing in a pure build."""
+    try:
+        from althaia import msgpack
+    except ImportError:
+        return grown(lambda: None, rounds)
+
+    class Packed(Everything):
+        class Meta:
+            render_module = msgpack
+
+    schema, row = Packed(), Row()
+    data = msgpack.dumps(loadable(schema))
+
+    def work() -> None:
+        schema.dumps(row)
+        schema.dumps([row, row], many=True)
+        schema.loads(data)
+        attempt(schema.loads, data[:-1])
+        attempt(schema.loads, msgpack.dumps({"number": "x"}))
+        attempt(schema.dumps, {"number": "x"})
+
+    return grown(work, rounds, schema, row, data, *schema.fields.values())
 
 
 def changes(rounds: int) -> dict[str, Any]:
@@ -328,6 +405,9 @@ MEASURES: dict[str, Measure] = {
         dumps,
         loads,
         errors,
+        texts,
+        streams,
+        packed,
         changes,
         nested,
         instances,
