@@ -36,6 +36,7 @@ PLANS: list[set[str]] = [
     {"lazy"},
     {"nested", "plan", "analysis"},
     {"checks", "dump"},
+    {"load_step"},
     {"load"},
     {"analyse", "analyse_class", "strict"},
     {"kinds"},

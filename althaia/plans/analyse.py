@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from types import GetSetDescriptorType
 from typing import Any, NamedTuple
 
-from althaia.plans import dump, load
+from althaia.plans import dump, load, load_step
 from althaia.plans.analysis import Analysis, Opaque, is_data_descriptor
 from althaia.plans.checks import check_for
 from althaia.plans.guards import ABSENT
@@ -145,7 +145,7 @@ def _conversion(analysis: Analysis, field: Any, place: Place, direction: int) ->
         return own_step(field, **(_seen(analysis, place) | {"why": why}))
 
 
-_CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load.OwnLoadStep))
+_CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))
 
 
 def _seen(analysis: Analysis, place: Place) -> Place:
@@ -300,7 +300,7 @@ class _Loading:
             raise Opaque(analysis.why_schema_method("_call_and_store"))
         _check_helpers(analysis)
 
-    def step(self, analysis: Analysis, name: str, field: Any) -> load.LoadStep:
+    def step(self, analysis: Analysis, name: str, field: Any) -> load_step.LoadStep:
         # These two are upstream's questions about the schema's layout, not about a value: where
         # a field computes them, nothing about the schema is fixed.
         analysis.check_readable(field)
@@ -345,15 +345,17 @@ def _check_helpers(analysis: Analysis) -> None:
     analysis.class_method(error, "__init__")
 
 
-def _loaded(analysis: Analysis, field: Any, place: Place) -> load.LoadStep:
+def _loaded(analysis: Analysis, field: Any, place: Place) -> load_step.LoadStep:
     """The step that does all of ``field.deserialize``."""
     try:
         analysis.check_readable(field)
         analysis.field_method(field, "deserialize", analysis.upstream.Field)
         options = place | _around(analysis, field)
     except Opaque as opaque:
-        return load.OpaqueLoadStep(field, opaque=True, why=opaque.reason, **_seen(analysis, place))
-    step: load.LoadStep = _conversion(analysis, field, options, LOAD)
+        return load_step.OpaqueLoadStep(
+            field, opaque=True, why=opaque.reason, **_seen(analysis, place)
+        )
+    step: load_step.LoadStep = _conversion(analysis, field, options, LOAD)
     return step
 
 

@@ -31,13 +31,13 @@ from althaia.plans.dump cimport (
 )
 from althaia.plans.lazy cimport prototype_to_plan
 from althaia.plans.load cimport (
-    LoadFrame,
     LoadPlan,
     load_items,
     load_whole,
     open_load_frame,
     plannable_partial,
 )
+from althaia.plans.load_step cimport LoadFrame
 from althaia.plans.plan cimport Plan, find_plans_with, valid_plan
 from althaia.plans.primitives cimport althaia_enter, althaia_leave, althaia_type_lookup
 from althaia.plans.state cimport DUMP, LOAD, InstanceDict, instance_dict

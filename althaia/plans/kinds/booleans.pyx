@@ -3,7 +3,7 @@
 
 cimport cython
 
-from althaia.plans.load cimport LoadFrame, LoadStep
+from althaia.plans.load_step cimport LoadFrame, LoadStep
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque

@@ -6,7 +6,7 @@ from types import MethodType
 cimport cython
 
 from althaia.plans.dump cimport DumpFrame, DumpStep
-from althaia.plans.load cimport LoadFrame, LoadStep
+from althaia.plans.load_step cimport LoadFrame, LoadStep
 from althaia.plans.upstream cimport marshmallow
 
 from althaia.plans.analyse import Kind

@@ -11,7 +11,7 @@ cimport cython
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.dump cimport DumpFrame, DumpStep
-from althaia.plans.load cimport FAILED, LoadFrame, LoadStep, fail
+from althaia.plans.load_step cimport FAILED, LoadFrame, LoadStep, fail
 from althaia.plans.lazy cimport real_field
 from althaia.plans.primitives cimport althaia_has_simple_keys, althaia_tick
 from althaia.plans.upstream cimport marshmallow

@@ -6,7 +6,7 @@ import enum
 cimport cython
 
 from althaia.plans.dump cimport DumpFrame, DumpStep
-from althaia.plans.load cimport LoadFrame, LoadStep
+from althaia.plans.load_step cimport LoadFrame, LoadStep
 from althaia.plans.primitives cimport althaia_dict_item
 from althaia.sinks.sink cimport Sink
 

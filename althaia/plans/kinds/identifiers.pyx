@@ -6,11 +6,11 @@ import uuid
 cimport cython
 
 from althaia.plans.dump cimport DumpFrame, DumpStep, FixedText
-from althaia.plans.load cimport LoadFrame, LoadStep
+from althaia.plans.load_step cimport LoadFrame, LoadStep
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
-from althaia.plans.load import OwnLoadStep
+from althaia.plans.load_step import OwnLoadStep
 from althaia.plans.upstream import static
 
 cdef extern from "Python.h":

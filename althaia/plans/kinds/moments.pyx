@@ -17,7 +17,7 @@ from cpython.datetime cimport (
 from libc.stdint cimport int64_t
 
 from althaia.plans.dump cimport DumpFrame, DumpStep, FixedText
-from althaia.plans.load cimport LoadFrame, LoadStep
+from althaia.plans.load_step cimport LoadFrame, LoadStep
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque

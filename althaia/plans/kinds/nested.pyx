@@ -9,17 +9,13 @@ cimport cython
 
 from althaia.plans.dump cimport DumpFrame, DumpPlan, DumpStep, open_frame, run_with_hooks, write_with_hooks
 from althaia.plans.load cimport (
-    FAILED,
-    LoadFrame,
     LoadPlan,
-    LoadStep,
-    fail,
     load_whole,
     load_whole_or_fail,
     open_load_frame,
-    own_load,
     plannable_partial,
 )
+from althaia.plans.load_step cimport FAILED, LoadFrame, LoadStep, fail, own_load
 from althaia.plans.nested cimport nested_field, nested_schema, plucked_key
 from althaia.plans.plan cimport plan_of
 from althaia.plans.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
@@ -221,15 +217,16 @@ cdef class LoadNested(LoadStep):
             return frame.failed(error)
 
     cdef object load_by_plan(self, LoadFrame child, object value, LoadFrame frame):
+        cdef LoadPlan plan = <LoadPlan>child.plan
         cdef object result
         child.store = None
         child.index = None
-        if not child.plan.silent_errors:
+        if not plan.silent_errors:
             try:
-                return load_whole(child.plan, value, child, True)
+                return load_whole(plan, value, child, True)
             except marshmallow.ValidationError as error:
                 return frame.failed(error)
-        result = load_whole_or_fail(child.plan, value, child, True)
+        result = load_whole_or_fail(plan, value, child, True)
         if result is FAILED:
             return fail(frame, child.messages, child.valid_data)
         return result

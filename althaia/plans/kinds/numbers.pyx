@@ -7,7 +7,7 @@ import math
 cimport cython
 
 from althaia.plans.dump cimport DumpFrame, DumpStep
-from althaia.plans.load cimport LoadFrame, LoadStep
+from althaia.plans.load_step cimport LoadFrame, LoadStep
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque

@@ -7,7 +7,7 @@ from typing import Any
 from althaia.plans.analyse import Kind, Place
 from althaia.plans.analysis import Analysis
 from althaia.plans.dump import DumpStep
-from althaia.plans.load import LoadStep
+from althaia.plans.load_step import LoadStep
 
 
 def dump_raw(analysis: Analysis, field: Any, place: Place) -> DumpStep:
