@@ -124,18 +124,22 @@ def _script(name: str) -> None:
 def _run_text(source: str | bytes, filename: str) -> None:
     if not sys.flags.safe_path:
         sys.path.insert(0, "")
+    code = compile(source, filename, "exec", dont_inherit=True)
     if sys.version_info >= (3, 13) and isinstance(source, str):
         # Since 3.13 a traceback shows the lines of '-c'.
-        import linecache
+        _register_lines(code, source, filename)
+    exec(code, _clear_main(BuiltinImporter))
 
-        linecache.cache[filename] = (
-            len(source),
-            None,
-            [f"{line}\n" for line in source.splitlines()],
-            filename,
-        )
-    namespace = _clear_main(BuiltinImporter)
-    exec(compile(source, filename, "exec", dont_inherit=True), namespace)
+
+def _register_lines(code: CodeType, source: str, filename: str) -> None:
+    import linecache
+
+    if hasattr(linecache, "_interactive_cache"):
+        # By the code: tracebacks show the lines, warnings do not.
+        linecache._register_code(code, source, filename)  # type: ignore[attr-defined]
+    else:
+        lines = [f"{line}\n" for line in source.splitlines()]
+        linecache.cache[filename] = (len(source), None, lines, filename)
 
 
 def _clear_main(loader: object, path: str | None = None) -> dict[str, Any]:
