@@ -87,11 +87,12 @@ def _hook_table(defaultdict: Any) -> type:
         """``Schema._hooks``: a schema class's hooks by tag, with room for what the engine keeps
         about the class where no loop over the class meets it."""
 
-        __slots__ = ("examined", "prototypes")
+        __slots__ = ("examined", "model", "prototypes")
 
         def __init__(self, *args: Any) -> None:
             super().__init__(*args)
             self.prototypes: Any = None
+            self.model: Any = None
             self.examined = 0
 
         def __repr__(self) -> str:
@@ -116,6 +117,7 @@ def loaded(schema_namespace: Namespace) -> None:
     modules["utils"] = fields["utils"].__dict__
     modules["validate"] = fields["validate"].__dict__
     modules["error_store"] = schema_namespace["ErrorStore"].store_error.__globals__
+    modules["orderedset"] = schema_namespace["OrderedSet"].add.__globals__
     modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
     pristine.clear()

@@ -34,7 +34,7 @@ PLANS: list[set[str]] = [
     {"upstream", "readers"},
     {"prototypes"},
     {"lazy"},
-    {"nested", "plan", "analysis"},
+    {"nested", "plan", "analysis", "construction", "models"},
     {"checks", "dump"},
     {"load_step"},
     {"load"},

@@ -63,6 +63,8 @@ HARMLESS = frozenset(
         "_deserialize",
     }
 )
+# Of an instance that is there already it does not matter how it was copied and bound.
+BUILT = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
 # Descriptors whose instances copy.copy knows nothing of.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
 # What upstream's construction reads from a bound field, or writes to it.
@@ -119,10 +121,63 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
             _check_field(analysis, cls, field, top=True)
     except Opaque as opaque:
         return None, opaque.reason
-    guard = analysis.guard()
+    return _watchable(analysis.guard())
+
+
+def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
+    """What a model of an instance that was built in full rests on; None and the reason where
+    there may be none.
+
+    A copy of it and of its fields must behave as they do, and nobody must notice the copy.
+    """
+    cls = type(schema)
+    declared = static(cls, "_declared_fields")
+    if type(declared) is not dict:
+        return None, "_declared_fields is no plain dictionary"
+    analysis = Analysis(upstream, schema, declared)
+    try:
+        _check_instances(cls, upstream)
+        for _, field in analysis.items():
+            _check_copied(analysis, field)
+    except Opaque as opaque:
+        return None, opaque.reason
+    return _watchable(analysis.guard())
+
+
+def _watchable(guard: Guard) -> tuple[Guard | None, str]:
     if guard.unwatchable() is not None:
         return None, "CPython gives one of its classes no version any more"
     return guard, ""
+
+
+def _check_copied(analysis: Analysis, field: Any) -> None:
+    """Make sure that a declared field, and those inside it, may be copied unnoticed."""
+    if not isinstance(field, analysis.upstream.Field):
+        raise Opaque(f"a declared field is a {type(field).__qualname__}")
+    _check_field_class(analysis, type(field), BUILT)
+    analysis.check_readable(field)
+    with analysis.inside(field):
+        state = analysis.state_of(field)
+        inner = [state.get(name) for name in ("inner", "key_field", "value_field")]
+        tuple_fields = state.get("tuple_fields")
+        if type(tuple_fields) is list:
+            inner += tuple_fields
+        for each in inner:
+            if each is not None:
+                _check_copied(analysis, each)
+
+
+def _check_instances(cls: type, upstream: Upstream) -> None:
+    """Make sure that instances of a schema class are plain objects that nothing answers for."""
+    for name in OBJECT_METHODS:
+        if static(cls, name) is not object.__dict__.get(name, ABSENT):
+            raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
+    for name in LAZY_NAMES | UNHEARD:
+        if static(cls, name) is not ABSENT:
+            raise Opaque(f"{name} is defined by {upstream.owner(cls, name)}")
+    # A mixin has one of its own, which the interpreter makes.
+    if type(static(cls, "__dict__")) is not GetSetDescriptorType:
+        raise Opaque("__dict__ is overridden")
 
 
 def _check_class(analysis: Analysis, cls: type) -> None:
@@ -132,22 +187,17 @@ def _check_class(analysis: Analysis, cls: type) -> None:
             raise Opaque(upstream.why_not(cls, name, upstream.Schema))
     if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
         raise Opaque("_default_error_messages is not upstream's")
+    _check_instances(cls, upstream)
     # Copied by upstream where a nested field has one, by ours only where somebody can see it.
-    for name in OBJECT_METHODS + COPY_METHODS:
+    for name in COPY_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise Opaque(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in LAZY_NAMES | UNHEARD:
-        if static(cls, name) is not ABSENT:
-            raise Opaque(f"{name} is defined by {upstream.owner(cls, name)}")
     for name in EAGER_NAMES:
         if hasattr(type(static(cls, name)), "__get__"):
             raise Opaque(f"{name} is a descriptor of {upstream.owner(cls, name)}")
     for base in cls.__mro__:
         if not isinstance(base.__dict__.get("error_messages", {}), dict):
             raise Opaque("error_messages is no dictionary")
-    # A mixin has one of its own, which the interpreter makes.
-    if type(static(cls, "__dict__")) is not GetSetDescriptorType:
-        raise Opaque("__dict__ is overridden")
 
 
 def _check_options(analysis: Analysis, cls: type) -> None:
@@ -197,8 +247,11 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
             _check_field(analysis, cls, inner, top=False)
 
 
-def _check_field_class(analysis: Analysis, cls: type) -> None:
-    """Make sure that a field's class is upstream's, or differs from it in plain data only."""
+def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] = HARMLESS) -> None:
+    """Make sure that a field's class is upstream's, or differs from it in plain data only.
+
+    :param harmless: what of upstream's names, and of Python's, it may define besides.
+    """
     for base in cls.__mro__:
         pristine = seam.pristine.get(base)
         if pristine is None:
@@ -206,7 +259,9 @@ def _check_field_class(analysis: Analysis, cls: type) -> None:
             if base in (object, abc.ABC, Generic):
                 continue
             for name, value in base.__dict__.items():
-                if hasattr(type(value), "__get__") and not _is_harmless(cls, name, value):
+                if hasattr(type(value), "__get__") and not (
+                    name in harmless or _is_harmless(cls, name, value)
+                ):
                     raise Opaque(f"{base.__module__}.{base.__qualname__} defines {name}")
             continue
         for name in base.__dict__.keys() | pristine.keys():
@@ -224,9 +279,7 @@ def _check_field_class(analysis: Analysis, cls: type) -> None:
 
 def _is_harmless(cls: type, name: str, value: Any) -> bool:
     """Whether what a user's field class defines leaves copying and binding as they are."""
-    if name in HARMLESS or (
-        name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType
-    ):
+    if name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType:
         return True
     if name in BOUND or (name.startswith("__") and name.endswith("__")):
         return False

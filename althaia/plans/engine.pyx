@@ -11,7 +11,9 @@ from types import ModuleType
 from althaia import seam
 from althaia.config import settings
 from althaia.plans import analyse, analyse_class
+from althaia.plans import construction as _construction
 from althaia.plans import lazy as _lazy
+from althaia.plans import models as _models
 from althaia.plans import prototypes as _prototypes
 from althaia.plans import strict as _strict
 from althaia.plans import upstream as _upstream
@@ -38,6 +40,7 @@ from althaia.plans.load cimport (
     plannable_partial,
 )
 from althaia.plans.load_step cimport LoadFrame
+from althaia.plans.models cimport model_of
 from althaia.plans.plan cimport Plan, find_plans_with, valid_plan
 from althaia.plans.primitives cimport althaia_enter, althaia_leave, althaia_type_lookup
 from althaia.plans.state cimport DUMP, LOAD, InstanceDict, instance_dict
@@ -58,6 +61,7 @@ cdef int LONGEST_WAIT = 1024
 # One call asks twice where it declines: Schema.dump and the Schema._serialize it goes on to.
 cdef int FIRST_WAIT = 3
 cdef bint at_once = False
+cdef bint share_at_once = False
 cdef bint strict = False
 
 
@@ -67,6 +71,13 @@ def build_at_once(bint on):
     at_once = on
     _lazy.build_at_once(on)
     _prototypes.build_at_once(on)
+
+
+def build_models_at_once(bint on):
+    """Go by a model from a class's first instance on, rather than by plans of its own; for tests."""
+    global share_at_once
+    share_at_once = on
+    _models.build_at_once(on)
 
 
 def be_strict(bint on):
@@ -93,10 +104,11 @@ def connect():
     _upstream.connect(upstream)
     find_plans_with(usable_plan)
     _lazy.examine_with(examine)
+    _models.examine_with(examine_model)
     if settings().strict:
         be_strict(True)
     seam.created = _lazy.created
-    seam.construct = _lazy.construct
+    seam.construct = _construction.construct
     seam.dump = dump
     seam.dumps = dumps
     seam.dump_bytes = dump_bytes
@@ -110,6 +122,11 @@ def connect():
 def examine(cls, schema):
     """Whether the instances of a schema class may be lazy: a guard, or None and why."""
     return analyse_class.examine(marshmallow, cls, schema)
+
+
+def examine_model(schema):
+    """What a model of an instance that was built in full rests on: a guard, or None and why."""
+    return analyse_class.examine_model(marshmallow, schema)
 
 
 # ---- Finding and building -----------------------------------------------------------
@@ -188,8 +205,8 @@ cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
     return 0
 
 
-cdef bint is_due(InstanceDict state, int direction, bint large):
-    """Whether a plan is to be built for this call.
+cdef bint is_due(InstanceDict state, int direction):
+    """Whether the uses so far are reason enough for a plan.
 
     A schema waits for its second use, and the longer the more plans it has invalidated.
     """
@@ -197,7 +214,7 @@ cdef bint is_due(InstanceDict state, int direction, bint large):
         state.waits[direction] = FIRST_WAIT
     if state.waits[direction] > 0:
         state.waits[direction] -= 1
-    return state.waits[direction] == 0 or large or at_once
+    return state.waits[direction] == 0
 
 
 cdef bint may_publish(object schema, plan, Counters counters) except -1:
@@ -219,20 +236,53 @@ cdef InstanceDict plan_holder(object schema):
 
 
 cdef Plan find_anew(object schema, int direction, bint large):
-    """Drop the plan that does not hold any more; build another where that pays."""
+    """Drop the plan that does not hold any more; build another where that pays.
+
+    While it does not, a lazy instance or one like others goes by a plan that they share.
+    """
     cdef InstanceDict state = plan_holder(schema)
-    cdef Plan plan
+    cdef object model
     if state is None:
         return None
     if state.prototype is not None:
         prototype = prototype_to_plan(schema, state)
         if prototype is not None:
-            return find(prototype, direction, large)
+            return find_own(prototype, direction, large)
+    drop_published(schema, state, direction)
+    if not is_due(state, direction):
+        model = model_of(schema, state, direction) if share_at_once or not at_once else None
+        if model is not None:
+            return find_own(model, direction, large)
+        if not large and not at_once:
+            return None
+    return build_and_publish(schema, state, direction)
+
+
+cdef Plan find_own(object schema, int direction, bint large):
+    """The plan of a schema that stands for others: its own or none, whose steps know its fields."""
+    cdef Plan plan = valid_plan(schema, direction)
+    cdef InstanceDict state
+    if plan is not None:
+        return plan
+    state = plan_holder(schema)
+    if state is None:
+        return None
+    drop_published(schema, state, direction)
+    if not is_due(state, direction) and not large and not at_once:
+        return None
+    return build_and_publish(schema, state, direction)
+
+
+cdef int drop_published(object schema, InstanceDict state, int direction) except -1:
+    """Drop a plan that was found not to hold."""
     if state.published(direction) is not None:
         drop(schema, state, direction)
         drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
-    if not is_due(state, direction, large):
-        return None
+    return 0
+
+
+cdef Plan build_and_publish(object schema, InstanceDict state, int direction):
+    cdef Plan plan
     drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
     plan = build_plan(schema, direction)
     if not may_publish(schema, plan, <Counters>plan.statistics):

@@ -9,6 +9,7 @@ code.
 from types import MethodType
 
 cimport cython
+from cpython.dict cimport PyDict_Copy
 
 from althaia.plans.guards cimport Guard
 from althaia.plans.primitives cimport althaia_type_lookup
@@ -115,7 +116,11 @@ cdef class PrototypeCache:
 cdef object clone(object field):
     """A shallow copy, as ``copy.copy`` makes it of an object that copies in the usual way."""
     cdef object twin = object.__new__(type(field))
-    vars_of(twin).update(vars_of(field))
+    cdef dict state = vars_of(field)
+    if type(state) is dict:
+        PyObject_GenericSetAttr(twin, "__dict__", PyDict_Copy(state))
+    else:
+        vars_of(twin).update(state)
     return twin
 
 

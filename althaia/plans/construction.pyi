@@ -1,0 +1,12 @@
+from typing import Any
+
+def construct(
+    schema: Any,
+    only: Any,
+    exclude: Any,
+    many: Any,
+    load_only: Any,
+    dump_only: Any,
+    partial: Any,
+    unknown: Any,
+) -> bool: ...

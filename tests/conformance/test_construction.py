@@ -1,0 +1,315 @@
+"""Instances built in full: what the user's code sees of one that is being made, and when."""
+
+from __future__ import annotations
+
+import copy
+import copyreg
+
+import pytest
+
+from tests.conformance.harness import engine, scenario
+
+
+@pytest.fixture(autouse=True, params=["models", "own plans"])
+def models_at_once(request):
+    if engine is None:
+        yield
+        return
+    engine.build_models_at_once(request.param == "models")
+    yield
+    engine.build_models_at_once(False)
+
+
+def fields_of(ma):
+    fields = ma.fields
+
+    class Inner(ma.Schema):
+        x = fields.Int()
+        y = fields.Str()
+
+    shared = fields.Int(metadata={"shared": True})
+    return {
+        "id": fields.Int(required=True, data_key="ID"),
+        "name": fields.Str(validate=[]),
+        "when": fields.DateTime(),
+        "one": shared,
+        "two": shared,
+        "inner": fields.Nested(Inner),
+        "many": fields.List(fields.Nested(Inner)),
+        "pairs": fields.Dict(keys=fields.Str(), values=fields.Int()),
+        "call": fields.Method("method"),
+    }
+
+
+def schema(ma, **members):
+    members = {"method": lambda self, obj: type(self).__name__, **fields_of(ma), **members}
+    return type("Made", (ma.Schema,), members)
+
+
+def state(log, instance):
+    """What there is of a schema on its way."""
+    log("names", list(vars(instance)))
+    for name in ("fields", "load_fields", "dump_fields", "declared_fields"):
+        if name in vars(instance):
+            log(name, list(getattr(instance, name)))
+    for name, field in instance.declared_fields.items():
+        log("field", name, field.name, field.parent is instance, list(vars(field)))
+    for name in ("only", "exclude", "load_only", "dump_only", "many", "partial", "unknown"):
+        log(name, getattr(instance, name, "none"))
+    log("messages", instance.error_messages)
+
+
+def look(self, log, name, field):
+    log("bind", name, field.name, field.parent is self, field is self.declared_fields[name])
+    state(log, self)
+
+
+def rename(self, log, name, field):
+    field.data_key = name.upper()
+
+
+def collide(self, log, name, field):
+    if name in ("name", "when"):
+        field.data_key = "same"
+
+
+def collide_targets(self, log, name, field):
+    if name in ("name", "when"):
+        field.attribute = "same"
+
+
+def hide(self, log, name, field):
+    field.load_only = name == "name"
+    field.dump_only = name == "when"
+
+
+def add(self, log, name, field):
+    self.declared_fields[f"{name}_more"] = copy.copy(field)
+
+
+def exchange(self, log, name, field):
+    if name == "id":
+        self.declared_fields["name"] = type(self)._declared_fields["one"]
+
+
+def remove(self, log, name, field):
+    if name == "id":
+        del self.declared_fields["when"]
+
+
+def replace_all(self, log, name, field):
+    if name == "id":
+        self.declared_fields = dict(reversed(self.declared_fields.items()))
+
+
+def take_over(self, log, name, field):
+    if name == "id":
+        self._bind_field = lambda name, field: log("taken over", name)
+
+
+def mark(self, log, name, field):
+    self.load_only.add("name")
+    self.dump_only.add("when")
+
+
+def fail(self, log, name, field):
+    if name == "when":
+        raise LookupError(name)
+
+
+def keep(self, log, name, field):
+    vars(self).setdefault("kept", []).append(field)
+
+
+def messages(self, log, name, field):
+    self.error_messages = {"type": name}
+
+
+def class_changes(self, log, name, field):
+    type(self).error_messages = {"unknown": name}
+    type(self)._declared_fields = {"other": field}
+
+
+HOOKS = (
+    look, rename, collide, collide_targets, hide, add, exchange, remove, replace_all, take_over,
+    mark, fail, keep, messages, class_changes,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.__name__)
+@scenario
+def test_on_bind_field(ma, log, hook):
+    """Hooks that look, and hooks that change what is being bound."""
+    cls = schema(ma, on_bind_field=lambda self, name, field: hook(self, log, name, field))
+    obj = {"id": 1, "name": "n", "one": 1, "two": 2, "inner": {"x": 1}, "many": [{"y": "2"}]}
+    for options in ({}, {"many": True}, {"partial": True, "unknown": "exclude"}, {}):
+        try:
+            made = cls(**options)
+        except (ValueError, LookupError) as error:
+            log("refused", type(error), *error.args)
+            continue
+        state(log, made)
+        log("dumped", log.attempt(made.dump, obj, many=False))
+        log("loaded", log.attempt(made.load, {"ID": "1", "name": 2, "when": "x"}, many=False))
+
+
+FIELD_CHANGES = {
+    "own __deepcopy__": {"__deepcopy__": lambda self, memo: self},
+    "own __copy__": {"__copy__": lambda self: self},
+    "own __reduce_ex__": {"__reduce_ex__": lambda self, protocol: (ValueError, ("copied",))},
+    "own __getstate__": {"__getstate__": lambda self: {"attribute": "copied"}},
+    "own __setstate__": {"__setstate__": lambda self, state: vars(self).update(state, seen=1)},
+    "own __getnewargs__": {"__getnewargs__": lambda self: ()},
+    "own __new__": {"__new__": lambda cls, *args, **kwargs: object.__new__(cls)},
+    "slots": {"__slots__": ("more",)},
+    "own __getattr__": {"__getattr__": lambda self, name: "asked"},
+    "own __bool__": {"__bool__": lambda self: False},
+    "own __eq__": {"__eq__": lambda self, other: True, "__hash__": lambda self: 1},
+}
+
+
+@pytest.mark.parametrize("change", FIELD_CHANGES)
+@scenario
+def test_fields_that_are_copied_in_their_own_way(ma, log, change):
+    own = type("Own", (ma.fields.String,), dict(FIELD_CHANGES[change]))
+    cls = schema(ma, own=own(), on_bind_field=lambda self, name, field: log("bind", name))
+    if change == "slots":
+        cls._declared_fields["own"].more = "more"
+    for _ in range(4):
+        made = log.attempt(cls)
+        if made is None:
+            continue
+        field = made.fields["own"]
+        log(field is cls._declared_fields["own"], type(field).__name__, list(vars(field)))
+        if change == "slots":
+            log(field.more)
+        log(log.attempt(made.dump, {"own": 1}))
+
+
+@pytest.mark.parametrize("name", ["__deepcopy__", "__reduce_ex__", "__getstate__", "__class__"])
+@scenario
+def test_fields_with_a_method_of_their_own(ma, log, name):
+    cls = schema(ma, on_bind_field=lambda self, name, field: None)
+    cls()
+    field = cls._declared_fields["id"]
+    vars(field)[name] = lambda *args: log(name, len(args))
+    for _ in range(3):
+        log.attempt(lambda: list(vars(cls().declared_fields["id"])))
+
+
+@scenario
+def test_copyreg(ma, log):
+    own = type("Own", (ma.fields.String,), {})
+    cls = schema(ma, own=own(), on_bind_field=lambda self, name, field: None)
+    cls()
+
+    def reduce(field):
+        log("reduced")
+        return type(field), ()
+
+    copyreg.pickle(own, reduce)
+    try:
+        for _ in range(3):
+            log(list(vars(cls().fields["own"])))
+    finally:
+        del copyreg.dispatch_table[own]
+
+
+@pytest.mark.parametrize("name", ["copy", "deepcopy"])
+@scenario
+def test_copy_is_patched(ma, log, name):
+    cls = schema(ma, on_bind_field=lambda self, name, field: None)
+    original = getattr(copy, name)
+    cls()
+    log.patch(copy, name, lambda *args: (log(name, type(args[0]).__name__), original(*args))[1])
+    for _ in range(3):
+        cls()
+
+
+@pytest.mark.parametrize(
+    "name", ["_init_fields", "_bind_field", "_normalize_nested_options", "set_class", "dict_class"]
+)
+@pytest.mark.parametrize("where", ["class", "base", "instance"])
+@scenario
+def test_methods_of_construction(ma, log, name, where):
+    original = getattr(ma.Schema, name)
+
+    def spied(*args):
+        log(name, len(args))
+        return original(*args)
+
+    def init(self, **options):
+        if where == "instance":
+            vars(self)[name] = spied if name.endswith("class") else lambda *args: spied(self, *args)
+        ma.Schema.__init__(self, **options)
+
+    cls = schema(ma, __init__=init, on_bind_field=lambda self, name, field: log("bind", name))
+    cls()
+    if where == "class":
+        setattr(cls, name, staticmethod(spied) if name.endswith("class") else spied)
+    elif where == "base":
+        log.patch(ma.Schema, name, staticmethod(spied) if name.endswith("class") else spied)
+    for _ in range(3):
+        made = log.attempt(cls)
+        if made is not None:
+            log(list(made.fields), log.attempt(made.dump, {"id": 1}))
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"fields": ("id", "one")},
+        {"exclude": ["name"]},
+        {"load_only": ("name",), "dump_only": ("when",)},
+        {"many": True, "unknown": "include"},
+        {"load_only": ["nobody"]},
+        {"datetimeformat": "rfc"},
+    ],
+    ids=str,
+)
+@scenario
+def test_options_of_the_class(ma, log, meta):
+    cls = schema(
+        ma,
+        Meta=type("Meta", (), meta),
+        on_bind_field=lambda self, name, field: log("bind", name, field.load_only, field.dump_only),
+    )
+    for options in ({}, {"load_only": ("id",)}, {"dump_only": {"one"}}, {"exclude": ()}, {}):
+        state(log, cls(**options))
+
+
+@scenario
+def test_options_that_are_asked(ma, log):
+    class Options(ma.SchemaOpts):
+        @property
+        def unknown(self):
+            log("asked for unknown")
+            return "exclude"
+
+        @unknown.setter
+        def unknown(self, value):
+            pass
+
+    cls = schema(ma, OPTIONS_CLASS=Options, on_bind_field=lambda self, name, field: None)
+    for _ in range(3):
+        log("made", cls().unknown)
+
+
+@scenario
+def test_made_once_more(ma, log):
+    cls = schema(ma, on_bind_field=lambda self, name, field: log("bind", name))
+    made = cls()
+    made.dump({"id": 1})
+    made.__init__(many=True)
+    state(log, made)
+    log(made.dump([{"id": 1}]))
+
+
+@scenario
+def test_classes_from_dict(ma, log):
+    for i in range(5):
+        cls = ma.Schema.from_dict(fields_of(ma) | {"call": ma.fields.Function(lambda obj: 1)})
+        made = cls(many=True)
+        log(made.dump([{"id": 1, "name": str(i), "two": i}] * 20))
+        log(made.load([{"ID": 1, "name": str(i), "two": i}] * 20))
+        state(log, made)

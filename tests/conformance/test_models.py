@@ -1,0 +1,342 @@
+"""Instances that were built in full and came out alike: whose fields a call goes by."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+from tests.conformance.harness import engine, scenario
+
+
+@pytest.fixture(autouse=True, params=["models", "own plans"])
+def models_at_once(request):
+    if engine is None:
+        yield
+        return
+    engine.build_models_at_once(request.param == "models")
+    yield
+    engine.build_models_at_once(False)
+
+
+OBJ = {"id": 1, "own": "x", "listed": ["a"], "pair": (1, "b"), "inner": {"x": "c"}, "call": 5}
+RECORD = {"id": "1", "own": "x", "listed": ["a"], "pair": ["1", "b"], "inner": {"x": "c"}}
+
+
+def watching(ma, log):
+    class Watching(ma.fields.String):
+        def see(self, what):
+            log(what, self.name, getattr(self.root, "tag", None), type(self.parent).__name__)
+            log(sorted(key for key in vars(self) if key.startswith("own_")))
+
+        def _serialize(self, value, attr, obj, **kwargs):
+            self.see("serialize")
+            return super()._serialize(value, attr, obj, **kwargs)
+
+        def _deserialize(self, value, attr, data, **kwargs):
+            self.see("deserialize")
+            return super()._deserialize(value, attr, data, **kwargs)
+
+        def _bind_to_schema(self, field_name, parent):
+            log("bind", field_name)
+            super()._bind_to_schema(field_name, parent)
+
+    return Watching
+
+
+def schema(ma, log, on_bind=None, init=None, **members):
+    own, fields = watching(ma, log), ma.fields
+
+    class Inner(ma.Schema):
+        x = own()
+
+    class Outer(ma.Schema):
+        id = fields.Int()
+        own_field = own(data_key="own", attribute="own")
+        listed = fields.List(own())
+        pair = fields.Tuple((fields.Int(), own()))
+        inner = fields.Nested(Inner)
+        call = fields.Method("called", deserialize="called")
+
+        def called(self, obj):
+            log("called", self.tag)
+            return self.tag
+
+        def __init__(self, tag, **options):
+            self.tag = tag
+            super().__init__(**options)
+            if init is not None:
+                init(self)
+
+        def on_bind_field(self, field_name, field_obj):
+            if on_bind is not None:
+                on_bind(self, field_name, field_obj)
+
+    for name, member in members.items():
+        setattr(Outer, name, member)
+    return Outer
+
+
+def use(log, made):
+    log("dumped", log.attempt(made.dump, OBJ))
+    log("loaded", log.attempt(made.load, dict(RECORD)))
+    log("refused", log.attempt(made.load, {"id": "?", "own": 1, "more": made.tag}))
+
+
+def same_key(self, name, field):
+    field.data_key = f"{name}_key"
+
+
+def other_keys(self, name, field):
+    field.data_key = f"{name}_{self.tag}"
+
+
+def own_attribute(self, name, field):
+    field.own_tag = self.tag % 2
+
+
+def own_object(self, name, field):
+    field.own_object = self
+
+
+def own_default(self, name, field):
+    field.dump_default = field.load_default = self.tag * 1.5
+
+
+def own_validator(self, name, field):
+    field.validators = [*field.validators, lambda value: None]
+
+
+def shared_validators(self, name, field):
+    field.validators.append(lambda value: None)
+
+
+def more_required(self, name, field):
+    if self.tag == 3:
+        field.required = True
+
+
+def another_class(self, name, field):
+    if self.tag == 2 and name == "id":
+        field.__class__ = type(field).__mro__[1]
+
+
+def other_order(self, name, field):
+    if self.tag == 2:
+        vars(field)["required"] = vars(field).pop("required")
+
+
+def own_messages(self, name, field):
+    field.error_messages = {**field.error_messages, "invalid": f"no {name} of {self.tag}"}
+
+
+def own_method(self, name, field):
+    if name == "id":
+        field._serialize = lambda value, *args, **kwargs: self.tag
+
+
+def inner_parent(self, name, field):
+    if name == "listed":
+        field.inner.own_tag = self.tag
+
+
+BINDING = (
+    same_key, other_keys, own_attribute, own_object, own_default, own_validator, shared_validators,
+    more_required, another_class, other_order, own_messages, own_method, inner_parent,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "on_bind", [None, *BINDING], ids=lambda each: getattr(each, "__name__", "")
+)
+@scenario
+def test_what_on_bind_field_leaves(ma, log, on_bind):
+    cls = schema(ma, log, on_bind)
+    for tag in range(1, 6):
+        use(log, cls(tag))
+    kept = cls(6)
+    for _ in range(4):
+        use(log, kept)
+
+
+def fewer(self):
+    if self.tag % 2:
+        del self.dump_fields["id"]
+
+
+def reordered(self):
+    self.dump_fields = dict(reversed(self.dump_fields.items()))
+
+
+def mixed(self):
+    self.load_fields["id"] = (
+        type(self)("x").fields["own_field"] if self.tag == 3 else (self.load_fields["id"])
+    )
+
+
+def shadowed(self):
+    self.get_attribute = lambda obj, name, default: f"{name} of {self.tag}"
+
+
+def own_hook(self):
+    self._hooks = {}
+
+
+def own_options(self):
+    self.unknown = "include" if self.tag % 2 else "exclude"
+    self.error_messages["unknown"] = f"unknown to {self.tag}"
+
+
+def exchanged(self):
+    self.fields["id"], self.dump_fields["id"] = (self.fields["own_field"],) * 2
+
+
+def own_parent(self):
+    self.fields["own_field"].parent = None
+
+
+def same_fields(self):
+    kept = vars(type(self)).get("kept_fields")
+    if kept is None:
+        type(self).kept_fields = dict(self.fields)
+    else:
+        self.dump_fields = dict(kept)
+
+
+INIT = (
+    fewer, reordered, mixed, shadowed, own_hook, own_options, exchanged, own_parent, same_fields,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("init", INIT, ids=lambda each: each.__name__)
+@scenario
+def test_what_init_leaves(ma, log, init):
+    cls = schema(ma, log, None, init)
+    for tag in range(1, 6):
+        made = log.attempt(cls, tag)
+        if made is not None:
+            use(log, made)
+
+
+def set_class_attribute(cls, ma, log):
+    cls._declared_fields["own_field"].__class__.data_key = property(
+        lambda self: log("asked", self.root.tag) or "own", lambda self, value: None
+    )
+
+
+def replace_method(cls, ma, log):
+    own = type(cls._declared_fields["own_field"])
+    own._serialize = lambda self, *args, **kwargs: (log("replaced", self.root.tag), "r")[1]
+
+
+def replace_hook(cls, ma, log):
+    cls.on_bind_field = lambda self, name, field: log("replaced hook", name)
+
+
+def add_attribute(cls, ma, log):
+    cls.get_attribute = lambda self, obj, name, default: f"{name} of {self.tag}"
+
+
+def change_declared(cls, ma, log):
+    cls._declared_fields["id"].data_key = "changed"
+    cls._declared_fields["more"] = ma.fields.Constant(7)
+
+
+def change_options(cls, ma, log):
+    cls.opts.unknown = "include"
+
+
+def call_hook(cls, ma, log):
+    def hook(self, data, **kwargs):
+        log("hook", self.tag)
+        self.fields["id"].data_key = self.dump_fields["id"].data_key = f"hooked {self.tag}"
+        return data
+
+    cls.clean = hook
+    cls._hooks["pre_dump"] = [("clean", False, {})]
+    cls._hooks["pre_load"] = [("clean", False, {})]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_class_attribute,
+        replace_method,
+        replace_hook,
+        add_attribute,
+        change_declared,
+        change_options,
+        call_hook,
+    ],
+    ids=lambda each: each.__name__,
+)
+@scenario
+def test_the_class_changes(ma, log, change):
+    cls = schema(ma, log, same_key)
+    made = [cls(tag) for tag in range(1, 5)]
+    for each in made[:2]:
+        use(log, each)
+    change(cls, ma, log)
+    for each in (*made, cls(5), cls(6)):
+        use(log, each)
+
+
+@scenario
+def test_an_instance_is_changed_between_calls(ma, log):
+    cls = schema(ma, log, same_key)
+    for tag in range(1, 5):
+        made = cls(tag)
+        use(log, made)
+        made.fields["id"].data_key = f"changed {tag}"
+        use(log, made)
+        made.fields["inner"].schema.fields["x"].load_only = True
+        use(log, made)
+
+
+@scenario
+def test_fields_change_while_they_are_used(ma, log):
+    def change(self, value, attr, obj, **kwargs):
+        log("serialize", self.root.tag, self.root.fields["own_field"] is self)
+        self.root.fields["id"].data_key = "late"
+        return value
+
+    cls = schema(ma, log, same_key)
+    type(cls._declared_fields["own_field"])._serialize = change
+    for tag in range(1, 5):
+        made = cls(tag)
+        log(made.dump(OBJ))
+        log(list(made.dump(OBJ)))
+
+
+@scenario
+def test_nothing_is_kept(ma, log):
+    class Payload:
+        pass
+
+    payload = Payload()
+    cls = schema(ma, log, lambda self, name, field: setattr(field, "own_payload", self.payload))
+    cls.payload = payload
+    gone = []
+    for tag in range(4):
+        made = cls(tag)
+        made.session = Payload()
+        use(log, made)
+        gone += [weakref.ref(made), weakref.ref(made.session)]
+    del made, cls.payload
+    gone.append(weakref.ref(payload))
+    del payload
+    gc.collect()
+    log([each() is None for each in gone])
+
+
+@scenario
+def test_subclasses(ma, log):
+    cls = schema(ma, log, same_key)
+    sub = type("Sub", (cls,), {"called": lambda self, obj: "sub"})
+    for tag in range(1, 5):
+        use(log, cls(tag))
+        use(log, sub(tag))
+        mixed = cls(tag)
+        mixed.__class__ = sub
+        use(log, mixed)
