@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance import harness
+from tests.conformance import harness, versions
 from tests.conformance.describe import Describer, neutral
 
 PLAIN = SimpleNamespace(planted=False, missing=object())
@@ -240,3 +240,31 @@ def test_plans_are_on_and_off() -> None:
         assert answered() == [{"f": 1}]
     with harness.plans_off():
         assert answered() == [harness.seam.DECLINED]
+
+
+@pytest.mark.skipif(harness.engine is None, reason="a pure build has no plans to switch")
+def test_a_class_is_changed_more_often_than_cpython_allows() -> None:
+    _, ours = harness.libraries()
+
+    class Changed(ours.Schema):
+        f = ours.fields.Integer()
+
+    for Changed.number in range(1100):
+        versions.is_numbered(Changed)
+    with harness.plans_at_once():
+        versions.renew(Changed)
+        assert versions.is_numbered(Changed)
+        Changed(many=True).dump([{"f": 1}])
+        assert harness.seam.dump(Changed(), {"f": "1"}, None) == {"f": 1}
+
+
+@pytest.mark.skipif(not versions.HAS_LIMIT, reason="CPython numbers classes without end before")
+def test_without_numbers_nothing_is_planned() -> None:
+    class Plain:
+        number = 0
+
+    for Plain.number in range(1100):
+        versions.is_numbered(Plain)
+    assert not versions.is_numbered(Plain)
+    versions.renew(Plain)
+    assert versions.is_numbered(Plain)

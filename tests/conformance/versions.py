@@ -1,0 +1,64 @@
+"""Classes that CPython has no number left for.
+
+Since 3.13 a class is numbered at most 1,000 times: after as many changes nothing can watch it, and
+what rests on it is no longer planned. The scenarios change ``Schema`` more often than that, and
+would go on to compare upstream's code with itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+
+HAS_LIMIT = sys.implementation.name == "cpython" and sys.version_info >= (3, 13)
+
+
+def _numbers(cls: type) -> list[int]:
+    """The class's memory as numbers of 16 bits, once the class has got a number."""
+    ctypes.pythonapi.PyUnstable_Type_AssignVersionTag(ctypes.py_object(cls))
+    size = type.__basicsize__ // 2
+    return list((ctypes.c_uint16 * size).from_address(id(cls)))
+
+
+def _place() -> int | None:
+    """Where in a class CPython counts its numbers, seen by changing one; None if it does not."""
+    if not HAS_LIMIT:
+        return None
+
+    class Trial:
+        changed = 0
+
+    seen = []
+    for Trial.changed in range(4):
+        seen.append(_numbers(Trial))
+    places = [
+        place
+        for place, values in enumerate(zip(*seen, strict=True))
+        if values[0] < 10 and all(b - a == 1 for a, b in itertools.pairwise(values))
+    ]
+    if len(places) != 1:
+        raise RuntimeError(
+            f"CPython {sys.version} counts the numbers of a class in a place that "
+            f"{__name__} does not find; candidates are {places}"
+        )
+    return 2 * places[0]
+
+
+_COUNTER = _place()
+
+
+def renew(cls: type) -> None:
+    """Let a class be changed a thousand times more.
+
+    >>> renew(marshmallow.Schema)
+    """
+    if _COUNTER is not None:
+        ctypes.c_uint16.from_address(id(cls) + _COUNTER).value = 1
+
+
+def is_numbered(cls: type) -> bool:
+    """Whether CPython has a number for the class."""
+    if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
+        return True
+    return bool(ctypes.pythonapi.PyUnstable_Type_AssignVersionTag(ctypes.py_object(cls)))
