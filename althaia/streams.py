@@ -39,6 +39,9 @@ def stream(
 ) -> Iterator[bytes] | AsyncIterator[bytes]:
     """See :func:`althaia.stream`."""
     refuse_what_is_not_taken_apart(schema, options, lines)
+    options.pop("cls", None)
+    # Options that it does not know, and, as it encodes something, those that it cannot use.
+    json.JSONEncoder(**options).encode([])
     if not isinstance(chunk_bytes, int) or chunk_bytes < 1:
         raise ValueError(f"chunk_bytes is a number of bytes, at least 1, not {chunk_bytes!r}")
     pieces = Lines(schema, options) if lines else Array(schema, options)
@@ -73,7 +76,6 @@ def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: 
         )
     if not lines:
         _refuse_collection_hooks(schema)
-    json.JSONEncoder(**{name: value for name, value in options.items() if name != "cls"})
 
 
 def _refuse_own_methods(schema: Any) -> None:

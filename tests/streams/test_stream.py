@@ -49,6 +49,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"indent": ""},
     {"separators": (",", ":"), "ensure_ascii": False},
     {"separators": ("\u00e9", "\u0416"), "sort_keys": True},
+    {"cls": None, "default": None},
 ]
 
 
@@ -170,6 +171,15 @@ def test_wrong_arguments() -> None:
         althaia.stream(RowSchema(), [], unknown=1)
     with pytest.raises(TypeError, match="not iterable"):
         althaia.stream(RowSchema(), 5)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("options", [{"separators": (1, 2)}, {"separators": (",",)}, {"indent": 1.5}])
+def test_options_that_json_cannot_use(options: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, ValueError)) as expected:
+        json.dumps([], **options)
+    with pytest.raises(expected.type) as caught:
+        althaia.stream(RowSchema(), [], **options)
+    assert str(caught.value) == str(expected.value)
 
 
 def test_collection_hooks_go_line_by_line() -> None:
