@@ -83,10 +83,12 @@ def build_models_at_once(bint on):
 def be_strict(bint on):
     """Make a declined plan or field of upstream's own an error, as ``ALTHAIA_STRICT`` does.
 
-    Plans are then built at first use, or a schema used once would never be looked at.
+    Plans are then built, and instances lazy, from the first use on: a schema used once would never
+    be looked at, and a short test would not run what a long-running service does.
     """
-    global strict, at_once
-    strict = at_once = on
+    global strict
+    strict = on
+    build_at_once(on)
 
 
 def stats():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from althaia.plans import engine
 from tests.conformance.material import schema_of
 
 fields = ma.fields
+WITHOUT_GIL = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 @pytest.fixture(autouse=True)
@@ -99,6 +101,17 @@ def test_what_the_user_overrides_is_the_users_choice() -> None:
 def test_what_the_user_patches_is_the_users_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fields.Integer, "_serialize", lambda *args, **kwargs: 1)
     assert schema_of(ma, {"a": fields.Integer()}).dump({"a": 5}) == {"a": 1}
+
+
+@pytest.mark.skipif(WITHOUT_GIL, reason="no instance is lazy without the GIL")
+def test_instances_are_lazy_from_the_first_on() -> None:
+    engine.build_at_once(False)
+    engine.be_strict(True)
+    cls = ma.Schema.from_dict({"a": fields.Integer()})
+    schema = cls()
+    with pytest.raises(AttributeError):
+        object.__getattribute__(schema, "fields")
+    assert schema.dump({"a": "1"}) == {"a": 1}
 
 
 def test_no_half_built_plan_is_left() -> None:

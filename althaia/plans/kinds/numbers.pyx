@@ -99,10 +99,9 @@ cdef class LoadInteger(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is int:
             return value
-        if not self.strict and type(value) is str or type(value) is float:
+        if not self.strict and (type(value) is str or type(value) is float):
             try:
-                if not self.strict:
-                    return int(value)
+                return int(value)
             except (TypeError, ValueError, OverflowError):
                 pass
         return self.own(value, data, frame)
