@@ -428,12 +428,14 @@ cdef class Readings:
         return reading if reading.reader.begin(reading, obj) else None
 
     cdef Reading decided(self, tuple names, object cls):
-        cdef Reading reading = <Reading>self.known.get(cls)
+        # Not by the class itself, whose metaclass may hash and compare; the reading keeps it alive.
+        cdef object key = id(cls)
+        cdef Reading reading = <Reading>self.known.get(key)
         cdef Reader reader
         if reading is None or ALTHAIA_TYPE_TAG(cls) != reading.tag:
             reader = reader_of(cls)
             reading = open_reading(cls) if reader is None else reader.open(cls, names)
-            self.known[cls] = reading
+            self.known[key] = reading
         return reading
 
 

@@ -40,7 +40,8 @@ cdef class Encoder(Sink):
     cdef int encode_dict(self, object value, Py_ssize_t level) except -1
     cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1
     cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1
-    cdef JSONRecord record_of(self, dict mapping)
+    cdef JSONRecord recent_record(self, dict mapping)
+    cdef JSONRecord new_record(self, dict mapping)
     cdef int keep_rest(self) except -1
     cdef list pairs_of(self, object mapping)
     cdef int encode_pairs(self, list pairs, Py_ssize_t level, object mapping) except -1

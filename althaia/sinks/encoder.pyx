@@ -51,7 +51,6 @@ cdef extern from "althaia/sinks/walking.h":
 
 cdef object unserializable = standard.unserializable
 cdef object spell_key = standard.spell_key
-cdef tuple PLAIN_KEYS = (int, float, bool, type(None))
 # Dictionaries with more keys than these are rarely alike; so many kinds are looked for.
 cdef Py_ssize_t MOST_KEYS = 64
 cdef Py_ssize_t FEW_RECORDS = 8
@@ -64,6 +63,14 @@ cdef int enter() except -1:
     althaia_check_stack()
     # It answers 1 where it refuses.
     return -1 if Py_EnterRecursiveCall(b" while encoding a JSON object") else 0
+
+
+cdef bint is_plain_key(object key):
+    """Whether a key is of a built-in type that the encoder in Python spells; no metaclass is
+    asked."""
+    return (
+        type(key) is int or type(key) is float or key is None or key is True or key is False
+    )
 
 
 cdef class Encoder(Sink):
@@ -267,14 +274,23 @@ cdef class Encoder(Sink):
 
     cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1:
         """A plain dictionary whose keys have been met before, sorted; False where they have not."""
-        cdef JSONRecord record = self.record_of(mapping)
+        cdef JSONRecord record
         cdef list values
         cdef Py_ssize_t rank, at, start
-        if record is None:
+        if len(mapping) > MOST_KEYS:
             return False
-        self.buffer.beyond_ascii |= record.beyond_ascii
         # As they are now: user code may change the dictionary while it is encoded.
         values = list(mapping.values())
+        record = self.recent_record(mapping)
+        if record is None:
+            record = self.new_record(mapping)
+            if record is None:
+                return False
+            # The collector may have run meanwhile, and in it code that changed the dictionary.
+            values = list(mapping.values())
+            if not althaia_same_keys(mapping, record.keys):
+                return False
+        self.buffer.beyond_ascii |= record.beyond_ascii
         for rank in range(len(record.keys)):
             at = rank if record.order is NULL else record.order[rank]
             start = record.ends[at]
@@ -290,15 +306,21 @@ cdef class Encoder(Sink):
             self.encode_item(values[at], level, mapping, record.keys[at], -1)
         return True
 
-    cdef JSONRecord record_of(self, dict mapping):
-        """The record for the keys of a dictionary: most have those of one just encoded."""
+    cdef JSONRecord recent_record(self, dict mapping):
+        """The record for the keys of a dictionary if they are those of one just encoded, as most
+        are; nothing is made, so no other code runs."""
         cdef JSONRecord record
         cdef Py_ssize_t i
         for i in range(len(self.recent)):
             record = <JSONRecord>self.recent[i]
             if althaia_same_keys(mapping, record.keys):
                 return record
-        if len(mapping) > MOST_KEYS or not althaia_has_text_keys(mapping):
+        return None
+
+    cdef JSONRecord new_record(self, dict mapping):
+        """The record for keys that were not among the last ones; None where there is none yet."""
+        cdef JSONRecord record
+        if not althaia_has_text_keys(mapping):
             return None
         record = self.format.record_of(tuple(mapping))
         if record is not None:
@@ -316,7 +338,9 @@ cdef class Encoder(Sink):
         while walk is not NULL and walk.rest is NULL:
             rest = []
             while PyDict_Next(<dict>walk.mapping, &walk.position, &key, &value):
-                rest.append((<object>key, <object>value))
+                # Held before anything is made: making it may run the collector, and user code.
+                held_key, held_value = <object>key, <object>value
+                rest.append((held_key, held_value))
             Py_INCREF(rest)
             walk.rest = <PyObject*>rest
             walk = walk.outer
@@ -371,7 +395,7 @@ cdef class Encoder(Sink):
         """A key that is no plain str: as text."""
         if isinstance(key, str):
             return althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
-        if self.format.in_python and type(key) not in PLAIN_KEYS:
+        if self.format.in_python and not is_plain_key(key):
             text = spell_key(key, self.format.allow_nan)
             return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
         if not isinstance(key, (int, float)) and key is not None:

@@ -31,7 +31,6 @@ cdef extern from "Python.h":
     bint PyObject_IsInstance(object value, object cls) except -1
 
 cdef object DUMPS = standard.DUMPS
-cdef frozenset PLAIN = frozenset((str, int, float, bool, type(None), list, tuple, dict))
 
 
 # ---- Any value ----------------------------------------------------------------------
@@ -56,12 +55,21 @@ def dumps(obj, *args, **options):
     cdef Format format = None if args else format_of(options)
     if format is None:
         return DUMPS(obj, *args, **options)
-    if type(obj) not in PLAIN and PyObject_IsInstance(obj, str):
+    if not is_plain(obj) and PyObject_IsInstance(obj, str):
         # Asked as json does, so that an object may say that it is a str; it is refused then.
         return standard.spell(format.ensure_ascii)(obj)
     encoder = Encoder(format, options.get("default"))
     encoder.encode(obj, 0)
     return althaia_buffer_text(&encoder.buffer, 0)
+
+
+cdef bint is_plain(object value):
+    """Whether a value is of a type that JSON has a form for; no metaclass is asked."""
+    cls = type(value)
+    return (
+        cls is dict or cls is list or cls is tuple or cls is str or cls is int or cls is float
+        or value is None or value is True or value is False
+    )
 
 
 dumps.__signature__ = inspect.signature(DUMPS)

@@ -156,7 +156,8 @@ cdef class MessagePackSink(Sink):
         return althaia_put_bytes(&self.buffer, text, size)
 
     cdef int pack_bytes(self, object value) except -1:
-        cdef bytes data = bytes(value)
+        # As they are stored: `bytes` would ask the `__bytes__` of a subclass.
+        cdef bytes data = value if type(value) is bytes else bytes(memoryview(value))
         althaia_pack_head(&self.buffer, &ALTHAIA_BYTES, len(data))
         return althaia_put_bytes(&self.buffer, <const char*>data, len(data))
 

@@ -33,8 +33,6 @@ from althaia.sources.tape cimport (
 )
 
 cdef extern from "Python.h":
-    const char* PyByteArray_AS_STRING(object array) noexcept
-    Py_ssize_t PyByteArray_GET_SIZE(object array) noexcept
     str PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
     int PyUnicode_KIND(object text) noexcept
     void* PyUnicode_DATA(object text) noexcept
@@ -152,10 +150,8 @@ cdef Tape read_json(object text):
         return None
     if type(text) is str:
         characters = <str>text
-    elif type(text) is bytes:
-        characters = decoded(text, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
-    elif type(text) is bytearray:
-        characters = decoded(text, PyByteArray_AS_STRING(text), PyByteArray_GET_SIZE(text))
+    elif type(text) is bytes or type(text) is bytearray:
+        characters = decoded(text)
     else:
         return None
     if characters is None or PyUnicode_GET_LENGTH(characters) > MOST_TEXT:
@@ -213,14 +209,18 @@ cdef bint is_flatter(const unit* text, Py_ssize_t size, Py_ssize_t most) noexcep
     return depth <= most
 
 
-cdef str decoded(object text, const char* data, Py_ssize_t size):
+cdef str decoded(object text):
     """Bytes as ``json`` decodes them, or None where they cannot be."""
-    cdef const uint8_t* first = <const uint8_t*>data
+    cdef const uint8_t* first
+    cdef Py_ssize_t size
     try:
-        # Text in UTF-16 and UTF-32 has a zero among its first two bytes, or a mark, as that in
-        # UTF-8 may have.
-        if size >= 2 and first[0] != 0 and first[1] != 0 and first[0] < 0x80:
-            return PyUnicode_DecodeUTF8(data, size, "surrogatepass")
+        # An array may change while it is decoded: what handles errors can be the user's.
+        if type(text) is bytes:
+            first, size = <const uint8_t*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+            # Text in UTF-16 and UTF-32 has a zero among its first two bytes, or a mark, as that
+            # in UTF-8 may have.
+            if size >= 2 and first[0] != 0 and first[1] != 0 and first[0] < 0x80:
+                return PyUnicode_DecodeUTF8(<const char*>first, size, "surrogatepass")
         return text.decode(json.detect_encoding(text), "surrogatepass")
     except UnicodeDecodeError:
         return None

@@ -218,6 +218,32 @@ def test_what_is_asked_of_an_object_and_in_which_order(ma: Any, log: Any) -> Non
 
 
 @scenario
+def test_objects_whose_metaclass_hashes_and_compares(ma: Any, log: Any) -> Any:
+    class Meta(type):
+        def __hash__(cls) -> int:
+            log("hash")
+            raise TypeError("no hash")
+
+        def __eq__(cls, other: object) -> bool:
+            log("eq")
+            raise TypeError("not comparable")
+
+    class Plain(metaclass=Meta):
+        f = 1
+        g = "x"
+
+    # What objects of libraries with readers of their own are told by.
+    class Marked(Plain):
+        _sa_class_manager = __pydantic_private__ = 1
+
+    schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Raw()})
+    for obj in (Plain(), Marked(), {"f": 1, "g": Plain()}):
+        log.attempt(schema.dump, obj)
+        log.attempt(schema.dump, [obj, Plain()], many=True)
+        log.attempt(schema.dumps, obj, default=lambda value: type(value).__name__)
+
+
+@scenario
 def test_hostile_keys(ma: Any, log: Any) -> None:
     class Key(str):
         def __hash__(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import json
 import math
@@ -154,6 +155,51 @@ def test_default_changes_what_is_encoded(change: str, options: dict[str, Any]) -
     expected = outcome(json.dumps, value, default=default, **options)
     value, default = changing(change)
     assert outcome(dumps, value, default=default, **options) == expected
+
+
+def test_no_metaclass_is_asked() -> None:
+    class Meta(type):
+        def __hash__(cls) -> int:
+            raise TypeError("hashed")
+
+        def __eq__(cls, other: object) -> bool:
+            raise TypeError("compared")
+
+    class Strange(metaclass=Meta):
+        pass
+
+    for value in (Strange(), [Strange()], {"a": Strange()}, {Strange(): 1}):
+        for options in ({}, {"indent": 1}, {"sort_keys": True}, {"default": repr}):
+            assert outcome(dumps, value, **options) == outcome(json.dumps, value, **options)
+
+
+class Meddler:
+    """Changes a dictionary when the collector finds it."""
+
+    def __init__(self, mapping: dict[str, Any]) -> None:
+        self.mapping = mapping
+        self.itself = self
+
+    def __del__(self) -> None:
+        self.mapping.clear()
+        self.mapping.update((f"new {n}", [n]) for n in range(3))
+
+
+@pytest.mark.parametrize("options", [{}, {"sort_keys": True}])
+@pytest.mark.parametrize("threshold", range(1, 40))
+def test_the_collector_changes_what_is_encoded(threshold: int, options: dict[str, Any]) -> None:
+    """Nothing is asserted about the text: where the collector runs is the interpreter's affair."""
+    before = gc.get_threshold()
+    try:
+        for number in range(12):
+            mapping: dict[str, Any] = {f"{n} {number % 3}": [object()] for n in range(40, 0, -1)}
+            Meddler(mapping)
+            gc.set_threshold(threshold, 1, 1)
+            made = dumps(mapping, default=lambda value: None, **options)
+            gc.set_threshold(*before)
+            assert isinstance(json.loads(made), dict)
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_default_gives_what_is_being_encoded() -> None:

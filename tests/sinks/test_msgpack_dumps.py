@@ -53,6 +53,19 @@ def test_the_same_bytes_or_error(value: str) -> None:
             assert ours.calls == theirs.calls
 
 
+def test_bytes_that_say_they_are_others() -> None:
+    class Bytes(bytes):
+        def __bytes__(self) -> bytes:
+            return b"others"
+
+    class Array(bytearray):
+        def __bytes__(self) -> bytes:
+            return b"others"
+
+    for value in (Bytes(b"own"), Array(b"own"), [Bytes()], {"a": Array(b"x" * 300)}):
+        assert outcome(dumps, value) == outcome(msgpack.packb, value)
+
+
 @pytest.mark.parametrize("levels", [1000, 1023, 1024, 1025, 1026, 100_000])
 def test_depth(levels: int) -> None:
     value: Any = None

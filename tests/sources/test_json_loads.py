@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import sys
@@ -235,3 +236,26 @@ def test_the_text_is_let_go() -> None:
     kept = [loads(text) for _ in range(10)]
     assert sys.getrefcount(text) == before
     assert len(kept) == 10
+
+
+def test_an_array_cannot_change_while_it_is_decoded() -> None:
+    text = bytearray(b'{"a": "\xed\xa0\x80 and more"}' * 3)
+    told = []
+
+    def grow(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeDecodeError)
+        try:
+            text.extend(b"x" * 100_000)
+        except BufferError as refused:
+            told.append(refused)
+        return "?", error.end
+
+    pass_on = codecs.lookup_error("surrogatepass")
+    codecs.register_error("surrogatepass", grow)
+    try:
+        ours, first = outcome(loads, text), len(told)
+        theirs = outcome(json.loads, text)
+    finally:
+        codecs.register_error("surrogatepass", pass_on)
+    assert same(ours, theirs)
+    assert first

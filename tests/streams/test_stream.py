@@ -173,7 +173,9 @@ def test_wrong_arguments() -> None:
         althaia.stream(RowSchema(), 5)  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("options", [{"separators": (1, 2)}, {"separators": (",",)}, {"indent": 1.5}])
+@pytest.mark.parametrize(
+    "options", [{"separators": (1, 2)}, {"separators": (",",)}, {"indent": 1.5}]
+)
 def test_options_that_json_cannot_use(options: dict[str, Any]) -> None:
     with pytest.raises((TypeError, ValueError)) as expected:
         json.dumps([], **options)
