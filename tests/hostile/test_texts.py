@@ -21,7 +21,10 @@ def test_on_an_ordinary_stack(library: str) -> None:
     ours.check()
     theirs.check()
     for what, said in theirs.results.items():
-        if not what.endswith(" seconds"):
+        if what == "dump deep objects":
+            # Where the interpreter's limit is met decides how it is worded.
+            assert (ours.of(what)[:14], said[:14]) == ("RecursionError", "RecursionError")
+        elif not what.endswith(" seconds"):
             assert ours.of(what) == said, what
     deep = "MessagePackDecodeError: nested more than 1024 deep"
     assert ours.of("packed openings").startswith(deep)
@@ -39,5 +42,8 @@ def test_on_a_stack_of_128_kib() -> None:
     assert found.of("64 deep") == "ok"
     assert found.of("one text") == "ok"
     assert found.of("packed deep") == "ok" or found.of("packed deep").startswith("RecursionError")
-    for what in ("openings", "objects", "deep"):
+    for what in ("openings", "objects", "deep", "deep where text belongs", "deep unknown"):
         assert found.of(what).startswith("RecursionError")
+    for what in ("dump deep lists", "dump deep dicts", "dump deep objects"):
+        assert found.of(what).startswith("RecursionError")
+    assert found.of("dump one text") == "ok"

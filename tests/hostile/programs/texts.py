@@ -1,4 +1,4 @@
-"""Text that nobody means well with, loaded on a stack of a given size.
+"""Text that nobody means well with, loaded and dumped on a stack of a given size.
 
 ``python -m tests.hostile.programs.texts <library> <KiB of stack>``
 """
@@ -35,6 +35,13 @@ def packed(levels: int) -> bytes:
     return b"\x81\xa3raw" + b"\x91" * levels + b"\xc0"
 
 
+def nested(levels: int, key: str | None = None) -> Any:
+    value: Any = [] if key is None else {}
+    for _ in range(levels):
+        value = [value] if key is None else {key: value}
+    return value
+
+
 TEXTS: dict[str, Callable[[], Any]] = {
     "openings": lambda: Node().loads("[" * 10_000_000),
     "objects": lambda: Node().loads('{"raw":' * 1_000_000),
@@ -53,6 +60,18 @@ TEXTS: dict[str, Callable[[], Any]] = {
     ),
     "equal keys": lambda: Node().loads("{" + ",".join(['"name":"a"'] * 300_000) + "}"),
     "cut utf-8": lambda: Node().loads(b'{"name":"' + b"\xe6\x97\xa5" * 1000 + b"\xe6"),
+    "cut utf-16": lambda: Node().loads('{"name":"é"}'.encode("utf-16")[:-1]),
+    "overlong utf-8": lambda: Node().loads(b'{"name":"\xc0\xaf"}'),
+    "deep where text belongs": lambda: Node().loads('{"name":' + "[" * 100_000 + "]" * 100_000 + "}"),
+    "deep unknown": lambda: Node().loads(
+        '{"x":' + '{"a":' * 100_000 + "1" + "}" * 100_001, unknown="exclude"
+    ),
+    "dump deep lists": lambda: Node().dumps({"raw": nested(100_000)}),
+    "dump deep dicts": lambda: Node().dumps({"raw": nested(100_000, "a")}),
+    "dump deep objects": lambda: Node().dumps(nested(100_000, "child")),
+    "dump digits": lambda: Node().dumps({"raw": 10**1_000_000}),
+    "dump one text": lambda: Node().dumps({"name": "x" * 50_000_000}),
+    "dump escapes": lambda: Node().dumps({"raw": "é\n" * 5_000_000}),
     "packed openings": lambda: Packed().loads(b"\x91" * 10_000_000),
     "packed deep": lambda: Packed().loads(packed(1000)),
     "packed claims": lambda: Packed().loads(b"\x81\xa3raw\xdd\xff\xff\xff\xff"),
