@@ -62,7 +62,9 @@ TEXTS: dict[str, Callable[[], Any]] = {
     "cut utf-8": lambda: Node().loads(b'{"name":"' + b"\xe6\x97\xa5" * 1000 + b"\xe6"),
     "cut utf-16": lambda: Node().loads('{"name":"é"}'.encode("utf-16")[:-1]),
     "overlong utf-8": lambda: Node().loads(b'{"name":"\xc0\xaf"}'),
-    "deep where text belongs": lambda: Node().loads('{"name":' + "[" * 100_000 + "]" * 100_000 + "}"),
+    "deep where text belongs": lambda: Node().loads(
+        '{"name":' + "[" * 100_000 + "]" * 100_000 + "}"
+    ),
     "deep unknown": lambda: Node().loads(
         '{"x":' + '{"a":' * 100_000 + "1" + "}" * 100_001, unknown="exclude"
     ),
