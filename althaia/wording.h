@@ -103,4 +103,17 @@ althaia_too_few_to_unpack(Py_ssize_t expected, Py_ssize_t got)
                  expected, got);
 }
 
+/* Of a list or a tuple; since 3.14 it is said how many there are. */
+static void
+althaia_too_many_to_unpack(Py_ssize_t expected, Py_ssize_t got)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    PyErr_Format(PyExc_ValueError, "too many values to unpack (expected %zd, got %zd)",
+                 expected, got);
+#else
+    (void)got;
+    PyErr_Format(PyExc_ValueError, "too many values to unpack (expected %zd)", expected);
+#endif
+}
+
 #endif

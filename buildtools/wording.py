@@ -39,6 +39,11 @@ _UNPACKING = (
         r"\1althaia_too_few_to_unpack(\2, index);",
     ),
     (r"__Pyx_RaiseNeedMoreValuesError\((size|index)\);", r"althaia_too_few_to_unpack(2, \1);"),
+    (
+        r"(^ +if \(size > (\d+)\) )__Pyx_RaiseTooManyValuesError\(\2\);",
+        r"\1althaia_too_many_to_unpack(\2, size);",
+    ),
+    (r"__Pyx_RaiseTooManyValuesError\(index\);", r"althaia_too_many_to_unpack(index, size);"),
 )
 # Cython would call ``dict()``, which takes pairs as well.
 _UNPACKED_MAPPING = "__Pyx_PyObject_CallOneArg((PyObject*)&PyDict_Type, "
@@ -47,6 +52,8 @@ _ARGUMENTS_END = r"(?m)^  __pyx_L3_error:;$"
 _ASKED = r"ALTHAIA_WRONG_CALL\(\);"
 _UNPACKED = r"Py_ssize_t index = -1;|__Pyx_unpack_tuple2_generic\([^;{]*\{"
 _TOO_FEW = r"__Pyx_RaiseNeedMoreValuesError\((?!Py_ssize_t)"
+# Where an iterator has ended, only that there are more is known.
+_TOO_MANY = r"__Pyx_RaiseTooManyValuesError\((?!Py_ssize_t|expected)"
 # Cython's words and the interpreter's.
 _MESSAGES = {
     "raise: exception class must be a subclass of BaseException": (
@@ -77,6 +84,7 @@ def worded(source: str, name: str) -> str:
     ):
         _check(name, what, len(re.findall(there, text)), len(re.findall(reached, text)))
     _check(name, "unpackings without enough values", len(re.findall(_TOO_FEW, text)), 0)
+    _check(name, "unpackings of too many values", len(re.findall(_TOO_MANY, text)), 0)
     include = f'{_PYTHON_HEADER}#include "{HEADER.as_posix()}"\n'
     return text.replace(_PYTHON_HEADER, include, 1)
 

@@ -94,6 +94,18 @@ def test_the_expected_number_is_found() -> None:
         assert f"althaia_too_few_to_unpack{call};" in text
 
 
+def test_too_many_are_counted() -> None:
+    sequence = "        if (size > 3) __Pyx_RaiseTooManyValuesError(3);\n"
+    pair = "        __Pyx_RaiseTooManyValuesError(index);\n"
+    iterator = "        __Pyx_RaiseTooManyValuesError(expected);\n"
+    text = worded(sequence + pair + iterator, "x.c")
+    assert "if (size > 3) althaia_too_many_to_unpack(3, size);" in text
+    assert "althaia_too_many_to_unpack(index, size);" in text
+    assert iterator in text
+    with pytest.raises(BuildError, match="1 unpackings of too many values"):
+        worded(sequence.replace("size > 3", "size >= 4"), "x.c")
+
+
 @pytest.mark.skipif(is_pure(os.environ), reason="a pure build has no C sources")
 def test_no_function_of_upstream_is_left_out(layout: Layout) -> None:
     """Counted in Python, found in C; a function that takes ``*args`` alone has no such place."""
