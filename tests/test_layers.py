@@ -38,7 +38,7 @@ PLANS: list[set[str]] = [
     {"checks", "dump"},
     {"load_step"},
     {"load"},
-    {"analyse", "analyse_class", "strict"},
+    {"analyse", "analyse_class", "formats", "strict"},
     {"kinds"},
     {"engine"},
     {"explain"},

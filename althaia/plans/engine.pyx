@@ -56,7 +56,8 @@ cdef object DECLINED = seam.DECLINED
 cdef object JSON_DUMPS = _standard.DUMPS
 cdef object OWN_JSON_DUMPS = _json.dumps
 cdef object OWN_MSGPACK_DUMPS = _msgpack.dumps
-cdef int LARGE = 8
+# What building costs, in objects that upstream's compiled code dumps.
+cdef int LARGE = 24
 cdef int LONGEST_WAIT = 1024
 # One call asks twice where it declines: Schema.dump and the Schema._serialize it goes on to.
 cdef int FIRST_WAIT = 3
@@ -244,6 +245,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
     """
     cdef InstanceDict state = plan_holder(schema)
     cdef object model
+    cdef bint first
     if state is None:
         return None
     if state.prototype is not None:
@@ -251,8 +253,11 @@ cdef Plan find_anew(object schema, int direction, bint large):
         if prototype is not None:
             return find_own(prototype, direction, large)
     drop_published(schema, state, direction)
+    first = state.waits[direction] == 0 and state.drops[direction] == 0
     if not is_due(state, direction):
-        model = model_of(schema, state, direction) if share_at_once or not at_once else None
+        model = None
+        if share_at_once or not at_once:
+            model = model_of(schema, state, direction, first)
         if model is not None:
             return find_own(model, direction, large)
         if not large and not at_once:
@@ -335,7 +340,18 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
     cdef Plan plan = valid_plan(schema, direction)
     if plan is None:
         plan = find_anew(schema, direction, is_large(obj, many))
+        if plan is None and is_plainly_true(many):
+            count_once(schema, direction, obj)
     return None if plan is None or plan.declined else plan
+
+
+cdef int count_once(object schema, int direction, object obj) except -1:
+    """Make one use of a collection that upstream goes through: it asks again for each item."""
+    cdef InstanceDict state = plan_holder(schema)
+    if state is not None and state.waits[direction] > 0:
+        if type(obj) is list or type(obj) is tuple:
+            state.waits[direction] += <int>min(len(obj), LARGE)
+    return 0
 
 
 def dump(schema, obj, many):

@@ -10,4 +10,4 @@ cdef class Model:
     cdef int uses
 
 
-cdef object model_of(object schema, InstanceDict state, int direction)
+cdef object model_of(object schema, InstanceDict state, int direction, bint first)

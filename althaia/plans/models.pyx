@@ -65,8 +65,11 @@ cdef class Model:
     """A copy of an instance, and how many have asked for it before it was made."""
 
 
-cdef object model_of(object schema, InstanceDict state, int direction):
-    """The model whose plan stands for a schema in this call, None where there is none."""
+cdef object model_of(object schema, InstanceDict state, int direction, bint first):
+    """The model whose plan stands for a schema in this call, None where there is none.
+
+    ``first`` says that the instance has not asked before: others are needed for a model.
+    """
     cdef Model model
     cdef dict own
     cdef object table
@@ -82,6 +85,8 @@ cdef object model_of(object schema, InstanceDict state, int direction):
     if model.guard is not None and not model.guard.holds(schema, NOTHING):
         model.schema = model.guard = None
     if model.schema is None:
+        if not first:
+            return None
         model.uses += 1
         if model.uses < FIRST_MODEL and not at_once or model.uses > MOST_ATTEMPTS:
             return None

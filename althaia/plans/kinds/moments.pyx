@@ -22,6 +22,12 @@ from althaia.plans.load_step cimport LoadFrame, LoadStep
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
 from althaia.plans.guards import ABSENT
+from althaia.plans.formats import (
+    dump_by_format,
+    dump_by_function,
+    load_by_format,
+    load_by_function,
+)
 from althaia.plans.upstream import definers
 
 cdef extern from "althaia/plans/kinds/moments.h":
@@ -223,13 +229,15 @@ def dump_moment(analysis, field, place):
     chosen = chosen_format(analysis, field)
     function = analysis.watch_entry(functions, chosen)
     if function is ABSENT:
-        return DumpStrftime(field, format=chosen, **place)
+        step = dump_by_format(field, place, chosen)
+        return DumpStrftime(field, format=chosen, **place) if step is None else step
     for iso, step in ISO_STEPS.items():
         if function is iso:
             return step(field, **place)
     if type(function) not in PLAIN_CALLABLES:
         raise Opaque(f"the function for format {chosen!r} is a {type(function).__qualname__}")
-    return DumpByFunction(field, function=function, **place)
+    step = dump_by_function(analysis, field, place, function)
+    return DumpByFunction(field, function=function, **place) if step is None else step
 
 
 # Always true: upstream tests a formatting function before it calls it.
@@ -266,8 +274,15 @@ def parse_function(analysis, field):
 
 
 def load_moment(analysis, field, place):
+    functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
+    chosen = chosen_format(analysis, field)
+    if type(functions) is dict and analysis.watch_entry(functions, chosen) is ABSENT:
+        step = load_by_format(analysis, field, place, chosen)
+        if step is not None:
+            return step
     parse = parse_function(analysis, field)
-    return LoadMoment(field, parse=parse, **place)
+    step = load_by_function(analysis, field, place, parse)
+    return LoadMoment(field, parse=parse, **place) if step is None else step
 
 
 def load_naive(analysis, field, place):

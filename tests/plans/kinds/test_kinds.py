@@ -62,7 +62,7 @@ DUMPED = """\
 <as it is: truth -> 'truth'>
 <datetime, ISO: moment -> 'moment'>
 <datetime, ISO: aware -> 'aware'>
-<strftime: day -> 'day'>
+<strftime, plain: day -> 'day'>
 <timedelta: span -> 'span'>
 <UUID: uuid -> 'uuid'>
 <IP address: ip -> 'ip'>
@@ -85,7 +85,7 @@ LOADED = """\
 <bool: 'truth' -> 'truth'>
 <date or time: 'moment' -> 'moment'>
 <datetime of known awareness: 'aware' -> 'aware'>
-<field's own _deserialize: 'day' -> 'day'>
+<strptime, plain: 'day' -> 'day'>
 <timedelta: 'span' -> 'span'>
 <UUID: 'uuid' -> 'uuid'>
 <field's own _deserialize: 'ip' -> 'ip'>

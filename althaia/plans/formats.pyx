@@ -1,0 +1,258 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Dates and times in other forms than ISO: RFC 5322, formats of ``strftime``, timestamps.
+
+The plain case is written and read here; everything else by the functions that upstream calls.
+"""
+
+import datetime as dt
+import email.utils
+from types import FunctionType
+
+cimport cython
+from cpython.datetime cimport (
+    PyDate_CheckExact,
+    PyDateTime_CheckExact,
+    PyTime_CheckExact,
+    date_day,
+    date_month,
+    date_new,
+    date_year,
+    datetime_day,
+    datetime_hour,
+    datetime_microsecond,
+    datetime_minute,
+    datetime_month,
+    datetime_new,
+    datetime_second,
+    datetime_year,
+    import_datetime,
+    time_hour,
+    time_microsecond,
+    time_minute,
+    time_new,
+    time_second,
+)
+
+from althaia import seam
+from althaia.plans.dump cimport LONGEST_TEXT, DumpFrame, DumpStep, FixedText
+from althaia.plans.load_step cimport LoadFrame, LoadStep
+
+from althaia.plans.analysis import Opaque
+from althaia.plans.guards import ABSENT
+
+cdef extern from "althaia/plans/formats.h":
+    ctypedef struct althaia_moment:
+        int year, month, day, hour, minute, second, microsecond
+
+    bint althaia_is_plain_format(object format)
+    Py_ssize_t althaia_spell_rfc(object value, char* at)
+    Py_ssize_t althaia_spell_format(
+        const althaia_moment* moment, object format, char* at, Py_ssize_t room
+    )
+    bint althaia_read_format(object text, object format, althaia_moment* moment)
+    bint althaia_read_rfc(object text, althaia_moment* moment, int* zone, bint* naive)
+    bint althaia_timestamp(object value, double* number)
+
+import_datetime()
+
+cdef object timedelta = dt.timedelta
+cdef object timezone = dt.timezone
+cdef object utc = dt.timezone.utc
+format_datetime = email.utils.format_datetime
+parsedate_to_datetime = email.utils.parsedate_to_datetime
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpRfc(FixedText):
+    kind = "datetime, RFC"
+
+    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+        return althaia_spell_rfc(value, at) if PyDateTime_CheckExact(value) else 0
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpFormat(FixedText):
+    """A format of ``strftime`` that means the same everywhere; years of four digits."""
+
+    kind = "strftime, plain"
+    cdef str format
+
+    def __init__(self, field, *, str format, **place):
+        FixedText.__init__(self, field, **place)
+        self.format = format
+
+    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+        cdef althaia_moment moment
+        if PyDateTime_CheckExact(value):
+            moment.year, moment.month = datetime_year(value), datetime_month(value)
+            moment.day, moment.hour = datetime_day(value), datetime_hour(value)
+            moment.minute, moment.second = datetime_minute(value), datetime_second(value)
+            moment.microsecond = datetime_microsecond(value)
+        elif PyDate_CheckExact(value):
+            moment.year, moment.month = date_year(value), date_month(value)
+            moment.day, moment.hour, moment.minute = date_day(value), 0, 0
+            moment.second, moment.microsecond = 0, 0
+        elif PyTime_CheckExact(value):
+            moment.year, moment.month, moment.day = 1900, 1, 1
+            moment.hour, moment.minute = time_hour(value), time_minute(value)
+            moment.second, moment.microsecond = time_second(value), time_microsecond(value)
+        else:
+            return 0
+        # Of fewer digits each C library makes what it likes.
+        if moment.year < 1000:
+            return 0
+        return althaia_spell_format(&moment, self.format, at, LONGEST_TEXT)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpTimestamp(DumpStep):
+    """Seconds or milliseconds since 1970."""
+
+    kind = "timestamp"
+    cdef object function
+    cdef bint milliseconds
+
+    def __init__(self, field, *, function, bint milliseconds, **place):
+        DumpStep.__init__(self, field, **place)
+        self.function = function
+        self.milliseconds = milliseconds
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef double number
+        if value is None:
+            return None
+        if PyDateTime_CheckExact(value) and althaia_timestamp(value, &number):
+            return number * 1000 if self.milliseconds else number
+        return self.function(value)
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadRfc(LoadStep):
+    kind = "datetime, RFC"
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef althaia_moment moment
+        cdef int zone
+        cdef bint naive
+        cdef object where
+        if type(value) is str and althaia_read_rfc(value, &moment, &zone, &naive):
+            if naive:
+                where = None
+            else:
+                where = utc if zone == 0 else timezone(timedelta(minutes=zone))
+            return datetime_new(
+                moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
+                0, where,
+            )
+        return self.own(value, data, frame)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadFormat(LoadStep):
+    """What ``strptime`` reads of a plain format."""
+
+    kind = "strptime, plain"
+    cdef str format
+    cdef str made
+
+    def __init__(self, field, *, str format, str made, **place):
+        LoadStep.__init__(self, field, **place)
+        self.format = format
+        self.made = made
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef althaia_moment at
+        if type(value) is not str or not althaia_read_format(value, self.format, &at):
+            return self.own(value, data, frame)
+        if self.made == "date":
+            return date_new(at.year, at.month, at.day)
+        if self.made == "time":
+            return time_new(at.hour, at.minute, at.second, at.microsecond, None)
+        return datetime_new(
+            at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, None
+        )
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def dump_by_function(analysis, field, place, function):
+    """The step for a formatting function that is done here, None for every other."""
+    if function is format_datetime:
+        check_email(analysis, "_format_timetuple_and_zone")
+        return DumpRfc(field, **place)
+    defined = seam.defined["utils"]
+    if function is defined["timestamp"] or function is defined["timestamp_ms"]:
+        analysis.field_function("utils", "timestamp", "timestamp_ms", "is_aware", "dt")
+        if analysis.watch_entry(vars(dt), "UTC") is utc:
+            milliseconds = function is defined["timestamp_ms"]
+            return DumpTimestamp(field, function=function, milliseconds=milliseconds, **place)
+    return None
+
+
+def dump_by_format(field, place, chosen):
+    """The step for a format of ``strftime`` that is done here, None for every other."""
+    return DumpFormat(field, format=chosen, **place) if althaia_is_plain_format(chosen) else None
+
+
+def load_by_function(analysis, field, place, function):
+    """The step for a parsing function that is done here, None for every other."""
+    if function is not parsedate_to_datetime:
+        return None
+    check_email(analysis, "_parsedate_tz", "datetime")
+    for name in ("datetime", "timezone", "timedelta"):
+        if analysis.watch_entry(vars(dt), name) is not TEMPORAL[name]:
+            raise Opaque(f"datetime.{name} is replaced")
+    return LoadRfc(field, **place)
+
+
+TEMPORAL = {name: vars(dt)[name] for name in ("datetime", "date", "time", "timezone", "timedelta")}
+EMAIL = {
+    name: vars(email.utils).get(name, ABSENT)
+    for name in ("_format_timetuple_and_zone", "_parsedate_tz", "datetime")
+}
+OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
+# What datetime.strptime calls, by version of Python.
+PARSERS = ("_strptime", "_strptime_datetime", "_strptime_datetime_datetime")
+
+
+def check_email(analysis, *names):
+    """Make sure that what a function of email.utils goes on to is the standard library's."""
+    for name in names:
+        if analysis.watch_entry(vars(email.utils), name) is not EMAIL[name]:
+            raise Opaque(f"email.utils.{name} is replaced")
+
+
+def load_by_format(analysis, field, place, chosen):
+    """The step for a format of ``strptime`` that is done here, None for every other."""
+    # Without a year newer Pythons warn.
+    if "%Y" not in chosen or not althaia_is_plain_format(chosen):
+        return None
+    made = analysis.field_value(field, "OBJ_TYPE")
+    owner = OWNERS.get(made) if type(made) is str else None
+    if owner is None:
+        return None
+    analysis.field_method(field, "_make_object_from_format", analysis.upstream.fields[owner])
+    analysis.field_function("fields", "dt")
+    for name in ("datetime", made):
+        if analysis.watch_entry(vars(dt), name) is not TEMPORAL[name]:
+            raise Opaque(f"datetime.{name} is replaced")
+    import _strptime
+    for name in PARSERS:
+        found = analysis.watch_entry(vars(_strptime), name)
+        if found is not ABSENT and not (
+            type(found) is FunctionType and found.__module__ == "_strptime"
+        ):
+            raise Opaque(f"_strptime.{name} is replaced")
+    return LoadFormat(field, format=chosen, made=made, **place)

@@ -1,0 +1,179 @@
+"""Dates and times in other forms than ISO: the plain case is written and read by the plans."""
+
+from __future__ import annotations
+
+import datetime as dt
+import email.utils
+import sys
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+
+ZONES = [
+    None,
+    dt.UTC,
+    dt.timezone(dt.timedelta(hours=5, minutes=30)),
+    dt.timezone(-dt.timedelta(minutes=1)),
+    dt.timezone(dt.timedelta(seconds=1)),
+    dt.timezone(dt.timedelta(0), "Zulu"),
+]
+
+
+class Later(dt.datetime):
+    """A datetime with a mind of its own."""
+
+    def strftime(self, format: str) -> str:
+        return f"later {super().strftime(format)}"
+
+    def timetuple(self) -> Any:
+        return super().replace(year=self.year + 1).timetuple()
+
+    def timestamp(self) -> float:
+        return 1.5
+
+
+MOMENTS = [
+    moment.replace(tzinfo=zone)
+    for moment in (
+        dt.datetime(1, 1, 1),
+        dt.datetime(99, 12, 31),
+        dt.datetime(999, 12, 31, 23, 59, 59, 999_999),
+        dt.datetime(1000, 1, 1),
+        dt.datetime(1799, 12, 31, 23, 59, 59, 999_999),
+        dt.datetime(1800, 1, 1, 0, 0, 0, 1),
+        dt.datetime(1900, 2, 28),
+        dt.datetime(1969, 12, 31, 23, 59, 59, 999_999),
+        dt.datetime(1970, 1, 1),
+        dt.datetime(2000, 2, 29, 12),
+        dt.datetime(2024, 2, 29, 8, 15, 30, 123_456),
+        dt.datetime(2200, 12, 31, 23, 59, 59, 999_999),
+        dt.datetime(2201, 3, 1, 0, 0, 0, 7),
+        dt.datetime(9999, 12, 31, 23, 59, 59, 999_999),
+        Later(2024, 2, 29, 8),
+    )
+    for zone in ZONES
+]
+OTHERS = [None, "2024-02-29", 5, dt.date(2024, 2, 29), dt.date(999, 1, 1), dt.time(8, 15, 30, 5)]
+FORMATS = [
+    "rfc", "rfc822", "timestamp", "timestamp_ms",
+    "%Y-%m-%d", "%Y%m%d%H%M%S", "%d.%m.%Y %H:%M", "%Y-%m-%dT%H:%M:%S.%fZ", "%H:%M:%S", "%H%M%f",
+    "%Y", "%f", "%y-%m-%d", "%d %b %Y", "%Y %Y", "%Y%%", "%", "%Y-%", "", "%Y\N{BULLET}%m",
+    "%Y  %m",
+    "%Y-%m-%d" * 12, "%-d.%m.%Y", "%d/%m/%Y", "Y%Y", "%Y\n", "%Y-%m-%d %z", "%_d %Y",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["DateTime", "Date", "Time", "NaiveDateTime", "AwareDateTime"])
+@pytest.mark.parametrize("format_", FORMATS)
+@scenario
+def test_dump(ma, log, kind, format_):
+    schema = ma.Schema.from_dict({"at": getattr(ma.fields, kind)(format=format_)})()
+    for value in MOMENTS + OTHERS:
+        log(repr(value), log.attempt(schema.dump, {"at": value}))
+
+
+TEXTS = [
+    "Thu, 29 Feb 2024 08:15:30 +0000", "Thu, 29 Feb 2024 08:15:30 -0000",
+    "Thu, 29 Feb 2024 08:15:30 +0530", "Thu, 29 Feb 2024 08:15:30 -0001",
+    "Thu, 29 Feb 2024 08:15:30 +2359", "Thu, 29 Feb 2024 08:15:30 +2459",
+    "Thu, 29 Feb 2024 08:15:30 +0099", "Thu, 29 Feb 2023 08:15:30 +0000",
+    "Mon, 29 Feb 2024 08:15:30 +0000", "Xyz, 29 Feb 2024 08:15:30 +0000",
+    "thu, 29 feb 2024 08:15:30 +0000", "Thu, 29 Fex 2024 08:15:30 +0000",
+    "Thu, 29 Feb 0099 08:15:30 +0000", "Thu, 29 Feb 0068 08:15:30 +0000",
+    "Thu, 29 Feb 0100 08:15:30 +0000", "Thu, 28 Feb 0100 08:15:30 +0000",
+    "Thu, 29 Feb 2024 24:15:30 +0000", "Thu, 29 Feb 2024 08:60:30 +0000",
+    "Thu, 29 Feb 2024 08:15:60 +0000", "Thu, 00 Feb 2024 08:15:30 +0000",
+    "Thu, 29 Feb 2024 08:15:30 GMT", "Thu, 29 Feb 2024 08:15:30  +0000",
+    "29 Feb 2024 08:15:30 +0000", "Thu, 29 Feb 2024 08:15:30 +00000",
+    "Thu,  9 Feb 2024 08:15:30 +0000",
+    "Thu, 29 Feb 2024 08:15:30 +\N{ARABIC-INDIC DIGIT ONE}000", "Thu, 1_ Feb 2024 08:15:30 +0000",
+    "2024-02-29", "2023-02-29", "2024-2-9", "2024-02-29 ", " 2024-02-29", "0000-01-01",
+    "0001-01-01",
+    "20240229081530", "2024022908153", "20240230081530", "29.02.2024 08:15", "29.02.2024  08:15",
+    "29.02.2024\t08:15", "2024-02-29T08:15:30.123456Z", "2024-02-29T08:15:30.123Z",
+    "2024-02-29t08:15:30.123456z", "2024-02-29T08:15:61.000000Z", "2024-02-29T08:15:60.000000Z",
+    "2024", "99", "\N{ARABIC-INDIC DIGIT TWO}024", "29/02/2024", "29/13/2024", "Y2024", "y2024",
+    "1709194530", "0", "", "08:15:30", "nan",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("kind", ["DateTime", "Date", "Time", "NaiveDateTime", "AwareDateTime"])
+@pytest.mark.parametrize("format_", FORMATS)
+@scenario
+def test_load(ma, log, kind, format_):
+    schema = ma.Schema.from_dict({"at": getattr(ma.fields, kind)(format=format_)})()
+    for value in (*TEXTS, None, 5, 1.5, True, b"2024-02-29", dt.datetime(2024, 2, 29)):
+        log(value, log.attempt(schema.load, {"at": value}))
+
+
+def kept(original: Any, log: Any) -> Any:
+    return lambda *args: (log("called", len(args)), original(*args))[1]
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (email.utils, "format_datetime"),
+        (email.utils, "_format_timetuple_and_zone"),
+        (email.utils, "parsedate_to_datetime"),
+        (email.utils, "_parsedate_tz"),
+        ("_strptime", "_strptime"),
+        ("utils", "timestamp"),
+        ("utils", "timestamp_ms"),
+        ("utils", "is_aware"),
+    ],
+    ids=str,
+)
+@scenario
+def test_what_they_rest_on_is_patched(ma, log, module, name):
+    schemas = [
+        ma.Schema.from_dict({"at": ma.fields.DateTime(format=format_)})()
+        for format_ in ("rfc", "timestamp", "timestamp_ms", "%Y-%m-%d")
+    ]
+
+    def use() -> None:
+        for schema in schemas:
+            log(log.attempt(schema.dump, {"at": dt.datetime(2024, 2, 29)}))
+            for text in ("Thu, 29 Feb 2024 08:15:30 +0000", "2024-02-29"):
+                log(log.attempt(schema.load, {"at": text}))
+
+    use()
+    if module == "_strptime":
+        module = sys.modules["_strptime"]
+    elif isinstance(module, str):
+        module = sys.modules[f"{ma.Schema.__module__.removesuffix('.schema')}.utils"]
+    log.patch(module, name, kept(getattr(module, name), log))
+    use()
+
+
+@pytest.mark.parametrize("where", ["instance", "class"])
+@scenario
+def test_own_ways_to_make_an_object(ma, log, where):
+    def own(value: Any, data_format: str) -> Any:
+        log("made", value, data_format)
+        return value
+
+    cls = type("Own", (ma.fields.DateTime,), {})
+    if where == "class":
+        cls._make_object_from_format = staticmethod(own)
+    field = cls(format="%Y-%m-%d")
+    if where == "instance":
+        field._make_object_from_format = own
+    schema = ma.Schema.from_dict({"at": field})()
+    return [schema.load({"at": "2024-02-29"}) for _ in range(3)]
+
+
+@scenario
+def test_own_tables_of_functions(ma, log):
+    schema = ma.Schema.from_dict({"at": ma.fields.DateTime(format="%Y-%m-%d")})()
+    log(schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))
+    functions = dict(ma.fields.DateTime.SERIALIZATION_FUNCS)
+    log.patch(ma.fields.DateTime, "SERIALIZATION_FUNCS", functions)
+    functions["%Y-%m-%d"] = lambda value: "own"
+    parsers = dict(ma.fields.DateTime.DESERIALIZATION_FUNCS)
+    log.patch(ma.fields.DateTime, "DESERIALIZATION_FUNCS", parsers)
+    parsers["%Y-%m-%d"] = lambda value: "own"
+    log(schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))
