@@ -28,11 +28,12 @@ help:
 	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
 	@echo "make bench-service   a shop on real servers, patched and not; needs PostgreSQL"
 	@echo "make bench-many      large files checked, on one core and many"
+	@echo "make bench-wire      messages and stored entities as JSON, MessagePack, XML"
 	@echo "make sanitize        the tests under the address and undefined-behaviour sanitizers"
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many sanitize clean
+.PHONY: help demo test test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire sanitize clean
 
 demo: build
 	$(BIN)/python -m demo $(DEMO_ARGS)
@@ -115,6 +116,10 @@ bench-many: $(VENV)/.service-$(INTERPRETER) build
 $(VENV)/.service-$(INTERPRETER): $(READY)
 	$(BIN)/python $(PIP) install --editable ".[service,many]"
 	touch $@
+
+# Messages, stored entities, exports; writes their section of docs/performance.md.
+bench-wire: build
+	$(BIN)/python -m benchmarks.wire --save $(BENCH_ARGS)
 
 sanitize: $(READY)
 	$(BIN)/python -m buildtools sanitize

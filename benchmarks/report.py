@@ -21,6 +21,7 @@ TABLES = {
     "dump": "Dumping",
     "load": "Loading",
     "instance": "A schema for each call",
+    "text": "JSON text",
 }
 CHARTED = {
     "dump": ("quotes-1000", "children-100", "flat-objects", "orders", "small", "flat-orm"),

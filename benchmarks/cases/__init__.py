@@ -38,7 +38,7 @@ CASES = by_name(case for family in FAMILIES for case in family.cases())
 
 def rows() -> list[Case]:
     """The cases the speed tables have a row for, in the tables' order."""
-    tables = ("dump", "load", "instance")
+    tables = ("dump", "load", "instance", "text")
     return sorted(
         (case for case in CASES.values() if case.goal is not None),
         key=lambda case: tables.index(case.goal.table) if case.goal else 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,11 @@ def dump_work(schema: Any, source: Any) -> Work:
 
 def dumps_work(schema: Any, source: Any, **options: Any) -> Work:
     return lambda: schema.dumps(source, **options)
+
+
+def loads_work(schema: Any, records: Any) -> Work:
+    text = json.dumps(records)
+    return lambda: schema.loads(text)
 
 
 def load_work(ma: Marshmallow, schema: Any, records: Any) -> Work:

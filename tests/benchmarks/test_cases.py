@@ -59,6 +59,15 @@ REACH = {
     "new-dump-sqla-nested": 6,
     "new-load-sqla-nested": 5,
     "from-dict": 4,
+    "dumps-quotes": 9,
+    "dumps-flat": 14,
+    "dumps-orders": 13,
+    "dumps-small": 7,
+    "encode-flat": 3,
+    "loads-quotes": 16,
+    "loads-flat": 14,
+    "loads-orders": 20,
+    "loads-small": 7,
 }
 
 
