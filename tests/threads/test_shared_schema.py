@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import faulthandler
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +14,9 @@ import pytest
 from althaia import marshmallow as ma
 
 THREADS = 8
+LONGEST = 300
+"""Seconds after which threads hang. On a busy machine those without a GIL take long: whoever holds
+a lock may be waiting for a core."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,9 +46,12 @@ def run(work: Callable[[int], None], threads: int = THREADS) -> None:
     pool = [threading.Thread(target=each, args=(number,), daemon=True) for number in range(threads)]
     for thread in pool:
         thread.start()
+    until = time.monotonic() + LONGEST
     for thread in pool:
-        thread.join(60)
-    assert not any(thread.is_alive() for thread in pool)
+        thread.join(max(0.0, until - time.monotonic()))
+    if any(thread.is_alive() for thread in pool):
+        faulthandler.dump_traceback(all_threads=True)
+        raise AssertionError(f"after {LONGEST} seconds there are threads that have not ended")
     if errors:
         raise AssertionError(f"{len(errors)} of {threads} threads failed") from errors[0]
 

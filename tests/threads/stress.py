@@ -1,0 +1,372 @@
+"""Many threads with the same schemas, for as long as one likes.
+
+In each round all threads meet at a barrier with schemas that nobody has used yet. They dump, load,
+write and read text with the same ones, look into them, and change them. Whatever has one right
+answer is compared with it; where another thread may have changed something, with all answers that
+are right before or after::
+
+    python -X faulthandler -m tests.threads.stress --seconds 300
+    python -X faulthandler -m tests.threads.stress --library marshmallow    # upstream, to compare
+
+A report of what was done is printed at the end. The exit code is 1 where an answer was wrong, or an
+exception came that has no place there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import faulthandler
+import importlib
+import json
+import random
+import sys
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from althaia import json as althaia_json
+from althaia import msgpack as althaia_msgpack
+
+PLAIN = {"number": 7, "text": "x", "real": 1.5, "items": [1, 2, 3], "inner": {"a": 2}}
+ROWS = [{**PLAIN, "number": i, "text": str(i)} for i in range(12)]
+WRONG = {**PLAIN, "number": "no number", "inner": {"a": "none", "b": 1}}
+MESSAGES = {
+    "number": ["Not a valid integer."],
+    "inner": {"a": ["Not a valid integer."], "b": ["Unknown field."]},
+}
+KEYS = ("k0", "k1", "k2")
+LONGEST = 300
+"""Seconds after which a round that has not ended is a hang."""
+
+
+class Point:
+    """An object with attributes, one of them computed."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.text = str(number)
+        self.items = [1, 2, 3]
+        self.inner = {"a": 2}
+
+    @property
+    def real(self) -> float:
+        return 1.5
+
+
+class World:
+    """Schemas of one round, shared by all threads and used by none of them so far.
+
+    :param ma: marshmallow, or ours.
+    """
+
+    def __init__(self, ma: Any, turn: int) -> None:
+        self.ma = ma
+
+        class Inner(ma.Schema):
+            a = ma.fields.Integer()
+
+        class Outer(ma.Schema):
+            number = ma.fields.Integer()
+            text = ma.fields.String()
+            real = ma.fields.Float()
+            items = ma.fields.List(ma.fields.Integer())
+            inner = ma.fields.Nested(Inner)
+
+        class Hooked(Outer):
+            @ma.post_load
+            def keep(self, data: Any, **kwargs: Any) -> Any:
+                return data
+
+            @ma.pre_dump
+            def same(self, data: Any, **kwargs: Any) -> Any:
+                return data
+
+        class Packed(Outer):
+            class Meta:
+                render_module = althaia_msgpack
+
+        class Keyed(ma.Schema):
+            number = ma.fields.Integer(data_key=KEYS[0])
+
+        class Own(ma.fields.Integer):
+            pass
+
+        class Patched(ma.Schema):
+            number = Own()
+
+        self.outer_class, self.keyed_class, self.own_field = Outer, Keyed, Own
+        self.outer, self.hooked, self.packed = Outer(), Hooked(), Packed()
+        self.some = Outer(only=("number", "inner.a"))
+        self.keyed, self.patched = Keyed(), Patched()
+        self.growing: list[Any] = [1, 2]
+        self.turn = turn
+
+
+Job = Callable[[World, random.Random], None]
+
+
+def expect(found: Any, *allowed: Any) -> None:
+    """:raises AssertionError: what was found is none of what is allowed."""
+    if found not in allowed:
+        raise AssertionError(f"{found!r} is none of {allowed!r}"[:1000])
+
+
+def dump_one(world: World, chance: random.Random) -> None:
+    expect(world.outer.dump(PLAIN), PLAIN)
+    expect(world.hooked.dump(Point(7)), {**PLAIN, "text": "7"})
+
+
+def dump_many(world: World, chance: random.Random) -> None:
+    schema = chance.choice((world.outer, world.hooked, world.packed))
+    expect(schema.dump(ROWS, many=True), ROWS)
+    expect(schema.dump([Point(i) for i in range(12)], many=True), ROWS)
+
+
+def load_one(world: World, chance: random.Random) -> None:
+    expect(world.outer.load(PLAIN), PLAIN)
+    expect(world.some.load({"number": "3", "inner": {"a": "4"}}), {"number": 3, "inner": {"a": 4}})
+
+
+def load_many(world: World, chance: random.Random) -> None:
+    expect(chance.choice((world.outer, world.hooked)).load(ROWS, many=True), ROWS)
+
+
+def refuse(world: World, chance: random.Random) -> None:
+    mine = {**WRONG, "text": str(chance.random())}
+    try:
+        world.outer.load(mine)
+    except world.ma.ValidationError as error:
+        expect(error.messages, MESSAGES)
+        expect(error.data, mine)
+        expect(error.valid_data["text"], mine["text"])
+    else:
+        raise AssertionError("an invalid input was loaded")
+
+
+def text(world: World, chance: random.Random) -> None:
+    schema = chance.choice((world.outer, world.hooked))
+    options: dict[str, Any] = chance.choice(
+        ({}, {"sort_keys": True}, {"indent": 1}, {"separators": (",", ":")}, {"default": str})
+    )
+    expect(schema.dumps(ROWS, many=True, **options), json.dumps(ROWS, **options))
+    expect(schema.loads(json.dumps(ROWS), many=True), ROWS)
+    expect(althaia_json.loads(althaia_json.dumps(ROWS, **options)), ROWS)
+
+
+def packed(world: World, chance: random.Random) -> None:
+    expect(world.packed.dumps(ROWS, many=True), althaia_msgpack.dumps(ROWS))
+    expect(world.packed.loads(althaia_msgpack.dumps(PLAIN)), PLAIN)
+    # One plan writes both forms.
+    expect(
+        world.packed.dumps(PLAIN) == althaia_msgpack.dumps(PLAIN)
+        and world.outer.dumps(PLAIN) == json.dumps(PLAIN),
+        True,
+    )
+
+
+def look_into(world: World, chance: random.Random) -> None:
+    schema = chance.choice((world.outer, world.some, world.hooked))
+    expect(schema.fields["number"].parent is schema, True)
+    expect(schema.many, False)
+    expect(schema.only is None or set(schema.only) == {"number", "inner"}, True)
+    expect(bool(schema.error_messages["unknown"]), True)
+    expect(next(iter(vars(schema)["dump_fields"])) in ("number", "inner"), True)
+
+
+def new_instance(world: World, chance: random.Random) -> None:
+    schema = world.outer_class(only=chance.choice((("number",), ("number", "text"))))
+    expect(schema.dump({"number": "5"}), {"number": 5})
+    if chance.random() < 0.5:
+        expect(schema.fields["number"].parent is schema, True)
+        schema.fields["number"].data_key = "other"
+        expect(schema.dump({"number": "5"}), {"other": 5})
+
+
+def copies(world: World, chance: random.Random) -> None:
+    # Not one that gets attributes: copying its dictionary is an error then.
+    twin = chance.choice((copy.copy, copy.deepcopy))(world.hooked)
+    expect(twin.dump(PLAIN), PLAIN)
+
+
+def set_attributes(world: World, chance: random.Random) -> None:
+    name = f"mark{threading.get_ident()}"
+    setattr(world.outer, name, name)
+    expect(getattr(world.outer, name), name)
+
+
+def change_key(world: World, chance: random.Random) -> None:
+    world.keyed.fields["number"].data_key = chance.choice(KEYS)
+
+
+def use_key(world: World, chance: random.Random) -> None:
+    allowed = [{key: 1} for key in KEYS]
+    expect(world.keyed.dump({"number": "1"}), *allowed)
+    rows = world.keyed.dump([{"number": "1"}] * 9, many=True)
+    expect(rows[chance.randrange(9)], *allowed)
+    expect(json.loads(world.keyed.dumps({"number": "1"})), *allowed)
+
+
+def replace_fields(world: World, chance: random.Random) -> None:
+    whole = world.some.fields
+    world.some.dump_fields = chance.choice(
+        ({"number": whole["number"]}, {"inner": whole["inner"]}, dict(whole))
+    )
+
+
+def use_fields(world: World, chance: random.Random) -> None:
+    expect(
+        world.some.dump({"number": "3", "inner": {"a": "4"}}),
+        {"number": 3},
+        {"inner": {"a": 4}},
+        {"number": 3, "inner": {"a": 4}},
+    )
+
+
+def patch_class(world: World, chance: random.Random) -> None:
+    world.own_field._serialize = lambda self, value, attr, obj, **kwargs: -1  # type: ignore[attr-defined]
+    # Another thread may be sooner.
+    with suppress(AttributeError):
+        del world.own_field._serialize
+
+
+def use_class(world: World, chance: random.Random) -> None:
+    expect(world.patched.dump({"number": "1"}), {"number": 1}, {"number": -1})
+
+
+def change_list(world: World, chance: random.Random) -> None:
+    for _ in range(5):
+        world.growing.append(3)
+        world.growing.append(4)
+        world.growing.pop()
+        world.growing.pop()
+
+
+def use_list(world: World, chance: random.Random) -> None:
+    for found in (
+        world.outer.load({"items": world.growing})["items"],
+        world.outer.dump({"items": world.growing})["items"],
+        json.loads(world.outer.dumps({"items": world.growing}))["items"],
+        althaia_msgpack.loads(althaia_msgpack.dumps({"items": world.growing}))["items"],
+        althaia_json.loads(althaia_json.dumps(world.growing)),
+    ):
+        expect(set(found) <= {1, 2, 3, 4}, True)
+
+
+def new_class(world: World, chance: random.Random) -> None:
+    extra = f"extra{chance.randrange(3)}"
+    cls = type(f"Made{world.turn}", (world.outer_class,), {extra: world.ma.fields.Integer()})
+    for _ in range(3):
+        expect(cls().dump({**PLAIN, extra: "7"}), {**PLAIN, extra: 7})
+        expect(cls(only=(extra,)).load({extra: "7"}), {extra: 7})
+
+
+def ask(world: World, chance: random.Random) -> None:
+    if world.ma.__name__ != "marshmallow":
+        import althaia
+
+        althaia.explain(world.outer)
+        althaia.stats()
+
+
+JOBS: dict[str, Job] = {
+    job.__name__: job
+    for job in (
+        dump_one, dump_many, load_one, load_many, refuse, text, packed, look_into, new_instance,
+        copies, set_attributes, change_key, use_key, replace_fields, use_fields, patch_class,
+        use_class, change_list, use_list, new_class, ask,
+    )
+}  # fmt: skip
+SELDOM = {"new_class", "ask", "copies"}
+"""Jobs that take so long that the others would hardly meet each other."""
+
+
+class Run:
+    """Rounds of jobs by several threads.
+
+    :param jobs: the names of the jobs.
+    :param length: seconds of a round.
+    """
+
+    def __init__(
+        self, library: str, threads: int, jobs: list[str], seed: int, length: float
+    ) -> None:
+        self.ma = importlib.import_module(library)
+        self.threads, self.jobs, self.seed, self.length = threads, jobs, seed, length
+        self.done: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
+        self.traces: list[str] = []
+        self.start = threading.Barrier(threads + 1)
+        self.end = threading.Barrier(threads + 1)
+        self.world: World | None = None
+
+    def work(self, number: int) -> None:
+        """What each thread does until there is no world any more."""
+        chance = random.Random(self.seed * 1000 + number)
+        often = [name for name in self.jobs if name not in SELDOM] or self.jobs
+        done: Counter[str] = Counter()
+        while True:
+            self.start.wait()
+            world = self.world
+            if world is None:
+                self.done.update(done)
+                return
+            until = time.monotonic() + self.length
+            while time.monotonic() < until:
+                name = chance.choice(self.jobs if chance.random() < 0.05 else often)
+                try:
+                    JOBS[name](world, chance)
+                except Exception as error:
+                    self.failed[f"{name}: {type(error).__name__}: {error}"[:300]] += 1
+                    if len(self.traces) < 20:
+                        self.traces.append(traceback.format_exc())
+                done[name] += 1
+            self.end.wait()
+
+    def __call__(self, seconds: float) -> int:
+        """Run for so long; the number of failures."""
+        pool = [
+            threading.Thread(target=self.work, args=(number,), daemon=True)
+            for number in range(self.threads)
+        ]
+        for thread in pool:
+            thread.start()
+        turns, until = 0, time.monotonic() + seconds
+        while turns == 0 or time.monotonic() < until:
+            turns += 1
+            faulthandler.dump_traceback_later(LONGEST, exit=True)
+            self.world = World(self.ma, turns)
+            self.start.wait()
+            self.end.wait()
+        self.world = None
+        self.start.wait()
+        for thread in pool:
+            thread.join()
+        faulthandler.cancel_dump_traceback_later()
+        print(f"{turns} rounds, {sum(self.done.values())} jobs: {dict(self.done)}")
+        for trace in self.traces:
+            print(trace, file=sys.stderr)
+        for failure, times in self.failed.most_common(30):
+            print(f"{times} times {failure}", file=sys.stderr)
+        return sum(self.failed.values())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--library", default="althaia.marshmallow", help="or marshmallow")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--threads", type=int, default=8)
+    parser.add_argument("--round", type=float, default=0.25, help="seconds of a round")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--job", action="append", choices=sorted(JOBS), help="only these")
+    given = parser.parse_args()
+    run = Run(given.library, given.threads, given.job or list(JOBS), given.seed, given.round)
+    return 1 if run(given.seconds) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
