@@ -172,6 +172,29 @@ althaia_make_pause(void)
     return pause;
 }
 
+/* The same function in each call, borrowed: the first thread that needs it makes it for all. */
+static PyObject *
+althaia_the_pause(void)
+{
+    static PyObject *pause = NULL;
+#ifdef Py_GIL_DISABLED
+    PyObject *found = _Py_atomic_load_ptr_acquire(&pause), *none = NULL;
+    if (found != NULL || (found = althaia_make_pause()) == NULL) {
+        return found;
+    }
+    if (_Py_atomic_compare_exchange_ptr(&pause, &none, found)) {
+        return found;
+    }
+    Py_DECREF(found);
+    return none;
+#else
+    if (pause == NULL) {
+        pause = althaia_make_pause();
+    }
+    return pause;
+#endif
+}
+
 /* Do what waits for this thread: signal handlers, a request for the GIL, asynchronous
  * exceptions, a garbage collection. 0, or -1 with what one of them raised.
  *
@@ -181,13 +204,12 @@ althaia_make_pause(void)
 static ALTHAIA_OUT_OF_LINE int
 althaia_look_around(void)
 {
-    static PyObject *pause = NULL;
-    PyObject *nothing;
+    PyObject *nothing, *pause;
     althaia_thread.checks_left = ALTHAIA_CHECKS_A_LOOK;
     if (PyErr_Occurred()) {
         return 0;
     }
-    if (pause == NULL && (pause = althaia_make_pause()) == NULL) {
+    if ((pause = althaia_the_pause()) == NULL) {
         return -1;
     }
     nothing = PyObject_CallNoArgs(pause);

@@ -63,7 +63,8 @@ DECLINED: Final = _Declined()
 
 _FREE_THREADED: Final = "free-threading" in sys.version
 
-_connector: Connector | None = None
+_connectors: list[Connector] = []
+"""The function that loads the engine, until somebody takes it: only one thread can pop it."""
 
 failure: BaseException | None = None
 """Why the engine could not be connected, if somebody tried and it failed."""
@@ -223,8 +224,7 @@ def connect(connector: Connector) -> None:
     ``connector`` is called without arguments, until it has returned once; it must replace the
     hooks in this module by its own.
     """
-    global _connector
-    _connector = connector
+    _connectors[:] = [connector]
 
 
 def load_engine() -> None:
@@ -233,14 +233,16 @@ def load_engine() -> None:
     An engine that cannot be connected is an error in each call, so that nobody runs without
     plans for ever after and does not know.
     """
-    global _connector, failure
-    connector, _connector = _connector, None
-    if connector is None:
+    global failure
+    try:
+        connector = _connectors.pop()
+    except IndexError:
         return
     try:
         connector()
     except BaseException as error:
-        _connector, failure = connector, error
+        failure = error
+        _connectors.append(connector)
         raise
     failure = None
 

@@ -192,6 +192,26 @@ fetched exception references: the error stands, without the entry */
 """,
     ),
     Fault(
+        "`dict.get` borrows what it finds until it counts it: without the GIL another thread may "
+        "free it in between",
+        "    value = PyDict_GetItemWithError(d, key);\n",
+        """\
+    value = PyDict_GetItemWithError(d, key);
+    if (unlikely(!value)) {
+        if (unlikely(PyErr_Occurred()))
+            return NULL;
+        value = default_value;
+    }
+    Py_INCREF(value);
+    if ((1));
+""",
+        """\
+    if (unlikely(__Pyx_PyDict_GetItemRef(d, key, &value) < 0)) return NULL;
+    if (!value) value = __Pyx_NewRef(default_value);
+    if ((1));
+""",
+    ),
+    Fault(
         "a loop over a dictionary does not notice that its keys are exchanged, as the "
         "interpreter's does: by counting them, here above the position",
         "PyDict_Next(iter_obj, ppos, ",

@@ -49,7 +49,7 @@ static PyObject *
 althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
 {
     PyTypeObject *type = Py_TYPE(obj);
-    PyObject *value;
+    PyObject *getitem, *value;
     if (type == &PyDict_Type) {
         if (althaia_dict_get(obj, key, &value) > 0) {
             return value;
@@ -72,13 +72,8 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
             return althaia_getattr(obj, key, missing);
         }
     }
-    if (althaia_getitem_name == NULL) {
-        althaia_getitem_name = PyUnicode_InternFromString("__getitem__");
-        if (althaia_getitem_name == NULL) {
-            return NULL;
-        }
-    }
-    if (althaia_optional_attr(obj, althaia_getitem_name, &value) < 0) {
+    getitem = althaia_kept_name(&althaia_getitem_name, "__getitem__");
+    if (getitem == NULL || althaia_optional_attr(obj, getitem, &value) < 0) {
         return NULL;
     }
     if (value == NULL) {

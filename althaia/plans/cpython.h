@@ -110,12 +110,46 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_read_byte(place) (*(place))
 #define althaia_read_tag(place) (*(place))
 #define althaia_read_version(place) (*(place))
+#define althaia_write_tag(place, tag) (*(place) = (tag))
+#define althaia_write_version(place, version) (*(place) = (version))
 #else
 #define althaia_read_pointer(place) _Py_atomic_load_ptr_relaxed(place)
 #define althaia_read_byte(place) _Py_atomic_load_uint8_relaxed(place)
 #define althaia_read_tag(place) _Py_atomic_load_uint_relaxed(place)
 #define althaia_read_version(place) _Py_atomic_load_uint64_relaxed(place)
+#define althaia_write_tag(place, tag) _Py_atomic_store_uint_relaxed(place, tag)
+#define althaia_write_version(place, version) _Py_atomic_store_uint64_relaxed(place, version)
 #endif
+
+/* Count on; no count is lost. */
+static inline void
+althaia_count(int64_t *counter, int64_t more)
+{
+#if ALTHAIA_HAS_GIL
+    *counter += more;
+#else
+    _Py_atomic_add_int64(counter, more);
+#endif
+}
+
+/* The interned text that a place keeps for good, borrowed; NULL on error. Whoever is first makes it,
+ * and whoever is first at the same time makes the same. */
+static inline PyObject *
+althaia_kept_name(PyObject **place, const char *text)
+{
+#if ALTHAIA_HAS_GIL
+    if (*place == NULL) {
+        *place = PyUnicode_InternFromString(text);
+    }
+    return *place;
+#else
+    PyObject *name = _Py_atomic_load_ptr_acquire(place);
+    if (name == NULL && (name = PyUnicode_InternFromString(text)) != NULL) {
+        _Py_atomic_store_ptr_release(place, name);
+    }
+    return name;
+#endif
+}
 
 /* 1 where no other thread has a reference to the object. Always with the GIL: only the thread that
  * asks runs. */

@@ -12,7 +12,8 @@ call; it remembers which nested schemas this call has already looked up and chec
 
 cimport cython
 from cpython.dict cimport PyDict_DelItem
-from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.string cimport memcpy
 
 from althaia.plans.guards cimport Guard
@@ -216,6 +217,9 @@ cdef class DumpPlan(Plan):
 
 # ---- Objects ------------------------------------------------------------------------
 
+# In the loops over steps these are borrowed: the frame holds the plan, and the plan its steps. What
+# all threads share would make them wait for each other if each of them counted it for each value.
+
 
 cdef inline object value_of(
     Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading
@@ -226,9 +230,12 @@ cdef inline object value_of(
     """
     cdef object value
     if step.source == KEY:
-        value = NOT_THERE_ if reading is None else reading.value(obj, i)
-        if value is NOT_THERE_:
-            value = althaia_get_value(obj, step.name, marshmallow.missing)
+        if reading is None:
+            value = althaia_get_value(obj, <void*>step.name, <void*>marshmallow.missing)
+        else:
+            value = reading.value(obj, i)
+            if value is NOT_THERE_:
+                value = althaia_get_value(obj, <void*>step.name, <void*>marshmallow.missing)
     elif step.source == NO_ATTRIBUTE:
         return None
     else:
@@ -263,7 +270,7 @@ cdef Reading reading_of(object obj, DumpFrame frame):
         return None
     if frame.readings is None:
         frame.readings = Readings.__new__(Readings)
-    return frame.readings.of(frame.plan.names, obj)
+    return frame.readings.of(<tuple><void*>frame.plan.names, obj)
 
 
 cdef inline object serialized(
@@ -276,19 +283,19 @@ cdef inline object serialized(
 
 cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
     """One object into a dictionary with the keys of the plan's template."""
-    cdef tuple steps = plan.steps
-    cdef Py_ssize_t i, size = len(steps)
+    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef Py_ssize_t i, size = PyTuple_GET_SIZE(<object>steps)
     cdef dict result = plan.template.start()
     cdef Reading reading = reading_of(obj, frame)
-    cdef DumpStep step
+    cdef PyObject* step
     cdef object value
     for i in range(size):
-        step = <DumpStep>PyTuple_GET_ITEM(steps, i)
-        value = serialized(i, step, obj, frame, reading)
+        step = PyTuple_GET_ITEM(<object>steps, i)
+        value = serialized(i, <DumpStep>step, obj, frame, reading)
         if value is not marshmallow.missing:
-            althaia_put(result, i, step.key, value)
+            althaia_put(result, i, <void*>(<DumpStep>step).key, value)
         elif plan.template.full:
-            PyDict_DelItem(result, step.key)
+            PyDict_DelItem(result, (<DumpStep>step).key)
     return result
 
 
@@ -334,19 +341,23 @@ cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
 
 cdef Record record_of(DumpPlan plan, Sink sink):
     """The plan's keys as a sink writes them; the last form asked for is kept."""
-    cdef Record record = plan.record
+    cdef Record record, before
+    with cython.critical_section(plan):
+        record = plan.record
     if record is None or record.form is not sink.form:
         record = sink.make_record(tuple([step.key for step in plan.steps]))
-        plan.record = record
+        # Let go of behind the lock, as other threads may be using it.
+        with cython.critical_section(plan):
+            before, plan.record = plan.record, record
     return record
 
 
 cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
     """One object into a sink, as :func:`run_one` makes a dictionary of it."""
-    cdef tuple steps = plan.steps
+    cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i, mark
     cdef Reading reading
-    cdef DumpStep step
+    cdef PyObject* step
     cdef object value
     if plan.template is None:
         return sink.any(run_general(plan, obj, frame))
@@ -354,14 +365,14 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     if frame.record is None:
         # The frame holds it while the sink uses it: another call may replace the plan's.
         frame.record = record_of(plan, sink)
-    sink.open_record(frame.record)
-    for i in range(len(steps)):
-        step = <DumpStep>PyTuple_GET_ITEM(steps, i)
-        value = value_of(i, step, obj, frame, reading)
+    sink.open_record(<Record><void*>frame.record)
+    for i in range(PyTuple_GET_SIZE(<object>steps)):
+        step = PyTuple_GET_ITEM(<object>steps, i)
+        value = value_of(i, <DumpStep>step, obj, frame, reading)
         if value is marshmallow.missing:
             continue
         mark = sink.key(i)
-        if not step.write(value, obj, frame, sink):
+        if not (<DumpStep>step).write(value, obj, frame, sink):
             sink.take_back(mark)
     return sink.close_record()
 

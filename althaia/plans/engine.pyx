@@ -42,7 +42,12 @@ from althaia.plans.load cimport (
 from althaia.plans.load_step cimport LoadFrame
 from althaia.plans.models cimport model_of
 from althaia.plans.plan cimport Plan, find_plans_with, valid_plan
-from althaia.plans.primitives cimport althaia_enter, althaia_leave, althaia_type_lookup
+from althaia.plans.primitives cimport (
+    althaia_count,
+    althaia_enter,
+    althaia_leave,
+    althaia_type_lookup,
+)
 from althaia.plans.state cimport DUMP, LOAD, InstanceDict, instance_dict
 from althaia.plans.statistics cimport Counters, Statistics, statistics_of
 from althaia.plans.upstream cimport Upstream, marshmallow
@@ -192,7 +197,7 @@ cdef Plan find(object schema, int direction, bint large):
 cdef int drop(object schema, InstanceDict state, int direction) except -1:
     """Drop a plan that does not hold any more."""
     cdef Counters counters = counters_of(schema, direction)
-    counters.invalidated += 1
+    althaia_count(&counters.invalidated, 1)
     state.publish(direction, None)
     state.drops[direction] += 1
     state.waits[direction] = min(1 << min(state.drops[direction], 10), LONGEST_WAIT)
@@ -213,11 +218,14 @@ cdef bint is_due(InstanceDict state, int direction):
 
     A schema waits for its second use, and the longer the more plans it has invalidated.
     """
-    if state.drops[direction] == 0 and state.waits[direction] == 0:
-        state.waits[direction] = FIRST_WAIT
-    if state.waits[direction] > 0:
-        state.waits[direction] -= 1
-    return state.waits[direction] == 0
+    # Read once: threads that count down together may lose a use, but never pass by 0.
+    cdef int wait = state.waits[direction]
+    if wait == 0 and state.drops[direction] == 0:
+        wait = FIRST_WAIT
+    if wait > 0:
+        wait -= 1
+    state.waits[direction] = wait
+    return wait == 0
 
 
 cdef bint may_publish(object schema, plan, Counters counters) except -1:
@@ -226,9 +234,9 @@ cdef bint may_publish(object schema, plan, Counters counters) except -1:
         return False
     if strict:
         _strict.check(marshmallow, schema, plan)
-    counters.built += 1
+    althaia_count(&counters.built, 1)
     if plan.declined:
-        counters.declined += 1
+        althaia_count(&counters.declined, 1)
     return True
 
 
@@ -325,13 +333,13 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
         )
         if plan is None:
             counters = counters_of(schema, direction)
-            counters.unplanned += 1
+            althaia_count(&counters.unplanned, 1)
             return None
     if plan.whole:
         return plan
     if plan.declined:
         counters = <Counters>plan.statistics
-        counters.unplanned += 1
+        althaia_count(&counters.unplanned, 1)
     return None
 
 
@@ -363,7 +371,7 @@ def dump(schema, obj, many):
         return DECLINED
     many = schema.many if many is None else bool(many)
     counters = <Counters>plan.statistics
-    counters.calls += 1
+    althaia_count(&counters.calls, 1)
     althaia_enter()
     try:
         frame = open_frame(plan, schema)
@@ -371,7 +379,7 @@ def dump(schema, obj, many):
         result = run_with_hooks(plan, obj, many, frame)
     finally:
         althaia_leave()
-    counters.objects += count(obj, many, result)
+    althaia_count(&counters.objects, count(obj, many, result))
     return result
 
 
@@ -402,14 +410,14 @@ cdef object written(object schema, object obj, object many, dict options, bint a
         return DECLINED
     many = schema.many if many is None else bool(many)
     counters = <Counters>plan.statistics
-    counters.calls += 1
-    counters.straight += 1
+    althaia_count(&counters.calls, 1)
+    althaia_count(&counters.straight, 1)
     althaia_enter()
     try:
         frame = open_frame(plan, schema)
         frame.large = is_large(obj, many)
         write_with_hooks(plan, obj, many, frame, sink)
-        counters.objects += count(obj, many, None)
+        althaia_count(&counters.objects, count(obj, many, None))
         return sink.finished_bytes() if as_bytes else sink.finished()
     finally:
         althaia_leave()
@@ -435,7 +443,7 @@ def serialize(schema, obj, many):
     if many and obj is not None and not plan.many_allowed:
         return DECLINED
     counters = <Counters>plan.statistics
-    counters.calls += 1
+    althaia_count(&counters.calls, 1)
     althaia_enter()
     try:
         frame = open_frame(plan, schema)
@@ -443,7 +451,7 @@ def serialize(schema, obj, many):
         result = run(plan, obj, many, frame)
     finally:
         althaia_leave()
-    counters.objects += count(obj, many, result)
+    althaia_count(&counters.objects, count(obj, many, result))
     return result
 
 
@@ -462,8 +470,11 @@ def load(schema, data, many, partial, unknown, bint postprocess):
     if not plannable_partial(partial):
         return DECLINED
     counters = <Counters>plan.statistics
-    counters.calls += 1
-    counters.objects += len(<list>data) if type(data) is list and is_plainly_true(many) else 1
+    althaia_count(&counters.calls, 1)
+    althaia_count(
+        &counters.objects,
+        len(<list>data) if type(data) is list and is_plainly_true(many) else 1,
+    )
     althaia_enter()
     try:
         frame = open_load_frame(plan, schema, many, partial, unknown)
@@ -510,9 +521,9 @@ cdef object load_text(
         unknown = schema.unknown
     if partial is None:
         partial = schema.partial
-    counters.calls += 1
-    counters.straight += 1
-    counters.objects += length_of(tape) if is_plainly_true(many) else 1
+    althaia_count(&counters.calls, 1)
+    althaia_count(&counters.straight, 1)
+    althaia_count(&counters.objects, length_of(tape) if is_plainly_true(many) else 1)
     althaia_enter()
     try:
         frame = open_load_frame(plan, schema, many, partial, unknown)
@@ -563,7 +574,7 @@ def deserialize(schema, data, error_store, bint many, partial, unknown, index):
     ):
         return DECLINED
     counters = <Counters>plan.statistics
-    counters.calls += 1
+    althaia_count(&counters.calls, 1)
     frame = open_load_frame(plan, schema, many, partial, unknown)
     frame.large = is_large(data, many)
     frame.store = error_store

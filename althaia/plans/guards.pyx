@@ -33,11 +33,11 @@ from althaia.plans.primitives cimport (
     althaia_dict_or_none,
     althaia_epoch,
     althaia_facts,
+    althaia_has_noted_version,
     althaia_note_version,
     althaia_same_entries,
     althaia_same_entry,
     althaia_same_items,
-    althaia_same_version,
     althaia_start_watching,
     althaia_trusted_version,
     althaia_try_facts,
@@ -91,6 +91,9 @@ def snapshot(mapping, unwatched=()):
     :param unwatched: keys whose value may be any; they have to be there.
     """
     cdef list flat = []
+    if not ALTHAIA_HAS_GIL and type(mapping) is dict:
+        # Another thread may change it while it is gone through.
+        mapping = PyDict_Copy(mapping)
     for key, value in mapping.items():
         flat.append(key)
         flat.append(ANY if key in unwatched else value)
@@ -261,7 +264,7 @@ cdef class Guard:
         cdef Py_ssize_t i
         cdef tuple entry
         cdef uint64_t version = althaia_trusted_version(state)
-        if althaia_same_version(state, self.state_version):
+        if althaia_has_noted_version(state, &self.state_version):
             return True
         for i in range(len(self.schema_names)):
             entry = <tuple>PyTuple_GET_ITEM(self.schema_names, i)
@@ -276,7 +279,7 @@ cdef class Guard:
         cdef tuple entry
         for i in range(len(self.entries)):
             entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
-            if althaia_same_version(entry[0], self.entry_versions[i]):
+            if althaia_has_noted_version(entry[0], &self.entry_versions[i]):
                 continue
             version = althaia_trusted_version(entry[0])
             if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT_):
@@ -289,14 +292,18 @@ cdef class Guard:
         cdef uint64_t version
         cdef Py_ssize_t i, size
         if self.members_plain:
-            if althaia_same_version(self.members, self.members_version):
+            if althaia_has_noted_version(self.members, &self.members_version):
                 return True
             version = althaia_trusted_version(self.members)
             if not althaia_same_entries(self.members, self.members_snapshot, ANY):
                 return False
             althaia_note_version(&self.members_version, version)
             return True
-        now = snapshot(self.members)
+        try:
+            now = snapshot(self.members)
+        except RuntimeError:
+            # Another thread changes it.
+            return False
         size = len(now)
         if size != len(self.members_snapshot):
             return False

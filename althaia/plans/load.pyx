@@ -4,8 +4,9 @@
 from collections.abc import Mapping
 
 cimport cython
-from cpython.dict cimport PyDict_DelItem
+from cpython.dict cimport PyDict_Copy, PyDict_DelItem
 from cpython.mem cimport PyMem_Malloc
+from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 
@@ -14,7 +15,8 @@ from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
-    althaia_dict_item,
+    ALTHAIA_HAS_GIL,
+    althaia_item_or_missing,
     althaia_same_version,
     althaia_tick,
     althaia_trusted_version,
@@ -120,7 +122,9 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
     cdef bint text = at >= 0, others = False
     cdef bint plain, full
     cdef Py_ssize_t found = 0, i, size = len(plan.steps)
-    cdef LoadStep step
+    # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
+    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* step
     cdef uint64_t version
     cdef object value
     if text and not is_readable(plan, frame.tape, at):
@@ -133,13 +137,15 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
     full = plain and plan.template is not None and plan.template.full
     if full:
         result = plan.template.start()
+    elif plan.dict_class is dict:
+        result = {}
     else:
         result = plan.dict_class()
     if not plain and not isinstance(data, Mapping):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return result
     for i in range(size):
-        step = <LoadStep>PyTuple_GET_ITEM(plan.steps, i)
+        step = PyTuple_GET_ITEM(<object>steps, i)
         if text and frame.shown is not None:
             data = frame.shown
             text = False
@@ -148,39 +154,41 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
             at = frame.places[i]
             value = marshmallow.missing if at < 0 else None
         elif plain:
-            value = althaia_dict_item(data, step.key, ABSENT)
+            value = althaia_item_or_missing(
+                data, <void*>(<LoadStep>step).key, <void*>ABSENT
+            )
             if value is ABSENT:
                 value = marshmallow.missing
             else:
                 found += 1
         else:
-            value = data.get(step.key, marshmallow.missing)
+            value = data.get((<LoadStep>step).key, marshmallow.missing)
         if frame.partial is not None:
-            if value is marshmallow.missing and frame.may_be_missing(step.attr):
+            if value is marshmallow.missing and frame.may_be_missing((<LoadStep>step).attr):
                 if full:
-                    PyDict_DelItem(result, step.target)
+                    PyDict_DelItem(result, (<LoadStep>step).target)
                 continue
             if frame.sub_partials is not None:
                 # A list of its own for each, as upstream makes it: hooks are given it.
                 frame.kwargs = {"partial": list(frame.sub_partials[i])}
         if not text or at < 0:
-            value = step.load(value, data, frame)
+            value = (<LoadStep>step).load(value, data, frame)
         elif frame.tape.slots[at].kind < ARRAY:
-            value = step.load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
+            value = (<LoadStep>step).load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
         else:
-            value = step.read(frame.tape, at, frame)
+            value = (<LoadStep>step).read(frame.tape, at, frame)
         if value is FAILED:
             value = frame.valid_data or marshmallow.missing
-            frame.store_error(frame.messages, step.key)
+            frame.store_error(frame.messages, (<LoadStep>step).key)
         if value is marshmallow.missing:
             if full:
-                PyDict_DelItem(result, step.target)
+                PyDict_DelItem(result, (<LoadStep>step).target)
         elif full:
-            althaia_put(<dict>result, i, step.target, value)
-        elif step.dotted:
-            marshmallow.set_value(result, step.target, value)
+            althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
+        elif (<LoadStep>step).dotted:
+            marshmallow.set_value(result, (<LoadStep>step).target, value)
         else:
-            result[step.target] = value
+            result[(<LoadStep>step).target] = value
     if frame.unknown != "exclude":
         if text and frame.shown is None:
             if others:
@@ -204,6 +212,9 @@ cdef bint has_known_keys(LoadPlan plan, dict data, uint64_t version) except -1:
         return False
     if althaia_same_version(data, version):
         return True
+    if not ALTHAIA_HAS_GIL:
+        # Another thread may change it while it is gone through.
+        data = <dict>PyDict_Copy(data)
     for key in data:
         if type(key) is not str or key not in plan.keys:
             return False

@@ -10,6 +10,8 @@ made where user code would see one.
 
 cimport cython
 from cpython.mem cimport PyMem_Free
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.checks cimport PASSED, Check
 from althaia.plans.lazy cimport real_field
@@ -235,16 +237,18 @@ cdef class LoadStep:
     cdef object validate(self, object value, LoadFrame frame):
         """The value if all validators pass, else FAILED; all of them run, as ``And`` does."""
         cdef list errors = None
-        cdef Check check
+        # Borrowed, as the steps are: see plans/dump.pyx.
+        cdef PyObject* checks = <PyObject*>self.checks
+        cdef Py_ssize_t i
         if self.own_validate:
             try:
                 self.field._validate(value)
             except marshmallow.ValidationError as error:
                 return frame.failed(error)
             return value
-        for check in self.checks:
+        for i in range(len(<tuple>checks)):
             try:
-                messages = check.failure(value)
+                messages = (<Check>PyTuple_GET_ITEM(<object>checks, i)).failure(value)
                 if messages is not PASSED:
                     errors = with_messages(errors, messages)
             except marshmallow.ValidationError as error:

@@ -1,6 +1,6 @@
 """Declarations of the C primitives, by the header that defines them."""
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 
 cdef extern from "althaia/plans/cpython.h":
@@ -17,8 +17,10 @@ cdef extern from "althaia/plans/cpython.h":
     uint64_t althaia_epoch
     bint ALTHAIA_HAS_GIL
     bint althaia_is_private(object obj)
+    void althaia_count(int64_t* counter, int64_t more)
     object althaia_dict_or_none(object obj)
     object althaia_dict_item(object mapping, object key, object absent)
+    object althaia_item_or_missing "althaia_dict_item"(object mapping, void* key, void* missing)
     object althaia_type_lookup(object type_, object name)
     bint althaia_is_plainly_asked(object cls)
     unsigned int althaia_type_tag(object type_)
@@ -28,7 +30,8 @@ cdef extern from "althaia/plans/cpython.h":
 
 
 cdef extern from "althaia/plans/attributes.h":
-    object althaia_get_value(object obj, str key, object missing)
+    # Key and `missing` are borrowed: what all threads share is not counted for each value.
+    object althaia_get_value(object obj, void* key, void* missing)
     bint althaia_is_simply_true(object cls)
 
 
@@ -54,6 +57,7 @@ cdef extern from "althaia/plans/snapshots.h":
     uint64_t althaia_trusted_version(object mapping)
     void althaia_note_version(uint64_t* place, uint64_t version)
     bint althaia_same_version(object mapping, uint64_t version)
+    bint althaia_has_noted_version(object mapping, uint64_t* place)
     althaia_inline_copy* althaia_copy_inline(object owner, tuple snapshot, object any_)
     bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
 

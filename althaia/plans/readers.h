@@ -30,11 +30,16 @@ althaia_slot_place(PyObject *descriptor)
     return member->type == T_OBJECT_EX ? member->offset : 0;
 }
 
-/* What is in a slot as a new reference; NULL without an error where it is empty. */
+/* What is in a slot as a new reference; NULL without an error where it is empty. Whoever sets a slot
+ * locks the object. */
 static PyObject *
 althaia_slot(PyObject *obj, Py_ssize_t place)
 {
-    return Py_XNewRef(*(PyObject **)((char *)obj + place));
+    PyObject *value;
+    ALTHAIA_BEGIN_CRITICAL(obj);
+    value = Py_XNewRef(*(PyObject **)((char *)obj + place));
+    ALTHAIA_END_CRITICAL();
+    return value;
 }
 
 /* What a getset or member descriptor gives for an object of its type, as a new reference. */
@@ -66,16 +71,16 @@ althaia_instance_entry(PyObject *obj, PyObject *name)
 static int
 althaia_reads_plainly(PyObject *cls)
 {
+    static PyObject *kept = NULL;
     PyTypeObject *type = (PyTypeObject *)cls;
-    static PyObject *dict_name = NULL;
-    PyObject *dict;
+    PyObject *dict, *dict_name;
     int plain;
     if (type->tp_getattro != PyObject_GenericGetAttr
         || (type->tp_as_mapping != NULL && type->tp_as_mapping->mp_subscript != NULL)
         || (type->tp_as_sequence != NULL && type->tp_as_sequence->sq_item != NULL)) {
         return 0;
     }
-    if (dict_name == NULL && (dict_name = PyUnicode_InternFromString("__dict__")) == NULL) {
+    if ((dict_name = althaia_kept_name(&kept, "__dict__")) == NULL) {
         PyErr_Clear();
         return 0;
     }
@@ -96,19 +101,21 @@ static inline int
 althaia_is_plain(PyObject *obj)
 {
     unsigned int tag = ALTHAIA_TYPE_TAG(Py_TYPE(obj));
-    return tag != 0 && althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES] == tag;
+    return tag != 0 && althaia_read_tag(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES]) == tag;
 }
 
 static inline void
 althaia_remember_plain(unsigned int tag)
 {
-    althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES] = tag;
+    althaia_write_tag(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES], tag);
 }
 
 static void
 althaia_forget_plain(void)
 {
-    memset(althaia_plain_types, 0, sizeof(althaia_plain_types));
+    for (int i = 0; i < ALTHAIA_PLAIN_TYPES; i++) {
+        althaia_write_tag(&althaia_plain_types[i], 0);
+    }
 }
 
 #endif

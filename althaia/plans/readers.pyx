@@ -344,17 +344,22 @@ cdef class Entry:
     cdef tuple now(self):
         """The readers, while what they rest on holds."""
         cdef Reader reader
-        if self.readers:
-            for reader in self.readers:
+        cdef tuple readers, before
+        with cython.critical_section(self):
+            readers = self.readers
+        if readers:
+            for reader in readers:
                 if not reader.watch.holds():
                     break
             else:
-                return self.readers
+                return readers
         if self.examined >= MOST_EXAMINATIONS:
             return ()
         self.examined += 1
-        self.readers = tuple(self.load())
-        return self.readers
+        readers = tuple(self.load())
+        with cython.critical_section(self):
+            before, self.readers = self.readers, readers
+        return readers
 
 
 cdef list registered = []
@@ -451,4 +456,4 @@ cdef object read_once(object obj, str name, object missing):
                 value = reading.value(obj, 0)
                 if value is not NOT_THERE_:
                     return value
-    return althaia_get_value(obj, name, missing)
+    return althaia_get_value(obj, <void*>name, <void*>missing)

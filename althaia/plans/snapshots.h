@@ -42,17 +42,20 @@ althaia_same_version(PyObject *dict, uint64_t version)
     return version != 0 && althaia_dict_version(dict) == version;
 }
 
+/* The same for a version that another thread may be noting. */
+static inline int
+althaia_has_noted_version(PyObject *dict, uint64_t *place)
+{
+    return althaia_same_version(dict, althaia_read_version(place));
+}
+
 /* Keep the version at which a dictionary was as expected, read before it was looked at. Any thread
  * may do so, and what it writes is true. */
 static inline void
 althaia_note_version(uint64_t *place, uint64_t version)
 {
     if (version != 0) {
-#if ALTHAIA_HAS_GIL
-        *place = version;
-#else
-        _Py_atomic_store_uint64_relaxed(place, version);
-#endif
+        althaia_write_version(place, version);
     }
 }
 
@@ -78,6 +81,14 @@ althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
         || values->size > values->capacity) {
         return NULL;
     }
+    bytes = (size_t)(althaia_inline_order(values) + size - (const uint8_t *)values);
+    copy = PyMem_Malloc(offsetof(althaia_inline_copy, values) + bytes);
+    if (copy == NULL) {
+        return NULL;
+    }
+    /* What is copied is compared, not what it was copied from: that may change meanwhile. */
+    memcpy(&copy->values, values, bytes);
+    values = &copy->values;
     for (Py_ssize_t i = 0; i < size; i++) {
         int at = althaia_inline_order(values)[i];
         PyObject *expected = PyTuple_GET_ITEM(snapshot, 2 * i + 1);
@@ -85,15 +96,11 @@ althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
             unwatched = at;
         }
         else if (at >= values->capacity || values->values[at] != expected) {
+            PyMem_Free(copy);
             return NULL;
         }
     }
-    bytes = (size_t)(althaia_inline_order(values) + size - (const uint8_t *)values);
-    copy = PyMem_Malloc(offsetof(althaia_inline_copy, values) + bytes);
-    if (copy != NULL) {
-        copy->unwatched = unwatched;
-        memcpy(&copy->values, values, bytes);
-    }
+    copy->unwatched = unwatched;
     return copy;
 #else
     (void)object;
@@ -177,7 +184,7 @@ althaia_holds(althaia_watched *each, PyObject *any)
         return 0;
     }
     version = althaia_trusted_version(dict);
-    same = dict == each->dict && althaia_same_version(dict, each->version);
+    same = dict == each->dict && althaia_has_noted_version(dict, &each->version);
     if (!same && althaia_same_entries(dict, each->snapshot, any)) {
         same = 1;
         if (dict == each->dict) {

@@ -2,7 +2,8 @@
 
 
 cdef extern from "althaia/plans/templates.h":
-    int althaia_put(dict mapping, Py_ssize_t n, object key, object value) except -1
+    # The key is borrowed.
+    int althaia_put(dict mapping, Py_ssize_t n, void* key, object value) except -1
 
 
 cdef class Template:

@@ -9,7 +9,9 @@ import sys
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.dict cimport PyDict_Items
 from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.list cimport PyList_AsTuple
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 
@@ -29,6 +31,9 @@ cdef extern from "Python.h":
 
 cdef extern from "althaia/checks.h":
     int althaia_check_stack() except -1
+
+cdef extern from "althaia/sinks/walking.h":
+    bint ALTHAIA_WALKS_IN_PLACE
 
 cdef extern from "althaia/sinks/packing.h":
     ctypedef struct althaia_head:
@@ -162,6 +167,9 @@ cdef class MessagePackSink(Sink):
         return althaia_put_bytes(&self.buffer, <const char*>data, len(data))
 
     cdef int pack_items(self, object value, Py_ssize_t level) except -1:
+        if not ALTHAIA_WALKS_IN_PLACE and type(value) is list:
+            # Another thread may change it between its length and its end.
+            value = PyList_AsTuple(value)
         althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, len(value))
         for item in value:
             check_level(level)
@@ -169,8 +177,19 @@ cdef class MessagePackSink(Sink):
         return 0
 
     cdef int pack_mapping(self, object value, Py_ssize_t level) except -1:
+        if not ALTHAIA_WALKS_IN_PLACE and type(value) is dict:
+            return self.pack_pairs(PyDict_Items(value), level)
         althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(value))
         for key, item in value.items():
+            check_level(level)
+            self.encode(key, level)
+            self.encode(item, level)
+        return 0
+
+    cdef int pack_pairs(self, list pairs, Py_ssize_t level) except -1:
+        """The entries of a mapping as they were, where another thread may change it."""
+        althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(pairs))
+        for key, item in pairs:
             check_level(level)
             self.encode(key, level)
             self.encode(item, level)

@@ -1,9 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The options of ``json.dumps``, and whether ``json`` itself is as it was shipped."""
 
-from cpython.dict cimport PyDict_GetItemWithError
-from cpython.object cimport PyObject
-
 from althaia.sinks import standard
 
 from althaia.sinks.formats cimport Format
@@ -21,6 +18,7 @@ cdef tuple METHODS = tuple(
     (name, vars(standard.ENCODER).get(name)) for name in vars(standard.ENCODER)
 )
 cdef unsigned int encoder_version = 0
+cdef object ABSENT = object()
 
 cdef Format DEFAULT = Format()
 cdef dict FORMATS = {}
@@ -31,20 +29,21 @@ cdef int LONGEST_INDENT = 100
 cdef bint json_is_as_shipped():
     """Whether ``json.dumps``, called now, would do what it does in an untouched interpreter."""
     global encoder_version
-    cdef PyObject* found
+    cdef unsigned int version
     if not SHIPPED:
         return False
     for namespace, name, value in ENTRIES:
-        found = PyDict_GetItemWithError(namespace, name)
-        if found is NULL or <object>found is not value:
+        if (<dict>namespace).get(name, ABSENT) is not value:
             return False
-    if encoder_version == 0 or (<PyTypeObject*>JSONEncoder).tp_version_tag != encoder_version:
+    # Read before the class is looked at: another thread may change it meanwhile.
+    version = (<PyTypeObject*>JSONEncoder).tp_version_tag
+    if encoder_version == 0 or version != encoder_version:
         for name, value in METHODS:
             if JSONEncoder.__dict__.get(name) is not value:
                 return False
         if len(JSONEncoder.__dict__) != len(METHODS) or JSONEncoder.__bases__ != (object,):
             return False
-        encoder_version = (<PyTypeObject*>JSONEncoder).tp_version_tag
+        encoder_version = version
     return True
 
 
