@@ -19,6 +19,9 @@ from buildtools.layout import Layout
 FLAGS = "-fsanitize=address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined"
 TESTS = (
     "tests/plans",
+    "tests/sinks",
+    "tests/sources",
+    "tests/streams",
     "tests/invalidation",
     "tests/threads",
     "tests/hostile",

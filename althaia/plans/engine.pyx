@@ -57,6 +57,10 @@ from althaia.sinks.sink cimport Sink
 from althaia.sources.reader cimport read
 from althaia.sources.tape cimport ARRAY, Tape
 
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        void* tp_descr_get
+
 cdef object DECLINED = seam.DECLINED
 cdef object JSON_DUMPS = _standard.DUMPS
 cdef object OWN_JSON_DUMPS = _json.dumps
@@ -536,14 +540,15 @@ cdef object load_text(
 
 cdef bint has_getter(object attribute):
     """Whether reading an attribute of a class from an instance runs somebody's code."""
-    return hasattr(type(attribute), "__get__")
+    cdef object cls = type(attribute)
+    return (<PyTypeObject*>cls).tp_descr_get is not NULL
 
 
 cdef object render_module(object options):
     """``options.render_module`` where it is an ordinary attribute, else None."""
     if (
         type(options).__getattribute__ is not object.__getattribute__
-        or getattr(type(options), "render_module", None) is not None
+        or althaia_type_lookup(type(options), "render_module") is not None
     ):
         return None
     return options.render_module

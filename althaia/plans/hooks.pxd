@@ -5,3 +5,4 @@ cdef object hooks_of(object table, str tag)
 cdef object invoke(
     object hooks, object schema, bint pass_collection, object data, object original, dict options
 )
+cdef tuple no_hooks(object table, tuple tags)

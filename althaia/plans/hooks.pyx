@@ -19,6 +19,15 @@ cdef object hooks_of(object table, str tag):
     return table[tag] if found is None else found
 
 
+cdef tuple no_hooks(object table, tuple tags):
+    """The lists of these tags' hooks where all of them are there and empty, else None."""
+    cdef list lists = [althaia_dict_item(table, tag, None) for tag in tags]
+    for found in lists:
+        if type(found) is not list or found:
+            return None
+    return tuple(lists)
+
+
 cdef object call(
     object processor, object data, object original, bint pass_original, dict options
 ):

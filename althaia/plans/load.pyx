@@ -5,16 +5,18 @@ from collections.abc import Mapping
 
 cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_DelItem
+from cpython.list cimport PyList_GET_SIZE
 from cpython.mem cimport PyMem_Malloc
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdint cimport uint64_t
 
 from althaia.plans.guards cimport Guard
-from althaia.plans.hooks cimport hooks_of, invoke
+from althaia.plans.hooks cimport hooks_of, invoke, no_hooks
 from althaia.plans.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
+    althaia_dict_item,
     ALTHAIA_HAS_GIL,
     althaia_item_or_missing,
     althaia_same_version,
@@ -30,6 +32,7 @@ from althaia.sources.tape cimport ARRAY, RECORD, Tape, after
 
 althaia_try_facts()
 
+cdef tuple LOAD_TAGS = ("pre_load", "validates", "validates_schema", "post_load")
 # No value in any input.
 cdef object ABSENT = object()
 
@@ -380,12 +383,34 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
 
 cdef bint hooks_see_input(object hooks) except -1:
     """Whether a hook of a load is given its input, or upstream's code that calls one is."""
-    if hooks.get("pre_load") or hooks.get("validates_schema"):
+    if althaia_dict_item(hooks, "pre_load", None) or althaia_dict_item(
+        hooks, "validates_schema", None
+    ):
         return True
-    for _, _, config in hooks.get("post_load") or ():
+    for _, _, config in althaia_dict_item(hooks, "post_load", None) or ():
         if config.get("pass_original", False):
             return True
     return False
+
+
+cdef int note_hooks(LoadFrame frame) except -1:
+    """Remember for a schema that loads one object after the other that it has no hooks."""
+    cdef object hooks = frame.plan.hooks
+    frame.hooks_version = althaia_trusted_version(hooks)
+    if frame.hooks_version:
+        frame.no_hooks = no_hooks(hooks, LOAD_TAGS)
+    return 0
+
+
+cdef inline bint has_no_hooks(LoadFrame frame) noexcept:
+    """Whether that is so still; False says nothing."""
+    cdef Py_ssize_t i
+    if frame.no_hooks is None or not althaia_same_version(frame.plan.hooks, frame.hooks_version):
+        return False
+    for i in range(PyTuple_GET_SIZE(frame.no_hooks)):
+        if PyList_GET_SIZE(<object>PyTuple_GET_ITEM(frame.no_hooks, i)):
+            return False
+    return True
 
 
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
@@ -393,10 +418,17 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
 
     Where the input is text, ``data`` is None and the frame knows the slot.
     """
-    cdef object errors = None, result = None, processed
+    cdef object errors = None, result, processed
     cdef bint preprocessed = True
     cdef Py_ssize_t at = -1 if frame.tape is None else frame.root
-    cdef object hooks = hooks_of(plan.hooks, "pre_load")
+    cdef object hooks
+    if has_no_hooks(frame):
+        result = load_items(plan, data, at, True if frame.many else False, frame)
+        if has_no_hooks(frame):
+            errors = None if frame.store is None else frame.store.errors
+            return fail(frame, errors, result) if errors else result
+        return finish_load(result, data, frame, postprocess)
+    hooks = hooks_of(plan.hooks, "pre_load")
     if at >= 0 and hooks_see_input(plan.hooks):
         data = frame.tape.keep(at)
         at = -1
@@ -412,25 +444,30 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
                 return load_changed(processed, data, frame, postprocess)
             if frame.sub_partials is not None:
                 frame.sub_partials = sub_partials(plan, frame.partial)
-    if not errors:
-        if not preprocessed:
-            raise UnboundLocalError(
-                "cannot access local variable 'processed_data' where it is not associated "
-                "with a value"
-            )
-        result = load_items(plan, processed, at, True if frame.many else False, frame)
-        validate_schema(result, data, frame)
-        errors = None if frame.store is None else frame.store.errors
-        if not errors and postprocess:
-            hooks = hooks_of(plan.hooks, "post_load")
-            if hooks:
-                try:
-                    result = invoke_both(hooks, result, data, frame)
-                except marshmallow.ValidationError as error:
-                    errors = error.normalized_messages()
     if errors:
-        return fail(frame, errors, result)
-    return result
+        return fail(frame, errors, None)
+    if not preprocessed:
+        raise UnboundLocalError(
+            "cannot access local variable 'processed_data' where it is not associated "
+            "with a value"
+        )
+    result = load_items(plan, processed, at, True if frame.many else False, frame)
+    return finish_load(result, data, frame, postprocess)
+
+
+cdef object finish_load(object result, object data, LoadFrame frame, bint postprocess):
+    """What follows the fields: validators of the schema, and ``post_load``."""
+    cdef object errors, hooks
+    validate_schema(result, data, frame)
+    errors = None if frame.store is None else frame.store.errors
+    if not errors and postprocess:
+        hooks = hooks_of(frame.plan.hooks, "post_load")
+        if hooks:
+            try:
+                result = invoke_both(hooks, result, data, frame)
+            except marshmallow.ValidationError as error:
+                errors = error.normalized_messages()
+    return fail(frame, errors, result) if errors else result
 
 
 cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess):

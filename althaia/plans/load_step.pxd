@@ -1,3 +1,5 @@
+from libc.stdint cimport uint64_t
+
 from althaia.plans.plan cimport Plan
 from althaia.sources.tape cimport Tape
 
@@ -30,6 +32,9 @@ cdef class LoadFrame:
     cdef Py_ssize_t record
     cdef Py_ssize_t* places
     cdef object shown
+    # The lists of hooks that were empty, and the version of the table at which they were in it.
+    cdef tuple no_hooks
+    cdef uint64_t hooks_version
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
     cdef object shown_input(self, object key, object data)

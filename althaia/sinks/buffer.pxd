@@ -7,12 +7,13 @@ cdef extern from "althaia/sinks/buffer.h":
         Py_ssize_t size
         Py_ssize_t capacity
         bint beyond_ascii
+        bint becomes_text
 
     void althaia_buffer_free(althaia_buffer* buffer)
     char* althaia_reserve(althaia_buffer* buffer, Py_ssize_t more) except NULL
     int althaia_put_bytes(althaia_buffer* buffer, const char* data, Py_ssize_t count) except -1
     int althaia_put_byte(althaia_buffer* buffer, char byte) except -1
-    object althaia_buffer_text(const althaia_buffer* buffer, Py_ssize_t start)
+    object althaia_buffer_text(althaia_buffer* buffer)
 
 
 cdef extern from "althaia/sinks/text.h":

@@ -26,6 +26,7 @@ cdef class Encoder(Sink):
     cdef Py_ssize_t open_count
     cdef Walk* walk
     cdef list recent
+    cdef Py_ssize_t strangers
     cdef int encode(self, object value, Py_ssize_t level) except -1
     cdef int encode_integer(self, object value) except -1
     cdef int encode_float(self, double number, object value, Py_ssize_t level) except -1
@@ -41,6 +42,10 @@ cdef class Encoder(Sink):
     cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1
     cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1
     cdef JSONRecord recent_record(self, dict mapping)
+    cdef int put_key(
+        self, JSONRecord record, Py_ssize_t at, bint first, Py_ssize_t level
+    ) except -1
+    cdef JSONRecord likely_record(self, dict mapping)
     cdef JSONRecord new_record(self, dict mapping)
     cdef int keep_rest(self) except -1
     cdef list pairs_of(self, object mapping)

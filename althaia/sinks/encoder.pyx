@@ -14,6 +14,7 @@ from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport isfinite
 
 from althaia.sinks import standard
@@ -54,6 +55,8 @@ cdef object spell_key = standard.spell_key
 # Dictionaries with more keys than these are rarely alike; so many kinds are looked for.
 cdef Py_ssize_t MOST_KEYS = 64
 cdef Py_ssize_t FEW_RECORDS = 8
+# Where dictionaries are met that so often had other keys than those before, no more are looked for.
+cdef Py_ssize_t MOST_STRANGERS = 64
 # A built-in type from 3.15 on.
 cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
 
@@ -84,6 +87,7 @@ cdef class Encoder(Sink):
         self.default = unserializable if default is None else default
         self.recent = []
         self.buffer.beyond_ascii = format.beyond_ascii
+        self.buffer.becomes_text = True
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
         """One value that stands in ``level`` containers."""
@@ -247,11 +251,17 @@ cdef class Encoder(Sink):
             Py_LeaveRecursiveCall()
 
     cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1:
-        """The entries of a plain dictionary, as long as nobody changes it."""
+        """The entries of a plain dictionary, as long as nobody changes it.
+
+        Its keys are compared with those of a record one by one: an entry that was taken out
+        meanwhile, or put in, ends that.
+        """
         cdef Walk walk
         cdef PyObject* key
         cdef PyObject* value
+        cdef Py_ssize_t at = 0
         cdef bint first = True
+        cdef JSONRecord record = self.likely_record(mapping)
         walk.mapping = <PyObject*>mapping
         walk.position = 0
         walk.rest = NULL
@@ -261,6 +271,14 @@ cdef class Encoder(Sink):
             while walk.rest is NULL and PyDict_Next(mapping, &walk.position, &key, &value):
                 # Held: user code may take them out of the dictionary.
                 held_key, held_value = <object>key, <object>value
+                if record is not None:
+                    if at < len(record.keys) and key == PyTuple_GET_ITEM(record.keys, at):
+                        self.put_key(record, at, first, level)
+                        self.encode_item(held_value, level, mapping, held_key, -1)
+                        at += 1
+                        first = False
+                        continue
+                    record = None
                 self.encode_pair(held_key, held_value, level, mapping, first)
                 first = False
             if walk.rest is not NULL:
@@ -276,7 +294,7 @@ cdef class Encoder(Sink):
         """A plain dictionary whose keys have been met before, sorted; False where they have not."""
         cdef JSONRecord record
         cdef list values
-        cdef Py_ssize_t rank, at, start
+        cdef Py_ssize_t rank, at
         if len(mapping) > MOST_KEYS:
             return False
         # As they are now: user code may change the dictionary while it is encoded.
@@ -290,21 +308,42 @@ cdef class Encoder(Sink):
             values = list(mapping.values())
             if not althaia_same_keys(mapping, record.keys):
                 return False
-        self.buffer.beyond_ascii |= record.beyond_ascii
         for rank in range(len(record.keys)):
             at = rank if record.order is NULL else record.order[rank]
-            start = record.ends[at]
-            if self.format.indent is not None:
-                if rank:
-                    self.separate()
-                self.newline(level)
-            elif rank == 0:
-                start += record.separator
-            althaia_put_bytes(
-                &self.buffer, <const char*>record.text + start, record.ends[at + 1] - start
-            )
+            self.put_key(record, at, rank == 0, level)
             self.encode_item(values[at], level, mapping, record.keys[at], -1)
         return True
+
+    cdef int put_key(
+        self, JSONRecord record, Py_ssize_t at, bint first, Py_ssize_t level
+    ) except -1:
+        """The key of that number, with what stands around it."""
+        cdef Py_ssize_t start = record.ends[at]
+        self.buffer.beyond_ascii |= record.beyond_ascii
+        if self.format.indent is not None:
+            if not first:
+                self.separate()
+            self.newline(level)
+        elif first:
+            start += record.separator
+        return althaia_put_bytes(
+            &self.buffer, <const char*>record.text + start, record.ends[at + 1] - start
+        )
+
+    cdef JSONRecord likely_record(self, dict mapping):
+        """A record that has the first key of a dictionary, which is not empty, and as many."""
+        cdef JSONRecord record
+        cdef Py_ssize_t i, position = 0, size = len(mapping)
+        cdef PyObject* key
+        PyDict_Next(mapping, &position, &key, NULL)
+        for i in range(len(self.recent)):
+            record = <JSONRecord>self.recent[i]
+            if len(record.keys) == size and key == PyTuple_GET_ITEM(record.keys, 0):
+                return record
+        if size > MOST_KEYS or self.strangers == MOST_STRANGERS:
+            return None
+        self.strangers += 1
+        return self.new_record(mapping)
 
     cdef JSONRecord recent_record(self, dict mapping):
         """The record for the keys of a dictionary if they are those of one just encoded, as most

@@ -4,6 +4,7 @@
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memset
 
 from althaia.sinks import standard
 
@@ -77,8 +78,7 @@ cdef class JSONRecord(Record):
         cdef Format format = form
         cdef althaia_buffer buffer
         cdef Py_ssize_t i, size = len(keys)
-        buffer.data = NULL
-        buffer.size = buffer.capacity = 0
+        memset(&buffer, 0, sizeof(buffer))
         self.separator = len(format.item_separator)
         self.ends = <Py_ssize_t*>PyMem_Malloc((size + 1) * sizeof(Py_ssize_t))
         if self.ends is NULL:

@@ -60,7 +60,7 @@ def dumps(obj, *args, **options):
         return standard.spell(format.ensure_ascii)(obj)
     encoder = Encoder(format, options.get("default"))
     encoder.encode(obj, 0)
-    return althaia_buffer_text(&encoder.buffer, 0)
+    return althaia_buffer_text(&encoder.buffer)
 
 
 cdef bint is_plain(object value):
@@ -269,11 +269,11 @@ cdef class JSONSink(Encoder):
 
     cdef object finished(self):
         self.fill_holes()
-        return althaia_buffer_text(&self.buffer, 0)
+        return althaia_buffer_text(&self.buffer)
 
     cdef object finished_bytes(self):
         self.fill_holes()
         if self.buffer.beyond_ascii:
             # A lone surrogate has no UTF-8: the error is that of encoding the text.
-            return althaia_buffer_text(&self.buffer, 0).encode()
+            return althaia_buffer_text(&self.buffer).encode()
         return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)

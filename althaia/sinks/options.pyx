@@ -1,6 +1,10 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The options of ``json.dumps``, and whether ``json`` itself is as it was shipped."""
 
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM
+
 from althaia.sinks import standard
 
 from althaia.sinks.formats cimport Format
@@ -9,8 +13,13 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         unsigned int tp_version_tag
 
+cdef extern from "althaia/sinks/walking.h":
+    bint ALTHAIA_WALKS_IN_PLACE
+
 cdef bint SHIPPED = standard.SHIPPED
-cdef tuple ENTRIES = standard.ENTRIES
+cdef tuple NAMESPACES = tuple([entry[0] for entry in standard.ENTRIES])
+cdef tuple NAMES = tuple([entry[1] for entry in standard.ENTRIES])
+cdef tuple VALUES = tuple([entry[2] for entry in standard.ENTRIES])
 cdef dict STATE = standard.STATE
 cdef dict STATE_SHIPPED = standard.STATE_SHIPPED
 cdef object JSONEncoder = standard.ENCODER
@@ -29,11 +38,14 @@ cdef int LONGEST_INDENT = 100
 cdef bint json_is_as_shipped():
     """Whether ``json.dumps``, called now, would do what it does in an untouched interpreter."""
     global encoder_version
+    cdef Py_ssize_t i
     cdef unsigned int version
     if not SHIPPED:
         return False
-    for namespace, name, value in ENTRIES:
-        if (<dict>namespace).get(name, ABSENT) is not value:
+    for i in range(len(NAMES)):
+        if PyDict_GetItemWithError(
+            <object>PyTuple_GET_ITEM(NAMESPACES, i), <object>PyTuple_GET_ITEM(NAMES, i)
+        ) != PyTuple_GET_ITEM(VALUES, i):
             return False
     # Read before the class is looked at: another thread may change it meanwhile.
     version = (<PyTypeObject*>JSONEncoder).tp_version_tag
@@ -47,6 +59,23 @@ cdef bint json_is_as_shipped():
     return True
 
 
+cdef bint encoder_is_as_shipped():
+    """Whether the encoder for calls without options has the attributes that it was made with."""
+    cdef Py_ssize_t at = 0, there = 0
+    cdef PyObject* name
+    cdef PyObject* value
+    cdef PyObject* key
+    cdef PyObject* now
+    if ALTHAIA_WALKS_IN_PLACE:
+        while PyDict_Next(STATE_SHIPPED, &there, &name, &value):
+            if not PyDict_Next(STATE, &at, &key, &now) or key != name or now != value:
+                # Equal perhaps, if not the same.
+                break
+        else:
+            return len(STATE) == len(STATE_SHIPPED)
+    return STATE == STATE_SHIPPED
+
+
 cdef Format format_of(dict options):
     """The format that the options of ``json.dumps`` ask for; None where the call is the standard
     library's: options that are not for us, or a patched ``json``."""
@@ -55,7 +84,7 @@ cdef Format format_of(dict options):
     if not json_is_as_shipped():
         return None
     if not options:
-        return DEFAULT if STATE == STATE_SHIPPED else None
+        return DEFAULT if encoder_is_as_shipped() else None
     for name, value in options.items():
         if name == "default":
             continue

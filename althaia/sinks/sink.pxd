@@ -23,6 +23,7 @@ cdef class Record:
 cdef class Hole:
     cdef Py_ssize_t position
     cdef Py_ssize_t level
+    cdef Py_ssize_t end
     cdef readonly object value
     cdef readonly tuple path
 
@@ -52,6 +53,7 @@ cdef class Sink:
     cdef Level* push(self, PyObject* record, object kind) except NULL
     cdef int leave_hole(self, object value) except -1
     cdef int fill_holes(self) except -1
+    cdef int put_in_place(self, list holes, althaia_buffer* fillings) except -1
     cdef int fill(self, Hole hole) except -1
     cdef tuple path(self)
 

@@ -10,8 +10,9 @@ code can still change, or that may fail to be encoded, leaves a *hole*: it is en
 cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
+from libc.string cimport memcpy, memmove, memset
 
-from althaia.sinks.buffer cimport althaia_buffer, althaia_buffer_free, althaia_put_bytes
+from althaia.sinks.buffer cimport althaia_buffer, althaia_buffer_free, althaia_reserve
 
 cdef extern from "althaia/sinks/walking.h":
     bint ALTHAIA_ADDS_NOTES
@@ -29,9 +30,12 @@ cdef class Record:
 
 
 @cython.final
+@cython.no_gc
 cdef class Hole:
     """A value that is encoded at the end, and where; ``path`` names the containers around it, the
-    innermost first, where errors say so."""
+    innermost first, where errors say so. ``end`` is where its text ends among those of all holes.
+
+    Nobody but the sink is given one, so that no cycle goes through it."""
 
 
 cdef class Sink:
@@ -151,24 +155,42 @@ cdef class Sink:
 
     cdef int fill_holes(self) except -1:
         """Encode what was put off, each in its place."""
-        cdef althaia_buffer old
+        cdef althaia_buffer text
         cdef Hole hole
-        cdef Py_ssize_t done = 0
         cdef list holes = self.holes
         if holes is None:
             return 0
         self.holes = None
-        old = self.buffer
-        self.buffer.data = NULL
-        self.buffer.size = self.buffer.capacity = 0
+        text = self.buffer
+        memset(&self.buffer, 0, sizeof(althaia_buffer))
+        self.buffer.beyond_ascii = text.beyond_ascii
+        self.buffer.becomes_text = text.becomes_text and text.size == 0
         try:
             for hole in holes:
-                althaia_put_bytes(&self.buffer, old.data + done, hole.position - done)
-                done = hole.position
                 self.fill(hole)
-            althaia_put_bytes(&self.buffer, old.data + done, old.size - done)
+                hole.end = self.buffer.size
+            if text.size:
+                text.beyond_ascii = self.buffer.beyond_ascii
+                self.buffer, text = text, self.buffer
+                self.put_in_place(holes, &text)
         finally:
-            althaia_buffer_free(&old)
+            althaia_buffer_free(&text)
+        return 0
+
+    cdef int put_in_place(self, list holes, althaia_buffer* fillings) except -1:
+        """Move what was written apart, the last piece first, and each filling in between."""
+        cdef Hole hole
+        cdef Py_ssize_t i, before, rest = self.buffer.size
+        cdef char* data
+        althaia_reserve(&self.buffer, fillings.size)
+        data = self.buffer.data
+        self.buffer.size += fillings.size
+        for i in range(len(holes) - 1, -1, -1):
+            hole = <Hole>holes[i]
+            memmove(data + hole.position + hole.end, data + hole.position, rest - hole.position)
+            rest = hole.position
+            before = (<Hole>holes[i - 1]).end if i else 0
+            memcpy(data + rest + before, fillings.data + before, hole.end - before)
         return 0
 
     cdef int fill(self, Hole hole) except -1:

@@ -32,8 +32,10 @@ cdef union Content:
     PyObject* object
 
 
+# `made`: the tape's dictionary of that name has an entry for the slot.
 cdef struct Slot:
     uint8_t kind
+    uint8_t made
     uint32_t size
     Content content
 
@@ -88,6 +90,7 @@ cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
         tape.grow()
     slot = &tape.slots[tape.count]
     slot.kind = kind
+    slot.made = False
     slot.size = 0
     tape.count += 1
     return slot

@@ -87,11 +87,12 @@ cdef class Tape:
             if self.made is None:
                 self.made = {}
             self.made[at] = value
+            self.slots[at].made = True
         return value
 
     cdef object made_at(self, Py_ssize_t at):
         """The container that somebody has been given for a slot, or None."""
-        return None if self.made is None else self.made.get(at)
+        return self.made[at] if self.slots[at].made else None
 
     cdef object make_array(self, Py_ssize_t at):
         cdef list items = []

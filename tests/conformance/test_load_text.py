@@ -332,3 +332,91 @@ def test_index_errors_and_dict_class(ma: Any, log: Any) -> None:
     for text in ('[{"a": "x"}, {"a": 1, "d": 2}]', '[{"a": 1}]', '{"a": 1}'):
         show(log, Own().loads, text, many=True)
         show(log, Own().loads, text)
+
+
+def keep_given(ma: Any, log: Any, given: list[Any]) -> Any:
+    """A field that keeps what it is given and changes it."""
+
+    class Keeping(ma.fields.Field):
+        def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+            log("given", value, attr, data)
+            given.append(value)
+            if isinstance(value, dict):
+                value["changed"] = len(given)
+            return value
+
+    return Keeping()
+
+
+TABLES = (
+    '{"t": {"b": {"n": 1}, "a": {"n": "x"}, "b": {"n": 3}}, "u": 1}',
+    '{"t": {"b": [1, {"n": 2}], "": null, "3": 5, "\\u00e9": {"n": 1, "q": 2}}}',
+    '{"t": {"a": "yes", "c": {"n": [1]}}, "t": {"a": 2.5}}',
+    '{"t": {}}',
+    '{"t": []}',
+    '{"t": null}',
+    '{"t": {"x": {"deep": {"deep": [{"n": 1}]}}}}',
+)
+
+
+@pytest.mark.parametrize("keys", ["none", "text", "whole", "own"])
+@pytest.mark.parametrize("values", ["none", "whole", "nested", "list", "raw", "own", "dict"])
+@both
+def test_dictionaries(ma: Any, log: Any, keys: str, values: str) -> None:
+    fields = ma.fields
+    given: list[Any] = []
+    inner = ma.Schema.from_dict({"n": fields.Integer(required=True)})
+    key_fields = {
+        "none": None,
+        "text": fields.String(validate=ma.validate.Length(max=1)),
+        "whole": fields.Integer(),
+        "own": keep_given(ma, log, given),
+    }
+    value_fields = {
+        "none": None,
+        "whole": fields.Integer(allow_none=True),
+        "nested": fields.Nested(inner),
+        "list": fields.List(fields.Raw()),
+        "raw": fields.Raw(validate=lambda value: log("validator", value)),
+        "own": keep_given(ma, log, given),
+        "dict": fields.Dict(values=fields.Raw()),
+    }
+
+    class Holder(ma.Schema):
+        t = fields.Dict(keys=key_fields[keys], values=value_fields[values])
+
+        def handle_error(self, error: Any, data: Any, **kwargs: Any) -> None:
+            log("failed", data, [any(each is x for x in given) for each in data.values()])
+
+    for unknown in ("raise", "exclude"):
+        schema = Holder(unknown=unknown)
+        for text in TABLES:
+            show(log, schema.loads, text)
+        show(log, schema.loads, f"[{', '.join(TABLES)}]", many=True)
+
+
+@pytest.mark.parametrize("tag", ["pre_load", "post_load", "validates", "validates_schema"])
+@pytest.mark.parametrize("way", ["append", "replace"])
+@both
+def test_hooks_that_appear_meanwhile(ma: Any, log: Any, tag: str, way: str) -> None:
+    """A nested schema gets a hook while its objects are being loaded."""
+
+    class Line(ma.Schema):
+        n = ma.fields.Integer(validate=lambda value: change() if value == 2 else None)
+
+        def noted(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+            log(tag, data, args, sorted(kwargs))
+            return data
+
+    def change() -> None:
+        entry = ("noted", False, {"field_names": ["n"]})
+        if way == "append":
+            Line._hooks[tag].append(entry)
+        else:
+            Line._hooks[tag] = [entry]
+
+    order = ma.Schema.from_dict({"lines": ma.fields.List(ma.fields.Nested(Line))})()
+    text = '{"lines": [{"n": 1}, {"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]}'
+    for _ in range(2):
+        show(log, order.loads, text)
+        show(log, order.load, json.loads(text))

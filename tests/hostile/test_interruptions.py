@@ -19,6 +19,12 @@ JOBS = (
     "load a mapping",
     "load nested",
     "load wrong",
+    "dumps many",
+    "dumps a list",
+    "dumps a mapping",
+    "dumps nested",
+    "loads many",
+    "loads a mapping",
 )
 
 pytestmark = [

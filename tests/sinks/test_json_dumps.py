@@ -151,10 +151,38 @@ def changing(change: str) -> tuple[Any, Any]:
 @pytest.mark.parametrize("options", [{}, {"sort_keys": True}, {"indent": 1}])
 @pytest.mark.parametrize("change", ["pop", "add", "clear", "replace"])
 def test_default_changes_what_is_encoded(change: str, options: dict[str, Any]) -> None:
-    value, default = changing(change)
-    expected = outcome(json.dumps, value, default=default, **options)
-    value, default = changing(change)
-    assert outcome(dumps, value, default=default, **options) == expected
+    # Keys that were met twice are remembered.
+    for _ in range(3):
+        value, default = changing(change)
+        expected = outcome(json.dumps, value, default=default, **options)
+        value, default = changing(change)
+        assert outcome(dumps, value, default=default, **options) == expected
+
+
+@pytest.mark.parametrize("options", [{}, {"sort_keys": True}, {"indent": 1}])
+def test_dictionaries_that_are_alike(options: dict[str, Any]) -> None:
+    rng = random.Random(7)
+    names = ["id", "é", "日", "a", "b", ""]
+    rows = []
+    for _ in range(400):
+        keys = rng.sample(names, rng.randrange(7))
+        rows.append({key: dict.fromkeys(keys, 1) for key in keys})
+    more = [{"id": i, f"k{i}": i} for i in range(300)] + [{i: i} for i in range(300)]
+    assert dumps([rows, more, rows], **options) == json.dumps([rows, more, rows], **options)
+    for ascii_only in (True, False):
+        for row in rows:
+            options["ensure_ascii"] = ascii_only
+            assert dumps(row, **options) == json.dumps(row, **options)
+
+
+@pytest.mark.parametrize("size", [*range(65_400, 65_600, 7), 200_000, 3_000_000])
+@pytest.mark.parametrize("last", ["", "é", "日"])
+def test_long_text(size: int, last: str) -> None:
+    value = ["x" * 1_000] * (size // 1_000) + ["y" * (size % 1_000), last]
+    for ascii_only in (True, False):
+        text = dumps(value, ensure_ascii=ascii_only)
+        assert text == json.dumps(value, ensure_ascii=ascii_only)
+        assert hash(text) == hash(json.dumps(value, ensure_ascii=ascii_only))
 
 
 def test_no_metaclass_is_asked() -> None:

@@ -16,7 +16,7 @@ from althaia.plans.lazy cimport real_field
 from althaia.plans.primitives cimport althaia_has_simple_keys, althaia_tick
 from althaia.plans.upstream cimport marshmallow
 from althaia.sinks.sink cimport Sink, expected_items
-from althaia.sources.tape cimport ARRAY, Tape, after
+from althaia.sources.tape cimport ARRAY, RECORD, Tape, after
 
 from althaia.plans.analyse import Kind, inner_dump_step, inner_load_step
 from althaia.plans.analysis import Opaque, check_truth
@@ -298,6 +298,7 @@ cdef class LoadDict(LoadStep):
 
     def __init__(self, field, *, LoadStep keys, LoadStep values, **place):
         LoadStep.__init__(self, field, **place)
+        self.walks = keys is not None or values is not None
         self.keys = keys
         self.values = values
 
@@ -306,9 +307,18 @@ cdef class LoadDict(LoadStep):
             return self.own(value, data, frame)
         if self.keys is None and self.values is None:
             return dict(value)
-        return self._convert_dict(<dict>value, frame)
+        return self.converted(<dict>value, None, frame)
 
-    cdef object _convert_dict(self, dict value, LoadFrame frame):
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        cdef dict entries
+        if tape.slots[at].kind == RECORD:
+            entries = tape.entries(at)
+            if althaia_has_simple_keys(entries):
+                return self.converted(entries, tape, frame)
+        return self.convert(tape.keep(at), None, frame)
+
+    cdef object converted(self, dict value, Tape tape, LoadFrame frame):
+        """The loaded dictionary, or FAILED; with a tape the values are numbers of its slots."""
         cdef dict keys, result = {}
         cdef object errors = None
         # What the values' step runs may change the dictionary: its keys are those it has now.
@@ -327,8 +337,14 @@ cdef class LoadDict(LoadStep):
                     keys[key] = loaded
         for key, each in value.items():
             althaia_tick()
-            if self.values is not None:
-                each = self.values.load(each, None, frame)
+            if self.values is None:
+                if tape is not None:
+                    each = tape.keep(each)
+            else:
+                if tape is None:
+                    each = self.values.load(each, None, frame)
+                else:
+                    each = self.values.read(tape, each, frame)
                 if each is FAILED:
                     if errors is None:
                         errors = defaultdict(dict)

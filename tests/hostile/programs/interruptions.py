@@ -7,6 +7,7 @@ the machine does is not the job's fault.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -42,6 +43,8 @@ WRONG_ROWS = [{"b": 1}] * MILLION
 NUMBERS = {"numbers": [1] * 5 * MILLION}
 TABLE = {"table": {str(number): 1 for number in range(2 * MILLION)}}
 NESTED = {"nested": ROWS}
+ROWS_TEXT = json.dumps(ROWS)
+TABLE_TEXT = json.dumps(TABLE)
 
 JOBS: dict[str, Callable[[], object]] = {
     "dump many": lambda: Item(many=True).dump(ROWS),
@@ -52,6 +55,12 @@ JOBS: dict[str, Callable[[], object]] = {
     "load a list": lambda: Box().load(NUMBERS),
     "load a mapping": lambda: Box().load(TABLE),
     "load nested": lambda: Box().load(NESTED),
+    "dumps many": lambda: Item(many=True).dumps(ROWS),
+    "dumps a list": lambda: Box().dumps(NUMBERS),
+    "dumps a mapping": lambda: Box().dumps(TABLE),
+    "dumps nested": lambda: Box().dumps(NESTED),
+    "loads many": lambda: Item(many=True).loads(ROWS_TEXT),
+    "loads a mapping": lambda: Box().loads(TABLE_TEXT),
     "load wrong": lambda: Item(many=True).validate(WRONG_ROWS),
 }
 

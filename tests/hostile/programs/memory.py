@@ -1,4 +1,4 @@
-"""Let each allocation of a dump and of a load fail, one after the other.
+"""Let each allocation of a dump and of a load fail, one after the other, also to and from text.
 
 Reports how many allocations were made to fail, every outcome that was neither MemoryError nor the
 right answer, and how many blocks of memory such a round leaves behind.
@@ -9,10 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import enum
+import json
 import uuid
 from collections.abc import Callable
 from typing import Any
 
+from althaia import msgpack, stream
 from tests.hostile.programs import arguments, begin, library, report
 from tests.hostile.programs.allocations import run
 
@@ -89,6 +91,22 @@ def fresh_load() -> Any:
     return Everything().load(TEXT)
 
 
+class Packed(Everything):
+    class Meta:
+        render_module = msgpack
+
+
+packed = Packed()
+BYTES = packed.dumps(item(), default=str)
+JSON = json.dumps(TEXTS, default=str)
+# More than fits into the first piece of memory, and containers that are written last.
+LONG = [{"number": number, "raw": [number], "note": "é" * (number % 3)} for number in range(1_500)]
+Long = m.Schema.from_dict(
+    {"number": fields.Integer(), "raw": fields.Raw(), "note": fields.String()}
+)
+rows, lines = Long(many=True), Long()
+
+
 JOBS: dict[str, Callable[[], Any]] = {
     "dump": lambda: dumping.dump(item()),
     "dump many": lambda: dumping.dump([item()] * 2, many=True),
@@ -97,8 +115,17 @@ JOBS: dict[str, Callable[[], Any]] = {
     "refuse": lambda: loading.validate(WRONG),
     "dump with a new schema": fresh_dump,
     "load with a new schema": fresh_load,
+    "dumps": lambda: dumping.dumps(item(), default=str),
+    "dumps many": lambda: dumping.dumps([item()] * 2, many=True, default=str),
+    "loads": lambda: loading.loads(JSON, many=True),
+    "dumps MessagePack": lambda: packed.dumps(item(), default=str),
+    "loads MessagePack": lambda: packed.loads(BYTES),
 }
 
+if LIBRARY == "plans":
+    # Without them each of the rows allocates, and one round for each allocation takes too long.
+    JOBS["dumps a long text"] = lambda: rows.dumps(LONG, ensure_ascii=False)
+    JOBS["stream"] = lambda: b"".join(stream(lines, LONG[:200], chunk_bytes=1_000))
 
 for name, work in JOBS.items():
     begin(name)

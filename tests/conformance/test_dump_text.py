@@ -1,0 +1,86 @@
+"""``Schema.dumps``: what is about the text and nothing else; every scenario that dumps runs through
+it as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import engine, scenario
+
+MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "compact sorted": {"separators": (",", ":"), "sort_keys": True},
+    "unescaped": {"ensure_ascii": False},
+    "indented": {"indent": 1},
+}
+
+
+def both(function: Any) -> Any:
+    return scenario(function, MODES)
+
+
+def row_of(ma: Any) -> Any:
+    return ma.Schema.from_dict(
+        {
+            "number": ma.fields.Integer(),
+            "raw": ma.fields.Raw(),
+            "text": ma.fields.String(),
+            "last": ma.fields.Raw(),
+        }
+    )
+
+
+@pytest.mark.parametrize("wide", ["never", "early", "late", "in a container"])
+@pytest.mark.parametrize("count", [1, 40, 3_000])
+@pytest.mark.parametrize("options", OPTIONS)
+@both
+def test_texts_of_every_length(ma: Any, log: Any, options: str, count: int, wide: str) -> None:
+    """Long text is written where the str has it, and has containers of the user's in between."""
+    rows = [
+        {"number": i, "raw": {"i": [i, None]} if i % 3 else i, "text": "x" * (i % 40), "last": [{}]}
+        for i in range(count)
+    ]
+    if wide == "in a container":
+        rows[count // 2]["raw"] = {"é": ["日", "\ud800"]}
+    elif wide != "never":
+        rows[0 if wide == "early" else -1]["text"] = "日é"
+    text = row_of(ma)(many=True).dumps(rows, **OPTIONS[options])
+    log("text", type(text), len(text), text if count < 50 else hash_of(text))
+    assert ma.Schema.from_dict({"a": ma.fields.Raw()})().dumps({"a": rows}, **OPTIONS[options])
+
+
+def hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@both
+def test_the_whole_text_is_one_container(ma: Any, log: Any, options: str) -> None:
+    class Hooked(row_of(ma)):  # type: ignore[misc]
+        @ma.post_dump(pass_collection=True)
+        def wrap(self, data: Any, **kwargs: Any) -> Any:
+            return {"rows": data, "more": [{"a": 1, "b": 2}, {"a": 1, "c": 2}, {"b": 1, "a": 2}]}
+
+    rows = [{"number": i, "raw": {"a": i, "b": [i]}, "text": "é" * (i % 2)} for i in range(2_000)]
+    for _ in range(3):
+        log("text", hash_of(Hooked(many=True).dumps(rows, **OPTIONS[options])))
+
+
+@both
+def test_what_cannot_be_encoded(ma: Any, log: Any) -> None:
+    rows: list[Any] = [{"number": i, "raw": [i]} for i in range(5_000)]
+    rows[4_000]["raw"] = {"a": object}
+    rows[4_500]["last"] = float("nan")
+
+    def text(**options: Any) -> str:
+        return hash_of(row_of(ma)(many=True).dumps(rows, **options))
+
+    log.attempt(text)
+    log.attempt(text, allow_nan=False)
+    log.attempt(text, default=lambda value: value.__name__)
