@@ -10,7 +10,7 @@ meets is handed to it, in its place.
 import builtins
 
 cimport cython
-from cpython.dict cimport PyDict_Next
+from cpython.dict cimport PyDict_Keys, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
@@ -359,9 +359,15 @@ cdef class Encoder(Sink):
     cdef JSONRecord new_record(self, dict mapping):
         """The record for keys that were not among the last ones; None where there is none yet."""
         cdef JSONRecord record
+        cdef tuple keys
         if not althaia_has_text_keys(mapping):
             return None
-        record = self.format.record_of(tuple(mapping))
+        # Not by iterating: the collector may run, and in it code that changes the dictionary.
+        keys = tuple(PyDict_Keys(mapping))
+        for key in keys:
+            if type(key) is not str:
+                return None
+        record = self.format.record_of(keys)
         if record is not None:
             self.recent.insert(0, record)
             del self.recent[FEW_RECORDS:]
