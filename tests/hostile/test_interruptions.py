@@ -23,8 +23,6 @@ JOBS = (
     "dumps a list",
     "dumps a mapping",
     "dumps nested",
-    "loads many",
-    "loads a mapping",
 )
 
 pytestmark = [
