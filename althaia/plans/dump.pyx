@@ -18,7 +18,7 @@ from libc.string cimport memcpy
 
 from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
-from althaia.plans.lazy cimport real_field
+from althaia.plans.lazy cimport field_of_call
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport althaia_get_value, althaia_tick
 from althaia.plans.readers cimport NOT_THERE_, Reading, Readings, is_plain, read_once
@@ -106,13 +106,7 @@ cdef class DumpStep:
 
     cdef object own_field(self, DumpFrame frame):
         """The field as the schema of this call has it, for code that may look at it."""
-        cdef object field
-        if self.own_site < 0:
-            return self.field
-        field = frame.children[self.own_site]
-        if field is None:
-            field = frame.children[self.own_site] = real_field(self.field, frame.schema)
-        return field
+        return field_of_call(frame.children, self.own_site, self.field, frame.schema)
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return value

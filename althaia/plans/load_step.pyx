@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.checks cimport PASSED, Check
-from althaia.plans.lazy cimport real_field
+from althaia.plans.lazy cimport field_of_call
 from althaia.plans.upstream cimport marshmallow
 from althaia.sources.tape cimport ARRAY, Tape
 
@@ -170,13 +170,7 @@ cdef class LoadStep:
 
     cdef object own_field(self, LoadFrame frame):
         """The field as the schema of this call has it, for code that may look at it."""
-        cdef object field
-        if self.own_site < 0:
-            return self.field
-        field = frame.children[self.own_site]
-        if field is None:
-            field = frame.children[self.own_site] = real_field(self.field, frame.schema)
-        return field
+        return field_of_call(frame.children, self.own_site, self.field, frame.schema)
 
     cdef object load(self, object value, object data, LoadFrame frame):
         """What ``field.deserialize`` returns, or FAILED."""

@@ -7,18 +7,9 @@ import weakref
 
 import pytest
 
-from tests.conformance.harness import engine, scenario
+from tests.conformance.harness import scenario
 
-
-@pytest.fixture(autouse=True, params=["models", "own plans"])
-def models_at_once(request):
-    if engine is None:
-        yield
-        return
-    engine.build_models_at_once(request.param == "models")
-    yield
-    engine.build_models_at_once(False)
-
+pytestmark = pytest.mark.usefixtures("models_at_once")
 
 OBJ = {"id": 1, "own": "x", "listed": ["a"], "pair": (1, "b"), "inner": {"x": "c"}, "call": 5}
 RECORD = {"id": "1", "own": "x", "listed": ["a"], "pair": ["1", "b"], "inner": {"x": "c"}}

@@ -1,0 +1,18 @@
+"""What several files of scenarios run under."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.harness import engine
+
+
+@pytest.fixture(params=["models", "own plans"])
+def models_at_once(request):
+    """Instances built in full go by a model from the first use on, or always by their own plan."""
+    if engine is None:
+        yield
+        return
+    engine.build_models_at_once(request.param == "models")
+    yield
+    engine.build_models_at_once(False)
