@@ -122,7 +122,7 @@ bench-wire: build
 	$(BIN)/python -m benchmarks.wire --save $(BENCH_ARGS)
 
 sanitize: $(READY)
-	$(BIN)/python -m buildtools sanitize
+	$(BIN)/python -m buildtools sanitize -- $(PYTEST_ARGS)
 
 clean:
 	rm -rf build dist .venv .venv-pure .mypy_cache .pytest_cache .ruff_cache .hypothesis

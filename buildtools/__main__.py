@@ -128,9 +128,9 @@ def copy_sources(layout: Layout, options: argparse.Namespace) -> int:
     return 0
 
 
-def run_sanitized(layout: Layout, _: argparse.Namespace) -> int:
+def run_sanitized(layout: Layout, options: argparse.Namespace) -> int:
     """Build with ASan and UBSan in a folder of its own, and run tests on that."""
-    return sanitize.run(layout, os.environ)
+    return sanitize.run(layout, os.environ, options.words)
 
 
 def _digests(source: upstream.Upstream) -> semantics.Digests:
@@ -167,7 +167,9 @@ def _parser() -> argparse.ArgumentParser:
     command(topics, "copy", copy_sources).add_argument(
         "--to", type=Path, metavar="FOLDER", required=True
     )
-    command(topics, "sanitize", run_sanitized)
+    command(topics, "sanitize", run_sanitized).add_argument(
+        "words", nargs="*", help="pytest's arguments, after --"
+    )
     patches = topic("patches", "the patch queue")
     command(patches, "check", patches_check)
     command(patches, "apply", patches_apply).add_argument("--to", type=Path, metavar="FOLDER")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from buildtools import treecopy
@@ -32,9 +32,11 @@ TESTS = (
 LEFT_OUT = "not 128_kib and not interruptions and not adversary"
 
 
-def run(layout: Layout, environ: Mapping[str, str]) -> int:
+def run(layout: Layout, environ: Mapping[str, str], words: Sequence[str] = ()) -> int:
     """Build in ``build/sanitized`` and test there.
 
+    :param words: pytest's arguments; tests named there are run instead of ours, and a ``-k``
+        takes the place of the expression that leaves out what measures time or stack
     :return: the exit code of the tests
     :raises BuildError: the compiler has no sanitizers, or the build failed
     """
@@ -56,13 +58,19 @@ def run(layout: Layout, environ: Mapping[str, str]) -> int:
         "LDFLAGS": FLAGS,
     }
     _call(["-m", "buildtools", "build"], tree, building)
-    tests = [name for name in TESTS if (tree / name).is_dir()]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", LEFT_OUT, *tests],
+        [sys.executable, "-m", "pytest", *arguments(tree, words)],
         cwd=tree,
         env=testing,
         check=False,
     ).returncode
+
+
+def arguments(tree: Path, words: Sequence[str]) -> list[str]:
+    """pytest's arguments: ours, then ``words``, then our tests if ``words`` name none."""
+    named = any((tree / word.partition("::")[0]).exists() for word in words)
+    tests = [] if named else [name for name in TESTS if (tree / name).is_dir()]
+    return ["-q", "-p", "no:cacheprovider", "-k", LEFT_OUT, *words, *tests]
 
 
 def _library(name: str, environ: Mapping[str, str]) -> str:
