@@ -21,8 +21,9 @@ def test_on_an_ordinary_stack(library: str) -> None:
     ours.check()
     theirs.check()
     for what, said in theirs.results.items():
-        if what == "dump deep objects":
-            # Where the interpreter's limit is met decides how it is worded.
+        if what == "dump deep objects" or (what == "dump deep dicts" and "Stack overflow" in said):
+            # Where the interpreter's limit is met decides how it is worded; from 3.14 on json
+            # may meet it in the repr of a key, for the note that it adds to the error.
             assert (ours.of(what)[:14], said[:14]) == ("RecursionError", "RecursionError")
         elif not what.endswith(" seconds"):
             assert ours.of(what) == said, what
