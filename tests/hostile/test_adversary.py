@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import althaia
@@ -18,41 +21,54 @@ pytestmark = [
 NOISE = 0.005
 
 
-@pytest.mark.parametrize("library", OURS)
-def test_time_grows_as_with_upstream(library: str) -> None:
-    expected, found = (run("adversary", name, timeout=900) for name in ("upstream", library))
-    expected.check()
-    found.check()
-    assert len(found.results) > 30
-    steeper = {
-        what: (growth(expected.of(what)), growth(ours))
-        for what, ours in found.results.items()
-        if growth(ours) > max(3.2, 1.6 * growth(expected.of(what)))
-    }
-    assert not steeper
+# A busy machine makes one measurement longer, hardly ever the same one each time.
+TRIES = 3
+
+Measured = dict[str, float]
 
 
-def growth(measured: dict[str, float]) -> float:
+def worse(library: str, is_worse: Callable[[Measured, Measured], bool]) -> dict[str, Any]:
+    """The attacks that came out worse than with upstream each time they were measured."""
+    suspects: dict[str, Any] = {}
+    for _ in range(TRIES):
+        expected, found = (
+            run("adversary", name, *suspects, timeout=900) for name in ("upstream", library)
+        )
+        expected.check()
+        found.check()
+        assert len(found.results) == len(suspects) or len(found.results) > 30
+        suspects = {
+            what: (expected.of(what), ours)
+            for what, ours in found.results.items()
+            if is_worse(expected.of(what), ours)
+        }
+        if not suspects:
+            break
+        # Not what was measured before.
+        run.cache_clear()
+    return suspects
+
+
+def growth(measured: Measured) -> float:
     return (measured["twice"] + NOISE) / (measured["once"] + NOISE)
 
 
 @pytest.mark.parametrize("library", OURS)
+def test_time_grows_as_with_upstream(library: str) -> None:
+    assert not worse(
+        library, lambda expected, ours: growth(ours) > max(3.2, 1.6 * growth(expected))
+    )
+
+
+@pytest.mark.parametrize("library", OURS)
 def test_it_takes_no_longer_than_with_upstream(library: str) -> None:
-    expected, found = (run("adversary", name, timeout=900) for name in ("upstream", library))
-    slower = {
-        what: (expected.of(what)["twice"], ours["twice"])
-        for what, ours in found.results.items()
-        if ours["twice"] > 1.5 * expected.of(what)["twice"] + NOISE
-    }
-    assert not slower
+    assert not worse(
+        library, lambda expected, ours: ours["twice"] > 1.5 * expected["twice"] + NOISE
+    )
 
 
 @pytest.mark.parametrize("library", OURS)
 def test_it_takes_no_more_memory_than_with_upstream(library: str) -> None:
-    expected, found = (run("adversary", name, timeout=900) for name in ("upstream", library))
-    larger = {
-        what: (expected.of(what)["peak"], ours["peak"])
-        for what, ours in found.results.items()
-        if ours["peak"] > 1.4 * expected.of(what)["peak"] + 100_000
-    }
-    assert not larger
+    assert not worse(
+        library, lambda expected, ours: ours["peak"] > 1.4 * expected["peak"] + 100_000
+    )

@@ -1,4 +1,7 @@
-"""Input made to be expensive: seconds and bytes for a size and for twice that size."""
+"""Input made to be expensive: seconds and bytes for a size and for twice that size.
+
+Arguments: the library, and the attacks to measure; all of them where none is named.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from tests.hostile.programs import arguments, begin, library, report
 
 ROUNDS = 2
 
-(LIBRARY,) = arguments()
+LIBRARY, *CHOSEN = arguments()
 m = library(LIBRARY)
 fields, validate = m.fields, m.validate
 Attack = Callable[[int], Callable[[], object]]
@@ -121,6 +124,8 @@ def peak(job: Callable[[], object]) -> int:
 
 
 for name, (attack, size) in ATTACKS.items():
+    if CHOSEN and name not in CHOSEN:
+        continue
     begin(name)
     job, double = attack(size), attack(2 * size)
     job()
