@@ -21,6 +21,7 @@ from althaia.plans.primitives cimport (
     althaia_type_lookup,
     althaia_type_tag,
 )
+from althaia.plans.lazy cimport add_messages
 from althaia.plans.prototypes cimport clone
 from althaia.plans.upstream cimport marshmallow
 
@@ -227,8 +228,7 @@ cdef int make(
     bind(schema, list(declared))
     messages = {}
     messages.update(schema._default_error_messages)
-    for cls in reversed(schema.__class__.__mro__):
-        messages.update(getattr(cls, "error_messages", {}))
+    add_messages(messages, schema.__class__.__mro__)
     messages.update(schema.error_messages or {})
     schema.error_messages = messages
     return 0

@@ -144,10 +144,18 @@ cdef dict messages_of(object cls):
     """A schema's ``error_messages`` as ``Schema.__init__`` collects them."""
     cdef dict messages = {}
     messages.update(althaia_type_lookup(cls, "_default_error_messages"))
-    for base in reversed(cls.__mro__):
-        messages.update(getattr(base, "error_messages", NOTHING))
-    messages.update(althaia_type_lookup(cls, "error_messages") or NOTHING)
+    add_messages(messages, cls.__mro__)
+    messages.update(althaia_type_lookup(cls, ERROR_MESSAGES) or NOTHING)
     return messages
+
+
+cdef int add_messages(dict messages, object classes) except -1:
+    """Add what the classes define as ``error_messages``, the last one's first."""
+    for cls in reversed(classes):
+        # It has none, and CPython would write down that each time.
+        if cls is not object:
+            messages.update(getattr(cls, ERROR_MESSAGES, NOTHING))
+    return 0
 
 
 cdef PrototypeCache cache_of(object cls, object schema):
