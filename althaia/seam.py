@@ -159,8 +159,8 @@ HOOK_FUNCTIONS: Final = frozenset(
 def resolve_hooks(cls: type) -> Any:
     """First statement of ``SchemaMeta.resolve_hooks``: the hooks of a new schema class by tag.
 
-    Upstream looks every name of ``dir(cls)`` up in every base. What ``Schema`` was defined
-    with carries no hooks.
+    Upstream looks every name of ``dir(cls)`` up in every base. What ``object`` has and what
+    ``Schema`` was defined with carries no hooks.
     """
     created(cls)
     if not modules or type(cls).__dir__ is not type.__dir__:
@@ -169,20 +169,18 @@ def resolve_hooks(cls: type) -> Any:
         return DECLINED
     known = pristine[modules["schema"]["Schema"]]
     attributes: Namespace = {}
-    for base in reversed(cls.__mro__):
+    # The last class is object.
+    for base in cls.__mro__[-2::-1]:
         attributes.update(base.__dict__)
-    hooks = HookTable(list)
+    names = [name for name, attribute in attributes.items() if known.get(name) is not attribute]
     try:
-        names = sorted(attributes)
+        names.sort()
     except TypeError:  # Upstream sorts in another order, and says so in the error.
         return DECLINED
+    hooks = HookTable(list)
     for name in names:
-        attribute = attributes[name]
-        if known.get(name) is attribute:
-            continue
-        try:
-            tagged = attribute.__marshmallow_hook__
-        except AttributeError:
+        tagged = getattr(attributes[name], "__marshmallow_hook__", DECLINED)
+        if tagged is DECLINED:
             continue
         for tag, config in tagged.items():
             hooks[tag].extend((name, many, kwargs) for many, kwargs in config)
