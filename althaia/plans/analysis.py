@@ -58,6 +58,8 @@ class Analysis:
         self._lists: list[tuple[list[Any], tuple[Any, ...]]] = []
         self._entries: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]] = {}
         self._schema_names: dict[str, Any] = {}
+        self._functions: set[tuple[str, str]] = set()
+        self._readable: set[int] = set()
         self.watch_type(type(schema))
 
     def items(self) -> list[tuple[Any, Any]]:
@@ -256,12 +258,15 @@ class Analysis:
 
         :raises Opaque: where one is not upstream's.
         """
-        namespace = getattr(self.upstream, module)
         for name in names:
+            if (module, name) in self._functions:
+                continue
+            namespace = getattr(self.upstream, module)
             found = self.watch_entry(namespace, name)
             if found is not seam.defined[module].get(name, ABSENT):
                 raise Opaque(f"marshmallow.{module}.{name} is replaced")
             self.known(*self.upstream.origins(module, name))
+            self._functions.add((module, name))
 
     def check_readable(self, field: Any) -> None:
         """Make sure that a field's attributes are where Python keeps them.
@@ -269,6 +274,8 @@ class Analysis:
         :raises Opaque: where its class answers for them itself.
         """
         cls = type(field)
+        if id(cls) in self._readable:
+            return
         if static(cls, "__getattribute__") is not object.__getattribute__:
             raise Opaque(
                 f"__getattribute__ is overridden by {self._owner(cls, '__getattribute__')}"
@@ -277,6 +284,7 @@ class Analysis:
             raise Opaque(f"__getattr__ is defined by {self._owner(cls, '__getattr__')}")
         if type(static(cls, "__dict__")) is not GetSetDescriptorType:
             raise Opaque(f"__dict__ is overridden by {self._owner(cls, '__dict__')}")
+        self._readable.add(id(cls))
 
     def check_writable(self, field: Any) -> None:
         """Make sure that a field's attributes are set without user code.
