@@ -179,7 +179,7 @@ def resolve_hooks(cls: type) -> Any:
         return DECLINED
     hooks = HookTable(list)
     for name in names:
-        tagged = getattr(attributes[name], "__marshmallow_hook__", DECLINED)
+        tagged: Any = getattr(attributes[name], "__marshmallow_hook__", DECLINED)
         if tagged is DECLINED:
             continue
         for tag, config in tagged.items():

@@ -13,7 +13,7 @@ from benchmarks.instructions import BASELINE
 from benchmarks.model import Goal
 
 DOCUMENT = ROOT / "docs" / "performance.md"
-CHARTS = ROOT / "docs" / "charts"
+CHARTS = ROOT / ".bench" / "charts"
 
 Run = Mapping[str, Any]
 
@@ -57,6 +57,9 @@ Every figure is a ratio to marshmallow {upstream}: 10× means that the same work
 of its time. Before anything is timed, the outputs are compared with marshmallow's; where they
 differ the table says **WRONG** and gives no figure. The spread behind ± is half the range that
 holds the middle half of the rounds.
+
+Each run also draws charts, into `.bench/charts`, and keeps its raw results in `.bench`; the
+nightly workflow attaches both to its run.
 """
 
 METHOD = """\
@@ -82,8 +85,9 @@ METHOD = """\
 
 ## What is not measured
 
-Reading from a database, JSON encoding, the network: with them around, an application gains less
-than these ratios. Free-threaded and other Pythons than those named. Other machines: run it.
+In the tables by interpreter: reading from a database and the network, with which an application
+gains less than these ratios; `make bench-service` measures a service with both. Other machines
+than those named: run it.
 
 ## How to reproduce
 
@@ -105,14 +109,14 @@ def write() -> None:
         raise FileNotFoundError(f"no results in {results.FOLDER}: run make bench-all first")
     newest = list(runs)[-1]
     upstream = runs[newest]["libraries"]["upstream"]["versions"]["marshmallow"]
-    parts = [INTRODUCTION.format(upstream=upstream), *_machine(runs)]
-    for version, run in runs.items():
-        parts += [f"## CPython {version}", *_charts(run, version), *_goals(run), *_rest(run)]
-    parts += [*_slower(runs), *_instructions()]
-    parts.append(METHOD)
+    parts = [INTRODUCTION.format(upstream=upstream), *_instructions(), METHOD]
     DOCUMENT.parent.mkdir(exist_ok=True)
     text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
     DOCUMENT.write_text(sections.carried(DOCUMENT, text))
+    for version, run in runs.items():
+        _draw(run, version)
+        parts = [f"## CPython {version}", *_machine(run), *_goals(run), *_rest(run), *_slower(run)]
+        sections.replace(DOCUMENT, f"cpython-{version}", "make bench-all", parts)
 
 
 def markdown_table(heads: Sequence[str], lines: Iterator[Sequence[str]], left: int = 1) -> str:
@@ -121,29 +125,25 @@ def markdown_table(heads: Sequence[str], lines: Iterator[Sequence[str]], left: i
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (heads, rule, *lines))
 
 
-def _machine(runs: Mapping[str, Run]) -> Iterator[str]:
-    yield "## What ran"
-    for version, run in runs.items():
-        machine = run["machine"]
-        yield (
-            f"CPython {version}: {machine['python']} ({machine['compiler']}) on "
-            f"{machine['processor']}, {machine['cores']} cores, {machine['system']}."
-        )
-    for version, run in runs.items():
-        named = []
-        for library in run["libraries"].values():
-            found = {k: v for k, v in (library["versions"] or {}).items() if k != "Python"}
-            if found and library["label"] not in named:
-                inside = ", ".join(f"{name} {number}" for name, number in found.items())
-                named.append(f"{library['label']} ({inside})")
-        yield f"On CPython {version}: {'; '.join(named)}."
-    for version, run in runs.items():
-        for library in run["libraries"].values():
-            if library["absent"]:
-                yield f"{library['label']} could not be installed on CPython {version}."
+def _machine(run: Run) -> Iterator[str]:
+    machine = run["machine"]
+    yield (
+        f"{machine['python']} ({machine['compiler']}) on {machine['processor']}, "
+        f"{machine['cores']} cores, {machine['system']}."
+    )
+    named = []
+    for library in run["libraries"].values():
+        found = {k: v for k, v in (library["versions"] or {}).items() if k != "Python"}
+        if found and library["label"] not in named:
+            inside = ", ".join(f"{name} {number}" for name, number in found.items())
+            named.append(f"{library['label']} ({inside})")
+    yield f"Took part: {'; '.join(named)}."
+    for library in run["libraries"].values():
+        if library["absent"]:
+            yield f"{library['label']} could not be installed."
 
 
-def _charts(run: Run, version: str) -> Iterator[str]:
+def _draw(run: Run, version: str) -> None:
     from benchmarks import charts
 
     cases = {case["name"]: case for case in run["cases"]}
@@ -152,7 +152,6 @@ def _charts(run: Run, version: str) -> Iterator[str]:
         if shown := [cases[name] for name in names if name in cases]:
             file = CHARTS / f"{table}-{version}.svg"
             charts.bars(shown, labels, f"times as fast as marshmallow, CPython {version}", file)
-            yield f"![{TABLES[table]}, CPython {version}](charts/{file.name})"
     points = {
         name: [
             (cases[case]["objects"], cases[case]["results"][name]["us"])
@@ -162,9 +161,7 @@ def _charts(run: Run, version: str) -> Iterator[str]:
         for name in ("upstream", "althaia", "hand-written")
     }
     if all(len(seen) > 1 for seen in points.values()):
-        file = CHARTS / f"growth-{version}.svg"
-        charts.growth(points, labels, file)
-        yield f"![Growth, CPython {version}](charts/{file.name})"
+        charts.growth(points, labels, CHARTS / f"growth-{version}.svg")
 
 
 def _goals(run: Run) -> Iterator[str]:
@@ -178,6 +175,8 @@ def _goals(run: Run) -> Iterator[str]:
         lines = [_goal_line(case, taking_part) for case in cases]
         if table == "instance":
             lines += _beside_lines(run, len(taking_part))
+        if not lines:
+            continue
         yield f"### {heading}"
         yield markdown_table(
             [
@@ -340,24 +339,22 @@ def _instructions() -> Iterator[str]:
     yield "</details>"
 
 
-def _slower(runs: Mapping[str, Run]) -> Iterator[str]:
+def _slower(run: Run) -> Iterator[str]:
     """Where somebody else is faster than we are, and why."""
-    yield "## Where we are slower, and why"
+    yield "### Where we are slower, and why"
     faster: dict[str, list[str]] = {}
-    labels: dict[str, str] = {}
-    for version, run in runs.items():
-        labels |= _labels(run)
-        for case in run["cases"]:
-            ours = case["results"].get("althaia", {}).get("ratio")
-            for name, result in case["results"].items():
-                if not ours or not result["ratio"] or name in ("althaia", "upstream"):
-                    continue
-                # Less than a tenth apart is no difference on a shared machine.
-                times = result["ratio"]["median"] / ours["median"]
-                if times > 1.1 and case["family"] != "kinds":
-                    faster.setdefault(name, []).append(f"{case['name']} ({version}) {times:.1f}×")
+    for case in run["cases"]:
+        ours = case["results"].get("althaia", {}).get("ratio")
+        for name, result in case["results"].items():
+            if not ours or not result["ratio"] or name in ("althaia", "upstream"):
+                continue
+            # Less than a tenth apart is no difference on a shared machine.
+            times = result["ratio"]["median"] / ours["median"]
+            if times > 1.1 and case["family"] != "kinds":
+                faster.setdefault(name, []).append(f"{case['name']} {times:.1f}×")
     if not faster:
         yield "Nowhere in this run."
+    labels = _labels(run)
     for name, where in faster.items():
         yield (
             f"- **{labels[name]}**, faster than us by: {', '.join(where)}. "

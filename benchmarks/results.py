@@ -17,7 +17,7 @@ from benchmarks.cases import CASES
 from benchmarks.libraries import OURS, UPSTREAM, Library
 from benchmarks.processes import Contestant, Measured, Result
 
-FOLDER = Path(__file__).with_name("results")
+FOLDER = Path(__file__).resolve().parent.parent / ".bench" / "results"
 PEAK_CASE, PEAK_OBJECTS = "quotes-20000", 200_000
 
 INSTANCE_GOALS = {"import": (1.5, 2.0), "instance-memory": (2.0, 10.0)}
@@ -127,7 +127,7 @@ def save(report: Mapping[str, Any]) -> Path:
     What the run did not measure stays as an earlier one left it: ratios are to the marshmallow
     of their own run, so a library need not be measured again because another one changed.
     """
-    FOLDER.mkdir(exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     version = ".".join(report["machine"]["python"].split(".")[:2])
     file = FOLDER / f"{version}.json"
     kept = merged(json.loads(file.read_text()), report) if file.exists() else report

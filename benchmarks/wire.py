@@ -239,14 +239,13 @@ def exports(found: Sequence[tuple[str, int, Mapping[str, float]]]) -> str:
     )
 
 
-def chart(found: Sequence[Figures]) -> str:
+def draw(found: Sequence[Figures]) -> None:
     """A panel a message: seconds out and in for a million, a pair of bars a way."""
     from matplotlib import pyplot as plt
     from matplotlib import rc_context
 
     from benchmarks import charts
 
-    file = CHARTS / "wire.svg"
     with rc_context(charts.STYLE):
         figure, panels = plt.subplots(2, 2, figsize=(9.5, 5.4), squeeze=False)
         for panel, kind in zip(panels.flat, KINDS, strict=True):
@@ -264,8 +263,7 @@ def chart(found: Sequence[Figures]) -> str:
             panel.set_yticks(list(places), names, fontsize=7)
             panel.set_title(f"{kind}, seconds for a million", fontsize=9, loc="left")
         panels.flat[0].legend(labelcolor=charts.TEXT, fontsize=8)
-        charts.write(figure, file)
-    return f"![A million messages](charts/{file.name})"
+        charts.write(figure, CHARTS / "wire.svg")
 
 
 def save(parts_: Sequence[str]) -> None:
@@ -312,7 +310,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"Measured on {SAMPLE} different messages of each kind, again and again; the seconds are "
         "those of a million at that rate. *out*: `dumps` of an object. *in*: `loads`.",
         million(found),
-        chart(found) if options.save else "",
         "### Stored entities",
         "About 20 fields, eight properties, twelve members. *memory*: what the process grew by for "
         f"each of {kept:,} entities that were read and kept.",
@@ -322,9 +319,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "median of five streams.",
         exports(streamed),
     ]
-    print("\n\n".join(part for part in shown if part))
+    print("\n\n".join(shown))
     if options.save:
-        save([part for part in shown if part])
+        draw(found)
+        save(shown)
     return 0
 
 

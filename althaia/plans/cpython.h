@@ -3,7 +3,7 @@
  * One macro says one thing about the version that this is compiled for, and is 1 only where it
  * has been read in that version's own headers; none is inferred from another. What a header
  * cannot promise is tried out when a module is imported (althaia_try_facts), and what does not
- * hold is not used: everything that asks has a way by the public interface beside it.
+ * hold is not used: all callers have a way that needs only the public interface.
  *
  * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
  * be a copy of somebody else's source.
@@ -381,7 +381,8 @@ enum {
     ALTHAIA_DICT_WATCHERS = 16,
 };
 
-/* Which of them hold here; each module that relies on one calls althaia_try_facts() first. */
+/* Which of them hold here. Each extension module has a copy of its own: one that relies on a fact
+ * calls althaia_try_facts() when it is imported, before althaia_start_watching(), which adds one. */
 static unsigned int althaia_facts = 0;
 
 /* An empty class of this module's own, as a new reference. */

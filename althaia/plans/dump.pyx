@@ -6,7 +6,8 @@ object already decided: where the value comes from (its source) and what is made
 (its conversion, one class a kind: see :mod:`althaia.plans.kinds`). A conversion knows the
 exact types that it can do itself; any other value it hands to the field's own ``_serialize``.
 
-Plans and steps are immutable once they are built. A :class:`DumpFrame` is one schema in one
+Plans and steps do not change once they are built, but for a cache of the keys as a sink writes
+them, which is replaced as a whole. A :class:`DumpFrame` is one schema in one
 call; it remembers which nested schemas this call has already looked up and checked.
 """
 
@@ -80,8 +81,8 @@ cdef class DumpStep:
     :param name: the key or attribute read, for the sources that have one.
     :param path: the parts of a dotted name.
     :param default: the field's ``dump_default``.
-    :param own_site: the number in the frame of the field as the call's schema has it, where code
-        is run that sees it; else -1.
+    :param own_site: index into ``frame.children`` of the call's own copy of the field, which the
+        user's code is given instead of the plan's; -1 where no such code runs.
     :param why: the reason where this step is wider than upstream's own kind of field
         would need, else "".
     """

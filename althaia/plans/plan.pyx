@@ -10,7 +10,7 @@ from althaia.plans.state cimport InstanceDict, existing_dict
 
 @cython.no_gc_clear
 cdef class Plan:
-    """How one schema dumps, or loads; immutable.
+    """How one schema dumps, or loads; what it says does not change.
 
     :param steps: what is done for each field, in order.
     :param guard: what the plan rests on.

@@ -61,7 +61,8 @@ cdef dict share_keys(tuple keys):
     # With each instance CPython leaves less room for keys to come.
     for i in range(MOST_SHARED_KEYS):
         owner = Owner()
-    # It leaves one place. Whatever took it would stay as long as the plan.
+    # One free slot is left in the table of keys. It is filled here: a key that an instance adds
+    # later would live as long as the plan.
     own_keys(Owner(), (*keys, FILLER))
     # A copy belongs to no owner.
     shared = <dict>PyDict_Copy(own_keys(owner, keys))

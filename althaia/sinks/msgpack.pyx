@@ -117,8 +117,8 @@ cdef class PackedRecord(Record):
 cdef class MessagePackSink(Sink):
     """MessagePack of any values.
 
-    How many items or entries follow stands before them: a list is begun with the number expected,
-    a record as if it was a small one, and where that is not true the bytes behind move.
+    A list or mapping begins with its count, which is written as a guess first. When it is closed,
+    the count is corrected; the bytes after it are moved where its length has changed.
     """
 
     def __cinit__(self, default):

@@ -156,8 +156,8 @@ althaia_pack_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t c
     return 0;
 }
 
-/* Put the right head where one for another count was put: how far what follows has moved, or -6 on
- * error. */
+/* Put the right head where one for another count was put: how far what follows has moved. A head
+ * has one to five bytes, so that this is -4 to 4; -6 on error. */
 static Py_ssize_t
 althaia_mend_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t start,
                   Py_ssize_t before, Py_ssize_t count)

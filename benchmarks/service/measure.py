@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.service import compare, postgres
 from benchmarks.service.client import RequestFailed, load
-from benchmarks.service.model import NOTHING, UPSTREAM, Endpoint, Variant
+from benchmarks.service.model import NOTHING, Endpoint, Variant, is_upstream
 from benchmarks.service.servers import Kind, Server, ServerFailed, running
 from benchmarks.service.shop import data, tables
 from benchmarks.timing import Spread, ratios
@@ -179,7 +179,7 @@ def framework(
             able = {
                 name: server
                 for name, server in started.items()
-                if not (asked.needs and name.startswith(UPSTREAM.name))
+                if not (asked.needs and is_upstream(name))
             }
             measured[asked.name] = endpoint(asked, able, effort)
     return measured, []

@@ -81,6 +81,11 @@ VARIANTS = {
 }  # fmt: skip
 
 
+def is_upstream(name: str) -> bool:
+    """Whether the variant of this name serves marshmallow as it is."""
+    return name.startswith(UPSTREAM.name)
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A request that is sent again and again. ``most`` bounds how often in one round."""

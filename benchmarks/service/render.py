@@ -48,21 +48,16 @@ def text(report: Report) -> str:
 
 
 def save(report: Report) -> None:
-    """Write the tables into ``docs/performance.md`` and the chart beside it."""
-    parts = list(_parts(report))
+    """The tables in ``docs/performance.md``, and charts beside the raw results."""
     # Imports matplotlib, which a run without charts does not need.
     from benchmarks.service import charts
 
     if report["profile"]:
-        file = CHARTS / "service.svg"
-        charts.shares(report["profile"], report["endpoints"], file)
-        parts.append(f"![Where the time goes](charts/{file.name})")
+        charts.shares(report["profile"], report["endpoints"], CHARTS / "service.svg")
     if report["latency"]:
-        file = CHARTS / "connections.svg"
-        charts.connections(report["latency"], file)
-        parts.append(f"![Latency under connections](charts/{file.name})")
+        charts.connections(report["latency"], CHARTS / "connections.svg")
     sections.replace(
-        DOCUMENT, "service", "make bench-service", ["## At the door of a service", *parts]
+        DOCUMENT, "service", "make bench-service", ["## At the door of a service", *_parts(report)]
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.service.client import Request, fetch, load
 from benchmarks.service.measure import Copy, servers
-from benchmarks.service.model import UPSTREAM, Endpoint, Variant
+from benchmarks.service.model import Endpoint, Variant, is_upstream
 from benchmarks.service.profiler import PARTS
 from benchmarks.service.servers import PROFILED
 
@@ -31,7 +31,7 @@ def measure(
         for asked in chosen:
             progress(f"profile: {asked.title}")
             for name, server in started.items():
-                if asked.needs and name.startswith(UPSTREAM.name):
+                if asked.needs and is_upstream(name):
                     continue
                 load(server.address, asked.request, 3 if asked.most > 1 else 1, 1)
                 fetch(server.address, Request("/profile/start"))

@@ -62,7 +62,7 @@ RUN = {
 def written(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     monkeypatch.setattr(report, "DOCUMENT", tmp_path / "docs" / "performance.md")
-    monkeypatch.setattr(report, "CHARTS", tmp_path / "docs" / "charts")
+    monkeypatch.setattr(report, "CHARTS", tmp_path / "charts")
     results.save(RUN)
     report.write()
     return report.DOCUMENT.read_text().splitlines()
@@ -83,13 +83,13 @@ def test_a_wrong_output_has_no_figure(written):
 
 def test_who_is_faster_and_why(written):
     said = line(written, "- **msgspec**")
-    assert "fast (3.11) 1.2×" in said
+    assert "fast 1.2×" in said
     assert "broken" not in said
     assert "stops at the first error" in said
 
 
 def test_machine_and_versions_are_named(written):
-    assert "A processor, 2 cores" in line(written, "CPython 3.11:")
+    assert "3.11.7 (GCC 12) on A processor, 2 cores" in line(written, "A processor")
     assert line(written, "msgspec 0.22.0")
 
 

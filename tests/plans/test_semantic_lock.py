@@ -1,7 +1,8 @@
 """A function of upstream's that has changed costs what was planned for it.
 
 Every entry of the semantic lock is taken for changed, one at a time, and a broad set of schemas is
-analysed: some plan must then be narrower, or the entry stands in ``IRRELEVANT`` with its reason.
+analysed: some plan must then be narrower, or the entry stands in ``NO_PLAN_DEPENDS_ON`` with its
+reason.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from althaia.plans.upstream import Upstream
 fields, validate = ma.fields, ma.validate
 ROOT = Path(__file__).parents[2]
 
-IRRELEVANT: dict[str, tuple[str, ...]] = {
+NO_PLAN_DEPENDS_ON: dict[str, tuple[str, ...]] = {
     "a module's imports, constants and tables: plans watch each name of them that they use": (
         "__init__|class_registry|constants|decorators|error_store|exceptions|fields|orderedset",
         r"schema|types|utils|validate|experimental\.(__init__|context)",
@@ -63,7 +64,7 @@ IRRELEVANT: dict[str, tuple[str, ...]] = {
     "text is loaded without a dictionary only where it means what it meant: engine.connect": (
         r"schema\.Schema\.loads",
     ),
-    "marks a method by decorators.set_hook, which bites": (
+    "marks a method by decorators.set_hook, which narrows plans": (
         r"decorators\.(post_dump|post_load|pre_dump|pre_load|validates|validates_schema)",
     ),
     "an error that plans neither raise nor catch": (
@@ -167,14 +168,14 @@ def planned(*unknown: str) -> list[object]:
 
 
 def reason_of(entry: str) -> str | None:
-    for reason, patterns in IRRELEVANT.items():
+    for reason, patterns in NO_PLAN_DEPENDS_ON.items():
         if any(re.fullmatch(pattern, entry) for pattern in patterns):
             return reason
     return None
 
 
 @pytest.fixture(scope="module")
-def biting() -> set[str]:
+def narrowing() -> set[str]:
     """The entries that narrow some plan where they differ."""
     usual = planned()
     found = set()
@@ -194,14 +195,16 @@ def test_everything_is_planned_as_long_as_nothing_differs() -> None:
             assert [each.why for each in plan.steps if each.why] == []
 
 
-def test_each_entry_bites_or_is_irrelevant(biting: set[str]) -> None:
-    assert [e for e in entries() if e not in biting and reason_of(e) is None] == []
+def test_each_entry_narrows_a_plan_or_has_a_reason_not_to(narrowing: set[str]) -> None:
+    assert [e for e in entries() if e not in narrowing and reason_of(e) is None] == []
 
 
-def test_what_is_irrelevant_does_not_bite(biting: set[str]) -> None:
-    assert [e for e in entries() if e in biting and reason_of(e) is not None] == []
+def test_what_no_plan_depends_on_narrows_none(narrowing: set[str]) -> None:
+    assert [e for e in entries() if e in narrowing and reason_of(e) is not None] == []
 
 
-@pytest.mark.parametrize("pattern", [p for patterns in IRRELEVANT.values() for p in patterns])
+@pytest.mark.parametrize(
+    "pattern", [p for patterns in NO_PLAN_DEPENDS_ON.values() for p in patterns]
+)
 def test_each_pattern_stands_for_something(pattern: str) -> None:
     assert any(re.fullmatch(pattern, entry) for entry in entries())
