@@ -368,17 +368,6 @@ cdef object twin_of(object field, dict memo, dict own):
     return twin
 
 
-cdef object field_of_call(list children, Py_ssize_t site, object field, object parent):
-    """The field as the schema of a call has it, asked for once a call; below 0: the plan's."""
-    cdef object own
-    if site < 0:
-        return field
-    own = children[site]
-    if own is None:
-        own = children[site] = real_field(field, parent)
-    return own
-
-
 cdef object real_field(object field, object parent):
     """The field of a plan as this parent has it, for the field's own code to run on.
 

@@ -80,6 +80,7 @@ def run(options: argparse.Namespace, progress: Callable[[str], object]) -> dict[
     """
     report: dict[str, Any] = {
         "machine": results.machine(),
+        "quick": options.quick,
         "versions": versions(),
         "absent": {},
         "wrong": [],

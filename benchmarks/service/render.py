@@ -77,9 +77,10 @@ def _parts(report: Report) -> Iterator[str]:
 def _machine(report: Report) -> str:
     machine, versions = report["machine"], report["versions"]
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    rounds = " Few and short rounds (`--quick`): coarse figures." if report["quick"] else ""
     return (
         f"CPython {machine['python']} on {machine['processor']}, {machine['cores']} cores, "
-        f"{machine['system']}; {report['database']}, {named}."
+        f"{machine['system']}; {report['database']}, {named}.{rounds}"
     )
 
 
