@@ -43,6 +43,9 @@ block a round would still be far beyond."""
 MORE_SLACK = {"changes": 400}
 """Where each round throws hundreds of objects away, more of them are on their way."""
 
+FEW_REFERENCES = 20
+"""Unlike blocks, references that a debug build counts come out even."""
+
 
 def measure(name: str, rounds: int, **environment: str) -> dict[str, Any]:
     done = subprocess.run(
@@ -72,7 +75,7 @@ def test_nothing_grows(name: str) -> None:
     assert shown["blocks"] <= max(slack, MORE_SLACK.get(name, 0))
     assert not any(shown["references"])
     # All references of the process; 0 but in a debug build.
-    assert shown["total"] <= 2 * max(slack, MORE_SLACK.get(name, 0))
+    assert shown["total"] <= FEW_REFERENCES
     # A generator or a function each round would show as a reference to its type each round.
     assert shown["types"] < 50
 
