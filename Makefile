@@ -87,6 +87,7 @@ test-in:
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	. $(BIN)/activate && cython-lint althaia
 	$(BIN)/mypy
 
 bench: build

@@ -1,7 +1,10 @@
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 from althaia.plans.analysis import Analysis
 
+@disjoint_base
 class Check:
     kind: str
     validator: Any

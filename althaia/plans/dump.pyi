@@ -1,6 +1,8 @@
 import enum
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 from althaia.plans.guards import Guard
 from althaia.plans.plan import Plan
 
@@ -12,6 +14,7 @@ class Source(enum.IntFlag):
     GET_VALUE = 4
     SERIALIZE = 5
 
+@disjoint_base
 class DumpStep:
     kind: str
     narrow: bool

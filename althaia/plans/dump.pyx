@@ -336,14 +336,14 @@ cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
 
 cdef Record record_of(DumpPlan plan, Sink sink):
     """The plan's keys as a sink writes them; the last form asked for is kept."""
-    cdef Record record, before
+    cdef Record record, _before
     with cython.critical_section(plan):
         record = plan.record
     if record is None or record.form is not sink.form:
         record = sink.make_record(tuple([step.key for step in plan.steps]))
         # Let go of behind the lock, as other threads may be using it.
         with cython.critical_section(plan):
-            before, plan.record = plan.record, record
+            _before, plan.record = plan.record, record
     return record
 
 

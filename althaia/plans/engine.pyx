@@ -84,7 +84,7 @@ def build_at_once(bint on):
 
 
 def build_models_at_once(bint on):
-    """Go by a model from a class's first instance on, rather than by plans of its own; for tests."""
+    """Go by a model from a class's first instance on, not by plans of its own; for tests."""
     global share_at_once
     share_at_once = on
     _models.build_at_once(on)

@@ -1,7 +1,6 @@
 from collections.abc import Iterable, Mapping
-from typing import Any, final
+from typing import Any, Self, final
 
-ANY: Any
 ABSENT: Any
 
 def snapshot(mapping: Mapping[Any, Any], unwatched: Iterable[Any] = ...) -> tuple[Any, ...]: ...
@@ -15,8 +14,8 @@ class Guard:
     lists: tuple[Any, ...]
     entries: tuple[Any, ...]
     schema_names: tuple[Any, ...]
-    def __init__(
-        self,
+    def __new__(
+        cls,
         schema_names: tuple[Any, ...],
         members: Any,
         members_snapshot: tuple[Any, ...] | None,
@@ -24,6 +23,6 @@ class Guard:
         fields: tuple[Any, ...],
         lists: tuple[Any, ...],
         entries: tuple[Any, ...],
-    ) -> None: ...
+    ) -> Self: ...
     def unwatchable(self) -> type | None: ...
     def check(self, schema: object) -> bool: ...

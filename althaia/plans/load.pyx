@@ -327,7 +327,6 @@ cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
     """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
     cdef object schema = frame.schema
     cdef object hooks = hooks_of(frame.plan.hooks, "validates")
-    cdef bint has_schema_validators
     # Upstream loops over them without asking whether there are any.
     if type(hooks) is not list or hooks:
         if frame.store is None:

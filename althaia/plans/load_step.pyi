@@ -1,8 +1,11 @@
 from collections.abc import Callable
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 from althaia.plans.checks import Check
 
+@disjoint_base
 class LoadStep:
     kind: str
     narrow: bool

@@ -13,7 +13,6 @@ from types import MethodType
 cimport cython
 from cpython.object cimport PyObject
 
-from althaia.plans.guards cimport Guard
 from althaia.plans.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, althaia_type_lookup
 from althaia.plans.prototypes cimport clone, vars_of
 from althaia.plans.state cimport DUMP, InstanceDict, existing_dict

@@ -17,7 +17,6 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
 
 
-
 cdef object nested_field(object field, object parent):
     """The nested field of a plan as this parent has it: where the parent is lazy, or was
     when the call began, a copy of the prototype's field that is the parent's own."""

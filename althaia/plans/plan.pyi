@@ -1,7 +1,10 @@
 from typing import Any
 
+from typing_extensions import disjoint_base
+
 from althaia.plans.guards import Guard
 
+@disjoint_base
 class Plan:
     steps: tuple[Any, ...]
     guard: Guard

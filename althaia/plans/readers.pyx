@@ -189,7 +189,9 @@ cdef class DescriptorReader(Reader):
     cdef bint slots
     cdef Py_ssize_t key_place, impl_place
 
-    def __init__(self, Watch watch, *, descriptor, tuple implementations, str permission, bint slots):
+    def __init__(
+        self, Watch watch, *, descriptor, tuple implementations, str permission, bint slots
+    ):
         Reader.__init__(self, watch)
         self.descriptor = descriptor
         self.implementations = implementations
@@ -344,7 +346,7 @@ cdef class Entry:
     cdef tuple now(self):
         """The readers, while what they rest on holds."""
         cdef Reader reader
-        cdef tuple readers, before
+        cdef tuple readers, _before
         with cython.critical_section(self):
             readers = self.readers
         if readers:
@@ -358,7 +360,7 @@ cdef class Entry:
         self.examined += 1
         readers = tuple(self.load())
         with cython.critical_section(self):
-            before, self.readers = self.readers, readers
+            _before, self.readers = self.readers, readers
         return readers
 
 

@@ -48,7 +48,7 @@ cdef class Template:
 
 cdef dict share_keys(tuple keys):
     """A dictionary of these keys whose copies share them, or None where CPython has none."""
-    cdef int i
+    cdef int _i
     if not althaia_facts & ALTHAIA_SHARED_VALUES:
         return None
     if len(keys) > MOST_SHARED_KEYS or not all(type(key) is str for key in keys):
@@ -59,7 +59,7 @@ cdef dict share_keys(tuple keys):
 
     own_keys(Owner(), keys)
     # With each instance CPython leaves less room for keys to come.
-    for i in range(MOST_SHARED_KEYS):
+    for _i in range(MOST_SHARED_KEYS):
         owner = Owner()
     # One free slot is left in the table of keys. It is filled here: a key that an instance adds
     # later would live as long as the plan.

@@ -9,7 +9,6 @@ meets is handed to it, in its place.
 
 import builtins
 
-cimport cython
 from cpython.dict cimport PyDict_Keys, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.object cimport PyObject

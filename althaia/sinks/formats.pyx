@@ -55,7 +55,6 @@ cdef class Format:
             "separators": separators,
         }
 
-
     cdef JSONRecord record_of(self, tuple keys):
         """The record for a dictionary's keys, all of them str; made the second time they are met,
         None before."""

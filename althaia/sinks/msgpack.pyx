@@ -17,7 +17,6 @@ from cpython.object cimport PyObject
 
 from althaia.sinks.buffer cimport (
     althaia_buffer,
-    althaia_buffer_free,
     althaia_put_byte,
     althaia_put_bytes,
 )
@@ -297,4 +296,3 @@ cdef class MessagePackSink(Sink):
     cdef object finished(self):
         self.fill_holes()
         return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)
-

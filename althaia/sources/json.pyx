@@ -1,4 +1,5 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+# cython: cdivision=True
 """JSON text into a tape, and ``loads`` without a schema.
 
 What is not plainly right is left to the standard library: it is asked again from the start, and
@@ -7,9 +8,7 @@ its exception is the answer. So every message, position and limit is the running
 
 import json
 
-cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from althaia.sources.standard cimport is_untouched, the_constants
@@ -246,7 +245,6 @@ cdef bint scan(Tape tape, const unit* text, Py_ssize_t size) except -1:
     cdef Py_ssize_t at = 0
     cdef uint32_t here
     cdef Slot* container
-    cdef bint ended
     while True:
         # A value begins.
         at = skip(text, at)

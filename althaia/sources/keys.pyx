@@ -1,4 +1,5 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+# cython: cdivision=True
 """Known keys, found on a tape without making text of what stands there."""
 
 cimport cython

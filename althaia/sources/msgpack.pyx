@@ -1,4 +1,5 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+# cython: cdivision=True
 """MessagePack into a tape, and ``loads`` without a schema, which reads JSON as well.
 
 The format: https://github.com/msgpack/msgpack/blob/master/spec.md

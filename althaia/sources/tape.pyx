@@ -1,4 +1,5 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+# cython: cdivision=True
 """Parsed text: a slot for each value, in the order of the text, from which objects are made.
 
 A parser fills the tape to its end before anybody reads it. Scalars are kept as numbers or as a

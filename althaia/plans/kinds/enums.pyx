@@ -24,24 +24,24 @@ from althaia.plans.upstream import static
 cdef class DumpEnum(DumpStep):
     """A member's name or value, through the field that serializes it.
 
-    ``enum`` is the class whose stock ``name`` and ``value`` may be read from where they
+    ``enum_class`` is the class whose stock ``name`` and ``value`` may be read from where they
     are kept, or None.
     """
 
     kind = "enum"
-    cdef object enum
+    cdef object enum_class
     cdef bint by_value
     cdef DumpStep converter
 
-    def __init__(self, field, *, enum, bint by_value, DumpStep converter, **place):
+    def __init__(self, field, *, enum_class, bint by_value, DumpStep converter, **place):
         DumpStep.__init__(self, field, **place)
-        self.enum = enum
+        self.enum_class = enum_class
         self.by_value = by_value
         self.converter = converter
 
     cdef object shown(self, object member):
         """The name or value of a member: what the inner step is given."""
-        if type(member) is self.enum:
+        if type(member) is self.enum_class:
             return member._value_ if self.by_value else member._name_
         return member.value if self.by_value else member.name
 
@@ -113,7 +113,7 @@ def dump_enum(analysis, field, place):
     name = "value" if by_value else "name"
     return DumpEnum(
         field,
-        enum=stock_enum(analysis, analysis.field_value(field, "enum"), name),
+        enum_class=stock_enum(analysis, analysis.field_value(field, "enum"), name),
         by_value=bool(by_value),
         converter=converter,
         **place,

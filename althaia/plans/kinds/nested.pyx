@@ -7,7 +7,14 @@ checked once per call.
 
 cimport cython
 
-from althaia.plans.dump cimport DumpFrame, DumpPlan, DumpStep, open_frame, run_with_hooks, write_with_hooks
+from althaia.plans.dump cimport (
+    DumpFrame,
+    DumpPlan,
+    DumpStep,
+    open_frame,
+    run_with_hooks,
+    write_with_hooks,
+)
 from althaia.plans.load cimport (
     LoadPlan,
     load_whole,
@@ -163,7 +170,12 @@ cdef class LoadNested(LoadStep):
         ):
             value = tape.keep(at)
             tape = None
-        if many and tape is None and type(value) is not list and not marshmallow.is_collection(value):
+        if (
+            many
+            and tape is None
+            and type(value) is not list
+            and not marshmallow.is_collection(value)
+        ):
             return frame.failed(
                 self.field.make_error("type", input=value, type=value.__class__.__name__)
             )

@@ -1,0 +1,31 @@
+"""The stubs of extension modules say what the modules have."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import althaia
+
+ROOT = Path(__file__).parents[1]
+
+pytestmark = pytest.mark.skipif(
+    not althaia.info().compiled, reason="a pure build has no extension modules"
+)
+
+
+def test_stubs_say_what_the_modules_have() -> None:
+    pytest.importorskip("mypy.stubtest")
+    modules = [
+        ".".join(stub.relative_to(ROOT).with_suffix("").parts)
+        for stub in sorted((ROOT / "althaia").rglob("*.pyi"))
+        if "marshmallow" not in stub.relative_to(ROOT / "althaia").parts
+    ]
+    assert len(modules) > 15
+    # What no Python code of ours uses needs no stub.
+    command = [sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-missing-stub"]
+    done = subprocess.run([*command, *modules], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
