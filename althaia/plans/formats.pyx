@@ -24,6 +24,7 @@ from cpython.datetime cimport (
     datetime_month,
     datetime_new,
     datetime_second,
+    datetime_tzinfo,
     datetime_year,
     import_datetime,
     time_hour,
@@ -89,6 +90,10 @@ cdef class DumpFormat(FixedText):
     cdef Py_ssize_t spell(self, object value, char* at) except -1:
         cdef althaia_moment moment
         if PyDateTime_CheckExact(value):
+            # strftime asks any other zone for its daylight saving time, and may be refused.
+            zone = datetime_tzinfo(value)
+            if zone is not None and type(zone) is not timezone:
+                return 0
             moment.year, moment.month = datetime_year(value), datetime_month(value)
             moment.day, moment.hour = datetime_day(value), datetime_hour(value)
             moment.minute, moment.second = datetime_minute(value), datetime_second(value)

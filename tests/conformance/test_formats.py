@@ -11,6 +11,17 @@ import pytest
 
 from tests.conformance.harness import scenario
 
+
+class Summerless(dt.tzinfo):
+    """A zone that nobody has told its daylight saving time."""
+
+    def utcoffset(self, when: dt.datetime | None) -> dt.timedelta:
+        return dt.timedelta(hours=2)
+
+    def __repr__(self) -> str:
+        return "Summerless()"
+
+
 ZONES = [
     None,
     dt.UTC,
@@ -18,6 +29,7 @@ ZONES = [
     dt.timezone(-dt.timedelta(minutes=1)),
     dt.timezone(dt.timedelta(seconds=1)),
     dt.timezone(dt.timedelta(0), "Zulu"),
+    Summerless(),
 ]
 
 
