@@ -306,9 +306,10 @@ class _Loading:
         analysis.check_readable(field)
         key = analysis.field_value(field, "data_key")
         key = name if key is None else key
-        target = analysis.field_value(field, "attribute") or name
-        if type(key) is not str or type(target) is not str:
+        attribute = analysis.field_value(field, "attribute")
+        if type(key) is not str or not (attribute is None or type(attribute) is str):
             raise Opaque(f"data_key or attribute of {name!r} is no text")
+        target = attribute or name
         place: Place = {"attr": name, "key": key, "target": target, "dotted": "." in target}
         return _loaded(analysis, field, place)
 

@@ -67,6 +67,8 @@ HARMLESS = frozenset(
 BUILT = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
 # Descriptors whose instances copy.copy knows nothing of.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
+# Hashed, compared and found true or false without code of the user's.
+PLAIN_NAMES = (str, type(None))
 # What upstream's construction reads from a bound field, or writes to it.
 BOUND = frozenset(
     {
@@ -226,6 +228,10 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
             raise Opaque(f"{name} is set on a declared field")
     if state.get("parent") is not None:
         raise Opaque("a declared field is bound already")
+    for name in ("data_key", "attribute"):
+        # Upstream's construction makes sets of them.
+        if type(state.get(name)) not in PLAIN_NAMES:
+            raise Opaque(f"{name} of a declared field is a {type(state[name]).__qualname__}")
     method, nested = upstream.fields["Method"], upstream.fields["Nested"]
     if isinstance(field, method):
         analysis.field_function("utils", "callable_or_raise")

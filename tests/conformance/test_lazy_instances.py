@@ -305,3 +305,33 @@ def test_what_a_metaclass_is_asked_for(ma: Any, log: Any) -> None:
     for _ in range(5):
         log("dumped", S().dump({"a": 1}))
         log("loaded", S().load({"a": 1}))
+
+
+class Said(str):
+    """Text that says when it is hashed, compared or asked whether it is empty."""
+
+    log: Any = None
+
+    def __hash__(self) -> int:
+        self.log("hash", str(self))
+        return str.__hash__(self)
+
+    def __eq__(self, other: object) -> bool:
+        self.log("eq", str(self))
+        return str.__eq__(self, other)
+
+    def __len__(self) -> int:
+        self.log("len", str(self))
+        return str.__len__(self)
+
+
+@pytest.mark.parametrize("name", ["data_key", "attribute"])
+@scenario
+def test_names_that_are_more_than_text(ma: Any, log: Any, name: str) -> None:
+    log.patch(Said, "log", staticmethod(log))
+    schema = ma.Schema.from_dict({"a": ma.fields.Raw(**{name: Said("key")})})
+    for _ in range(4):
+        log("made")
+        made = schema()
+        log("dumped", made.dump({"a": 1, "key": 2}))
+        log("loaded", made.load({"key": 3, "a": 4}, unknown="include"))
