@@ -94,7 +94,7 @@ cdef int check_level(Py_ssize_t level) except -1:
 
 @cython.final
 cdef class PackedRecord(Record):
-    """The keys, packed, one after the other."""
+    """The keys, packed, one after the other; of one with a lone surrogate there is nothing."""
 
     def __cinit__(self, form, tuple keys):
         cdef MessagePackSink packer = MessagePackSink(None)
@@ -104,7 +104,11 @@ cdef class PackedRecord(Record):
             raise MemoryError
         self.ends[0] = 0
         for i in range(len(keys)):
-            packer.pack_text(keys[i])
+            try:
+                packer.pack_text(keys[i])
+            except UnicodeEncodeError:
+                # It is an error only where the key is written, and at the end.
+                packer.buffer.size = self.ends[i]
             self.ends[i + 1] = packer.buffer.size
         self.packed = packer.finished()
 
@@ -249,10 +253,20 @@ cdef class MessagePackSink(Sink):
         cdef Py_ssize_t mark = self.buffer.size, start = record.ends[index]
         level.index = index
         level.count += 1
+        if record.ends[index + 1] == start:
+            self.leave_hole(record.keys[index])
+            return mark
         althaia_put_bytes(
             &self.buffer, <const char*>record.packed + start, record.ends[index + 1] - start
         )
         return mark
+
+    cdef int take_back(self, Py_ssize_t mark) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        cdef PackedRecord record = <PackedRecord>level.record
+        if record.ends[level.index + 1] == record.ends[level.index]:
+            self.holes.pop()
+        return Sink.take_back(self, mark)
 
     cdef int close_record(self) except -1:
         cdef Level* level = &self.levels[self.depth - 1]

@@ -1,0 +1,107 @@
+"""Schemas that dump to MessagePack and load from it: what the ``msgpack`` package makes of it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import types
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+
+package = pytest.importorskip("msgpack")
+theirs = types.SimpleNamespace(dumps=package.packb, loads=package.unpackb)
+
+
+def made(ma: Any) -> Any:
+    """A schema with every way in which values reach the sink."""
+    from althaia import msgpack as ours
+
+    fields = ma.fields
+
+    class Inner(ma.Schema):
+        x = fields.Integer()
+        raw = fields.Raw()
+
+    class S(ma.Schema):
+        class Meta:
+            render_module = theirs if ma.__name__ == "marshmallow" else ours
+            unknown = "include"
+
+        a = fields.String()
+        raw = fields.Raw()
+        at = fields.Date()
+        nested = fields.Nested(Inner)
+        items = fields.List(fields.Nested(Inner))
+        pair = fields.Tuple((fields.Raw(), fields.Nested(Inner)))
+        table = fields.Dict(keys=fields.String(), values=fields.Raw())
+        late = fields.Raw(data_key="ж" * 20)
+        lone = fields.Raw(data_key="\ud800")
+        last = fields.Function(lambda obj: obj.get("last", ma.missing))
+
+    return S()
+
+
+INNER = {"x": 1, "raw": [1, {"k": None}]}
+OBJECTS: dict[str, Any] = {
+    "nothing": {},
+    "all": {
+        "a": "é", "raw": {"k": [1.5]}, "at": dt.date(2024, 2, 29), "nested": INNER,
+        "items": [INNER, {}, {"raw": 1}], "pair": ([], INNER), "table": {"é": [2]}, "late": b"x",
+        "last": [3],
+    },
+    "many items": {"raw": [0], "items": [INNER] * 17, "late": [0] * 16},
+    "very many items": {"raw": [0], "items": [{"x": 1}] * 65_537, "late": [{}]},
+    "a lone surrogate in a key": {"a": "x", "lone": 1, "last": "seen"},
+    "one in a key, an error in a value behind it": {"lone": 1, "last": object()},
+    "one in a key, an error in a value before it": {"raw": [2**70], "lone": 1},
+    "one in a key whose value is missing": {"raw": [1], "lone": None, "last": [2]},
+    "one in a value": {"a": "\ud800", "raw": "\ud800"},
+    "too large": {"raw": 2**64},
+    "of no form": {"raw": [object], "late": {1, 2}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("many", [False, True])
+@scenario
+def test_dumps(ma: Any, log: Any, name: str, many: bool) -> Any:
+    schema = made(ma)
+    log("first", log.attempt(schema.dumps, {}))
+    obj = dict(OBJECTS[name])
+    if name == "very many items":
+        # Nobody knows before how many there are.
+        obj["items"] = iter(obj["items"])
+    dumped = schema.dumps([obj, {}, obj] if many else obj, many=many)
+    return dumped if len(dumped) < 1000 else hashlib.sha256(dumped).hexdigest()
+
+
+@scenario
+def test_keys_that_no_bytes_say_and_no_value_has(ma: Any, log: Any) -> None:
+    schema = made(ma)
+    schema.fields["lone"].attribute = schema.fields["late"].attribute = "raw"
+    schema.fields["lone"].dump_default = ma.missing
+    for obj in ({"raw": 1}, {}, {"a": "x"}, {"raw": [1]}):
+        log("dumped", log.attempt(schema.dumps, obj))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"a": "é", "raw": {"k": [1]}, "nested": {"x": "1", "more": 2}, "more": [b"x"]},
+        {"items": [{"x": 1}, {"x": "no"}, 5], "pair": [1, {"x": 2}], "table": {"k": 1, b"k": 2}},
+        {"at": "2024-02-29", "late": 2**64 - 1, "ж" * 20: -(2**63), "\u20ac": None},
+    ],
+)
+@scenario
+def test_loads(ma: Any, log: Any, data: Any) -> Any:
+    schema = made(ma)
+    packed = package.packb(data)
+    log("before", log.attempt(schema.loads, package.packb({})))
+    log("many", log.attempt(schema.loads, package.packb([data, data]), many=True))
+    log("partial", log.attempt(schema.loads, packed, partial=("nested.x",)))
+    log("excluded", log.attempt(schema.loads, packed, unknown="exclude"))
+    return schema.loads(packed)
