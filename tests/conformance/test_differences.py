@@ -243,5 +243,5 @@ def test_accepted_the_name_of_a_function_given_no_mapping() -> None:
             predicate("a")
         return str(caught.value)
 
-    assert refused(UPSTREAM).endswith("argument after ** must be a mapping, not list")
+    assert refused(UPSTREAM).endswith("after ** must be a mapping, not list")
     assert refused(OURS) == "'list' object is not a mapping"

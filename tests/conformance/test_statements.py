@@ -344,7 +344,7 @@ def _refused(call: Callable[[], Any]) -> Any:
     try:
         return call()
     except TypeError as error:
-        return "argument after" in str(error) or "is not" in str(error)
+        return "after *" in str(error) or "is not" in str(error)
 
 
 def _set_values(ma: Any, value: Any) -> Any:
