@@ -129,6 +129,8 @@ def _shape(node: object) -> str:
         f"{name}={_shape(value)}"
         for name, value in (dict(ast.iter_fields(node)) | body).items()
         if name not in _SILENT and value is not None and value != []
+        # Imports say from Python 3.15 on whether they are lazy.
+        if name != "is_lazy" or value
     )
     return f"{type(node).__name__}({' '.join(parts)})"
 
