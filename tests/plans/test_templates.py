@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from althaia import marshmallow as ma
 
-SHARING = sys.version_info < (3, 14) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+SHARING = sys.version_info < (3, 16) and not sysconfig.get_config_var("Py_GIL_DISABLED")
 KEYS = ("a", "b", "c", "d")
 
 Way = Callable[[Any, dict[str, Any]], dict[str, Any]]
