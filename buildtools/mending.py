@@ -179,6 +179,21 @@ fetched exception references: the error stands, without the entry */
 """,
     ),
     Fault(
+        "out of memory for the names of keyword arguments, places of the stack that nothing was "
+        "put into are taken for objects and freed",
+        "        kwnames = PyTuple_New(k_size);\n",
+        """\
+        kwnames = PyTuple_New(k_size);
+        if (unlikely(!kwnames)) goto cleanup;
+        __Pyx_BEGIN_CRITICAL_SECTION(k);
+""",
+        """\
+        kwnames = PyTuple_New(k_size);
+        if (unlikely(!kwnames)) { total_size = a_size; goto cleanup; }
+        __Pyx_BEGIN_CRITICAL_SECTION(k);
+""",
+    ),
+    Fault(
         "generators and functions that compiled code makes keep a reference to their type when "
         "they go, for ever",
         "#define __Pyx_PyHeapTypeObject_GC_Del(obj)  {",

@@ -411,10 +411,11 @@ cdef class Encoder(Sink):
     cdef int encode_iterated(self, dict mapping, Py_ssize_t level) except -1:
         """The entries of a plain dictionary as the encoder in Python goes through them."""
         cdef bint first = True
+        if self.format.sort_keys:
+            return self.encode_pairs(self.pairs_of(mapping), level, mapping)
         self.keep_rest()
-        # Not `in mapping.items()`: Cython would go through the dictionary in its own way.
-        pairs = mapping.items()
-        for key, value in sorted(pairs) if self.format.sort_keys else iter(pairs):
+        # Without the interpreter's iterator: CPython 3.11 crashes where there is no memory for it.
+        for key, value in mapping.items():
             self.encode_pair(key, value, level, mapping, first)
             first = False
         return 0

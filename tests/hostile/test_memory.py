@@ -23,7 +23,7 @@ JOBS = (
     "dumps MessagePack",
     "loads MessagePack",
 )
-LONG_JOBS = ("dumps a long text", "stream")
+PLANNED_JOBS = ("indent", "make steps", "dumps a long text", "stream")
 
 pytestmark = [
     pytest.mark.skipif(
@@ -53,8 +53,8 @@ def test_failures_leave_nothing_behind(job: str, library: str) -> None:
     assert found["leaked"] < found["failures"] / 2
 
 
-@pytest.mark.parametrize("job", LONG_JOBS)
-def test_long_texts_fail_and_leave_nothing(job: str) -> None:
+@pytest.mark.parametrize("job", PLANNED_JOBS)
+def test_what_only_plans_do_fails_and_leaves_nothing(job: str) -> None:
     found = run("memory", "plans", timeout=900).of(job)
     assert found["failures"] > 20
     assert not found["strange"]

@@ -123,6 +123,18 @@ JOBS: dict[str, Callable[[], Any]] = {
 }
 
 if LIBRARY == "plans":
+    from althaia import json as own_json
+    from althaia.plans.dump import DumpStep
+
+    TREE = {str(number): {"k": [number, {"v": None}], "w": "x"} for number in range(12)}
+    # CPython 3.11's own encoder crashes there.
+    JOBS["indent"] = lambda: [
+        own_json.dumps(TREE, indent=1, sort_keys=sort_keys) for sort_keys in (False, True)
+    ]
+    JOBS["make steps"] = lambda: [
+        repr(type.__call__(DumpStep, None, attr=str(number), key="k", name="n"))
+        for number in range(12)
+    ]
     # Without them each of the rows allocates, and one round for each allocation takes too long.
     JOBS["dumps a long text"] = lambda: rows.dumps(LONG, ensure_ascii=False)
     JOBS["stream"] = lambda: b"".join(stream(lines, LONG[:200], chunk_bytes=1_000))
