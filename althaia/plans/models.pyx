@@ -205,6 +205,12 @@ cdef bint are_alike(
     """Whether the fields that a call goes by are as the model's; ``own`` is given the instance's
     for the model's. No other code runs."""
     cdef dict mine, theirs
+    cdef Py_ssize_t at = 0, model_at = 0
+    cdef PyObject *name
+    cdef PyObject *field
+    cdef PyObject *model_name
+    cdef PyObject *model_field
+    cdef object held
     cdef InstanceDict model_state = existing_dict(model)
     fields = (<dict>state).get(mapping)
     if model_state is None or type(fields) is not dict:
@@ -212,10 +218,15 @@ cdef bint are_alike(
     mine, theirs = <dict>fields, <dict>(<dict>model_state)[mapping]
     if len(mine) != len(theirs):
         return False
-    for (name, field), (model_name, model_field) in zip(mine.items(), theirs.items()):
-        if name is not model_name and not is_same_text(name, model_name):
+    # Without the interpreter's iterators: CPython 3.11 crashes where there is no memory for them.
+    while PyDict_Next(theirs, &model_at, &model_name, &model_field):
+        if not PyDict_Next(mine, &at, &name, &field):
             return False
-        if not is_same_field(field, model_field, schema, model, own):
+        if name != model_name and not is_same_text(<object>name, <object>model_name):
+            return False
+        # Held: comparing may run the collector, and in it code that takes the field out.
+        held = <object>field
+        if not is_same_field(held, <object>model_field, schema, model, own):
             return False
     return True
 
@@ -228,7 +239,7 @@ cdef bint is_same_field(
     object field, object model_field, object schema, object model, dict own
 ) except -1:
     """Whether a field has the model's class and values, or counterparts of them."""
-    cdef object known = own.get(id(model_field)), mine, theirs
+    cdef object known = own.get(id(model_field)), mine, theirs, held
     cdef Py_ssize_t at = 0, model_at = 0
     cdef PyObject *name
     cdef PyObject *value
@@ -247,9 +258,10 @@ cdef bint is_same_field(
             return False
         if name != model_name and not is_same_text(<object>name, <object>model_name):
             return False
-        if value != model_value and not is_counterpart(
-            <object>value, <object>model_value, schema, model, own
-        ):
+        if value == model_value:
+            continue
+        held = <object>value
+        if not is_counterpart(held, <object>model_value, schema, model, own):
             return False
     return True
 
