@@ -19,6 +19,7 @@ from althaia.plans.primitives cimport (
     althaia_dict_item,
     ALTHAIA_HAS_GIL,
     althaia_item_or_missing,
+    althaia_same_keys,
     althaia_same_version,
     althaia_tick,
     althaia_trusted_version,
@@ -200,13 +201,15 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
             text
             or not plain
             or found != len(<dict>data)
-            or not has_known_keys(plan, <dict>data, version)
+            or not has_known_keys(plan, <dict>data, version, frame)
         ):
             load_unknown(plan, frame.shown if text else data, result, frame)
     return result
 
 
-cdef bint has_known_keys(LoadPlan plan, dict data, uint64_t version) except -1:
+cdef bint has_known_keys(
+    LoadPlan plan, dict data, uint64_t version, LoadFrame frame
+) except -1:
     """Whether an input in which as many keys were found as it has holds these keys still.
 
     User code that ran meanwhile may have exchanged one. The version is the input's before.
@@ -215,12 +218,18 @@ cdef bint has_known_keys(LoadPlan plan, dict data, uint64_t version) except -1:
         return False
     if althaia_same_version(data, version):
         return True
+    # The records of a collection mostly have the very same keys.
+    if frame.input_keys is not None and althaia_same_keys(data, frame.input_keys):
+        return True
     if not ALTHAIA_HAS_GIL:
         # Another thread may change it while it is gone through.
         data = <dict>PyDict_Copy(data)
     for key in data:
         if type(key) is not str or key not in plan.keys:
             return False
+    if frame.compared:
+        frame.input_keys = tuple(data)
+    frame.compared = True
     return True
 
 

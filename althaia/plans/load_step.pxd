@@ -32,6 +32,9 @@ cdef class LoadFrame:
     cdef Py_ssize_t record
     cdef Py_ssize_t* places
     cdef object shown
+    # Whether the keys of an input were compared one by one, and those of a later one that was.
+    cdef bint compared
+    cdef tuple input_keys
     # The lists of hooks that were empty, and the version of the table at which they were in it.
     cdef tuple no_hooks
     cdef uint64_t hooks_version

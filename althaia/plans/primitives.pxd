@@ -38,6 +38,7 @@ cdef extern from "althaia/plans/attributes.h":
 cdef extern from "althaia/plans/snapshots.h":
     bint althaia_has_simple_keys(dict mapping)
     bint althaia_same_entries(object mapping, tuple snapshot, object any_)
+    bint althaia_same_keys(dict mapping, tuple keys)
     bint althaia_begins_with(dict mapping, dict other)
     bint althaia_same_items(list items, tuple snapshot)
     bint althaia_same_entry(object mapping, object key, object value, object absent)

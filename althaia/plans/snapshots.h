@@ -28,6 +28,23 @@ althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
     return same && at == size;
 }
 
+/* 1 where the dictionary holds these very keys and no others, in this order. */
+static int
+althaia_same_keys(PyObject *dict, PyObject *keys)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(keys), at = 0, position = 0;
+    PyObject *key;
+    int same;
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    same = PyDict_GET_SIZE(dict) == size;
+    while (same && PyDict_Next(dict, &position, &key, NULL)) {
+        same = at < size && key == PyTuple_GET_ITEM(keys, at);
+        at++;
+    }
+    ALTHAIA_END_CRITICAL();
+    return same && at == size;
+}
+
 /* The version of a dictionary as something to rely on; 0 where there is none. */
 static inline uint64_t
 althaia_trusted_version(PyObject *dict)

@@ -74,6 +74,32 @@ def test_a_known_key_is_exchanged_for_an_unknown_one(
     several(log, lambda: schema.load(data, unknown=unknown), data, start)
 
 
+@pytest.mark.parametrize("changed", range(6))
+@pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
+@pytest.mark.parametrize("order", ["the same", "another"])
+@scenario
+def test_a_key_of_one_record_among_others_is_exchanged(
+    ma: Any, log: Any, changed: int, unknown: str, order: str
+) -> None:
+    """The records before had the very same keys."""
+    records: list[dict[str, Any]] = []
+
+    def check(value: Any) -> None:
+        if value == changed:
+            exchange(records[value])
+
+    own = ma.fields.Raw(validate=check)
+    schema = ma.Schema.from_dict({"a": ma.fields.Raw(), "b": own, "c": ma.fields.Raw()})()
+    start = [{"a": 1, "b": i, "c": 3} for i in range(6)]
+    if order == "another":
+        start[3] = dict(reversed(start[3].items()))
+        start[4] = {"a": 1, "b": 4, "d": 3}
+    for _ in range(4):
+        records[:] = [dict(record) for record in start]
+        log.attempt(schema.load, records, many=True, unknown=unknown)
+        log("input", records)
+
+
 @scenario
 def test_the_last_field_empties_the_input(ma: Any, log: Any) -> None:
     data: dict[str, Any] = {}
