@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _SECTION = re.compile(
-    r"<!-- section: (?P<name>[\w-]+), by [^>]* -->\n.*?<!-- end: (?P=name) -->\n", re.S
+    r"<!-- section: (?P<name>[\w.-]+), by [^>]* -->\n.*?<!-- end: (?P=name) -->\n", re.S
 )
 BEFORE = "## What is measured\n"
 """New sections stand before this heading, or at the end where there is none."""

@@ -93,6 +93,18 @@ def test_machine_and_versions_are_named(written):
     assert line(written, "msgspec 0.22.0")
 
 
+def test_a_run_on_one_python_leaves_what_another_one_said(written):
+    (results.FOLDER / "3.11.json").unlink()
+    results.save({**RUN, "machine": {**RUN["machine"], "python": "3.13.0"}})
+    for _ in range(2):
+        report.write()
+    text = report.DOCUMENT.read_text()
+    assert [line for line in text.splitlines() if line.startswith("## CPython")] == [
+        "## CPython 3.11",
+        "## CPython 3.13",
+    ]
+
+
 def test_without_a_run_it_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "FOLDER", tmp_path / "nothing")
     with pytest.raises(FileNotFoundError, match="make bench-all"):
