@@ -70,6 +70,8 @@ cdef int LARGE = 24
 cdef int LONGEST_WAIT = 1024
 # One call asks twice where it declines: Schema.dump and the Schema._serialize it goes on to.
 cdef int FIRST_WAIT = 3
+# Instances of a class whose plans are built at the second use, whatever became of the plans.
+cdef int FIRST_INSTANCES = 4
 cdef bint at_once = False
 cdef bint share_at_once = False
 cdef bint strict = False
@@ -217,7 +219,17 @@ cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
     return 0
 
 
-cdef bint is_due(InstanceDict state, int direction):
+cdef int first_wait(object schema, int direction):
+    """How many uses a schema waits for its first plan.
+
+    A class that makes instance after instance, each used a few times, would pay for plans that
+    nobody goes by: the more have been built, the longer the next instance waits.
+    """
+    cdef Counters counters = counters_of(schema, direction)
+    return FIRST_WAIT + max(0, min(counters.built - FIRST_INSTANCES, 2 * LARGE))
+
+
+cdef bint is_due(object schema, InstanceDict state, int direction):
     """Whether the uses so far are reason enough for a plan.
 
     A schema waits for its second use, and the longer the more plans it has invalidated.
@@ -225,7 +237,7 @@ cdef bint is_due(InstanceDict state, int direction):
     # Read once: threads that count down together may lose a use, but never pass by 0.
     cdef int wait = state.waits[direction]
     if wait == 0 and state.drops[direction] == 0:
-        wait = FIRST_WAIT
+        wait = first_wait(schema, direction)
     if wait > 0:
         wait -= 1
     state.waits[direction] = wait
@@ -266,7 +278,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
             return find_own(prototype, direction, large)
     drop_published(schema, state, direction)
     first = state.waits[direction] == 0 and state.drops[direction] == 0
-    if not is_due(state, direction):
+    if not is_due(schema, state, direction):
         model = None
         if share_at_once or not at_once:
             model = model_of(schema, state, direction, first)
@@ -287,7 +299,7 @@ cdef Plan find_own(object schema, int direction, bint large):
     if state is None:
         return None
     drop_published(schema, state, direction)
-    if not is_due(state, direction) and not large and not at_once:
+    if not is_due(schema, state, direction) and not large and not at_once:
         return None
     return build_and_publish(schema, state, direction)
 

@@ -48,6 +48,23 @@ def test_single_objects(schema: Any) -> None:
     assert counts(schema) == counted(calls=5, objects=5, built=1)
 
 
+@pytest.mark.parametrize("uses", [3, 500])
+def test_plans_that_hardly_anybody_goes_by_are_built_no_more(uses: int) -> None:
+    engine.build_at_once(False)
+
+    class Short(ma.Schema):
+        a = fields.Integer()
+
+        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            field_obj.metadata = {"its own": object()}
+
+    for _ in range(100):
+        schema = Short()
+        for _ in range(uses):
+            assert schema.dump({"a": 1}) == {"a": 1}
+    assert counts(schema)["built"] in (range(1, 20) if uses == 3 else [100])
+
+
 @pytest.mark.parametrize("collection", [list, tuple, iter, set, dict.fromkeys])
 def test_collections(schema: Any, collection: Any) -> None:
     schema.dump(collection(range(7)), many=True)
