@@ -36,7 +36,10 @@ def worse(library: str, is_worse: Callable[[Measured, Measured], bool]) -> dict[
         )
         expected.check()
         found.check()
-        assert len(found.results) == len(suspects) or len(found.results) > 30
+        if suspects:
+            assert found.results.keys() == suspects.keys()
+        else:
+            assert len(found.results) > 30
         suspects = {
             what: (expected.of(what), ours)
             for what, ours in found.results.items()
