@@ -18,41 +18,16 @@ import math
 import re
 import types
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 Description = Any
 """Nested tuples and strings; equal when the described values are equal in DESIGN's sense."""
+_Describe = Callable[[object, set[int]], Description]
+_Way = Callable[[Any, set[int]], Description]
+_Contents = Callable[[_Describe, Any, set[int]], list[Description]]
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
-_PLAIN_REPR: frozenset[type] = frozenset(
-    {
-        type(None),
-        bool,
-        type(...),
-        type(NotImplemented),
-        complex,
-        bytes,
-        bytearray,
-        range,
-        slice,
-        dt.datetime,
-        dt.date,
-        dt.time,
-        dt.timedelta,
-        dt.timezone,
-        decimal.Decimal,
-        fractions.Fraction,
-        uuid.UUID,
-        ipaddress.IPv4Address,
-        ipaddress.IPv6Address,
-        ipaddress.IPv4Interface,
-        ipaddress.IPv6Interface,
-        ipaddress.IPv4Network,
-        ipaddress.IPv6Network,
-        re.Pattern,
-    }
-)
 _FUNCTIONS = ("function", "cython_function_or_method", "builtin_function_or_method")
 _RENAMED = "althaia.marshmallow"
 
@@ -74,6 +49,49 @@ def type_name(cls: type) -> str:
     return neutral(f"{module}.{cls.__qualname__}")
 
 
+def _float(value: float) -> str:
+    return ("-nan" if math.copysign(1, value) < 0 else "nan") if value != value else repr(value)
+
+
+def _plain_repr(value: object) -> Description:
+    return (type(value).__name__, neutral(repr(value)))
+
+
+_PLAIN_REPR: tuple[type, ...] = (
+    type(None),
+    bool,
+    type(...),
+    type(NotImplemented),
+    complex,
+    bytes,
+    bytearray,
+    range,
+    slice,
+    dt.datetime,
+    dt.date,
+    dt.time,
+    dt.timedelta,
+    dt.timezone,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ipaddress.IPv4Interface,
+    ipaddress.IPv6Interface,
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Network,
+    re.Pattern,
+)
+# How the values of a class without identity are described.
+_PLAIN: dict[type, Callable[[Any], Description]] = {
+    str: lambda value: ("str", neutral(value)),
+    int: lambda value: ("int", hex(value)),
+    float: lambda value: ("float", _float(value)),
+    **dict.fromkeys(_PLAIN_REPR, _plain_repr),
+}
+
+
 class Describer:
     """Describes values; numbers objects by first appearance over its whole life."""
 
@@ -81,7 +99,9 @@ class Describer:
         self._missing = missing
         self._numbers: dict[int, int] = {}
         self._alive: list[object] = []
-        self._classes: dict[type, tuple[str, bool]] = {}
+        # What was found out about a class: how its instances are described, and its name.
+        self._ways: dict[type, _Way] = {}
+        self._names: dict[type, str] = {}
 
     def __call__(self, value: object) -> Description:
         """The description of ``value`` as it is now; contents are read anew on every call."""
@@ -94,98 +114,152 @@ class Describer:
             self._alive.append(value)
         return number
 
-    def _class(self, cls: type) -> tuple[str, bool]:
-        found = self._classes.get(cls)
-        if found is None:
-            found = self._classes[cls] = type_name(cls), _is_library_object(cls)
-        return found
-
     def _describe(self, value: object, seen: set[int]) -> Description:
         cls = type(value)
-        if cls is str:
-            return ("str", neutral(value))
-        if cls is int:
-            return ("int", hex(value))
-        if cls is float:
-            return ("float", _float(value))
-        if cls in _PLAIN_REPR:
-            return (cls.__name__, neutral(repr(value)))
-        if cls is tuple:
-            return ("tuple", *(self._describe(item, seen) for item in value))
+        plain = _PLAIN.get(cls)
+        if plain is not None:
+            return plain(value)
         if value is self._missing:
             return "missing"
+        way = self._ways.get(cls)
+        if way is None:
+            way = self._ways[cls] = self._way(cls)
+        return way(value, seen)
+
+    def _way(self, cls: type) -> _Way:
+        if cls is tuple:
+            return self._tuple
         if issubclass(cls, type):
-            return ("class", type_name(value))
+            return lambda value, seen: ("class", type_name(value))
         if issubclass(cls, enum.Enum):
-            return ("enum", type_name(cls), object.__getattribute__(value, "_name_"))
+            return lambda value, seen: (
+                "enum",
+                type_name(cls),
+                object.__getattribute__(value, "_name_"),
+            )
         if cls.__name__ in _FUNCTIONS:
-            return ("function", neutral(str(getattr(value, "__qualname__", cls.__name__))))
+            return lambda value, seen: (
+                "function",
+                neutral(str(getattr(value, "__qualname__", cls.__name__))),
+            )
         if cls is types.MethodType or cls.__name__ == "method":
-            return (
+            return lambda value, seen: (
                 "method",
                 neutral(value.__func__.__qualname__),
                 self._describe(value.__self__, seen),
             )
         if issubclass(cls, types.ModuleType):
-            return ("module", neutral(types.ModuleType.__getattribute__(value, "__name__")))
+            return lambda value, seen: (
+                "module",
+                neutral(types.ModuleType.__getattribute__(value, "__name__")),
+            )
         if cls is functools.partial:
-            partial: Any = value
-            parts = (partial.func, partial.args, partial.keywords)
-            return ("partial", *(self._describe(part, seen) for part in parts))
+            return self._partial
+        self._names[cls] = type_name(cls)
+        return functools.partial(self._object, _contents_of(cls))
+
+    def _tuple(self, value: Any, seen: set[int]) -> Description:
+        return ("tuple", *[self._describe(item, seen) for item in value])
+
+    def _partial(self, value: Any, seen: set[int]) -> Description:
+        parts = (value.func, value.args, value.keywords)
+        return ("partial", *[self._describe(part, seen) for part in parts])
+
+    def _object(self, contents: _Contents, value: object, seen: set[int]) -> Description:
         number = self._number(value)
-        label = f"{self._class(cls)[0]}#{number}"
+        label = f"{self._names[type(value)]}#{number}"
         if number in seen:
             return label
         seen.add(number)
-        return (label, *self._contents(value, cls, seen))
-
-    def _contents(self, value: Any, cls: type, seen: set[int]) -> Iterator[Description]:
-        # Always through the base type's own methods: describing must not call user code.
-        if issubclass(cls, BaseException):
-            yield from self._exception(value, cls, seen)
-            return
-        if issubclass(cls, str):
-            yield ("str", neutral(str.__str__(value)))
-        elif issubclass(cls, int):
-            yield ("int", int.__repr__(value))
-        elif issubclass(cls, float):
-            yield ("float", float.__repr__(value))
-        elif issubclass(cls, (bytes, bytearray)):
-            yield ("bytes", bytes.__repr__(bytes(value)))
-        elif issubclass(cls, dict):
-            for key, item in dict.items(value):
-                yield (self._describe(key, seen), self._describe(item, seen))
-        elif issubclass(cls, (list, tuple)):
-            base: Any = list if issubclass(cls, list) else tuple
-            for item in base.__iter__(value):
-                yield self._describe(item, seen)
-        elif issubclass(cls, (set, frozenset)):
-            set_base: Any = set if issubclass(cls, set) else frozenset
-            items = [self._describe(item, seen) for item in set_base.__iter__(value)]
-            yield from sorted(items, key=repr)
-        elif cls.__name__ == "OrderedSet":
-            for item in value:
-                yield self._describe(item, seen)
-        if not self._class(cls)[1]:
-            try:
-                state = object.__getattribute__(value, "__dict__")
-            except AttributeError:
-                return
-            if type(state) is dict and state:
-                yield ("vars", *self._contents(state, dict, seen))
-
-    def _exception(self, error: BaseException, cls: type, seen: set[int]) -> Iterator[Description]:
-        # How deep a recursion got is worded by the interpreter according to where it stood.
-        if not issubclass(cls, RecursionError):
-            yield ("args", *(self._describe(arg, seen) for arg in error.args))
-        for name, item in sorted(vars(error).items()):
-            yield (name, self._describe(item, seen))
-        yield ("cause", self._describe(error.__cause__, seen))
-        yield ("suppress_context", error.__suppress_context__)
+        return (label, *contents(self._describe, value, seen))
 
 
-def _float(value: float) -> str:
-    return ("-nan" if math.copysign(1, value) < 0 else "nan") if value != value else repr(value)
+# ---- What objects hold ----------------------------------------------------------------
+# Always read through the base type's own methods: describing must not call user code.
+
+
+def _text(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
+    return [("str", neutral(str.__str__(value)))]
+
+
+def _integer(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
+    return [("int", int.__repr__(value))]
+
+
+def _floating(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
+    return [("float", float.__repr__(value))]
+
+
+def _octets(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
+    return [("bytes", bytes.__repr__(bytes(value)))]
+
+
+def _entries(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
+    return [(describe(key, seen), describe(item, seen)) for key, item in dict.items(value)]
+
+
+def _items(base: Any, describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
+    return [describe(item, seen) for item in base.__iter__(value)]
+
+
+def _members(base: Any, describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
+    return sorted(_items(base, describe, value, seen), key=repr)
+
+
+def _ordered_set(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
+    return [describe(item, seen) for item in value]
+
+
+def _nothing(describe: _Describe, value: object, seen: set[int]) -> list[Description]:
+    return []
+
+
+def _exception(describe: _Describe, error: Any, seen: set[int]) -> list[Description]:
+    parts: list[Description] = []
+    # How deep a recursion got is worded by the interpreter according to where it stood.
+    if not isinstance(error, RecursionError):
+        parts.append(("args", *[describe(arg, seen) for arg in error.args]))
+    parts += [(name, describe(item, seen)) for name, item in sorted(vars(error).items())]
+    parts.append(("cause", describe(error.__cause__, seen)))
+    parts.append(("suppress_context", error.__suppress_context__))
+    return parts
+
+
+_HOLDERS: tuple[tuple[type, _Contents], ...] = (
+    (str, _text),
+    (int, _integer),
+    (float, _floating),
+    (bytes, _octets),
+    (bytearray, _octets),
+    (dict, _entries),
+    (list, functools.partial(_items, list)),
+    (tuple, functools.partial(_items, tuple)),
+    (set, functools.partial(_members, set)),
+    (frozenset, functools.partial(_members, frozenset)),
+)
+
+
+def _contents_of(cls: type) -> _Contents:
+    """What reads the parts of an object of a class: of a builtin type, and in its ``__dict__``."""
+    if issubclass(cls, BaseException):
+        return _exception
+    held = next((read for base, read in _HOLDERS if issubclass(cls, base)), _nothing)
+    if held is _nothing and cls.__name__ == "OrderedSet":
+        held = _ordered_set
+    if cls.__module__ == "builtins" or _is_library_object(cls):
+        return held
+
+    def with_state(describe: _Describe, value: object, seen: set[int]) -> list[Description]:
+        parts = held(describe, value, seen)
+        try:
+            state = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return parts
+        if type(state) is dict and state:
+            parts.append(("vars", *_entries(describe, state, seen)))
+        return parts
+
+    return with_state
 
 
 def _is_library_object(cls: type) -> bool:
