@@ -39,7 +39,7 @@ PLANS: list[set[str]] = [
     {"load_step"},
     {"load"},
     {"analyse", "analyse_class", "formats", "strict"},
-    {"kinds"},
+    {"kinds", "planner"},
     {"engine"},
     {"explain"},
 ]

@@ -20,6 +20,7 @@ from althaia.plans.guards import ABSENT
 from althaia.plans.upstream import Upstream, static
 
 DUMP, LOAD = 0, 1
+_SETTINGS = ("many", "unknown", "partial")
 
 Place = dict[str, Any]
 """What all steps are given, as keyword arguments: where a value comes from and where it goes."""
@@ -98,6 +99,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         dict_class=dict_class,
         hooks=hooks,
         sites=analysis.sites,
+        plain_settings=_has_plain_settings(analysis),
         **reach,
         **common,
     )
@@ -200,12 +202,18 @@ class _Dumping:
             "nestable": whole and own["dump"],
             "many_allowed": own["_serialize"],
             "straight": whole and own["dump"] and own["dumps"],
-            "opts": _plain_options(analysis),
+            "opts": _plain_options(analysis, "render_module"),
         }
 
 
-def _plain_options(analysis: Analysis) -> Any:
-    """The schema's options, if asking them for ``render_module`` runs no user code, else None."""
+def _has_plain_settings(analysis: Analysis) -> bool:
+    """Whether the settings of an instance are what stands in its dictionary."""
+    cls = type(analysis.schema)
+    return not any(is_data_descriptor(static(cls, name)) for name in _SETTINGS)
+
+
+def _plain_options(analysis: Analysis, name: str) -> Any:
+    """The schema's options, if asking them for this one runs no user code, else None."""
     try:
         opts = analysis.schema_value("opts")
     except Opaque:
@@ -214,7 +222,7 @@ def _plain_options(analysis: Analysis) -> Any:
     analysis.watch_type(cls)
     plain = (
         static(cls, "__getattribute__") is object.__getattribute__
-        and static(cls, "render_module") is ABSENT
+        and static(cls, name) is ABSENT
         and type(static(cls, "__dict__")) is GetSetDescriptorType
     )
     return opts if plain else None
@@ -321,6 +329,7 @@ class _Loading:
             "nestable": whole and own["load"] and own["_do_load"],
             "many_allowed": own["_deserialize"],
             "silent_errors": own["handle_error"],
+            "opts": _plain_options(analysis, "index_errors"),
         }
 
 

@@ -41,7 +41,6 @@ cdef class FixedText(DumpStep):
 cdef class DumpPlan(Plan):
     # What a reader may read for each step, see plans/readers.pyx.
     cdef tuple names
-    cdef readonly object opts
     cdef readonly bint straight
     cdef Record record
 

@@ -33,6 +33,9 @@ cdef extern from "Python.h":
     void* PyUnicode_1BYTE_DATA(object text)
 
 
+cdef tuple DUMP_TAGS = ("pre_dump", "post_dump")
+
+
 cpdef enum Source:
     # The field asks no attribute (``_CHECK_ATTRIBUTE`` is False).
     NO_ATTRIBUTE = 0
@@ -194,16 +197,13 @@ cdef class OpaqueDumpStep(DumpStep):
 cdef class DumpPlan(Plan):
     """How one schema dumps: a :class:`DumpStep` for each dumped field.
 
-    :param opts: the schema's options, whose ``render_module`` may be asked without user code; None
-        where it may not.
     :param straight: ``Schema.dumps`` and ``Schema.dump`` are upstream's, so that the plan may write
         into a sink instead.
     """
 
-    def __init__(self, tuple steps, Guard guard, *, opts=None, bint straight=False, **what):
+    def __init__(self, tuple steps, Guard guard, *, bint straight=False, **what):
         Plan.__init__(self, steps, guard, **what)
-        self.opts = opts
-        self.straight = straight and opts is not None
+        self.straight = straight and self.opts is not None
         keys = [step.key for step in steps]
         self.names = tuple([step.name if step.source == KEY else None for step in steps])
         if self.dict_class is dict and None not in keys and len(set(keys)) == len(keys):
@@ -388,13 +388,16 @@ cdef int write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1:
     """What ``Schema.dump`` returns, into a sink."""
-    cdef object hooks = hooks_of(plan.hooks, "pre_dump")
-    cdef object data = obj
+    cdef object hooks, data = obj
+    if plan.has_no_hooks():
+        return write(plan, data, many, frame, sink)
+    hooks = hooks_of(plan.hooks, "pre_dump")
     if hooks:
         data = invoke_both(hooks, data, obj, many, frame.schema)
         if valid_plan(frame.schema, DUMP) is not plan:
             return sink.any(run_changed(frame.schema, obj, data, many))
     hooks = hooks_of(plan.hooks, "post_dump")
+    plan.note_hooks(DUMP_TAGS)
     if hooks:
         data = run(plan, data, many, frame)
         return sink.any(invoke_both(hooks, data, obj, many, frame.schema))
@@ -412,14 +415,24 @@ cdef object invoke_both(object hooks, object data, object obj, object many, obje
 
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame):
     """What ``Schema.dump`` returns."""
-    cdef object hooks = hooks_of(plan.hooks, "pre_dump")
-    cdef object data = obj
+    cdef object hooks, data = obj
+    if plan.has_no_hooks():
+        data = run(plan, data, many, frame)
+        if plan.has_no_hooks():
+            return data
+        return finish_dump(data, obj, many, frame)
+    hooks = hooks_of(plan.hooks, "pre_dump")
     if hooks:
         data = invoke_both(hooks, data, obj, many, frame.schema)
         if valid_plan(frame.schema, DUMP) is not plan:
             return run_changed(frame.schema, obj, data, many)
-    data = run(plan, data, many, frame)
-    hooks = hooks_of(plan.hooks, "post_dump")
+    return finish_dump(run(plan, data, many, frame), obj, many, frame)
+
+
+cdef object finish_dump(object data, object obj, object many, DumpFrame frame):
+    """What follows the fields: ``post_dump``."""
+    cdef object hooks = hooks_of(frame.plan.hooks, "post_dump")
+    frame.plan.note_hooks(DUMP_TAGS)
     return invoke_both(hooks, data, obj, many, frame.schema) if hooks else data
 
 

@@ -293,11 +293,11 @@ def explain(schema: Any) -> Explanation:
     reason = _why_no_plans()
     if reason:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
-    from althaia.plans import engine, upstream
+    from althaia.plans import planner, upstream
 
     seam.load_engine()
-    builders = {"dump": engine.build, "load": engine.build_load}
-    return _Explainer(upstream.load(), builders, engine.examine).schema(instance)
+    builders = {"dump": planner.build, "load": planner.build_load}
+    return _Explainer(upstream.load(), builders, planner.examine).schema(instance)
 
 
 def _why_no_plans() -> str:

@@ -38,6 +38,7 @@ from althaia.plans.primitives cimport (
     althaia_same_entries,
     althaia_same_entry,
     althaia_same_items,
+    althaia_same_version,
     althaia_start_watching,
     althaia_trusted_version,
     althaia_try_facts,
@@ -109,6 +110,21 @@ def state_of(obj):
     if state is None:
         raise TypeError(f"{obj!r} has no instance dictionary")
     return PyDict_Copy(state)
+
+
+cdef uint64_t note_of(object mapping) except? 0:
+    if not ALTHAIA_HAS_GIL:
+        return 0
+    if althaia_epoch != 0:
+        althaia_watch_dict(mapping)
+        return althaia_epoch
+    return althaia_trusted_version(mapping)
+
+
+cdef bint is_as_noted(object mapping, uint64_t note) noexcept:
+    if althaia_epoch != 0:
+        return note == althaia_epoch
+    return althaia_same_version(mapping, note)
 
 
 def type_tag(cls):

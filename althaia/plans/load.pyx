@@ -5,14 +5,13 @@ from collections.abc import Mapping
 
 cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_DelItem
-from cpython.list cimport PyList_GET_SIZE
 from cpython.mem cimport PyMem_Malloc
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 
 from althaia.plans.guards cimport Guard
-from althaia.plans.hooks cimport hooks_of, invoke, no_hooks
+from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
@@ -75,7 +74,8 @@ cdef LoadFrame open_load_frame(
     frame.partial = partial
     frame.unknown = unknown
     if plan is not None:
-        frame.index_errors = True if schema.opts.index_errors else False
+        if many or plan.opts is None:
+            frame.index_errors = True if schema.opts.index_errors else False
         if plan.sites:
             frame.children = [None] * plan.sites
         if partial is True or partial is False:
@@ -401,26 +401,6 @@ cdef bint hooks_see_input(object hooks) except -1:
     return False
 
 
-cdef int note_hooks(LoadFrame frame) except -1:
-    """Remember for a schema that loads one object after the other that it has no hooks."""
-    cdef object hooks = frame.plan.hooks
-    frame.hooks_version = althaia_trusted_version(hooks)
-    if frame.hooks_version:
-        frame.no_hooks = no_hooks(hooks, LOAD_TAGS)
-    return 0
-
-
-cdef inline bint has_no_hooks(LoadFrame frame) noexcept:
-    """Whether that is so still; False says nothing."""
-    cdef Py_ssize_t i
-    if frame.no_hooks is None or not althaia_same_version(frame.plan.hooks, frame.hooks_version):
-        return False
-    for i in range(PyTuple_GET_SIZE(frame.no_hooks)):
-        if PyList_GET_SIZE(<object>PyTuple_GET_ITEM(frame.no_hooks, i)):
-            return False
-    return True
-
-
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
     """What ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
 
@@ -430,9 +410,9 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     cdef bint preprocessed = True
     cdef Py_ssize_t at = -1 if frame.tape is None else frame.root
     cdef object hooks
-    if has_no_hooks(frame):
+    if plan.has_no_hooks():
         result = load_items(plan, data, at, True if frame.many else False, frame)
-        if has_no_hooks(frame):
+        if plan.has_no_hooks():
             errors = None if frame.store is None else frame.store.errors
             return fail(frame, errors, result) if errors else result
         return finish_load(result, data, frame, postprocess)
@@ -467,6 +447,7 @@ cdef object finish_load(object result, object data, LoadFrame frame, bint postpr
     """What follows the fields: validators of the schema, and ``post_load``."""
     cdef object errors, hooks
     validate_schema(result, data, frame)
+    frame.plan.note_hooks(LOAD_TAGS)
     errors = None if frame.store is None else frame.store.errors
     if not errors and postprocess:
         hooks = hooks_of(frame.plan.hooks, "post_load")

@@ -1,5 +1,3 @@
-from libc.stdint cimport uint64_t
-
 from althaia.plans.plan cimport Plan
 from althaia.sources.tape cimport Tape
 
@@ -35,9 +33,6 @@ cdef class LoadFrame:
     # Whether the keys of an input were compared one by one, and those of a later one that was.
     cdef bint compared
     cdef tuple input_keys
-    # The lists of hooks that were empty, and the version of the table at which they were in it.
-    cdef tuple no_hooks
-    cdef uint64_t hooks_version
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
     cdef object shown_input(self, object key, object data)

@@ -1,5 +1,7 @@
 """What a plan for dumping and a plan for loading have in common."""
 
+from libc.stdint cimport uint64_t
+
 from althaia.plans.guards cimport Guard
 from althaia.plans.templates cimport Template
 
@@ -16,10 +18,18 @@ cdef class Plan:
     cdef readonly object dict_class
     cdef readonly object hooks
     cdef readonly object statistics
+    cdef readonly object opts
+    cdef readonly bint plain_settings
     cdef Template template
+    # The lists of hooks, all empty, that were in the table when it was noted; None: not all were.
+    cdef tuple empty_hooks
+    cdef uint64_t hooks_note
+    cdef bint has_no_hooks(self) noexcept
+    cdef int note_hooks(self, tuple tags) except -1
 
 
 cdef Plan valid_plan(object schema, int direction)
+cdef object setting(Plan plan, object schema, str name)
 
 # The engine's way to a plan that a parent's plan has reached: found or built, or None.
 ctypedef Plan (*Finder)(object schema, int direction, bint large)

@@ -2,10 +2,17 @@
 """What a plan for dumping and a plan for loading have in common, and where a valid one is found."""
 
 cimport cython
+from cpython.list cimport PyList_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 
-from althaia.plans.guards cimport Guard
+from althaia.plans.guards cimport Guard, is_as_noted, note_of
+from althaia.plans.hooks cimport no_hooks
 from althaia.plans.lazy cimport prototype_of
+from althaia.plans.primitives cimport althaia_dict_item
 from althaia.plans.state cimport InstanceDict, existing_dict
+
+# No value of any setting.
+cdef object ABSENT = object()
 
 
 @cython.no_gc_clear
@@ -25,12 +32,16 @@ cdef class Plan:
     :param dict_class: the schema's ``dict_class``.
     :param hooks: the schema class's table of hooks.
     :param statistics: the counters of this direction.
+    :param opts: the schema's options where asking them for what this direction needs runs no
+        user code, else None.
+    :param plain_settings: nothing stands before ``many``, ``unknown`` and ``partial`` in the
+        schema's instance dictionary (the guard watches its class).
     """
 
     def __init__(
         self, tuple steps, Guard guard, *, schema_class, dict_class, hooks, statistics,
-        bint whole=False, bint nestable=False, bint many_allowed=False, int sites=0,
-        str declined="",
+        opts=None, bint plain_settings=False, bint whole=False, bint nestable=False,
+        bint many_allowed=False, int sites=0, str declined="",
     ):
         self.steps = steps
         self.guard = guard
@@ -43,6 +54,26 @@ cdef class Plan:
         self.dict_class = dict_class
         self.hooks = hooks
         self.statistics = statistics
+        self.opts = opts
+        self.plain_settings = plain_settings
+
+    cdef bint has_no_hooks(self) noexcept:
+        """Whether the schema has none for this direction; False says nothing."""
+        cdef Py_ssize_t i
+        if self.empty_hooks is None or not is_as_noted(self.hooks, self.hooks_note):
+            return False
+        for i in range(PyTuple_GET_SIZE(self.empty_hooks)):
+            if PyList_GET_SIZE(<object>PyTuple_GET_ITEM(self.empty_hooks, i)):
+                return False
+        return True
+
+    cdef int note_hooks(self, tuple tags) except -1:
+        """Remember whether there are hooks of these tags, as long as the table is as it is now."""
+        cdef uint64_t note = note_of(self.hooks)
+        if note != self.hooks_note:
+            self.empty_hooks = no_hooks(self.hooks, tags)
+            self.hooks_note = note
+        return 0
 
     def __repr__(self):
         return f"<{type(self).__name__} of {self.schema_class.__name__}: {list(self.steps)!r}>"
@@ -59,6 +90,18 @@ cdef Plan valid_plan(object schema, int direction):
         return None if schema is None else valid_plan(schema, direction)
     plan = <Plan>state.published(direction)
     return plan if plan is not None and plan.guard.holds(schema, state) else None
+
+
+cdef object setting(Plan plan, object schema, str name):
+    """``getattr(schema, name)`` for one of its settings, read where upstream keeps it."""
+    cdef object state, found
+    if plan.plain_settings:
+        state = existing_dict(schema)
+        if state is not None:
+            found = althaia_dict_item(state, name, ABSENT)
+            if found is not ABSENT:
+                return found
+    return getattr(schema, name)
 
 
 # A step that nests a schema needs the engine, which needs the analysis, which needs the steps:

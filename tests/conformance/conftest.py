@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.harness import engine
+from tests.conformance.harness import engine, planner
 
 
 @pytest.fixture(params=["models", "own plans"])
@@ -13,6 +13,6 @@ def models_at_once(request):
     if engine is None:
         yield
         return
-    engine.build_models_at_once(request.param == "models")
+    planner.build_models_at_once(request.param == "models")
     yield
-    engine.build_models_at_once(False)
+    planner.build_models_at_once(False)

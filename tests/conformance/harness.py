@@ -126,9 +126,9 @@ class Log:
 
 
 try:
-    from althaia.plans import engine
+    from althaia.plans import engine, planner
 except ImportError:
-    engine = None
+    engine = planner = None
 
 MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
 
@@ -138,11 +138,11 @@ def plans_at_once() -> Iterator[None]:
     """Plan each schema when it is first used, where the engine would rather wait."""
     renew(ours.Schema)
     assert is_numbered(ours.Schema), "nothing will be planned"
-    engine.build_at_once(True)
+    planner.build_at_once(True)
     try:
         yield
     finally:
-        engine.build_at_once(False)
+        planner.build_at_once(False)
 
 
 def _decline(*args: object) -> object:

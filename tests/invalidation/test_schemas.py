@@ -276,6 +276,35 @@ def test_properties_that_compute(ma: Any, log: Any, name: str) -> None:
     use(log, schema, DATA)
 
 
+@pytest.mark.parametrize("name", ["many", "unknown", "partial"])
+@pytest.mark.parametrize("kind", ["data", "no data"])
+@scenario
+def test_settings_that_compute(ma: Any, log: Any, kind: str, name: str) -> None:
+    class Own(ma.Schema):
+        a = ma.fields.Integer(required=True)
+        b = ma.fields.Raw()
+
+    class Asked:
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            log("asked", name)
+            return {"many": True, "unknown": "include", "partial": True}[name]
+
+    if kind == "data":
+        Asked.__set__ = lambda self, instance, value: log("set", name)  # type: ignore[attr-defined]
+    schema = Own()
+    settle(log, schema, DATA)
+    use(log, schema, {"b": 3, "x": 4})
+    setattr(Own, name, Asked())
+    use(log, schema, {"b": 3, "x": 4}, [DATA])
+    for _ in range(3):
+        log.attempt(schema.load, {"b": 3, "x": 4})
+    log.attempt(Own().load, {"b": 3, "x": 4})
+    vars(schema).pop(name)
+    use(log, schema, {"b": 3, "x": 4}, [DATA])
+    delattr(Own, name)
+    use(log, schema, DATA)
+
+
 @scenario
 def test_class_of_the_schema_assigned(ma: Any, log: Any) -> None:
     class Own(ma.Schema):

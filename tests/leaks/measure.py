@@ -281,11 +281,11 @@ def changes(rounds: int) -> dict[str, Any]:
 
     seam.load_engine()
     try:
-        from althaia.plans import engine
+        from althaia.plans import planner
     except ImportError:
         pass
     else:
-        engine.build_at_once(True)
+        planner.build_at_once(True)
     schema, row = Everything(), Row()
     keys = itertools.cycle(["a", "b"])
 

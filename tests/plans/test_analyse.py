@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.plans import engine
+from althaia.plans import planner
 from tests.conformance.material import schema_of
 
 fields = ma.fields
@@ -22,7 +22,7 @@ class Colour(enum.Enum):
 
 
 def step_of(field: Any) -> Any:
-    (step,) = engine.build(schema_of(ma, {"f": field})).steps
+    (step,) = planner.build(schema_of(ma, {"f": field})).steps
     return step
 
 
@@ -240,12 +240,12 @@ def test_the_reason(case: str) -> None:
 def test_the_reason_for_an_inner_field_that_is_none() -> None:
     schema = schema_of(ma, {"f": fields.List(fields.Raw())})
     schema.fields["f"].inner = 3
-    (step,) = engine.build(schema).steps
+    (step,) = planner.build(schema).steps
     assert (step.kind, step.why) == ("field's own _serialize", "an inner field is a int")
 
 
 def test_a_field_of_the_users_costs_itself_alone() -> None:
-    plan = engine.build(
+    plan = planner.build(
         schema_of(
             ma,
             {
@@ -295,7 +295,7 @@ def test_a_schema_that_declines(case: str) -> None:
     change, reason = DECLINED[case]
     schema = schema_of(ma, {"a": fields.Raw()})
     change(schema)
-    plan = engine.build(schema)
+    plan = planner.build(schema)
     assert plan.declined == reason
     assert plan.steps == ()
     assert not plan.whole
@@ -306,7 +306,7 @@ def test_representations() -> None:
         name = fields.String(attribute="full.name", data_key="Name")
         age = fields.Integer()
 
-    plan = engine.build(User())
+    plan = planner.build(User())
     assert repr(plan) == "<DumpPlan of User: [<text: full.name -> 'Name'>, <int: age -> 'age'>]>"
     assert repr(plan.guard).startswith("<Guard of ")
 
@@ -319,7 +319,7 @@ def test_what_a_plan_may_stand_for() -> None:
         return ma.Schema.dump(self, obj, many=many)
 
     def flags(**namespace: Any) -> tuple[bool, bool, bool]:
-        plan = engine.build(own(ma.Schema, a=fields.Raw(), **namespace)())
+        plan = planner.build(own(ma.Schema, a=fields.Raw(), **namespace)())
         return plan.whole, plan.nestable, plan.many_allowed
 
     assert flags() == (True, True, True)

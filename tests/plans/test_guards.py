@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.plans import engine, guards
+from althaia.plans import guards, planner
 
 fields = ma.fields
 
@@ -64,7 +64,7 @@ HOLDS: list[Callable[[Any], None]] = [same, _rebuilt, _unrelated, _collected, _u
 @pytest.mark.parametrize("change", HOLDS)
 def test_holds(change: Callable[[Any], None]) -> None:
     schema = make()
-    guard = engine.build(schema).guard
+    guard = planner.build(schema).guard
     change(schema)
     assert guard.check(schema)
 
@@ -94,7 +94,7 @@ BREAKS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("change", BREAKS)
 def test_breaks(change: str) -> None:
     schema = make()
-    guard = engine.build(schema).guard
+    guard = planner.build(schema).guard
     assert guard.check(schema)
     BREAKS[change](schema)
     assert not guard.check(schema)
@@ -108,7 +108,7 @@ def test_breaks_for_a_class_of_upstreams_and_for_its_table(monkeypatch: pytest.M
         lambda: monkeypatch.setitem(fields.DateTime.SERIALIZATION_FUNCS, "iso", str),
         lambda: monkeypatch.setattr(f"{ma.__name__}.schema.get_value", None),
     ):
-        guard = engine.build(schema).guard
+        guard = planner.build(schema).guard
         assert guard.check(schema)
         change()
         assert not guard.check(schema)
@@ -117,8 +117,8 @@ def test_breaks_for_a_class_of_upstreams_and_for_its_table(monkeypatch: pytest.M
 
 def test_is_for_one_schema() -> None:
     first, second = make(), make()
-    assert not engine.build(first).guard.check(second)
-    assert not engine.build(first).guard.check(3)
+    assert not planner.build(first).guard.check(second)
+    assert not planner.build(first).guard.check(3)
 
 
 def _reordered(field: Any) -> None:
@@ -147,7 +147,7 @@ def test_each_way_to_change_a_field(change: str, looked_at: bool) -> None:
     """However CPython keeps the attributes: in the object, or in a dictionary."""
     schema = make()
     held = vars(schema.fields["a"]) if looked_at else None
-    guard = engine.build(schema).guard
+    guard = planner.build(schema).guard
     assert guard.check(schema)
     FIELD_CHANGES[change](schema.fields["a"])
     assert not guard.check(schema)
@@ -157,7 +157,7 @@ def test_each_way_to_change_a_field(change: str, looked_at: bool) -> None:
 
 def test_a_field_changed_and_changed_back() -> None:
     schema = make()
-    guard = engine.build(schema).guard
+    guard = planner.build(schema).guard
     field = schema.fields["a"]
     for _ in range(3):
         field.required = True
@@ -179,7 +179,7 @@ def test_keys_are_never_compared_by_value() -> None:
             return str.__hash__(self)
 
     schema = make()
-    guard = engine.build(schema).guard
+    guard = planner.build(schema).guard
     field = schema.fields["a"]
     state = dict(vars(field))
     state.pop("data_key")
@@ -190,7 +190,7 @@ def test_keys_are_never_compared_by_value() -> None:
 
 def test_counts() -> None:
     schema = ma.Schema.from_dict({"a": fields.Integer(), "b": fields.Integer()})()
-    guard = engine.build(schema).guard
+    guard = planner.build(schema).guard
     assert len(guard.fields) == 2
     assert type(schema) in guard.types
     assert fields.Integer in guard.types
@@ -202,7 +202,7 @@ def test_counts() -> None:
 )
 def test_a_change_of_each_watched_dictionary_is_told_of() -> None:
     schema = make()
-    guard = engine.build(schema).guard
+    guard = planner.build(schema).guard
     assert guard.check(schema)
     original = ma.schema.get_value
     ma.schema.get_value = lambda *args: None

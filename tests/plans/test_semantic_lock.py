@@ -16,7 +16,7 @@ import pytest
 
 from althaia import marshmallow as ma
 from althaia import seam
-from althaia.plans import analyse_class, engine
+from althaia.plans import analyse_class, planner
 from althaia.plans.analyse import DUMP, LOAD, analyse, by_function
 from althaia.plans.kinds import KINDS
 from althaia.plans.upstream import Upstream
@@ -189,7 +189,7 @@ def narrowing() -> set[str]:
 
 def test_everything_is_planned_as_long_as_nothing_differs() -> None:
     for schema in SCHEMAS:
-        for build in (engine.build, engine.build_load):
+        for build in (planner.build, planner.build_load):
             plan = build(schema())
             assert not plan.declined
             assert [each.why for each in plan.steps if each.why] == []

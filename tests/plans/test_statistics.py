@@ -11,7 +11,7 @@ from althaia.plans.statistics import statistics_of
 
 import althaia
 from althaia import marshmallow as ma
-from althaia.plans import engine
+from althaia.plans import planner
 from tests.conformance.material import schema_of
 
 fields = ma.fields
@@ -50,7 +50,7 @@ def test_single_objects(schema: Any) -> None:
 
 @pytest.mark.parametrize("uses", [3, 500])
 def test_plans_that_hardly_anybody_goes_by_are_built_no_more(uses: int) -> None:
-    engine.build_at_once(False)
+    planner.build_at_once(False)
 
     class Short(ma.Schema):
         a = fields.Integer()
@@ -117,7 +117,7 @@ def test_loads(schema: Any) -> None:
 
 
 def test_calls_before_a_plan_pays(schema: Any) -> None:
-    engine.build_at_once(False)
+    planner.build_at_once(False)
     schema.dump({"a": 1})
     first = counts(schema)
     for _ in range(9):

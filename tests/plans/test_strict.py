@@ -13,7 +13,7 @@ import pytest
 
 import althaia
 from althaia import marshmallow as ma
-from althaia.plans import engine
+from althaia.plans import planner
 from tests.conformance.material import schema_of
 
 fields = ma.fields
@@ -22,9 +22,9 @@ WITHOUT_GIL = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 @pytest.fixture(autouse=True)
 def strict(at_once: None) -> Iterator[None]:
-    engine.be_strict(True)
+    planner.be_strict(True)
     yield
-    engine.be_strict(False)
+    planner.be_strict(False)
 
 
 def test_what_upstream_has_passes() -> None:
@@ -105,8 +105,8 @@ def test_what_the_user_patches_is_the_users_choice(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.skipif(WITHOUT_GIL, reason="no instance is lazy without the GIL")
 def test_instances_are_lazy_from_the_first_on() -> None:
-    engine.build_at_once(False)
-    engine.be_strict(True)
+    planner.build_at_once(False)
+    planner.be_strict(True)
     cls = ma.Schema.from_dict({"a": fields.Integer()})
     schema = cls()
     with pytest.raises(AttributeError):

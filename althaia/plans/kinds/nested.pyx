@@ -19,7 +19,6 @@ from althaia.plans.load cimport (
     LoadPlan,
     load_whole,
     load_whole_or_fail,
-    note_hooks,
     open_load_frame,
     plannable_partial,
 )
@@ -221,8 +220,6 @@ cdef class LoadNested(LoadStep):
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
         if frame.sub_partials is None and althaia_is_simply_true(type(schema)):
             frame.children[self.site] = child
-            if child.plan is not None:
-                note_hooks(child)
         return child
 
     cdef object load_by_call(self, object value, object partial, LoadFrame frame):

@@ -20,9 +20,9 @@ def library(name: str) -> Any:
     from althaia import marshmallow as ours
 
     if name == "plans" and find_spec("althaia.plans.engine"):
-        from althaia.plans import engine
+        from althaia.plans import planner
 
-        engine.build_at_once(True)
+        planner.build_at_once(True)
     return ours
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.plans import engine, kinds
+from althaia.plans import kinds, planner
 
 fields = ma.fields
 
@@ -101,13 +101,13 @@ LOADED = """\
 
 
 def test_a_dump_plan_of_every_kind() -> None:
-    plan = engine.build(Record())
+    plan = planner.build(Record())
     assert "\n".join(map(repr, plan.steps)) == DUMPED
     assert repr(plan) == f"<DumpPlan of Record: [{', '.join(DUMPED.splitlines())}]>"
 
 
 def test_a_load_plan_of_every_kind() -> None:
-    plan = engine.build_load(Record())
+    plan = planner.build_load(Record())
     assert "\n".join(map(repr, plan.steps)) == LOADED
     assert repr(plan) == f"<LoadPlan of Record: [{', '.join(LOADED.splitlines())}]>"
 

@@ -1,0 +1,32 @@
+from althaia.plans.plan cimport Plan
+from althaia.plans.state cimport InstanceDict
+from althaia.plans.statistics cimport Counters
+
+cdef enum:
+    # What building costs, in objects that upstream's compiled code dumps.
+    LARGE = 24
+
+# Build every plan at its schema's first use; for tests.
+cdef bint at_once
+
+
+cdef Counters counters_of(object schema, int direction)
+cdef InstanceDict plan_holder(object schema)
+cdef object plain_many(object schema)
+cdef Plan find_anew(object schema, int direction, bint large)
+
+
+cdef inline bint is_plainly_true(object flag):
+    """Whether a flag is true without asking an object of the user's."""
+    return (type(flag) is bool or type(flag) is int) and flag
+
+
+cdef inline bint is_large(object obj, object many):
+    """Whether one call is likely to repay the building of a plan."""
+    if obj is None or not is_plainly_true(many):
+        return False
+    if type(obj) is list:
+        return len(<list>obj) >= LARGE
+    if type(obj) is tuple:
+        return len(<tuple>obj) >= LARGE
+    return True
