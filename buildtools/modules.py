@@ -20,9 +20,8 @@ UPSTREAM: Mapping[str, bool | int] = {
     "autotestdict": False,
 }
 
-# error_store.py merges errors as deep as the input is nested; interpreted frames carry
-# CPython's own recursion guard.
-INTERPRETED = frozenset({"__init__.py", "error_store.py"})
+# A package's own module says what the package is; there is nothing in it to make faster.
+INTERPRETED = frozenset({"__init__.py"})
 
 
 @dataclass(frozen=True)

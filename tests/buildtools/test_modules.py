@@ -36,6 +36,7 @@ def tree(tmp_path: Path) -> Layout:
 
 def test_modules_are_found_by_place_and_suffix(tree: Layout) -> None:
     assert {m.name: m.upstream for m in compiled_modules(tree)} == {
+        "althaia.marshmallow.error_store": True,
         "althaia.marshmallow.experimental.context": True,
         "althaia.marshmallow.fields": True,
         "althaia.plans.dump": False,
