@@ -172,7 +172,7 @@ def resolve_hooks(cls: type) -> Any:
     # The last class is object.
     for base in cls.__mro__[-2::-1]:
         attributes.update(base.__dict__)
-    names = [name for name, attribute in attributes.items() if known.get(name) is not attribute]
+    names = [name for name in attributes if known.get(name) is not attributes[name]]
     try:
         names.sort()
     except TypeError:  # Upstream sorts in another order, and says so in the error.

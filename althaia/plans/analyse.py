@@ -14,9 +14,9 @@ from types import GetSetDescriptorType
 from typing import Any, NamedTuple
 
 from althaia.plans import dump, load, load_step
-from althaia.plans.analysis import Analysis, Opaque, is_data_descriptor
+from althaia.plans.analysis import Analysis, Opaque, is_data_descriptor, why_unwatchable
 from althaia.plans.checks import check_for
-from althaia.plans.guards import ABSENT
+from althaia.plans.guards import ABSENT, Guard
 from althaia.plans.upstream import Upstream, static
 
 DUMP, LOAD = 0, 1
@@ -86,16 +86,16 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
             raise Opaque("_hooks is no dictionary")
         steps = tuple(_step(analysis, way, name, field) for name, field in analysis.items())
     except Opaque as opaque:
-        # The guard of a declined plan: what it was declined for may change.
         analysis.leave_out_members()
-        return way.plan(
-            (), analysis.guard(), declined=opaque.reason, dict_class=dict, hooks={}, **common
-        )
+        return _declined(way, analysis.guard(), opaque.reason, common)
     own = {name: analysis.schema_method_is_upstreams(name) for name in way.methods}
     reach = way.reach(analysis, own)
+    guard = analysis.guard()
+    if guard.unwatchable() is not None:
+        return _declined(way, guard, why_unwatchable(guard), common)
     return way.plan(
         steps,
-        analysis.guard(),
+        guard,
         dict_class=dict_class,
         hooks=hooks,
         sites=analysis.sites,
@@ -103,6 +103,11 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         **reach,
         **common,
     )
+
+
+def _declined(way: _Dumping | _Loading, guard: Guard, reason: str, common: dict[str, Any]) -> Any:
+    """A plan that leaves everything to upstream's code, until what it was declined for changes."""
+    return way.plan((), guard, declined=reason, dict_class=dict, hooks={}, **common)
 
 
 def _check_schema(analysis: Analysis, members: str) -> None:

@@ -17,7 +17,7 @@ from types import FunctionType, GetSetDescriptorType
 from typing import Any, Generic
 
 from althaia import seam
-from althaia.plans.analysis import Analysis, Opaque
+from althaia.plans.analysis import Analysis, Opaque, why_unwatchable
 from althaia.plans.guards import ABSENT, Guard
 from althaia.plans.lazy import LAZY_NAMES
 from althaia.plans.prototypes import CONSTRUCTION
@@ -26,7 +26,7 @@ from althaia.plans.upstream import Upstream, qualified, static
 # What upstream or the interpreter would ask a prototype itself.
 UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
 EAGER_NAMES = ("many", "partial", "unknown")
-COPYING = {name: vars(copy)[name] for name in ("copy", "deepcopy")}
+COPYING = tuple((name, vars(copy)[name]) for name in ("copy", "deepcopy"))
 OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 # What upstream's construction asks a field for.
@@ -111,7 +111,7 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("fields", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
-        for name, function in COPYING.items():
+        for name, function in COPYING:
             if analysis.watch_entry(vars(copy), name) is not function:
                 raise Opaque(f"copy.{name} is replaced")
         _check_class(analysis, cls)
@@ -147,9 +147,8 @@ def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
 
 
 def _watchable(guard: Guard) -> tuple[Guard | None, str]:
-    if guard.unwatchable() is not None:
-        return None, "CPython gives one of its classes no version any more"
-    return guard, ""
+    reason = why_unwatchable(guard)
+    return (None, reason) if reason else (guard, "")
 
 
 def _check_copied(analysis: Analysis, field: Any) -> None:
@@ -223,8 +222,8 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
     _check_field_class(analysis, type(field))
     analysis.check_readable(field)
     state = analysis.state_of(field)
-    for name, value in state.items():
-        if callable(value) and name in seam.pristine[upstream.Field]:
+    for name in state:
+        if callable(state[name]) and name in seam.pristine[upstream.Field]:
             raise Opaque(f"{name} is set on a declared field")
     if state.get("parent") is not None:
         raise Opaque("a declared field is bound already")
@@ -264,7 +263,8 @@ def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] =
             # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
             if base in (object, abc.ABC, Generic):
                 continue
-            for name, value in base.__dict__.items():
+            for name in list(base.__dict__):
+                value = base.__dict__[name]
                 if hasattr(type(value), "__get__") and not (
                     name in harmless or _is_harmless(cls, name, value)
                 ):

@@ -120,13 +120,13 @@ class Analysis:
     def guard(self) -> Guard:
         """The guard of all that was watched."""
         return Guard(
-            tuple(self._schema_names.items()),
+            tuple((name, self._schema_names[name]) for name in self._schema_names),
             self.members,
             self._members,
             tuple(self._types.values()),
             tuple(
-                (field, cls, snapshot(state, self._unwatched.get(key, ())))
-                for key, (field, cls, state) in self._fields.items()
+                (field, cls, snapshot(state, self._unwatched.get(id(field), ())))
+                for field, cls, state in self._fields.values()
             ),
             tuple(self._lists),
             tuple(self._entries.values()),
@@ -297,6 +297,17 @@ class Analysis:
 
     def _owner(self, cls: type, name: str) -> str:
         return self.upstream.owner(cls, name)
+
+
+def why_unwatchable(guard: Guard) -> str:
+    """Why nothing may rest on a guard that watches a class without a version; "" where it may."""
+    cls = guard.unwatchable()
+    if cls is None:
+        return ""
+    return (
+        f"{cls.__module__}.{cls.__qualname__}, or a base of it, was changed so often that CPython "
+        "gives it no version any more"
+    )
 
 
 def check_truth(field: Any) -> None:

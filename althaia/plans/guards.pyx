@@ -152,7 +152,9 @@ cdef class Guard:
         the snapshot of its instance dictionary.
     :param lists: pairs of a list and its items as a tuple.
     :param entries: triples of a dictionary, a key and the expected value or ``ABSENT``.
-    :raises Unwatchable: where CPython gives a type no version tag any more.
+
+    A type that CPython gives no version tag any more cannot be watched (:meth:`unwatchable`).
+    Such a guard serves a declined plan only: that is right whatever becomes of the type.
     """
 
     def __cinit__(

@@ -30,7 +30,7 @@ from althaia.plans.prototypes cimport (
     options_key,
     vars_of,
 )
-from althaia.plans.state cimport InstanceDict, adopt, existing_dict, replace_dict
+from althaia.plans.state cimport InstanceDict, adopt, existing_dict, put_dict, replace_dict
 from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "althaia/plans/cpython.h":
@@ -44,7 +44,6 @@ cdef extern from "althaia/plans/cpython.h":
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
     object PyObject_GenericGetAttr(object obj, object name)
-    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
 
 cdef object examine = None
@@ -268,7 +267,7 @@ cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own
     try:
         althaia_become(state, arranged)
     except MemoryError:
-        PyObject_GenericSetAttr(schema, "__dict__", arranged)
+        put_dict(schema, arranged)
     # A call that is under way goes on with the prototype's fields, and asks for these.
     state.own = own
     state.prototype = None
@@ -289,7 +288,7 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
     copied = object.__new__(prototype.cache.schema_class)
     built = transplant(prototype.schema, copied, schema, own)
     attributes = arrange(dict(original), built)
-    PyObject_GenericSetAttr(copied, "__dict__", attributes)
+    put_dict(copied, attributes)
     for name in ("fields", "load_fields", "dump_fields"):
         built[name] = dict(built[name])
     return built

@@ -15,11 +15,10 @@ from cpython.object cimport PyObject
 
 from althaia.plans.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, althaia_type_lookup
 from althaia.plans.prototypes cimport clone, vars_of
-from althaia.plans.state cimport DUMP, InstanceDict, existing_dict
+from althaia.plans.state cimport DUMP, InstanceDict, existing_dict, put_dict
 from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "Python.h":
-    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
     bint PyDict_Next(object mapping, Py_ssize_t* at, PyObject** key, PyObject** value)
 
 
@@ -143,7 +142,7 @@ cdef object copy_of(object schema, InstanceDict state):
     for name in ("only", "exclude", "load_only", "dump_only", "partial"):
         attributes[name] = None
     attributes["error_messages"] = {}
-    PyObject_GenericSetAttr(copy, "__dict__", InstanceDict(attributes))
+    put_dict(copy, InstanceDict(attributes))
     return copy
 
 

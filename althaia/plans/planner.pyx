@@ -158,18 +158,6 @@ cdef bint is_due(object schema, InstanceDict state, int direction):
     return wait == 0
 
 
-cdef bint may_publish(object schema, plan, Counters counters) except -1:
-    """Count a new plan; False where it cannot be watched."""
-    if plan.guard.unwatchable() is not None:
-        return False
-    if strict:
-        _strict.check(marshmallow, schema, plan)
-    althaia_count(&counters.built, 1)
-    if plan.declined:
-        althaia_count(&counters.declined, 1)
-    return True
-
-
 cdef InstanceDict plan_holder(object schema):
     """The dictionary that holds a schema's plans; None where it can hold none now."""
     cdef InstanceDict state = instance_dict(schema)
@@ -228,9 +216,14 @@ cdef int drop_published(object schema, InstanceDict state, int direction) except
 
 cdef Plan build_and_publish(object schema, InstanceDict state, int direction):
     cdef Plan plan
+    cdef Counters counters
     drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
     plan = build_plan(schema, direction)
-    if not may_publish(schema, plan, <Counters>plan.statistics):
-        return None
+    if strict:
+        _strict.check(marshmallow, schema, plan)
+    counters = <Counters>plan.statistics
+    althaia_count(&counters.built, 1)
+    if plan.declined:
+        althaia_count(&counters.declined, 1)
     state.publish(direction, plan)
     return plan

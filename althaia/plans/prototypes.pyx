@@ -13,12 +13,11 @@ from cpython.dict cimport PyDict_Copy
 
 from althaia.plans.guards cimport Guard
 from althaia.plans.primitives cimport althaia_type_lookup
-from althaia.plans.state cimport InstanceDict
+from althaia.plans.state cimport InstanceDict, put_dict
 from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
-    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
 
 # What upstream's construction asks an instance for.
@@ -118,7 +117,7 @@ cdef object clone(object field):
     cdef object twin = object.__new__(type(field))
     cdef dict state = vars_of(field)
     if type(state) is dict:
-        PyObject_GenericSetAttr(twin, "__dict__", PyDict_Copy(state))
+        put_dict(twin, PyDict_Copy(state))
     else:
         vars_of(twin).update(state)
     return twin
@@ -191,7 +190,7 @@ cdef object build(tuple options, PrototypeCache cache):
         value = marshmallow.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     state.building = True
-    PyObject_GenericSetAttr(schema, "__dict__", state)
+    put_dict(schema, state)
     state.update(borrowed)
     try:
         only, exclude, load_only, dump_only = options

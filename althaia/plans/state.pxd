@@ -28,3 +28,4 @@ cdef int adopt(object schema) except -1
 cdef bint replace_dict(
     object schema, dict state, InstanceDict replacement, Py_ssize_t more
 ) except -1
+cdef int put_dict(object obj, dict state) except -1

@@ -112,6 +112,16 @@ cdef bint replace_dict(
         or not althaia_begins_with(replacement, state)
     ):
         return False
-    # Not PyObject_GenericSetDict: on 3.13 attributes kept inline would go on living beside it.
-    PyObject_GenericSetAttr(schema, "__dict__", replacement)
+    put_dict(schema, replacement)
     return True
+
+
+cdef int put_dict(object obj, dict state) except -1:
+    """Make a dictionary the one of an object that has one, whatever its class says."""
+    # Not PyObject_GenericSetDict: on 3.13 attributes kept inline would go on living beside it.
+    try:
+        PyObject_GenericSetAttr(obj, "__dict__", state)
+    except AttributeError:
+        # CPython has no memory for the dictionary that is to be replaced, and says there is none.
+        raise MemoryError from None
+    return 0

@@ -23,7 +23,7 @@ JOBS = (
     "dumps MessagePack",
     "loads MessagePack",
 )
-PLANNED_JOBS = ("indent", "make steps", "dumps a long text", "stream")
+PLANNED_JOBS = ("indent", "make plans", "make steps", "dumps a long text", "stream")
 
 pytestmark = [
     pytest.mark.skipif(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import enum
+import gc
 import json
 import uuid
 from collections.abc import Callable
@@ -124,13 +125,28 @@ JOBS: dict[str, Callable[[], Any]] = {
 
 if LIBRARY == "plans":
     from althaia import json as own_json
+    from althaia.plans import engine
     from althaia.plans.dump import DumpStep
+
+    child = Child()
+    # What is there now is not gone through again by each collection in a job.
+    gc.collect()
+    gc.freeze()
+
+    def make_plans() -> Any:
+        # With the free lists empty, pairs are allocated too: CPython 3.11 crashes where there is
+        # no memory for the one in an iterator over items().
+        gc.collect()
+        plans = engine.build(child), engine.build_load(child)
+        kinds = [[step.kind for step in plan.steps] for plan in plans]
+        return kinds, engine.examine(Child, child)[1]
 
     TREE = {str(number): {"k": [number, {"v": None}], "w": "x"} for number in range(12)}
     # CPython 3.11's own encoder crashes there.
     JOBS["indent"] = lambda: [
         own_json.dumps(TREE, indent=1, sort_keys=sort_keys) for sort_keys in (False, True)
     ]
+    JOBS["make plans"] = make_plans
     JOBS["make steps"] = lambda: [
         repr(type.__call__(DumpStep, None, attr=str(number), key="k", name="n"))
         for number in range(12)

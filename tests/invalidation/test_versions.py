@@ -1,0 +1,106 @@
+"""CPython 3.13 and newer number a class's changes a thousand times; then there are no plans."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+import althaia
+from althaia import marshmallow as ma
+
+pytestmark = [
+    pytest.mark.skipif(
+        find_spec("althaia.plans.engine") is None, reason="this build has no compiled plans"
+    ),
+    pytest.mark.skipif(
+        sys.version_info < (3, 13), reason="this CPython numbers all changes it ever meets"
+    ),
+]
+DATA = {"f": 1}
+
+
+def use_up_versions(cls: Any) -> None:
+    for number in range(1_100):
+        cls.marker = number
+        assert cls.marker == number
+
+
+def use(schema: ma.Schema) -> None:
+    for _ in range(200):
+        assert schema.dump(DATA) == DATA
+        assert schema.load(DATA) == DATA
+
+
+def built(cls: type[ma.Schema]) -> int:
+    from althaia.plans.statistics import statistics_of
+
+    counters = statistics_of(cls).as_dict()
+    return counters["dump"]["built"] + counters["load"]["built"]
+
+
+@pytest.mark.parametrize("changed", ["schema", "field"])
+@pytest.mark.parametrize("used", [True, False])
+def test_a_class_without_versions_is_analysed_once(used: bool, changed: str) -> None:
+    class Own(ma.fields.Integer):
+        pass
+
+    class Changed(ma.Schema):
+        f = Own()
+
+    schema = Changed()
+    if used:
+        use(schema)
+    before = built(Changed)
+    use_up_versions(Changed if changed == "schema" else Own)
+    use(schema)
+    assert built(Changed) - before == 2
+    explanation = althaia.explain(schema)
+    for direction in (explanation.dump, explanation.load):
+        assert direction is not None
+        assert direction.declined.endswith(
+            f"{'Changed' if changed == 'schema' else 'Own'}, or a base of it, was changed so often "
+            "that CPython gives it no version any more"
+        )
+
+
+def test_what_changes_later_is_seen() -> None:
+    class Own(ma.fields.Integer):
+        pass
+
+    class Schema(ma.Schema):
+        f = Own()
+
+    schema = Schema()
+    use_up_versions(Own)
+    use(schema)
+    Own._serialize = lambda self, value, *args, **kwargs: ("own", value)  # type: ignore[method-assign, assignment]
+    assert schema.dump(DATA) == {"f": ("own", 1)}
+    schema.dump_fields["f"] = ma.fields.Integer()
+    assert schema.dump(DATA) == {"f": 1}
+    use(schema)
+    explanation = althaia.explain(schema)
+    assert explanation.dump is not None
+    assert not explanation.dump.declined
+
+
+def test_other_classes_keep_their_plans() -> None:
+    class Changed(ma.Schema):
+        f = ma.fields.Integer()
+
+    class Outer(ma.Schema):
+        changed = ma.fields.Nested(Changed)
+
+    use_up_versions(Changed)
+    schema = Outer()
+    for _ in range(5):
+        assert schema.dump({"changed": DATA}) == {"changed": DATA}
+    explanation = althaia.explain(schema)
+    assert explanation.dump is not None
+    assert not explanation.dump.declined
+    nested = explanation.dump.fields[0].nested
+    assert nested is not None
+    assert nested.dump is not None
+    assert "no version any more" in nested.dump.declined
