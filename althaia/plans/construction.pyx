@@ -58,6 +58,8 @@ cdef tuple METACLASSES = (type, abc.ABCMeta)
 cdef tuple dispatch_tables = (copyreg.dispatch_table, *(
     vars(copy)[name] for name in ("_deepcopy_dispatch", "_copy_dispatch") if name in vars(copy)
 ))
+cdef tuple KEYS = ("data_key", "attribute")
+cdef tuple PLAIN_KEYS = (str, type(None))
 # Versions of classes that copy simply: never another class's, nor their own once they change.
 cdef set simply_copied = set()
 cdef int MOST_TAGS = 1024
@@ -165,6 +167,10 @@ cdef bint copies_as_object(object field) except -1:
         return False
     for name in ASKED_OF_FIELDS:
         if name in <dict>state:
+            return False
+    for name in KEYS:
+        # Upstream's message about equal ones would compare those of the user's kind once more.
+        if type((<dict>state).get(name)) not in PLAIN_KEYS:
             return False
     for table in dispatch_tables:
         if cls in table:

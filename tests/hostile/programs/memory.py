@@ -125,7 +125,7 @@ JOBS: dict[str, Callable[[], Any]] = {
 
 if LIBRARY == "plans":
     from althaia import json as own_json
-    from althaia.plans import engine
+    from althaia.plans import planner
     from althaia.plans.dump import DumpStep
 
     child = Child()
@@ -137,9 +137,9 @@ if LIBRARY == "plans":
         # With the free lists empty, pairs are allocated too: CPython 3.11 crashes where there is
         # no memory for the one in an iterator over items().
         gc.collect()
-        plans = engine.build(child), engine.build_load(child)
+        plans = planner.build(child), planner.build_load(child)
         kinds = [[step.kind for step in plan.steps] for plan in plans]
-        return kinds, engine.examine(Child, child)[1]
+        return kinds, planner.examine(Child, child)[1]
 
     TREE = {str(number): {"k": [number, {"v": None}], "w": "x"} for number in range(12)}
     # CPython 3.11's own encoder crashes there.
