@@ -145,7 +145,10 @@ def _register_lines(code: CodeType, source: str, filename: str) -> None:
 def _clear_main(loader: object, path: str | None = None) -> dict[str, Any]:
     """The namespace of ``__main__`` as a program finds it when it starts."""
     namespace = vars(sys.modules["__main__"])
+    # What this interpreter gave '-m althaia' it gives every program; CPython 3.15 has no more
+    # `__cached__`.
     annotated = "__annotations__" in namespace
+    cached = "__cached__" in namespace
     namespace.clear()
     namespace.update(
         __name__="__main__",
@@ -158,7 +161,9 @@ def _clear_main(loader: object, path: str | None = None) -> dict[str, Any]:
     if annotated:
         namespace["__annotations__"] = {}
     if path is not None:
-        namespace.update(__file__=path, __cached__=None)
+        namespace["__file__"] = path
+        if cached:
+            namespace["__cached__"] = None
     return namespace
 
 
