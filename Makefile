@@ -94,8 +94,12 @@ bench: build
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 # Everybody else too; writes docs/performance.md and its charts.
-bench-all: build
+bench-all: $(VENV)/.bench-$(INTERPRETER) build
 	$(BIN)/python -m benchmarks --peers --save $(BENCH_ARGS)
+
+$(VENV)/.bench-$(INTERPRETER): $(READY)
+	$(BIN)/python $(PIP) install --editable ".[bench]"
+	touch $@
 
 # Needs valgrind. BASELINE=file compares with, or writes, another one.
 BASELINE ?= benchmarks/baseline.json

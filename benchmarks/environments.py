@@ -18,6 +18,7 @@ COMMON = (
     "django>=5.2",
     "flask-marshmallow>=1.3",
     "marshmallow-sqlalchemy>=1.4",
+    "msgpack>=1.1",
     "pydantic>=2.10",
     "sqlalchemy>=2.0",
     "webargs>=8.6",

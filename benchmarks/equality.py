@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.cases.calls import Invalid, Rejected, paths_of
+from benchmarks.cases.calls import Invalid, Rejected, Written, paths_of
 
 
 def difference(
@@ -21,6 +22,8 @@ def difference(
     """
     if isinstance(expected, Invalid) and isinstance(actual, Rejected):
         return difference(paths_of(expected.messages), actual.paths, "places of errors")
+    if isinstance(actual, Written):
+        return difference(json.loads(expected), actual.value, "text", ordered=ordered)
     if type(expected) is not type(actual):
         return f"{where}: {_show(expected)} became {_show(actual)}"
     if isinstance(expected, Invalid):

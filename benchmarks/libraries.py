@@ -75,6 +75,23 @@ RECIPE = Library(
     ),
     drop_in=False,
 )
+# The dictionaries are ours; they are installed by the extra "bench".
+ORJSON = Library(
+    "orjson",
+    "althaia, then orjson",
+    "encoders",
+    None,
+    drop_in=False,
+    variables={**COMPILED, "BENCHMARK_ENCODER": "orjson"},
+)
+MSGSPEC_ENCODER = Library(
+    "msgspec-encoder",
+    "althaia, then msgspec.json",
+    "encoders",
+    None,
+    drop_in=False,
+    variables={**COMPILED, "BENCHMARK_ENCODER": "msgspec"},
+)
 
 USUAL = (UPSTREAM, OURS, HAND_WRITTEN)
 PEERS = (
@@ -88,4 +105,6 @@ PEERS = (
     CATTRS,
     MASHUMARO,
     RECIPE,
+    ORJSON,
+    MSGSPEC_ENCODER,
 )

@@ -42,6 +42,8 @@ REASONS = {
     "mashumaro": "Python generated into the class, which is read by attribute without asking "
     "whether it is there; no validation beyond types.",
     "recipe": "dataclasses with a fixed set of fields, compiled in Rust.",
+    "orjson": "a library in Rust writes the same dictionaries.",
+    "msgspec-encoder": "a library in C writes the same dictionaries.",
     "deepfried": "Python generated for the schema; it leaves out calls that upstream makes.",
     "althaia-4.3.0": "it freezes a schema at first use.",
     "pure": "nothing: this is noise or a fault.",

@@ -65,6 +65,15 @@ class Rejected:
         self.paths = sorted(paths, key=repr)
 
 
+class Written:
+    """What another library wrote as JSON, read again: spaces and escapes are its own."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 def paths_of(messages: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where a marshmallow error tree has messages, in the order :class:`Rejected` keeps.
 

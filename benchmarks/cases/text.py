@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import cycle, islice
 from typing import Any
 
@@ -19,24 +20,25 @@ DIFFERENT = 500
 COMPACT: dict[str, Any] = {"separators": (",", ":"), "sort_keys": True}
 
 
-def build_quotes(ma: Marshmallow, count: int) -> Work:
-    return dumps_work(quotes.schemas(ma)[0](many=True), data.quotes(count))
+DUMPED: dict[str, tuple[Callable[[Marshmallow], Any], Callable[[int], Any]]] = {
+    "dumps-quotes": (lambda ma: quotes.schemas(ma)[0](many=True), data.quotes),
+    "dumps-flat": (lambda ma: flat.schema(ma)(many=True), data.flat_objects),
+    "dumps-orders": (
+        lambda ma: orders.schema(ma)(many=True),
+        partial(data.orders, lines=orders.LINES),
+    ),
+    "dumps-small": (lambda ma: small.schema(ma)(), lambda count: data.small()),
+}
+"""For each case that writes text: its schema, and the objects."""
 
 
-def build_flat(ma: Marshmallow, count: int) -> Work:
-    return dumps_work(flat.schema(ma)(many=True), data.flat_objects(count))
+def build_text(name: str, ma: Marshmallow, count: int) -> Work:
+    schema, source = DUMPED[name]
+    return dumps_work(schema(ma), source(count))
 
 
 def build_sorted(ma: Marshmallow, count: int) -> Work:
     return dumps_work(flat.schema(ma)(many=True), data.flat_objects(count), **COMPACT)
-
-
-def build_orders(ma: Marshmallow, count: int) -> Work:
-    return dumps_work(orders.schema(ma)(many=True), data.orders(count, orders.LINES))
-
-
-def build_small(ma: Marshmallow, count: int) -> Work:
-    return dumps_work(small.schema(ma)(), data.small())
 
 
 def build_load_quotes(ma: Marshmallow, count: int) -> Work:
@@ -88,14 +90,71 @@ def build_encoding(ma: Marshmallow, count: int) -> Work:
     return lambda: althaia_json.dumps(dumped, **COMPACT)
 
 
+def build_jsonify(ma: Marshmallow, count: int) -> Work:
+    """``flask.jsonify`` of dictionaries that are dumped already."""
+    from flask import Flask, jsonify
+
+    app = Flask("benchmark")
+    if is_ours(ma):
+        from althaia.adapters.flask import use
+
+        use(app)
+    dumped = flat.schema(ma)(many=True).dump(data.flat_objects(count))
+
+    def respond() -> bytes:
+        with app.app_context():
+            return jsonify(dumped).get_data()
+
+    return respond
+
+
+def build_packing(ma: Marshmallow, count: int) -> Work:
+    """MessagePack of objects: by our render module, else ``msgpack.packb`` of what is dumped."""
+    objects = data.flat_objects(count)
+    if is_ours(ma):
+        import althaia.msgpack
+
+        class Packed(flat.schema(ma)):  # type: ignore[misc]
+            class Meta:
+                render_module = althaia.msgpack
+
+        schema = Packed(many=True)
+        return lambda: schema.dumps(objects)
+
+    import msgpack
+
+    schema = flat.schema(ma)(many=True)
+    return lambda: msgpack.packb(schema.dump(objects))
+
+
 def cases() -> Iterator[Case]:
     for name, title, count, build, goal in (
-        ("dumps-quotes", "1,000 benchmark quotes", 1_000, build_quotes, Goal("text", 9, 12)),
-        ("dumps-flat", "10,000 flat objects", 10_000, build_flat, Goal("text", 14, 18.7)),
+        (
+            "dumps-quotes",
+            "1,000 benchmark quotes",
+            1_000,
+            partial(build_text, "dumps-quotes"),
+            Goal("text", 9, 12),
+        ),
+        (
+            "dumps-flat",
+            "10,000 flat objects",
+            10_000,
+            partial(build_text, "dumps-flat"),
+            Goal("text", 14, 18.7),
+        ),
         ("dumps-flat-sorted", "the same, compact, keys sorted", 10_000, build_sorted, None),
-        ("dumps-orders", "nested orders", orders.ORDERS, build_orders, Goal("text", 13, 17.4)),
-        ("dumps-small", "one small object", 1, build_small, Goal("text", 7)),
+        (
+            "dumps-orders",
+            "nested orders",
+            orders.ORDERS,
+            partial(build_text, "dumps-orders"),
+            Goal("text", 13, 17.4),
+        ),
+        ("dumps-small", "one small object", 1, partial(build_text, "dumps-small"), Goal("text", 7)),
         ("encode-flat", "10,000 dumped rows", 10_000, build_encoding, Goal("text", 3)),
+        ("jsonify-flat", "the same by jsonify", 10_000, build_jsonify, Goal("text", 3)),
+        ("pack-flat", "10,000 flat objects, MessagePack", 10_000, build_packing, Goal("text", 4)),
         ("dumps-export", f"{EXPORT:,} flat rows, streamed", EXPORT, build_export, None),
     ):
         yield Case(name, f"to text: {title}", "text", count, build, goal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import uuid
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
@@ -12,8 +13,8 @@ from typing import Any
 from benchmarks import data
 from benchmarks.cases import flat
 from benchmarks.model import Work
-from benchmarks.runners.dropin import plain as plain
 from benchmarks.runners.dropin import versions_of
+from benchmarks.runners.plainly import read_text
 
 
 class Bad(ValueError):
@@ -261,9 +262,32 @@ def _each(
     return lambda: [function(item) for item in items]
 
 
+def _each_to_text(
+    function: Callable[[Any], object], source: Callable[[int], list[Any]], count: int
+) -> Work:
+    items = source(count)
+    return lambda: json.dumps([function(item) for item in items])
+
+
+def _each_from_text(
+    function: Callable[[Any], object], source: Callable[[int], list[Any]], count: int
+) -> Work:
+    written = json.dumps(source(count))
+    return lambda: [function(item) for item in json.loads(written)]
+
+
 def _one(function: Callable[[Any], object], make: Callable[[], Any], count: int) -> Work:
     item = make()
     return lambda: function(item)
+
+
+def _one_from_text(function: Callable[[Any], object], make: Callable[[], Any], count: int) -> Work:
+    written = json.dumps(make())
+    return lambda: function(json.loads(written))
+
+
+def _then(encode: Callable[[Any], object], work: Work) -> Work:
+    return lambda: encode(work())
 
 
 def builds() -> Mapping[str, Callable[[int], Work]]:
@@ -287,7 +311,19 @@ def builds() -> Mapping[str, Callable[[int], Work]]:
         "children-1": partial(_one, dump_parent, lambda: data.parents(1)[0]),
         "small": partial(_one, dump_small, data.small),
         "load-small": partial(_one, load_small, data.small_record),
+        "dumps-quotes": partial(_each_to_text, dump_quote, data.quotes),
+        "dumps-flat": partial(_each_to_text, dump_flat_object, data.flat_objects),
+        "dumps-orders": partial(_each_to_text, dump_order, partial(data.orders, lines=20)),
+        "dumps-small": lambda count: _then(json.dumps, _one(dump_small, data.small, count)),
+        "loads-quotes": partial(_each_from_text, load_quote, data.quote_records),
+        "loads-flat": partial(_each_from_text, load_flat, data.flat_records),
+        "loads-orders": partial(_each_from_text, load_order, records),
+        "loads-small": partial(_one_from_text, load_small, data.small_record),
     }
+
+
+def plain(output: Any) -> Any:
+    return read_text(output) if isinstance(output, str) else output
 
 
 def versions() -> dict[str, str]:

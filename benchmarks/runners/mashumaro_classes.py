@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
@@ -17,7 +18,7 @@ from benchmarks import data
 from benchmarks.cases import flat
 from benchmarks.model import Work
 from benchmarks.runners.dropin import versions_of
-from benchmarks.runners.plainly import spell_utc, unfold_order
+from benchmarks.runners.plainly import read_text, spell_utc, unfold_order
 
 
 @dataclass
@@ -156,7 +157,23 @@ def load_one(kind: Any, make: Callable[[], Any], count: int) -> Work:
     return partial(kind.from_dict, make())
 
 
+def to_text(dump: Work) -> Work:
+    return lambda: json.dumps(dump())
+
+
+def from_text(kind: Any, make: Callable[[], Any]) -> Work:
+    written = json.dumps(make())
+    return lambda: kind.from_dict(json.loads(written))
+
+
+def many_from_text(kind: Any, records: Callable[[int], Any], count: int) -> Work:
+    written = json.dumps(records(count))
+    return lambda: [kind.from_dict(item) for item in json.loads(written)]
+
+
 def plain(output: Any) -> Any:
+    if isinstance(output, str):
+        return read_text(output)
     if isinstance(output, list):
         return [plain(item) for item in output]
     if is_dataclass(output) and not isinstance(output, type):
@@ -186,6 +203,14 @@ def builds() -> Mapping[str, Callable[[int], Work]]:
         "load-flat": partial(load_many, Flat, data.flat_records),
         "load-orders": partial(load_many, Order, orders),
         "load-small": partial(load_one, Small, data.small_record),
+        "dumps-quotes": lambda count: to_text(dump_many(SignedQuote, data.quote_records, count)),
+        "dumps-flat": lambda count: to_text(flats(count)),
+        "dumps-orders": lambda count: to_text(dump_many(Order, orders, count)),
+        "dumps-small": lambda count: to_text(dump_one(Small, data.small_record, count)),
+        "loads-quotes": partial(many_from_text, Quote, data.quote_records),
+        "loads-flat": partial(many_from_text, Flat, data.flat_records),
+        "loads-orders": partial(many_from_text, Order, orders),
+        "loads-small": lambda count: from_text(Small, data.small_record),
     }
 
 

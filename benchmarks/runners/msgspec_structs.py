@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import uuid
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -16,7 +17,7 @@ from benchmarks import data
 from benchmarks.cases import flat
 from benchmarks.model import Work
 from benchmarks.runners.dropin import versions_of
-from benchmarks.runners.plainly import spell_utc, unfold_order
+from benchmarks.runners.plainly import read_text, spell_utc, unfold_order
 
 Email = Annotated[str, Meta(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
 Url = Annotated[str, Meta(pattern=r"^https?://\S+$")]
@@ -160,6 +161,27 @@ def dump_one(kind: type[Struct], make: Callable[[], Any], count: int) -> Work:
     return partial(msgspec.to_builtins, msgspec.convert(make(), kind, from_attributes=True))
 
 
+def to_text(kind: Any, records: Callable[[], Any]) -> Work:
+    structs = msgspec.convert(records(), kind, from_attributes=True, strict=False)
+    return partial(msgspec.json.Encoder().encode, structs)
+
+
+def finished_to_text(
+    kind: type[Struct],
+    records: Callable[[int], Any],
+    finish: Callable[[dict[str, Any]], dict[str, Any]],
+    count: int,
+) -> Work:
+    """Where Python adds to each object, or spells a value as msgspec does not."""
+    dump = dump_many(kind, records, finish, count)
+    encode = msgspec.json.Encoder().encode
+    return lambda: encode(dump())
+
+
+def from_text(kind: Any, records: Callable[[], Any]) -> Work:
+    return partial(msgspec.json.Decoder(kind, strict=False).decode, json.dumps(records()))
+
+
 def load(kind: Any, make: Callable[[], Any]) -> Work:
     return partial(msgspec.convert, make(), kind, strict=False)
 
@@ -173,6 +195,8 @@ def load_one(kind: type[Struct], make: Callable[[], Any], count: int) -> Work:
 
 
 def plain(output: Any) -> Any:
+    if isinstance(output, bytes):
+        return read_text(output)
     if isinstance(output, list):
         return [plain(item) for item in output]
     if isinstance(output, Struct):
@@ -207,6 +231,14 @@ def builds() -> Mapping[str, Callable[[int], Work]]:
         "load-orders": partial(load_many, Order, orders),
         "load-small": partial(load_one, Small, data.small_record),
         "load-validated": partial(load_many, Signup, data.signup_records),
+        "dumps-quotes": partial(finished_to_text, Quote, data.quote_records, finish_quote),
+        "dumps-flat": partial(finished_to_text, Flat, data.flat_records, finish_flat),
+        "dumps-orders": lambda count: to_text(list[Order], partial(orders, count)),
+        "dumps-small": lambda count: to_text(Small, data.small_record),
+        "loads-quotes": lambda count: from_text(list[Quote], partial(data.quote_records, count)),
+        "loads-flat": lambda count: from_text(list[Flat], partial(data.flat_records, count)),
+        "loads-orders": lambda count: from_text(list[Order], partial(orders, count)),
+        "loads-small": lambda count: from_text(Small, data.small_record),
     }
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 from typing import Any
+
+from benchmarks.cases.calls import Written
 
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
@@ -24,6 +27,11 @@ def spell_utc(value: Any) -> Any:
     if isinstance(value, list):
         return [spell_utc(item) for item in value]
     return value
+
+
+def read_text(text: str | bytes) -> Written:
+    """What was written as JSON, with moments spelled as upstream spells them."""
+    return Written(spell_utc(json.loads(text)))
 
 
 def unfold_order(loaded: dict[str, Any]) -> dict[str, Any]:

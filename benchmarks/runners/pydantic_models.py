@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import uuid
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -23,7 +24,7 @@ from benchmarks.cases import flat
 from benchmarks.cases.calls import Rejected
 from benchmarks.model import Work
 from benchmarks.runners.dropin import versions_of
-from benchmarks.runners.plainly import spell_utc, unfold_order
+from benchmarks.runners.plainly import read_text, spell_utc, unfold_order
 
 # Patterns, as upstream uses: pydantic's own e-mail check asks a library that does far more.
 Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$")]
@@ -163,6 +164,18 @@ def dump_one(model: type[Model], make: Callable[[], Any], count: int) -> Work:
     return lambda: one.model_dump(mode="json", by_alias=True)
 
 
+def to_text(kind: Any, source: Callable[[], Any]) -> Work:
+    adapter = TypeAdapter(kind)
+    models = adapter.validate_python(source())
+    return lambda: adapter.dump_json(models, by_alias=True)
+
+
+def from_text(kind: Any, source: Callable[[], Any]) -> Work:
+    adapter = TypeAdapter(kind)
+    written = json.dumps(source())
+    return lambda: adapter.validate_json(written)
+
+
 def load_many(model: type[Model], source: Callable[[int], Any], count: int) -> Work:
     return load(TypeAdapter(list[model]), source(count))  # type: ignore[valid-type]
 
@@ -182,6 +195,8 @@ def load(adapter: TypeAdapter[Any], records: Any) -> Work:
 
 
 def plain(output: Any) -> Any:
+    if isinstance(output, bytes):
+        return read_text(output)
     if isinstance(output, list) and output and "loc" in output[0]:
         return Rejected({error["loc"] for error in output})
     if isinstance(output, list):
@@ -223,6 +238,14 @@ def builds() -> Mapping[str, Callable[[int], Work]]:
         "load-small-invalid": partial(load_one, Small, data.bad_small_record),
         "load-validated": partial(load_many, Signup, data.signup_records),
         "load-validated-invalid": partial(load_many, Signup, data.bad_signup_records),
+        "dumps-quotes": lambda count: to_text(list[SignedQuote], partial(data.quotes, count)),
+        "dumps-flat": lambda count: to_text(list[Flat], partial(data.flat_dicts, count)),
+        "dumps-orders": lambda count: to_text(list[Order], partial(orders, count)),
+        "dumps-small": lambda count: to_text(Small, data.small),
+        "loads-quotes": lambda count: from_text(list[Quote], partial(data.quote_records, count)),
+        "loads-flat": lambda count: from_text(list[Flat], partial(data.flat_records, count)),
+        "loads-orders": lambda count: from_text(list[Order], partial(orders, count)),
+        "loads-small": lambda count: from_text(Small, data.small_record),
     }
 
 

@@ -64,6 +64,8 @@ REACH = {
     "dumps-orders": 13,
     "dumps-small": 7,
     "encode-flat": 3,
+    "jsonify-flat": 3,
+    "pack-flat": 4,
     "loads-quotes": 16,
     "loads-flat": 14,
     "loads-orders": 20,
