@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from types import GetSetDescriptorType
+from types import FunctionType, GetSetDescriptorType
 from typing import Any, NamedTuple
 
 from althaia.plans import dump, load, load_step
@@ -149,7 +149,10 @@ def _conversion(analysis: Analysis, field: Any, place: Place, direction: int) ->
         return maker(analysis, field, place)
     except Opaque as opaque:
         why = "; ".join(filter(None, (place.get("why"), opaque.reason)))
-        return own_step(field, **(_seen(analysis, place) | {"why": why}))
+        place = _seen(analysis, place) | {"why": why}
+        if direction == DUMP and _is_plainly_found(analysis, field, method):
+            place["method_site"] = analysis.new_site()
+        return own_step(field, **place)
 
 
 _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))
@@ -158,6 +161,16 @@ _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.Own
 def _seen(analysis: Analysis, place: Place) -> Place:
     """The place of a step that runs code which may look at its field."""
     return place if "own_site" in place else place | {"own_site": analysis.new_site()}
+
+
+def _is_plainly_found(analysis: Analysis, field: Any, method: str) -> bool:
+    """Whether asking a field for a method of its class runs no code of the user's."""
+    try:
+        analysis.check_readable(field)
+        state = analysis.state_of(field)
+    except Opaque:
+        return False
+    return method not in state and type(static(type(field), method)) is FunctionType
 
 
 def _watch_inner(analysis: Analysis, field: Any) -> None:

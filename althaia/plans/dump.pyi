@@ -44,7 +44,21 @@ class DumpStep:
 class FixedText(DumpStep): ...
 
 @final
-class OwnDumpStep(DumpStep): ...
+class OwnDumpStep(DumpStep):
+    def __init__(
+        self,
+        field: Any,
+        *,
+        method_site: int = ...,
+        attr: Any = ...,
+        key: str | None = ...,
+        source: int = ...,
+        name: str | None = ...,
+        path: tuple[str, ...] | None = ...,
+        default: Any = ...,
+        why: str = ...,
+        own_site: int = ...,
+    ) -> None: ...
 
 @final
 class OpaqueDumpStep(DumpStep): ...

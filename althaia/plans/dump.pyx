@@ -171,13 +171,28 @@ cdef class FixedText(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class OwnDumpStep(DumpStep):
-    """The field's own ``_serialize`` converts."""
+    """The field's own ``_serialize`` converts.
+
+    :param method_site: index into ``frame.children`` of that method as the first value of a call
+        found it; -1 where it is asked for with each value, because asking may run user code.
+    """
 
     kind = "field's own _serialize"
     narrow = False
+    cdef int method_site
+
+    def __init__(self, field, *, int method_site=-1, **place):
+        DumpStep.__init__(self, field, **place)
+        self.method_site = method_site
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        return self.own_field(frame)._serialize(value, self.attr, obj)
+        cdef object method
+        if self.method_site < 0:
+            return self.own_field(frame)._serialize(value, self.attr, obj)
+        method = frame.children[self.method_site]
+        if method is None:
+            method = frame.children[self.method_site] = self.own_field(frame)._serialize
+        return method(value, self.attr, obj)
 
 
 @cython.final
