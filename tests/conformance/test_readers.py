@@ -83,6 +83,8 @@ class Shop:
     def close(self):
         self.session.close()
         self.engine.dispose()
+        # Its own mappers alone: others' classes stay mapped.
+        self.base.registry.dispose()
 
     def authors(self):
         return list(self.session.scalars(sa.select(self.Author).order_by(self.Author.id)))
@@ -93,7 +95,6 @@ def _mappers():
     yield
     while Shop.opened:  # from 3.13 on a connection left open warns whoever runs at its end
         Shop.opened.pop().close()
-    orm.clear_mappers()
 
 
 def schema(ma, *, books=True, **others):
