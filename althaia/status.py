@@ -161,10 +161,11 @@ def info() -> Info:
 
 
 def interpreter_facts() -> dict[str, bool]:
-    """What the plans have found out about this CPython's insides, by name.
+    """What the plans know of this CPython, by name.
 
-    Each was tried out when they were imported; where one does not hold, a public way is taken.
-    Empty in a pure build, which has no plans.
+    Whether it has its global lock, and lazy instances with it, is fixed when the plans are
+    compiled. The rest was tried out when they were imported; where one does not hold, a public way
+    is taken. Empty in a pure build, which has no plans.
     """
     try:
         guards = import_module("althaia.plans.guards")

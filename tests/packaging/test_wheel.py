@@ -94,8 +94,7 @@ def test_licences_and_type_markers(wheel: Wheel) -> None:
 
 def test_the_start_up_file_lands_in_site_packages(wheel: Wheel) -> None:
     roots = {name for name in wheel.names() if "/" not in name}
-    assert "althaia_startup.pth" in roots
-    assert all(name.startswith("althaia_startup.") for name in roots)
+    assert roots == {f"althaia_startup.{kind}" for kind in ("pth", "py", "start")}
 
 
 def test_nothing_else_ships(wheel: Wheel) -> None:
