@@ -1,4 +1,4 @@
-"""What the start-up files of the wheel call: redirect marshmallow if ALTHAIA_PATCH says so."""
+"""What the start-up file of the wheel calls: redirect marshmallow if ALTHAIA_PATCH says so."""
 
 from __future__ import annotations
 

@@ -94,12 +94,12 @@ def test_licences_and_type_markers(wheel: Wheel) -> None:
 
 def test_the_start_up_file_lands_in_site_packages(wheel: Wheel) -> None:
     roots = {name for name in wheel.names() if "/" not in name}
-    assert roots == {f"althaia_startup.{kind}" for kind in ("pth", "py", "start")}
+    assert roots == {"althaia_startup.pth"}
 
 
 def test_nothing_else_ships(wheel: Wheel) -> None:
     allowed = {".py", ".pyi", ".pyx", ".pxd", ".h", ".json", ".typed", ".so", ".pyd", ".pth"}
-    allowed |= {".start", ""}
+    allowed |= {""}
     for name in wheel.names():
         if ".dist-info/" not in name:
             assert Path(name).suffix in allowed, name
