@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -55,6 +56,8 @@ def test_failures_leave_nothing_behind(job: str, library: str) -> None:
 
 @pytest.mark.parametrize("job", PLANNED_JOBS)
 def test_what_only_plans_do_fails_and_leaves_nothing(job: str) -> None:
+    if job == "make plans" and sys.version_info >= (3, 15):
+        pytest.skip("CPython 3.15.0 itself crashes where list.append finds no memory")
     found = run("memory", "plans", timeout=900).of(job)
     assert found["failures"] > 20
     assert not found["strange"]

@@ -11,6 +11,7 @@ import decimal
 import enum
 import gc
 import json
+import sys
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -146,7 +147,9 @@ if LIBRARY == "plans":
     JOBS["indent"] = lambda: [
         own_json.dumps(TREE, indent=1, sort_keys=sort_keys) for sort_keys in (False, True)
     ]
-    JOBS["make plans"] = make_plans
+    if sys.version_info < (3, 15):
+        # CPython 3.15.0 itself crashes where list.append finds no memory, in any program.
+        JOBS["make plans"] = make_plans
     JOBS["make steps"] = lambda: [
         repr(type.__call__(DumpStep, None, attr=str(number), key="k", name="n"))
         for number in range(12)
