@@ -3,6 +3,9 @@
 Everything an analysis rests on goes through an :class:`Analysis`, which hands it to the
 guard. What cannot be read without running user code (a descriptor, a ``__getattribute__``)
 is :class:`Opaque`: the field's own method runs instead.
+
+Where a dictionary is gone through here, its keys are, not its ``items()``: CPython 3.11 crashes
+where the iterator over those finds no memory for its first pair.
 """
 
 from __future__ import annotations

@@ -45,20 +45,7 @@ class FixedText(DumpStep): ...
 
 @final
 class OwnDumpStep(DumpStep):
-    def __init__(
-        self,
-        field: Any,
-        *,
-        method_site: int = ...,
-        attr: Any = ...,
-        key: str | None = ...,
-        source: int = ...,
-        name: str | None = ...,
-        path: tuple[str, ...] | None = ...,
-        default: Any = ...,
-        why: str = ...,
-        own_site: int = ...,
-    ) -> None: ...
+    def __init__(self, field: Any, *, method_site: int = ..., **place: Any) -> None: ...
 
 @final
 class OpaqueDumpStep(DumpStep): ...
