@@ -74,8 +74,8 @@ cdef LoadFrame open_load_frame(
     frame.partial = partial
     frame.unknown = unknown
     if plan is not None:
-        # Positions in errors are for collections alone. Where reading the option may run user
-        # code (the schema's options are not plain), it is read for one object too, as upstream does.
+        # Positions in errors are for collections alone. Where reading the option may run code of
+        # the user's (the options are no plain instance), it is read for one object too.
         if many or plan.opts is None:
             frame.index_errors = True if schema.opts.index_errors else False
         if plan.sites:
