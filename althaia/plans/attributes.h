@@ -42,6 +42,16 @@ althaia_refuses_str_keys(PyTypeObject *type, binaryfunc subscript)
     return type == &PyList_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
 }
 
+/* 1 where attributes are read as object.__getattribute__ does and `obj[key]` is a TypeError that
+ * nobody is asked for: upstream falls through to getattr, whatever __getitem__ the instance has. */
+static inline int
+althaia_has_no_items(PyTypeObject *type)
+{
+    return type->tp_getattro == PyObject_GenericGetAttr
+        && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_subscript == NULL)
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL);
+}
+
 /* One key of one object, as marshmallow.utils._get_value_for_key reads it: `obj[key]`
  * where the object has __getitem__, then `getattr(obj, key, missing)`.
  * `key` is an exact str. New reference, NULL on error. */
@@ -59,18 +69,13 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
         }
         return althaia_getattr(obj, key, missing);
     }
-    if (type->tp_getattro == PyObject_GenericGetAttr) {
-        binaryfunc subscript
-            = type->tp_as_mapping != NULL ? type->tp_as_mapping->mp_subscript : NULL;
-        ssizeargfunc item = type->tp_as_sequence != NULL ? type->tp_as_sequence->sq_item : NULL;
-        if (subscript == NULL && item == NULL) {
-            /* No slot: whatever __getitem__ the instance may carry, obj[key] is a
-             * TypeError, and upstream falls through to getattr. */
-            return althaia_getattr(obj, key, missing);
-        }
-        if (subscript != NULL && althaia_refuses_str_keys(type, subscript)) {
-            return althaia_getattr(obj, key, missing);
-        }
+    if (althaia_has_no_items(type)) {
+        return althaia_getattr(obj, key, missing);
+    }
+    if (type->tp_getattro == PyObject_GenericGetAttr && type->tp_as_mapping != NULL
+        && type->tp_as_mapping->mp_subscript != NULL
+        && althaia_refuses_str_keys(type, type->tp_as_mapping->mp_subscript)) {
+        return althaia_getattr(obj, key, missing);
     }
     getitem = althaia_kept_name(&althaia_getitem_name, "__getitem__");
     if (getitem == NULL || althaia_optional_attr(obj, getitem, &value) < 0) {

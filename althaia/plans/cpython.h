@@ -2,8 +2,8 @@
  *
  * One macro says one thing about the version that this is compiled for, and is 1 only where it
  * has been read in that version's own headers; none is inferred from another. What a header
- * cannot promise is tried out when a module is imported (althaia_try_facts), and what does not
- * hold is not used: all callers have a way that needs only the public interface.
+ * cannot promise is tried out when a module is imported (facts.h), and what does not hold is not
+ * used: all callers have a way that needs only the public interface.
  *
  * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
  * be a copy of somebody else's source.
@@ -46,6 +46,14 @@
 #define ALTHAIA_KNOWS_INLINE_VALUES 1
 #else
 #define ALTHAIA_KNOWS_INLINE_VALUES 0
+#endif
+
+/* The layout of a dictionary's keys, and where the values of an instance lie, in it or beside it,
+ * as the interpreter's own specialised instructions find them. */
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
+#define ALTHAIA_KNOWS_ENTRIES 1
+#else
+#define ALTHAIA_KNOWS_ENTRIES 0
 #endif
 
 /* Each dictionary has a number that changes whenever it does, and no other ever has. */
@@ -305,6 +313,137 @@ althaia_lies_in_order(PyObject *dict, PyObject *expected)
 #endif
 }
 
+#if ALTHAIA_KNOWS_ENTRIES
+
+/* The keys of a dictionary, or of all instances of a class: a hash table of 2 ** bytes bytes, and
+ * behind it the entries in the order in which they came. */
+typedef struct {
+    Py_ssize_t references;
+    uint8_t size;
+    uint8_t bytes;
+    uint8_t kind;
+    uint32_t version;
+    Py_ssize_t usable;
+    Py_ssize_t used;
+    char table[1];
+} althaia_keys;
+
+/* An entry where all keys are text. The value is NULL where it was deleted, or lies apart. */
+typedef struct {
+    PyObject *key;
+    PyObject *value;
+} althaia_entry;
+
+/* The kind of keys that are not all text: their entries have a hash before them. */
+#define ALTHAIA_GENERAL_KEYS 0
+
+static inline althaia_entry *
+althaia_entries(althaia_keys *keys)
+{
+    return (althaia_entry *)&keys->table[(size_t)1 << keys->bytes];
+}
+
+/* 1 where this very key is the one at `at`. */
+static inline int
+althaia_is_key_at(althaia_keys *keys, PyObject *key, Py_ssize_t at)
+{
+    return (size_t)at < (size_t)keys->used && keys->kind != ALTHAIA_GENERAL_KEYS
+        && althaia_entries(keys)[at].key == key;
+}
+
+/* Where this very key is, -1 where it is not. */
+static Py_ssize_t
+althaia_find_key(althaia_keys *keys, PyObject *key)
+{
+    for (Py_ssize_t at = 0; keys->kind != ALTHAIA_GENERAL_KEYS && at < keys->used; at++) {
+        if (althaia_entries(keys)[at].key == key) {
+            return at;
+        }
+    }
+    return -1;
+}
+
+static inline althaia_keys *
+althaia_keys_of(PyObject *dict)
+{
+    return (althaia_keys *)((PyDictObject *)dict)->ma_keys;
+}
+
+/* The keys that instances of the class share, NULL where they share none or lie elsewhere. */
+static inline althaia_keys *
+althaia_shared_keys(PyTypeObject *type)
+{
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || type->tp_itemsize != 0
+#if ALTHAIA_KNOWS_INLINE_VALUES
+        || !PyType_HasFeature(type, Py_TPFLAGS_INLINE_VALUES)
+        || type->tp_basicsize != sizeof(PyObject)
+#else
+        || !PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)
+#endif
+    ) {
+        return NULL;
+    }
+    return (althaia_keys *)((PyHeapTypeObject *)type)->ht_cached_keys;
+}
+
+/* The value of this very key in a dictionary where it is the one at `at`, borrowed; else NULL. */
+static inline PyObject *
+althaia_value_at(PyObject *dict, PyObject *key, Py_ssize_t at)
+{
+    althaia_keys *keys = althaia_keys_of(dict);
+    if (!althaia_is_key_at(keys, key, at)) {
+        return NULL;
+    }
+    return althaia_values_of(dict) != NULL ? althaia_values_of(dict)->values[at]
+                                           : althaia_entries(keys)[at].value;
+}
+
+/* Where an instance keeps its attributes: in values of its own, or else in `*dict`, which may be
+ * NULL. Its type must have shared keys. */
+static inline althaia_values *
+althaia_instance_values(PyObject *obj, PyObject **dict)
+{
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    althaia_values *values = (althaia_values *)(obj + 1);
+    *dict = ((PyObject **)obj)[-3];
+    return values->valid ? values : NULL;
+#elif PY_VERSION_HEX >= 0x030C0000
+    /* One place for both: a pointer to values is odd. */
+    uintptr_t either = ((uintptr_t *)obj)[-3];
+    *dict = (PyObject *)either;
+    return either & 1 ? (althaia_values *)(either - 1) : NULL;
+#else
+    *dict = ((PyObject **)obj)[-3];
+    return ((althaia_values **)obj)[-4];
+#endif
+}
+
+/* The value of this very key where it is the one at `at` of an instance, borrowed; else NULL. */
+static inline PyObject *
+althaia_attribute_at(PyObject *obj, PyObject *key, Py_ssize_t at)
+{
+    PyObject *dict;
+    althaia_values *values = althaia_instance_values(obj, &dict);
+    if (values != NULL) {
+        althaia_keys *keys = (althaia_keys *)((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys;
+        return althaia_is_key_at(keys, key, at) ? values->values[at] : NULL;
+    }
+    return dict != NULL ? althaia_value_at(dict, key, at) : NULL;
+}
+
+/* Where an instance has this very key, -1 where it does not. */
+static inline Py_ssize_t
+althaia_find_attribute(PyObject *obj, PyObject *key)
+{
+    PyObject *dict;
+    if (althaia_instance_values(obj, &dict) != NULL) {
+        return althaia_find_key(althaia_shared_keys(Py_TYPE(obj)), key);
+    }
+    return dict != NULL ? althaia_find_key(althaia_keys_of(dict), key) : -1;
+}
+
+#endif
+
 /* A number that changes whenever the dictionary does; 0 where CPython keeps none that can be
  * relied on: values that lie in an instance change without it. */
 static inline uint64_t
@@ -352,239 +491,5 @@ althaia_inline_order(const althaia_values *values)
 }
 
 #endif
-
-/* A number that changes whenever one of the dictionaries does that are watched; 0 where CPython
- * tells nobody. One number for all of them: they hardly ever change, and it is asked in each
- * call. */
-static uint64_t althaia_epoch = 0;
-static int althaia_watcher = -1;
-
-/* Be told of each change of a dictionary from now on. 0, or -1 on error. */
-static inline int
-althaia_watch_dict(PyObject *dict)
-{
-#if ALTHAIA_KNOWS_DICT_WATCHERS
-    return PyDict_Watch(althaia_watcher, dict);
-#else
-    (void)dict;
-    return 0;
-#endif
-}
-
-/* ---- What is tried out ------------------------------------------------------------- */
-
-enum {
-    ALTHAIA_SHARED_VALUES = 1,
-    ALTHAIA_INLINE_VALUES = 2,
-    ALTHAIA_DICT_VERSIONS = 4,
-    ALTHAIA_TYPE_TAGS = 8,
-    ALTHAIA_DICT_WATCHERS = 16,
-};
-
-/* Which of them hold here. Each extension module has a copy of its own: one that relies on a fact
- * calls althaia_try_facts() when it is imported, before althaia_start_watching(), which adds one. */
-static unsigned int althaia_facts = 0;
-
-/* An empty class of this module's own, as a new reference. */
-static inline PyObject *
-althaia_new_class(void)
-{
-    return PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "Trial");
-}
-
-/* An instance with three attributes, each of them its own name; `names` is a tuple of these. */
-static inline PyObject *
-althaia_new_instance(PyObject *cls, PyObject *names)
-{
-    PyObject *instance = PyObject_CallNoArgs(cls);
-    for (Py_ssize_t i = 0; instance != NULL && i < PyTuple_GET_SIZE(names); i++) {
-        PyObject *name = PyTuple_GET_ITEM(names, i);
-        if (PyObject_SetAttr(instance, name, name) < 0) {
-            Py_CLEAR(instance);
-        }
-    }
-    return instance;
-}
-
-/* Do the values of a copy lie where they are looked for, and are they what it reads? */
-static inline int
-althaia_try_shared_values(PyObject *cls, PyObject *names)
-{
-    int holds = 0;
-    PyObject *instance = althaia_new_instance(cls, names);
-    PyObject *dict = instance != NULL ? PyObject_GenericGetDict(instance, NULL) : NULL;
-    PyObject *copy = dict != NULL ? PyDict_Copy(dict) : NULL;
-    if (copy != NULL && althaia_lies_in_order(copy, names)) {
-        PyObject *last = PyTuple_GET_ITEM(names, PyTuple_GET_SIZE(names) - 1);
-        holds = PyDict_SetItem(copy, last, Py_None) == 0
-            && althaia_values_of(copy)->values[PyTuple_GET_SIZE(names) - 1] == Py_None;
-    }
-    Py_XDECREF(copy);
-    Py_XDECREF(dict);
-    Py_XDECREF(instance);
-    return holds;
-}
-
-/* Do an instance's values lie in it, in order, and does what they are change with them? */
-static inline int
-althaia_try_inline_values(PyObject *cls, PyObject *names)
-{
-    int holds = 0;
-#if ALTHAIA_KNOWS_INLINE_VALUES
-    PyObject *instance = althaia_new_instance(cls, names);
-    althaia_values *values = instance != NULL ? althaia_inline_values(instance) : NULL;
-    Py_ssize_t size = PyTuple_GET_SIZE(names);
-    if (values != NULL && values->valid && values->size == size && values->capacity >= size) {
-        holds = 1;
-        for (Py_ssize_t i = 0; i < size; i++) {
-            holds = holds && values->values[i] == PyTuple_GET_ITEM(names, i)
-                && althaia_inline_order(values)[i] == i;
-        }
-        holds = holds && PyObject_DelAttr(instance, PyTuple_GET_ITEM(names, 0)) == 0
-            && (!values->valid || (values->size == size - 1 && values->values[0] == NULL));
-    }
-    Py_XDECREF(instance);
-#else
-    (void)cls;
-    (void)names;
-#endif
-    return holds;
-}
-
-/* Does the number change when the dictionary does, and only then? */
-static inline int
-althaia_try_dict_versions(PyObject *names)
-{
-    int holds = 0;
-    PyObject *dict = PyDict_New();
-    PyObject *name = PyTuple_GET_ITEM(names, 0);
-    if (dict != NULL && PyDict_SetItem(dict, name, name) == 0) {
-        uint64_t before = althaia_dict_version(dict);
-        holds = before != 0 && PyDict_GetItemWithError(dict, name) == name
-            && althaia_dict_version(dict) == before && PyDict_SetItem(dict, name, Py_None) == 0
-            && althaia_dict_version(dict) != before;
-    }
-    Py_XDECREF(dict);
-    return holds;
-}
-
-/* Does a type lose its number when its base changes, and get another one? */
-static inline int
-althaia_try_type_tags(PyObject *cls, PyObject *names)
-{
-    PyObject *derived = PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){}", "Derived", cls);
-    unsigned int before = derived != NULL ? althaia_type_tag(derived) : 0;
-    int holds = before != 0 && ALTHAIA_TYPE_TAG(derived) == before
-        && PyObject_SetAttr(cls, PyTuple_GET_ITEM(names, 0), Py_None) == 0
-        && ALTHAIA_TYPE_TAG(derived) != before && althaia_type_tag(derived) != before;
-    Py_XDECREF(derived);
-    return holds;
-}
-
-/* Try everything out once. 0, or -1 with an error set. */
-static inline int
-althaia_try_facts(void)
-{
-    PyObject *names = Py_BuildValue("(NNN)", PyUnicode_InternFromString("first"),
-                                    PyUnicode_InternFromString("second"),
-                                    PyUnicode_InternFromString("third"));
-    PyObject *cls = names != NULL ? althaia_new_class() : NULL;
-    unsigned int found = 0;
-    if (cls != NULL) {
-        found |= althaia_try_shared_values(cls, names) ? ALTHAIA_SHARED_VALUES : 0;
-        found |= althaia_try_inline_values(cls, names) ? ALTHAIA_INLINE_VALUES : 0;
-        found |= althaia_try_dict_versions(names) ? ALTHAIA_DICT_VERSIONS : 0;
-        found |= althaia_try_type_tags(cls, names) ? ALTHAIA_TYPE_TAGS : 0;
-    }
-    Py_XDECREF(cls);
-    Py_XDECREF(names);
-    if (PyErr_Occurred()) {
-        return -1;
-    }
-    althaia_facts = found;
-    return 0;
-}
-
-#if ALTHAIA_KNOWS_DICT_WATCHERS
-
-static int
-althaia_at_dict_event(PyDict_WatchEvent event, PyObject *dict, PyObject *key, PyObject *value)
-{
-    (void)event;
-    (void)dict;
-    (void)key;
-    (void)value;
-    althaia_epoch++;
-    return 0;
-}
-
-/* Has a change that returned what is given been told of? Counts on from there. */
-static inline int
-althaia_was_told(int done, uint64_t *before)
-{
-    int told = done >= 0 && althaia_epoch != *before;
-    *before = althaia_epoch;
-    return told;
-}
-
-/* Is each way of changing a dictionary told of? */
-static inline int
-althaia_try_dict_watchers(PyObject *names)
-{
-    PyObject *first = PyTuple_GET_ITEM(names, 0), *second = PyTuple_GET_ITEM(names, 1);
-    PyObject *dict = PyDict_New(), *other = PyDict_New(), *popped = NULL;
-    uint64_t before = althaia_epoch;
-    int holds = dict != NULL && other != NULL && althaia_watch_dict(dict) == 0
-        && althaia_was_told(PyDict_SetItem(dict, first, first), &before)
-        && althaia_was_told(PyDict_SetItem(dict, first, Py_None), &before)
-        && PyDict_SetItem(other, second, second) == 0
-        && althaia_was_told(PyDict_Update(dict, other), &before)
-        && althaia_was_told(PyDict_DelItem(dict, first), &before)
-        && (popped = PyObject_CallMethod(dict, "popitem", NULL)) != NULL
-        && althaia_was_told(0, &before)
-        && althaia_was_told(PyDict_Update(dict, other), &before);
-    if (holds) {
-        PyDict_Clear(dict);
-        holds = althaia_was_told(0, &before);
-    }
-    Py_XDECREF(popped);
-    Py_XDECREF(dict);
-    Py_XDECREF(other);
-    return holds && althaia_was_told(0, &before);
-}
-
-#endif
-
-/* Begin to watch dictionaries; for one module only, because there are few watchers in a process.
- * 0, or -1 with an error set. */
-static inline int
-althaia_start_watching(void)
-{
-#if ALTHAIA_KNOWS_DICT_WATCHERS
-    PyObject *names = Py_BuildValue("(ss)", "first", "second");
-    int holds = 0;
-    if (names == NULL) {
-        return -1;
-    }
-    althaia_watcher = PyDict_AddWatcher(althaia_at_dict_event);
-    if (althaia_watcher >= 0) {
-        holds = althaia_try_dict_watchers(names);
-    }
-    Py_DECREF(names);
-    if (holds) {
-        althaia_facts |= ALTHAIA_DICT_WATCHERS;
-    }
-    else {
-        /* All of them taken, or not told of everything. */
-        PyErr_Clear();
-        althaia_epoch = 0;
-        if (althaia_watcher >= 0 && PyDict_ClearWatcher(althaia_watcher) < 0) {
-            PyErr_Clear();
-        }
-        althaia_watcher = -1;
-    }
-#endif
-    return 0;
-}
 
 #endif

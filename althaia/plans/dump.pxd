@@ -1,4 +1,5 @@
 from althaia.plans.plan cimport Plan
+from althaia.plans.primitives cimport althaia_place
 from althaia.plans.readers cimport Readings
 from althaia.sinks.sink cimport Record, Sink
 
@@ -27,6 +28,8 @@ cdef class DumpStep:
     cdef readonly tuple path
     cdef readonly object default
     cdef readonly str why
+    # Where the value was in the last object, see plans/places.h.
+    cdef althaia_place place
     # Where a frame keeps the schema's own field for this step; -1: no code is run that sees it.
     cdef readonly int own_site
     cdef object own_field(self, DumpFrame frame)

@@ -7,8 +7,9 @@ object already decided: where the value comes from (its source) and what is made
 exact types that it can do itself; any other value it hands to the field's own ``_serialize``.
 
 Plans and steps do not change once they are built, but for a cache of the keys as a sink writes
-them, which is replaced as a whole. A :class:`DumpFrame` is one schema in one
-call; it remembers which nested schemas this call has already looked up and checked.
+them, which is replaced as a whole, and for the place where a step found its last value. A
+:class:`DumpFrame` is one schema in one call; it remembers which nested schemas this call has
+already looked up and checked.
 """
 
 cimport cython
@@ -21,7 +22,12 @@ from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.lazy cimport field_of_call
 from althaia.plans.plan cimport Plan, valid_plan
-from althaia.plans.primitives cimport althaia_get_value, althaia_tick
+from althaia.plans.primitives cimport (
+    althaia_get_placed,
+    althaia_get_value,
+    althaia_tick,
+    althaia_try_facts,
+)
 from althaia.plans.readers cimport NOT_THERE_, Reading, Readings, is_plain, read_once
 from althaia.plans.state cimport DUMP
 from althaia.plans.templates cimport Template, althaia_put
@@ -31,6 +37,8 @@ from althaia.sinks.sink cimport Record, Sink, expected_items
 cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
     void* PyUnicode_1BYTE_DATA(object text)
+
+althaia_try_facts()
 
 
 cdef tuple DUMP_TAGS = ("pre_dump", "post_dump")
@@ -107,6 +115,7 @@ cdef class DumpStep:
         self.path = path
         self.default = default
         self.why = why
+        self.place.at = -1
 
     cdef object own_field(self, DumpFrame frame):
         """The field as the schema of this call has it, for code that may look at it."""
@@ -241,7 +250,9 @@ cdef inline object value_of(
     cdef object value
     if step.source == KEY:
         if reading is None:
-            value = althaia_get_value(obj, <void*>step.name, <void*>marshmallow.missing)
+            value = althaia_get_placed(
+                obj, <void*>step.name, <void*>marshmallow.missing, &step.place
+            )
         else:
             value = reading.value(obj, i)
             if value is NOT_THERE_:

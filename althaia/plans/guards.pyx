@@ -23,6 +23,7 @@ from libc.stdint cimport uint64_t
 from althaia.plans.primitives cimport (
     ALTHAIA_DICT_VERSIONS,
     ALTHAIA_DICT_WATCHERS,
+    ALTHAIA_ENTRIES,
     ALTHAIA_HAS_GIL,
     ALTHAIA_INLINE_VALUES,
     ALTHAIA_SHARED_VALUES,
@@ -65,6 +66,7 @@ def facts():
         "global interpreter lock": bool(ALTHAIA_HAS_GIL),
         "values of shared-key dictionaries": bool(althaia_facts & ALTHAIA_SHARED_VALUES),
         "values in instances": bool(althaia_facts & ALTHAIA_INLINE_VALUES),
+        "places of keys and attributes": bool(althaia_facts & ALTHAIA_ENTRIES),
         "dictionary versions": bool(althaia_facts & ALTHAIA_DICT_VERSIONS),
         "dictionary watchers": bool(althaia_facts & ALTHAIA_DICT_WATCHERS),
         "type version tags": bool(althaia_facts & ALTHAIA_TYPE_TAGS),

@@ -17,7 +17,7 @@ from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
     althaia_dict_item,
     ALTHAIA_HAS_GIL,
-    althaia_item_or_missing,
+    althaia_item_placed,
     althaia_same_keys,
     althaia_same_version,
     althaia_tick,
@@ -160,8 +160,8 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
             at = frame.places[i]
             value = marshmallow.missing if at < 0 else None
         elif plain:
-            value = althaia_item_or_missing(
-                data, <void*>(<LoadStep>step).key, <void*>ABSENT
+            value = althaia_item_placed(
+                <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).place
             )
             if value is ABSENT:
                 value = marshmallow.missing

@@ -1,4 +1,5 @@
 from althaia.plans.plan cimport Plan
+from althaia.plans.primitives cimport althaia_place
 from althaia.sources.tape cimport Tape
 
 # What a step returns when the value is not valid.
@@ -54,6 +55,8 @@ cdef class LoadStep:
     cdef readonly list post_load
     cdef readonly tuple checks
     cdef readonly str why
+    # Where the value was in the last input, see plans/places.h.
+    cdef althaia_place place
     cdef bint walks
     # As in a dump step.
     cdef readonly int own_site

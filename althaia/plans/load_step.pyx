@@ -158,6 +158,7 @@ cdef class LoadStep:
         self.post_load = post_load
         self.checks = checks
         self.why = why
+        self.place.at = -1
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         """What ``field._deserialize`` returns, or FAILED."""

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 
-cdef extern from "althaia/plans/cpython.h":
+cdef extern from "althaia/plans/facts.h":
     int althaia_try_facts() except -1
     unsigned int althaia_facts
     enum:
@@ -12,15 +12,18 @@ cdef extern from "althaia/plans/cpython.h":
         ALTHAIA_DICT_VERSIONS
         ALTHAIA_TYPE_TAGS
         ALTHAIA_DICT_WATCHERS
+        ALTHAIA_ENTRIES
     int althaia_start_watching() except -1
     int althaia_watch_dict(object mapping) except -1
     uint64_t althaia_epoch
+
+
+cdef extern from "althaia/plans/cpython.h":
     bint ALTHAIA_HAS_GIL
     bint althaia_is_private(object obj)
     void althaia_count(int64_t* counter, int64_t more)
     object althaia_dict_or_none(object obj)
     object althaia_dict_item(object mapping, object key, object absent)
-    object althaia_item_or_missing "althaia_dict_item"(object mapping, void* key, void* missing)
     object althaia_type_lookup(object type_, object name)
     bint althaia_is_plainly_asked(object cls)
     unsigned int althaia_type_tag(object type_)
@@ -33,6 +36,14 @@ cdef extern from "althaia/plans/attributes.h":
     # Key and `missing` are borrowed: what all threads share is not counted for each value.
     object althaia_get_value(object obj, void* key, void* missing)
     bint althaia_is_simply_true(object cls)
+
+
+cdef extern from "althaia/plans/places.h":
+    ctypedef struct althaia_place:
+        Py_ssize_t at
+
+    object althaia_get_placed(object obj, void* key, void* missing, althaia_place* place)
+    object althaia_item_placed(dict mapping, void* key, void* absent, althaia_place* place)
 
 
 cdef extern from "althaia/plans/snapshots.h":

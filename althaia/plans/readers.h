@@ -6,6 +6,7 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include "althaia/plans/attributes.h"
 #include "althaia/plans/cpython.h"
 
 /* 1 where the class has the attribute, and it is not None: that stands before nothing. */
@@ -75,9 +76,7 @@ althaia_reads_plainly(PyObject *cls)
     PyTypeObject *type = (PyTypeObject *)cls;
     PyObject *dict, *dict_name;
     int plain;
-    if (type->tp_getattro != PyObject_GenericGetAttr
-        || (type->tp_as_mapping != NULL && type->tp_as_mapping->mp_subscript != NULL)
-        || (type->tp_as_sequence != NULL && type->tp_as_sequence->sq_item != NULL)) {
+    if (!althaia_has_no_items(type)) {
         return 0;
     }
     if ((dict_name = althaia_kept_name(&kept, "__dict__")) == NULL) {

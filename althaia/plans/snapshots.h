@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include "althaia/plans/cpython.h"
+#include "althaia/plans/facts.h"
 
 /* 1 where `dict` holds exactly the keys and values of `snapshot` (key, value, key, …),
  * by identity and in order. A value equal to `any` in the snapshot is not compared. */
@@ -35,6 +36,16 @@ althaia_same_keys(PyObject *dict, PyObject *keys)
     Py_ssize_t size = PyTuple_GET_SIZE(keys), at = 0, position = 0;
     PyObject *key;
     int same;
+#if ALTHAIA_KNOWS_ENTRIES
+    if (althaia_facts & ALTHAIA_ENTRIES && althaia_values_of(dict) == NULL) {
+        same = PyDict_GET_SIZE(dict) == size && althaia_keys_of(dict)->used == size;
+        while (same && at < size) {
+            same = althaia_is_key_at(althaia_keys_of(dict), PyTuple_GET_ITEM(keys, at), at);
+            at++;
+        }
+        return same;
+    }
+#endif
     ALTHAIA_BEGIN_CRITICAL(dict);
     same = PyDict_GET_SIZE(dict) == size;
     while (same && PyDict_Next(dict, &position, &key, NULL)) {

@@ -1,0 +1,143 @@
+/* Where the values of a field lie in the objects that it is read from.
+ *
+ * Dictionaries made by the same code, and instances of one class, have the same keys at the same
+ * places. A place is a guess: that the key is there is checked before each use, and that nothing of
+ * the class stands before it by the class's version. What is not found so is asked for as ever.
+ */
+#ifndef ALTHAIA_PLACES_H
+#define ALTHAIA_PLACES_H
+
+#include <Python.h>
+#include <structmember.h>
+
+#include "althaia/plans/attributes.h"
+#include "althaia/plans/cpython.h"
+#include "althaia/plans/facts.h"
+
+/* The place of an entry, or of a slot as a negative offset; the version of the instance's class,
+ * 0 where only dictionaries are read; and how often in a row the guess was wrong. */
+typedef struct {
+    Py_ssize_t at;
+    unsigned int tag;
+    unsigned int misses;
+} althaia_place;
+
+/* Whose objects are never alike is not looked at for ever. */
+#define ALTHAIA_MOST_MISSES 16
+
+#if ALTHAIA_KNOWS_ENTRIES
+
+/* 1 where what the class has under a name gives way to what the instance has, and always will: the
+ * types of Python's own values get no __set__. */
+static int
+althaia_gives_way(PyObject *found)
+{
+    return Py_TYPE(found)->tp_descr_set == NULL
+        && !PyType_HasFeature(Py_TYPE(found), Py_TPFLAGS_HEAPTYPE);
+}
+
+/* The offset of the slot that a class attribute describes, 0 where it describes none. */
+static Py_ssize_t
+althaia_slot_offset(PyTypeObject *type, PyObject *found)
+{
+    PyMemberDescrObject *descriptor = (PyMemberDescrObject *)found;
+    if (!Py_IS_TYPE(found, &PyMemberDescr_Type)
+        || !PyType_IsSubtype(type, descriptor->d_common.d_type)
+        || descriptor->d_member->type != T_OBJECT_EX
+        || (descriptor->d_member->flags & ~READONLY) != 0) {
+        return 0;
+    }
+    return descriptor->d_member->offset;
+}
+
+/* Find out where an instance has the attribute. */
+static void
+althaia_learn_attribute(althaia_place *place, PyObject *obj, PyObject *name)
+{
+    PyTypeObject *type = Py_TYPE(obj);
+    PyObject *found = althaia_type_lookup((PyObject *)type, name);
+    Py_ssize_t offset = althaia_slot_offset(type, found);
+    if (offset > 0) {
+        place->at = -offset;
+        place->tag = althaia_type_tag((PyObject *)type);
+    }
+    else if (althaia_gives_way(found) && althaia_shared_keys(type) != NULL) {
+        place->at = althaia_find_attribute(obj, name);
+        place->tag = place->at >= 0 ? althaia_type_tag((PyObject *)type) : 0;
+    }
+    Py_DECREF(found);
+}
+
+/* Find out where the object has the key. */
+static void
+althaia_learn_place(althaia_place *place, PyObject *obj, PyObject *key)
+{
+    place->misses++;
+    place->at = -1;
+    place->tag = 0;
+    if (!(althaia_facts & ALTHAIA_ENTRIES)) {
+        return;
+    }
+    if (PyDict_CheckExact(obj)) {
+        place->at = althaia_find_key(althaia_keys_of(obj), key);
+    }
+    else if (althaia_facts & ALTHAIA_TYPE_TAGS && althaia_has_no_items(Py_TYPE(obj))) {
+        althaia_learn_attribute(place, obj, key);
+    }
+}
+
+/* The value where it was found last, borrowed; NULL where it is not there. */
+static inline PyObject *
+althaia_placed(const althaia_place *place, PyObject *obj, PyObject *key)
+{
+    PyTypeObject *type = Py_TYPE(obj);
+    if (type == &PyDict_Type) {
+        return althaia_value_at(obj, key, place->at);
+    }
+    if (place->tag == 0 || place->tag != ALTHAIA_TYPE_TAG(type)) {
+        return NULL;
+    }
+    return place->at < 0 ? *(PyObject **)((char *)obj - place->at)
+                         : althaia_attribute_at(obj, key, place->at);
+}
+
+#else
+
+#define althaia_learn_place(place, obj, key) ((place)->misses++)
+#define althaia_placed(place, obj, key) ((PyObject *)NULL)
+
+#endif
+
+/* The same as althaia_get_value(), which is asked where the place was guessed wrong. */
+static PyObject *
+althaia_get_placed(PyObject *obj, PyObject *key, PyObject *missing, althaia_place *place)
+{
+    PyObject *value = althaia_placed(place, obj, key);
+    if (value != NULL) {
+        place->misses = 0;
+        return Py_NewRef(value);
+    }
+    value = althaia_get_value(obj, key, missing);
+    if (value != NULL && value != missing && place->misses < ALTHAIA_MOST_MISSES) {
+        althaia_learn_place(place, obj, key);
+    }
+    return value;
+}
+
+/* The same as althaia_dict_item() for an exact dictionary. */
+static PyObject *
+althaia_item_placed(PyObject *dict, PyObject *key, PyObject *absent, althaia_place *place)
+{
+    PyObject *value = althaia_placed(place, dict, key);
+    if (value != NULL) {
+        place->misses = 0;
+        return Py_NewRef(value);
+    }
+    value = althaia_dict_item(dict, key, absent);
+    if (value != NULL && value != absent && place->misses < ALTHAIA_MOST_MISSES) {
+        althaia_learn_place(place, dict, key);
+    }
+    return value;
+}
+
+#endif

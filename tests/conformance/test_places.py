@@ -1,0 +1,340 @@
+"""Values are read where the last object had them: objects that have them elsewhere, and classes,
+instances and dictionaries that change between two objects and between two fields."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import schema_of
+
+NAMES = ("a", "b", "c")
+
+
+class Plain:
+    """An instance whose values lie in the order in which it was given them."""
+
+    def __init__(self, **attributes: Any) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+
+class Updated:
+    """The same with a dictionary that was filled as a whole."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+
+class Slotted:
+    __slots__ = NAMES
+
+    def __init__(self, **attributes: Any) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+
+class HalfSlotted(Slotted):
+    """One with slots and a dictionary."""
+
+
+@dataclass
+class WithDefaults:
+    a: Any = 1
+    b: Any = None
+    c: Any = "class"
+
+
+MAKERS: list[Callable[..., Any]] = [dict, Plain, Updated, Slotted, HalfSlotted, WithDefaults]
+
+
+def schema(ma: Any, between: Callable[[Any], Any] | None = None) -> Any:
+    """Fields a, b, c; user code runs between a and b where it is given."""
+    fields = {name: ma.fields.Raw() for name in NAMES}
+    if between is not None:
+        fields = {
+            "a": fields["a"],
+            "call": ma.fields.Function(lambda obj: between(obj)),
+            "b": fields["b"],
+            "c": fields["c"],
+        }
+    return schema_of(ma, fields)
+
+
+def kinds(maker: Callable[..., Any]) -> list[Any]:
+    """Objects that have some, all, more, or the names in another order."""
+    objects = [
+        maker(a=1, b=2, c=3),
+        maker(a=4, b=5, c=6),
+        maker(c=7, b=8, a=9),
+        maker(b=10),
+        maker(),
+        maker(c=None, a=None, b=None),
+    ]
+    if maker not in (Slotted, WithDefaults):
+        objects.append(maker(x=0, c=11, y=0, b=12, z=0, a=13))
+        objects.append(maker(**{f"n{i}": i for i in range(40)}, a=14, b=15, c=16))
+    return objects
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@scenario
+def test_orders(ma: Any, log: Any, maker: Callable[..., Any]) -> None:
+    dump = schema(ma).dump
+    for _ in range(3):
+        log.attempt(dump, kinds(maker), many=True)
+        log.attempt(dump, list(reversed(kinds(maker))), many=True)
+
+
+@scenario
+def test_kinds_in_turn(ma: Any, log: Any) -> None:
+    dump = schema(ma).dump
+    objects = [obj for row in zip(*map(kinds, MAKERS), strict=False) for obj in row]
+    for _ in range(5):
+        log.attempt(dump, objects, many=True)
+
+
+@scenario
+def test_orders_of_input(ma: Any, log: Any) -> None:
+    load = schema(ma).load
+    for _ in range(3):
+        for row in kinds(dict):
+            log.attempt(load, row)
+            log.attempt(load, row, unknown="include")
+        log.attempt(load, kinds(dict), many=True, unknown="exclude")
+
+
+def deleted(row: Any) -> None:
+    del row["b"]
+
+
+def put_back(row: Any) -> None:
+    row["b"] = row.pop("b")
+
+
+def number_as_key(row: Any) -> None:
+    row[1] = "one"
+
+
+def equal_key(row: Any) -> None:
+    """The key is another object of the same text."""
+    del row["b"]
+    row["".join(["", "b"])] = "equal"
+
+
+def number_key_gone(row: Any) -> None:
+    row[1] = "one"
+    del row[1]
+
+
+def cleared(row: Any) -> None:
+    row.clear()
+    row["c"] = 1
+
+
+@pytest.mark.parametrize(
+    "change", [deleted, put_back, number_as_key, equal_key, number_key_gone, cleared]
+)
+@scenario
+def test_dictionaries_that_change(ma: Any, log: Any, change: Callable[[Any], None]) -> None:
+    for between in (None, change):
+        using = schema(ma, between)
+        log.attempt(using.dump, {"a": 1, "b": 2, "c": 3})
+        row = {"a": 4, "b": 5, "c": 6}
+        log.attempt(using.dump, row)
+        change(row) if between is None else None
+        log.attempt(using.dump, [row, {"a": 7, "b": 8, "c": 9}], many=True)
+        log.attempt(schema(ma).load, row, unknown="include")
+
+
+def data_descriptor(obj: Any) -> None:
+    type(obj).b = property(lambda self: "described")
+
+
+def other_descriptor(obj: Any) -> None:
+    type(obj).b = classmethod(lambda cls: "a method")
+
+
+def class_default(obj: Any) -> None:
+    type(obj).b = "of the class"
+    obj.__dict__.pop("b", None)
+
+
+class Late:
+    """A class attribute that becomes a data descriptor when its class gets ``__set__``."""
+
+    def __get__(self, obj: Any, cls: Any) -> Any:
+        return "late"
+
+
+def late_descriptor(obj: Any) -> None:
+    type(obj).b = Late()
+    Late.__set__ = lambda self, obj, value: None  # type: ignore[attr-defined]
+
+
+def getattribute(obj: Any) -> None:
+    type(obj).__getattribute__ = lambda self, name: (
+        f"asked for {name}" if name in NAMES else object.__getattribute__(self, name)
+    )
+
+
+def getattr_for_missing(obj: Any) -> None:
+    type(obj).__getattr__ = lambda self, name: f"missing {name}"
+    del obj.b
+
+
+def getitem(obj: Any) -> None:
+    type(obj).__getitem__ = lambda self, name: f"item {name}"
+
+
+def getitem_of_the_instance(obj: Any) -> None:
+    obj.__getitem__ = lambda name: f"item {name}"
+
+
+def deleted_attribute(obj: Any) -> None:
+    obj.__dict__.pop("b", None)
+
+
+def other_dictionary(obj: Any) -> None:
+    obj.__dict__ = {"c": "new", "b": "new"}
+
+
+class Odd(dict[str, Any]):
+    def __getitem__(self, key: str) -> Any:
+        return "asked"
+
+    def __missing__(self, key: str) -> Any:
+        return "missing"
+
+
+def odd_dictionary(obj: Any) -> None:
+    obj.__dict__ = Odd(b="odd")
+
+
+def ordered_dictionary(obj: Any) -> None:
+    obj.__dict__ = OrderedDict(b="ordered")
+
+
+def other_class(obj: Any) -> None:
+    class Other:
+        c = "of the other class"
+
+    obj.__class__ = Other
+
+
+def base_changed(obj: Any) -> None:
+    type(obj).__mro__[1].b = property(lambda self: "of the base")
+
+
+CHANGES = [
+    data_descriptor,
+    other_descriptor,
+    class_default,
+    late_descriptor,
+    getattribute,
+    getattr_for_missing,
+    getitem,
+    getitem_of_the_instance,
+    deleted_attribute,
+    other_dictionary,
+    odd_dictionary,
+    ordered_dictionary,
+    other_class,
+    base_changed,
+]
+
+
+@pytest.mark.parametrize("base", [Plain, Updated])
+@pytest.mark.parametrize("change", CHANGES)
+@scenario
+def test_instances_and_classes_that_change(
+    ma: Any, log: Any, change: Callable[[Any], None], base: Any
+) -> None:
+    for between in (False, True):
+        middle = type("Middle", (base,), {})
+        cls = type("Changing", (middle,), {})
+        objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(4)]
+        log.attempt(schema(ma).dump, objects, many=True)
+        due = [objects[1]]
+        using = schema(ma, lambda obj: change(due.pop()) if between and obj in due else None)  # noqa: B023
+        log.attempt(using.dump, objects[0])
+        if not between:
+            change(due.pop())
+        log.attempt(using.dump, objects, many=True)
+        log.attempt(using.dump, objects, many=True)
+        vars(Late).get("__set__") and delattr(Late, "__set__")
+
+
+def slot_deleted(obj: Any) -> None:
+    del obj.b
+
+
+def slot_hidden(obj: Any) -> None:
+    type(obj).b = property(lambda self: "described")
+
+
+def slot_of_another(obj: Any) -> None:
+    type("Other", (), {"__slots__": ("b",)})
+    type(obj).b = type("Other", (), {"__slots__": ("b",)}).b  # type: ignore[attr-defined]
+
+
+def slot_under_another_name(obj: Any) -> None:
+    type(obj).b = type(obj).__mro__[1].c
+
+
+@pytest.mark.parametrize(
+    "change", [slot_deleted, slot_hidden, slot_of_another, slot_under_another_name]
+)
+@scenario
+def test_slots_that_change(ma: Any, log: Any, change: Callable[[Any], None]) -> None:
+    for between in (False, True):
+        cls = type("Changing", (Slotted,), {"__slots__": ()})
+        objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(4)]
+        log.attempt(schema(ma).dump, objects, many=True)
+        due = [objects[1]]
+        using = schema(ma, lambda obj: change(due.pop()) if between and obj in due else None)  # noqa: B023
+        if not between:
+            change(due.pop())
+        log.attempt(using.dump, objects, many=True)
+        log.attempt(using.dump, objects, many=True)
+
+
+@scenario
+def test_slot_of_another_put_there_while_it_is_read(ma: Any, log: Any) -> None:
+    other = type("Other", (), {"__slots__": ("far", "b")}).b  # type: ignore[attr-defined]
+
+    class Turning:
+        @property
+        def b(self) -> str:
+            Turning.b = other  # type: ignore[assignment]
+            return "described"
+
+    dump = schema(ma).dump
+    objects = [Turning() for _ in range(3)]
+    for obj in objects:
+        log.attempt(dump, obj)
+
+
+@scenario
+def test_input_that_changes_while_it_is_loaded(ma: Any, log: Any) -> None:
+    for change in (deleted, put_back, number_as_key, equal_key, cleared):
+
+        class Changing(ma.fields.Raw):
+            def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+                change(data)  # noqa: B023
+                return value
+
+        plain = schema(ma)
+        changing = schema_of(
+            ma, {"a": Changing(), "b": ma.fields.Raw(), "c": ma.fields.Raw(required=True)}
+        )
+        for unknown in ("raise", "include", "exclude"):
+            rows = [{"a": i, "b": 2, "c": 3} for i in range(3)]
+            log.attempt(plain.load, rows, many=True, unknown=unknown)
+            log.attempt(changing.load, rows, many=True, unknown=unknown)
+            log(rows)
