@@ -50,7 +50,11 @@ cdef class DumpPlan(Plan):
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
+cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1
 cdef int write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1
+cdef object left_by_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, bint* fields_left
+)
 cdef DumpFrame open_frame(DumpPlan plan, object schema)

@@ -414,20 +414,33 @@ cdef int write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1:
     """What ``Schema.dump`` returns, into a sink."""
-    cdef object hooks, data = obj
+    cdef object data
+    cdef bint fields_left
     if plan.has_no_hooks():
-        return write(plan, data, many, frame, sink)
-    hooks = hooks_of(plan.hooks, "pre_dump")
+        return write(plan, obj, many, frame, sink)
+    data = left_by_hooks(plan, obj, many, frame, &fields_left)
+    return write(plan, data, many, frame, sink) if fields_left else sink.any(data)
+
+
+cdef object left_by_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, bint* fields_left
+):
+    """What is to be written where there may be hooks: what ``Schema.dump`` returns, or, where
+    ``fields_left`` is made true, the object whose fields the plan is still to write."""
+    cdef object hooks = hooks_of(plan.hooks, "pre_dump")
+    cdef object data = obj
+    fields_left[0] = False
     if hooks:
         data = invoke_both(hooks, data, obj, many, frame.schema)
         if valid_plan(frame.schema, DUMP) is not plan:
-            return sink.any(run_changed(frame.schema, obj, data, many))
+            return run_changed(frame.schema, obj, data, many)
     hooks = hooks_of(plan.hooks, "post_dump")
     plan.note_hooks(DUMP_TAGS)
     if hooks:
         data = run(plan, data, many, frame)
-        return sink.any(invoke_both(hooks, data, obj, many, frame.schema))
-    return write(plan, data, many, frame, sink)
+        return invoke_both(hooks, data, obj, many, frame.schema)
+    fields_left[0] = True
+    return data
 
 
 # ---- Hooks --------------------------------------------------------------------------

@@ -19,10 +19,11 @@ from althaia.sinks import standard as _standard
 from althaia.plans.dump cimport (
     DumpFrame,
     DumpPlan,
+    left_by_hooks,
     open_frame,
     run,
     run_with_hooks,
-    write_with_hooks,
+    write,
 )
 from althaia.plans.load cimport (
     LoadPlan,
@@ -32,7 +33,7 @@ from althaia.plans.load cimport (
     plannable_partial,
 )
 from althaia.plans.load_step cimport LoadFrame
-from althaia.plans.plan cimport Plan, setting, valid_plan
+from althaia.plans.plan cimport Plan, kept_setting, option, setting, valid_plan
 from althaia.plans.planner cimport (
     LARGE,
     at_once,
@@ -139,6 +140,14 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
     return None if plan is None or plan.declined else plan
 
 
+cdef inline bint is_plain_flag(Plan plan, object many):
+    """Whether a plan may ask a flag more or less often than upstream does: no object of the
+    user's, unless getting it has run user code already."""
+    return many is True or many is False or not plan.plain_settings or (
+        many is None or type(many) is int
+    )
+
+
 cdef int count_once(object schema, int direction, object obj) except -1:
     """Make one use of a collection that upstream goes through: it asks again for each item."""
     cdef InstanceDict state = plan_holder(schema)
@@ -156,6 +165,8 @@ def dump(schema, obj, many):
     if plan is None:
         return DECLINED
     many = setting(plan, schema, "many") if many is None else bool(many)
+    if not is_plain_flag(plan, many):
+        return DECLINED
     counters = <Counters>plan.statistics
     althaia_count(&counters.calls, 1)
     althaia_enter()
@@ -169,15 +180,17 @@ def dump(schema, obj, many):
     return result
 
 
-cdef Sink sink_for(DumpPlan plan, dict options):
-    """What the schema's render module writes with, where it is ``json`` or ours; else None."""
-    cdef object form = (<object>plan.opts).__dict__.get("render_module")
-    if type(form) is not ModuleType:
-        return None
-    write = (<dict>form.__dict__).get("dumps")
-    if write is JSON_DUMPS or write is OWN_JSON_DUMPS:
+cdef object writer_of(DumpPlan plan):
+    """The ``dumps`` of the schema's render module, where that is a module; else None."""
+    cdef object form = option(plan, "render_module")
+    return (<dict>form.__dict__).get("dumps") if type(form) is ModuleType else None
+
+
+cdef Sink sink_for(object writer, dict options):
+    """What a render module writes with, where it is ``json`` or ours; else None."""
+    if writer is JSON_DUMPS or writer is OWN_JSON_DUMPS:
         return open_json(options)
-    return open_msgpack(options) if write is OWN_MSGPACK_DUMPS else None
+    return open_msgpack(options) if writer is OWN_MSGPACK_DUMPS else None
 
 
 cdef object written(object schema, object obj, object many, dict options, bint as_bytes):
@@ -185,16 +198,21 @@ cdef object written(object schema, object obj, object many, dict options, bint a
     cdef DumpFrame frame
     cdef Sink sink
     cdef Counters counters
+    cdef object writer, data = obj
+    cdef bint fields_left = True
     cdef DumpPlan plan = <DumpPlan>valid_plan(schema, DUMP)
     if plan is None and is_large(obj, plain_many(schema) if many is None else many):
         # A small one is left to Schema.dump, which counts it.
         plan = <DumpPlan>find_anew(schema, DUMP, True)
     if plan is None or not plan.straight:
         return DECLINED
-    sink = sink_for(plan, options)
+    writer = writer_of(plan)
+    sink = sink_for(writer, options)
     if sink is None:
         return DECLINED
     many = setting(plan, schema, "many") if many is None else bool(many)
+    if not is_plain_flag(plan, many):
+        return DECLINED
     counters = <Counters>plan.statistics
     althaia_count(&counters.calls, 1)
     althaia_count(&counters.straight, 1)
@@ -202,7 +220,16 @@ cdef object written(object schema, object obj, object many, dict options, bint a
     try:
         frame = open_frame(plan, schema)
         frame.large = is_large(obj, many)
-        write_with_hooks(plan, obj, many, frame, sink)
+        if not plan.has_no_hooks():
+            data = left_by_hooks(plan, obj, many, frame, &fields_left)
+            if schema.opts is not plan.opts or writer_of(plan) is not writer:
+                # A hook has given the schema another render module, which upstream asks for last.
+                data = run(plan, data, many, frame) if fields_left else data
+                return schema.opts.render_module.dumps(data, **options)
+        if fields_left:
+            write(plan, data, many, frame, sink)
+        else:
+            sink.any(data)
         althaia_count(&counters.objects, count(obj, many, None))
         return sink.finished_bytes() if as_bytes else sink.finished()
     finally:
@@ -249,6 +276,8 @@ def load(schema, data, many, partial, unknown, bint postprocess):
     if plan is None:
         return DECLINED
     many = setting(plan, schema, "many") if many is None else bool(many)
+    if not is_plain_flag(plan, many):
+        return DECLINED
     if unknown is None:
         unknown = setting(plan, schema, "unknown")
     if partial is None:
@@ -289,8 +318,10 @@ def loads(schema, text, many, partial, unknown, dict options):
         plan is None
         or not plan.whole
         or not plan.nestable
-        or (partial is None and has_getter(althaia_type_lookup(type(schema), "partial")))
-        or not plannable_partial(schema.partial if partial is None else partial)
+        or (many is None and not is_plain_flag(plan, kept_setting(plan, schema, "many")))
+        or not plannable_partial(
+            kept_setting(plan, schema, "partial") if partial is None else partial
+        )
     ):
         return schema.load(tape.make(0), many=many, partial=partial, unknown=unknown)
     return load_text(plan, schema, tape, many, partial, unknown)
@@ -348,13 +379,14 @@ cdef bint is_long(Tape tape, object schema, object many):
     )
 
 
-def deserialize(schema, data, error_store, bint many, partial, unknown, index):
+def deserialize(schema, data, error_store, many, partial, unknown, index):
     """``Schema._deserialize``: the deserialized object(s), or DECLINED."""
     cdef LoadPlan plan = <LoadPlan>inner_plan(schema, LOAD, data, many)
     cdef Counters counters
     cdef LoadFrame frame
     if (
         plan is None
+        or not (many is True or many is False or type(many) is int)
         or (many and not plan.many_allowed)
         or not plannable_partial(partial)
         or type(error_store) is not marshmallow.schema["ErrorStore"]

@@ -13,7 +13,7 @@ from libc.stdint cimport uint64_t
 from althaia.plans.guards cimport Guard
 from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
-from althaia.plans.plan cimport Plan, valid_plan
+from althaia.plans.plan cimport NOT_KEPT, Plan, option, valid_plan
 from althaia.plans.primitives cimport (
     althaia_dict_item,
     ALTHAIA_HAS_GIL,
@@ -74,10 +74,6 @@ cdef LoadFrame open_load_frame(
     frame.partial = partial
     frame.unknown = unknown
     if plan is not None:
-        # Positions in errors are for collections alone. Where reading the option may run code of
-        # the user's (the options are no plain instance), it is read for one object too.
-        if many or plan.opts is None:
-            frame.index_errors = True if schema.opts.index_errors else False
         if plan.sites:
             frame.children = [None] * plan.sites
         if partial is True or partial is False:
@@ -280,12 +276,22 @@ cdef int read_unknown(LoadPlan plan, object result, LoadFrame frame) except -1:
     return 0
 
 
+cdef bint has_index_errors(LoadPlan plan, object schema) except -1:
+    """Whether errors in a collection say where; the option as a ``pre_load`` hook may leave it."""
+    cdef object found = option(plan, "index_errors")
+    if found is NOT_KEPT:
+        found = schema.opts.index_errors
+    return True if found else False
+
+
 cdef object load_items(
     LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
 ):
     """What ``Schema._deserialize`` returns for ``data``, or for slot ``at`` if that is not -1."""
     cdef list results
     cdef Py_ssize_t index = 0
+    # Of one object too: upstream asks for the option where it is not needed, and may not find it.
+    frame.index_errors = has_index_errors(plan, frame.schema)
     if not many:
         return load_one(plan, data, at, frame)
     if at >= 0 and (frame.tape.slots[at].kind != ARRAY or frame.tape.made_at(at) is not None):

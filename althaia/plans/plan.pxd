@@ -19,6 +19,7 @@ cdef class Plan:
     cdef readonly object hooks
     cdef readonly object statistics
     cdef readonly object opts
+    cdef object opts_class
     cdef readonly bint plain_settings
     cdef Template template
     # The lists of hooks, all empty, that were in the table when it was noted; None: not all were.
@@ -29,7 +30,11 @@ cdef class Plan:
 
 
 cdef Plan valid_plan(object schema, int direction)
+cdef object option(Plan plan, str name)
 cdef object setting(Plan plan, object schema, str name)
+# What kept_setting gives where only asking the schema would tell.
+cdef object NOT_KEPT
+cdef object kept_setting(Plan plan, object schema, str name)
 
 # The engine's way to a plan that a parent's plan has reached: found or built, or None.
 ctypedef Plan (*Finder)(object schema, int direction, bint large)

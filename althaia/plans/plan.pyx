@@ -8,11 +8,11 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from althaia.plans.guards cimport Guard, is_as_noted, note_of
 from althaia.plans.hooks cimport no_hooks
 from althaia.plans.lazy cimport prototype_of
-from althaia.plans.primitives cimport althaia_dict_item
+from althaia.plans.primitives cimport althaia_dict_item, althaia_dict_or_none
 from althaia.plans.state cimport InstanceDict, existing_dict
 
-# No value of any setting.
-cdef object ABSENT = object()
+# No value of any setting or option.
+cdef object NOT_KEPT = object()
 
 
 @cython.no_gc_clear
@@ -55,6 +55,7 @@ cdef class Plan:
         self.hooks = hooks
         self.statistics = statistics
         self.opts = opts
+        self.opts_class = type(opts)
         self.plain_settings = plain_settings
 
     cdef bint has_no_hooks(self) noexcept:
@@ -92,16 +93,24 @@ cdef Plan valid_plan(object schema, int direction):
     return plan if plan is not None and plan.guard.holds(schema, state) else None
 
 
+cdef object option(Plan plan, str name):
+    """An option of the schema where it stands in its options, else ``NOT_KEPT``."""
+    # The guard watches the class that they had, not that they have it still.
+    if type(plan.opts) is not plan.opts_class:
+        return NOT_KEPT
+    return althaia_dict_item(althaia_dict_or_none(plan.opts), name, NOT_KEPT)
+
+
 cdef object setting(Plan plan, object schema, str name):
     """``getattr(schema, name)`` for one of its settings, read where upstream keeps it."""
-    cdef object state, found
-    if plan.plain_settings:
-        state = existing_dict(schema)
-        if state is not None:
-            found = althaia_dict_item(state, name, ABSENT)
-            if found is not ABSENT:
-                return found
-    return getattr(schema, name)
+    cdef object found = kept_setting(plan, schema, name)
+    return getattr(schema, name) if found is NOT_KEPT else found
+
+
+cdef object kept_setting(Plan plan, object schema, str name):
+    """The same where no user code can be asked for it, else ``NOT_KEPT``."""
+    cdef object state = existing_dict(schema) if plan.plain_settings else None
+    return NOT_KEPT if state is None else althaia_dict_item(state, name, NOT_KEPT)
 
 
 # A step that nests a schema needs the engine, which needs the analysis, which needs the steps:

@@ -1,0 +1,233 @@
+"""A schema's options and settings where they are computed, odd, missing or changed by hooks."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+
+ROWS = [{"a": "x"}, {"a": 1}, {"a": "y"}]
+
+
+def _use(log: Any, schema: Any) -> None:
+    for _ in range(3):
+        log.attempt(schema.load, {"a": 1})
+        log.attempt(schema.load, {"a": "x"})
+        log.attempt(schema.load, ROWS, many=True)
+        log.attempt(schema.validate, ROWS, many=True)
+        log.attempt(schema.loads, '{"a": 1}')
+        log.attempt(schema.dumps, {"a": 1})
+
+
+def _options_property(ma: Any, log: Any) -> Any:
+    class Options(ma.SchemaOpts):
+        @property
+        def index_errors(self) -> bool:
+            log("asked for index_errors")
+            return False
+
+        @index_errors.setter
+        def index_errors(self, value: bool) -> None:
+            pass
+
+    return Options
+
+
+def _options_getattribute(ma: Any, log: Any) -> Any:
+    class Options(ma.SchemaOpts):
+        def __getattribute__(self, name: str) -> Any:
+            log("asked for", name)
+            return super().__getattribute__(name)
+
+    return Options
+
+
+def _options_of_the_class(ma: Any, log: Any) -> Any:
+    class Options(ma.SchemaOpts):
+        index_errors = True
+
+        def __init__(self, meta: Any) -> None:
+            super().__init__(meta)
+            del self.index_errors
+
+    return Options
+
+
+OPTIONS = {
+    "a property": _options_property,
+    "__getattribute__": _options_getattribute,
+    "of the class": _options_of_the_class,
+}
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@scenario
+def test_options_of_the_users_own(ma: Any, log: Any, kind: str) -> None:
+    class S(ma.Schema):
+        OPTIONS_CLASS = OPTIONS[kind](ma, log)
+        a = ma.fields.Integer()
+
+    class Parent(ma.Schema):
+        one = ma.fields.Nested(S)
+        several = ma.fields.Nested(S, many=True)
+        listed = ma.fields.List(ma.fields.Nested(S))
+
+    _use(log, S())
+    for data in ({"one": ROWS[0]}, {"several": ROWS}, {"listed": ROWS}):
+        schema = Parent()
+        for _ in range(2):
+            log.attempt(schema.load, data)
+
+
+@pytest.mark.parametrize("moment", ["before use", "after use"])
+@pytest.mark.parametrize("whose", ["the class", "the instance"])
+@scenario
+def test_options_without_index_errors(ma: Any, log: Any, whose: str, moment: str) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    schema = S()
+    if moment == "after use":
+        _use(log, schema)
+    if whose == "the instance":
+        schema.opts = copy.copy(schema.opts)
+    del schema.opts.index_errors
+    _use(log, schema)
+    _use(log, S())
+    schema.opts.index_errors = False
+    _use(log, schema)
+
+
+@scenario
+def test_class_of_the_options_changes(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    class Other(ma.SchemaOpts):
+        @property
+        def index_errors(self) -> bool:
+            return False
+
+        @property
+        def render_module(self) -> Any:
+            return Text
+
+    class Text:
+        @staticmethod
+        def dumps(data: Any) -> Any:
+            return ("written", data)
+
+        @staticmethod
+        def loads(text: Any) -> Any:
+            return {"a": 7}
+
+    schema = S()
+    _use(log, schema)
+    schema.opts.__class__ = Other
+    _use(log, schema)
+
+
+@pytest.mark.parametrize("collection", [True, False])
+@pytest.mark.parametrize("nested", [True, False])
+@scenario
+def test_pre_load_changes_index_errors(ma: Any, log: Any, nested: bool, collection: bool) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+        @ma.pre_load(pass_collection=collection)
+        def change(self, data: Any, **kwargs: Any) -> Any:
+            self.opts.index_errors = not self.opts.index_errors
+            return data
+
+    class Parent(ma.Schema):
+        rows = ma.fields.Nested(S, many=True)
+
+    schema = Parent() if nested else S(many=True)
+    for _ in range(4):
+        log.attempt(schema.load, {"rows": ROWS} if nested else ROWS)
+
+
+@pytest.mark.parametrize("many", [True, False])
+@pytest.mark.parametrize("where", ["in the options", "other options", "options of the class"])
+@pytest.mark.parametrize("hook", ["pre_dump", "post_dump"])
+@scenario
+def test_hook_changes_render_module(ma: Any, log: Any, hook: str, where: str, many: bool) -> None:
+    class Text:
+        @staticmethod
+        def dumps(data: Any, **options: Any) -> Any:
+            return ("written", data, options)
+
+    class S(ma.Schema):
+        a = ma.fields.Function(lambda obj: log("a", obj) or obj["a"])
+
+        @getattr(ma, hook)(pass_collection=True)
+        def change(self, data: Any, **kwargs: Any) -> Any:
+            opts = self.opts if where == "in the options" else copy.copy(self.opts)
+            opts.render_module = first if opts.render_module is Text else Text
+            if where == "other options":
+                self.opts = opts
+            elif where == "options of the class":
+                type(self).opts = opts
+            return data
+
+    first = S.opts.render_module
+    schema = S(many=many)
+    for _ in range(6):
+        log.attempt(schema.dumps, [{"a": 1}, {"a": 2}] if many else {"a": 1}, indent=1)
+
+
+@scenario
+def test_settings_that_are_not_set(ma: Any, log: Any) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer(required=True)
+
+        def __getattr__(self, name: str) -> Any:
+            log("asked for", name)
+            return {"many": False, "partial": True, "unknown": "include"}[name]
+
+    schema = S()
+    _use(log, schema)
+    for name in ("partial", "unknown", "many"):
+        delattr(schema, name)
+        _use(log, schema)
+        log.attempt(schema.loads, '{"b": 1}')
+
+
+@pytest.mark.parametrize("value", [True, False])
+@scenario
+def test_many_that_answers_for_its_truth(ma: Any, log: Any, value: bool) -> None:
+    class Flag:
+        def __bool__(self) -> bool:
+            log("asked for its truth")
+            return value
+
+    class Plain(ma.Schema):
+        a = ma.fields.Integer(required=True)
+
+    class Hooked(Plain):
+        @ma.post_load
+        def loaded(self, data: Any, **kwargs: Any) -> Any:
+            log("loaded", kwargs)
+            return data
+
+        @ma.pre_dump
+        def dumping(self, data: Any, **kwargs: Any) -> Any:
+            log("dumping", kwargs)
+            return data
+
+    given = [{"a": 1}] if value else {"a": 1}
+    text = '[{"a": 1}]' if value else '{"a": 1}'
+    for cls in (Plain, Hooked):
+        schema = cls(many=Flag())
+        for _ in range(3):
+            log.attempt(schema.load, given)
+            log.attempt(schema.loads, text)
+            log.attempt(schema.dump, given)
+            log.attempt(schema.dumps, given)
+            log.attempt(cls().load, given, many=Flag())
+            log.attempt(cls().loads, text, many=Flag())
+            log.attempt(cls().dump, given, many=Flag())
+            log.attempt(cls().dumps, given, many=Flag())
