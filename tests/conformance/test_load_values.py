@@ -340,6 +340,19 @@ def test_what_a_field_is_given(ma: Any, log: Any) -> None:
         log.attempt(schema.load, [data], many=True, partial=partial)
 
 
+@pytest.mark.parametrize("odd", ["rounding", "places"])
+@pytest.mark.parametrize("value", ["1.25", 1, 1.25, decimal.Decimal("1.25"), "NaN", "x"])
+@scenario
+def test_decimal_that_cannot_be_rounded(ma: Any, log: Any, value: Any, odd: str) -> None:
+    schema = ma.Schema.from_dict({"f": ma.fields.Decimal(places=1, rounding="NO_SUCH_WAY")})()
+    if odd == "places":
+        schema.fields["f"].rounding = None
+        schema.fields["f"].places = 0.1
+    for _ in range(2):
+        log.attempt(schema.load, {"f": value})
+        log.attempt(schema.dump, {"f": value})
+
+
 @pytest.mark.parametrize("value", ["123456.789", 123456.789, decimal.Decimal("123456.789"), "1"])
 @pytest.mark.parametrize("allow_nan", [False, True])
 @scenario

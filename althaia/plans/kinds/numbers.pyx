@@ -159,7 +159,7 @@ cdef class LoadDecimal(LoadStep):
         if self.places is not None:
             try:
                 number = number.quantize(self.places, rounding=self.rounding)
-            except InvalidOperation:
+            except (InvalidOperation, TypeError, ValueError, OverflowError):
                 return self.own(value, data, frame)
             # A context that does not trap InvalidOperation makes NaN of what has no room.
             if not number.is_finite():
