@@ -313,6 +313,54 @@ althaia_lies_in_order(PyObject *dict, PyObject *expected)
 #endif
 }
 
+/* A number that changes whenever the dictionary does; 0 where CPython keeps none that can be
+ * relied on: values that lie in an instance change without it. */
+static inline uint64_t
+althaia_dict_version(PyObject *dict)
+{
+#if ALTHAIA_KNOWS_DICT_VERSIONS
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    if (althaia_values_of(dict) != NULL) {
+        return 0;
+    }
+#endif
+    return althaia_read_version(&((PyDictObject *)dict)->ma_version_tag);
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#else
+    (void)dict;
+    return 0;
+#endif
+}
+
+#if ALTHAIA_KNOWS_INLINE_VALUES
+
+/* The values that lie in an instance, NULL where its type has none. */
+static inline althaia_values *
+althaia_inline_values(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (!PyType_HasFeature(type, Py_TPFLAGS_INLINE_VALUES) || type->tp_itemsize != 0
+        || type->tp_basicsize != sizeof(PyObject)) {
+        return NULL;
+    }
+    return (althaia_values *)(object + 1);
+}
+
+/* The places of the values in the order in which they came. */
+static inline const uint8_t *
+althaia_inline_order(const althaia_values *values)
+{
+    return (const uint8_t *)&values->values[values->capacity];
+}
+
+#endif
+
 #if ALTHAIA_KNOWS_ENTRIES
 
 /* The keys of a dictionary, or of all instances of a class: a hash table of 2 ** bytes bytes, and
@@ -369,21 +417,15 @@ althaia_keys_of(PyObject *dict)
     return (althaia_keys *)((PyDictObject *)dict)->ma_keys;
 }
 
-/* The keys that instances of the class share, NULL where they share none or lie elsewhere. */
-static inline althaia_keys *
-althaia_shared_keys(PyTypeObject *type)
+/* 1 where instances of the class keep attributes where they are looked for here: in values of their
+ * own, or in a dictionary. */
+static inline int
+althaia_keeps_attributes(PyTypeObject *type)
 {
-    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || type->tp_itemsize != 0
-#if ALTHAIA_KNOWS_INLINE_VALUES
-        || !PyType_HasFeature(type, Py_TPFLAGS_INLINE_VALUES)
-        || type->tp_basicsize != sizeof(PyObject)
-#else
-        || !PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)
-#endif
-    ) {
-        return NULL;
-    }
-    return (althaia_keys *)((PyHeapTypeObject *)type)->ht_cached_keys;
+    return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && type->tp_itemsize == 0
+        && (type->tp_dictoffset > 0
+            || (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)
+                && ((PyHeapTypeObject *)type)->ht_cached_keys != NULL));
 }
 
 /* The value of this very key in a dictionary where it is the one at `at`, borrowed; else NULL. */
@@ -399,23 +441,39 @@ althaia_value_at(PyObject *dict, PyObject *key, Py_ssize_t at)
 }
 
 /* Where an instance keeps its attributes: in values of its own, or else in `*dict`, which may be
- * NULL. Its type must have shared keys. */
+ * NULL. For classes of which althaia_keeps_attributes() is true. */
 static inline althaia_values *
 althaia_instance_values(PyObject *obj, PyObject **dict)
 {
+    PyTypeObject *type = Py_TYPE(obj);
+    if (type->tp_dictoffset > 0) {
+        *dict = *(PyObject **)((char *)obj + type->tp_dictoffset);
+        return NULL;
+    }
 #if ALTHAIA_KNOWS_INLINE_VALUES
-    althaia_values *values = (althaia_values *)(obj + 1);
-    *dict = ((PyObject **)obj)[-3];
-    return values->valid ? values : NULL;
+    {
+        althaia_values *values = althaia_inline_values(obj);
+        *dict = ((PyObject **)obj)[-3];
+        return values != NULL && values->valid ? values : NULL;
+    }
 #elif PY_VERSION_HEX >= 0x030C0000
-    /* One place for both: a pointer to values is odd. */
-    uintptr_t either = ((uintptr_t *)obj)[-3];
-    *dict = (PyObject *)either;
-    return either & 1 ? (althaia_values *)(either - 1) : NULL;
+    {
+        /* One place for both: a pointer to values is odd. */
+        uintptr_t either = ((uintptr_t *)obj)[-3];
+        *dict = (PyObject *)either;
+        return either & 1 ? (althaia_values *)(either - 1) : NULL;
+    }
 #else
     *dict = ((PyObject **)obj)[-3];
     return ((althaia_values **)obj)[-4];
 #endif
+}
+
+/* The keys that the values of instances of a class have. */
+static inline althaia_keys *
+althaia_shared_keys(PyTypeObject *type)
+{
+    return (althaia_keys *)((PyHeapTypeObject *)type)->ht_cached_keys;
 }
 
 /* The value of this very key where it is the one at `at` of an instance, borrowed; else NULL. */
@@ -425,8 +483,8 @@ althaia_attribute_at(PyObject *obj, PyObject *key, Py_ssize_t at)
     PyObject *dict;
     althaia_values *values = althaia_instance_values(obj, &dict);
     if (values != NULL) {
-        althaia_keys *keys = (althaia_keys *)((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys;
-        return althaia_is_key_at(keys, key, at) ? values->values[at] : NULL;
+        return althaia_is_key_at(althaia_shared_keys(Py_TYPE(obj)), key, at) ? values->values[at]
+                                                                            : NULL;
     }
     return dict != NULL ? althaia_value_at(dict, key, at) : NULL;
 }
@@ -440,54 +498,6 @@ althaia_find_attribute(PyObject *obj, PyObject *key)
         return althaia_find_key(althaia_shared_keys(Py_TYPE(obj)), key);
     }
     return dict != NULL ? althaia_find_key(althaia_keys_of(dict), key) : -1;
-}
-
-#endif
-
-/* A number that changes whenever the dictionary does; 0 where CPython keeps none that can be
- * relied on: values that lie in an instance change without it. */
-static inline uint64_t
-althaia_dict_version(PyObject *dict)
-{
-#if ALTHAIA_KNOWS_DICT_VERSIONS
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#endif
-#if ALTHAIA_KNOWS_INLINE_VALUES
-    if (althaia_values_of(dict) != NULL) {
-        return 0;
-    }
-#endif
-    return althaia_read_version(&((PyDictObject *)dict)->ma_version_tag);
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
-#else
-    (void)dict;
-    return 0;
-#endif
-}
-
-#if ALTHAIA_KNOWS_INLINE_VALUES
-
-/* The values that lie in an instance, NULL where its type has none. */
-static inline althaia_values *
-althaia_inline_values(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-    if (!PyType_HasFeature(type, Py_TPFLAGS_INLINE_VALUES) || type->tp_itemsize != 0
-        || type->tp_basicsize != sizeof(PyObject)) {
-        return NULL;
-    }
-    return (althaia_values *)(object + 1);
-}
-
-/* The places of the values in the order in which they came. */
-static inline const uint8_t *
-althaia_inline_order(const althaia_values *values)
-{
-    return (const uint8_t *)&values->values[values->capacity];
 }
 
 #endif

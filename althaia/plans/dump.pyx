@@ -254,7 +254,7 @@ cdef inline object value_of(
                 obj, <void*>step.name, <void*>marshmallow.missing, &step.place
             )
         else:
-            value = reading.value(obj, i)
+            value = reading.value(obj, i, &step.place)
             if value is NOT_THERE_:
                 value = althaia_get_value(obj, <void*>step.name, <void*>marshmallow.missing)
     elif step.source == NO_ATTRIBUTE:

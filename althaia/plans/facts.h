@@ -98,7 +98,7 @@ althaia_try_entries(PyObject *cls, PyObject *names)
     PyObject *dict = PyDict_New();
     PyObject *shared = other != NULL ? PyObject_GenericGetDict(other, NULL) : NULL;
     if (instance != NULL && shared != NULL && dict != NULL
-        && althaia_shared_keys(Py_TYPE(instance)) != NULL
+        && althaia_keeps_attributes(Py_TYPE(instance))
         && PyDict_SetItem(dict, first, Py_None) == 0
         && PyDict_SetItem(dict, second, second) == 0) {
         holds = althaia_find_key(althaia_keys_of(dict), second) == 1

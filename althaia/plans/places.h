@@ -61,7 +61,7 @@ althaia_learn_attribute(althaia_place *place, PyObject *obj, PyObject *name)
         place->at = -offset;
         place->tag = althaia_type_tag((PyObject *)type);
     }
-    else if (althaia_gives_way(found) && althaia_shared_keys(type) != NULL) {
+    else if (althaia_gives_way(found) && althaia_keeps_attributes(type)) {
         place->at = althaia_find_attribute(obj, name);
         place->tag = place->at >= 0 ? althaia_type_tag((PyObject *)type) : 0;
     }
@@ -107,6 +107,49 @@ althaia_placed(const althaia_place *place, PyObject *obj, PyObject *key)
 #define althaia_placed(place, obj, key) ((PyObject *)NULL)
 
 #endif
+
+/* 1 where the attributes of the class's instances may be looked for at places. */
+static int
+althaia_has_places(PyObject *cls)
+{
+#if ALTHAIA_KNOWS_ENTRIES
+    return althaia_facts & ALTHAIA_ENTRIES && althaia_keeps_attributes((PyTypeObject *)cls);
+#else
+    (void)cls;
+    return 0;
+#endif
+}
+
+/* What an instance of such a class keeps under a name, whatever the class has: a new reference; NULL
+ * without an error where it is not found, or the dictionary is none of Python's own. */
+static PyObject *
+althaia_entry_placed(PyObject *obj, PyObject *name, althaia_place *place)
+{
+    PyObject *value = NULL;
+#if ALTHAIA_KNOWS_ENTRIES
+    PyObject *dict;
+    if (althaia_instance_values(obj, &dict) == NULL
+        && (dict == NULL || !PyDict_CheckExact(dict))) {
+        return NULL;
+    }
+    value = althaia_attribute_at(obj, name, place->at);
+    if (value != NULL) {
+        place->misses = 0;
+    }
+    else if (place->misses < ALTHAIA_MOST_MISSES) {
+        place->misses++;
+        /* Of no use where the class is not known to stand aside. */
+        place->tag = 0;
+        place->at = althaia_find_attribute(obj, name);
+        value = althaia_attribute_at(obj, name, place->at);
+    }
+#else
+    (void)obj;
+    (void)name;
+    (void)place;
+#endif
+    return Py_XNewRef(value);
+}
 
 /* The same as althaia_get_value(), which is asked where the place was guessed wrong. */
 static PyObject *

@@ -1,3 +1,6 @@
+from althaia.plans.primitives cimport althaia_place
+
+
 cdef class Watch:
     """Types and entries of dictionaries that were found as they have to be."""
     cdef readonly tuple types
@@ -13,7 +16,9 @@ cdef class Reader:
     cdef Reading open(self, object cls, tuple names)
     cdef Py_ssize_t place(self, object cls, str name) except -2
     cdef bint begin(self, Reading reading, object obj) except -1
-    cdef void* get(self, Reading reading, object obj, str name, Py_ssize_t place) except? NULL
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL
 
 
 cdef class Reading:
@@ -24,7 +29,8 @@ cdef class Reading:
     cdef tuple names
     cdef Py_ssize_t* places
     cdef object source, data
-    cdef object value(self, object obj, Py_ssize_t index)
+    cdef bint has_places
+    cdef object value(self, object obj, Py_ssize_t index, althaia_place* place)
 
 
 cdef class Readings:

@@ -19,8 +19,12 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from althaia.plans.primitives cimport (
     ALTHAIA_TYPE_TAG,
     althaia_dict_or_none,
+    althaia_entry_placed,
     althaia_get_value,
+    althaia_has_places,
+    althaia_place,
     althaia_same_entry,
+    althaia_try_facts,
     althaia_type_lookup,
     althaia_type_tag,
 )
@@ -39,6 +43,8 @@ cdef extern from "althaia/plans/readers.h":
     void althaia_remember_plain(unsigned int tag)
     void althaia_forget_plain()
 
+
+althaia_try_facts()
 
 cdef object absent = ABSENT
 cdef Py_ssize_t NOT_READ = -1
@@ -129,8 +135,14 @@ cdef class Reader:
         """Make ready for one more object; False: it is not read this way."""
         return True
 
-    cdef void* get(self, Reading reading, object obj, str name, Py_ssize_t place) except? NULL:
-        """A new reference; NULL without an error: ask the object."""
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL:
+        """A new reference; NULL without an error: ask the object.
+
+        :param index: of the name among those of the reading.
+        :param place: where the value of the same step was found last.
+        """
         return NULL
 
 
@@ -139,7 +151,21 @@ cdef Reading open_reading(object cls):
     cdef Reading reading = Reading.__new__(Reading)
     reading.cls = cls
     reading.tag = althaia_type_tag(cls)
+    reading.has_places = althaia_has_places(cls)
     return reading
+
+
+cdef void* entry_of(
+    Reading reading, object obj, Py_ssize_t index, althaia_place* place
+) except? NULL:
+    """What is in the instance dictionary, as a new reference; NULL without an error: ask."""
+    cdef object name = <object>PyTuple_GET_ITEM(reading.names, index)
+    cdef void* found
+    if reading.has_places:
+        found = althaia_entry_placed(obj, name, place)
+        if found is not NULL:
+            return found
+    return althaia_instance_entry(obj, <str>name)
 
 
 @cython.final
@@ -149,14 +175,17 @@ cdef class Reading:
     def __dealloc__(self):
         PyMem_Free(self.places)
 
-    cdef object value(self, object obj, Py_ssize_t index):
+    cdef object value(self, object obj, Py_ssize_t index, althaia_place* place):
         """The value for the name at ``index``; ``NOT_THERE``: ask the object."""
-        cdef Py_ssize_t place = self.places[index]
         cdef void* found
         # The user's code, run for another field, may have changed the class, or the object's.
-        if place == NOT_READ or type(obj) is not self.cls or ALTHAIA_TYPE_TAG(self.cls) != self.tag:
+        if (
+            self.places[index] == NOT_READ
+            or type(obj) is not self.cls
+            or ALTHAIA_TYPE_TAG(self.cls) != self.tag
+        ):
             return NOT_THERE_
-        found = self.reader.get(self, obj, <str>PyTuple_GET_ITEM(self.names, index), place)
+        found = self.reader.get(self, obj, index, place)
         return NOT_THERE_ if found is NULL else taken(found)
 
 
@@ -228,8 +257,10 @@ cdef class DescriptorReader(Reader):
         state = althaia_dict_or_none(impl)
         return state is not None and self.permission in state
 
-    cdef void* get(self, Reading reading, object obj, str name, Py_ssize_t place) except? NULL:
-        return althaia_instance_entry(obj, name)
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL:
+        return entry_of(reading, obj, index, place)
 
 
 @cython.final
@@ -266,8 +297,10 @@ cdef class AttributeReader(Reader):
     cdef Py_ssize_t place(self, object cls, str name) except -2:
         return NOT_READ if althaia_has_class_attribute(cls, name) else 0
 
-    cdef void* get(self, Reading reading, object obj, str name, Py_ssize_t place) except? NULL:
-        return althaia_instance_entry(obj, name)
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL:
+        return entry_of(reading, obj, index, place)
 
 
 @cython.final
@@ -319,11 +352,13 @@ cdef class RowReader(Reader):
         reading.source = source
         return 0
 
-    cdef void* get(self, Reading reading, object obj, str name, Py_ssize_t place) except? NULL:
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL:
         cdef tuple data = <tuple>reading.data
-        if place >= len(data):
+        if reading.places[index] >= len(data):
             return NULL
-        return althaia_new_reference(<object>PyTuple_GET_ITEM(data, place))
+        return althaia_new_reference(<object>PyTuple_GET_ITEM(data, reading.places[index]))
 
 
 cdef extern from *:
@@ -450,12 +485,15 @@ cdef object read_once(object obj, str name, object missing):
     """One attribute of an object met on the way, as upstream's ``get_value`` reads it."""
     cdef Reader reader
     cdef Reading reading
+    cdef althaia_place place
+    place.at = -1
+    place.misses = 0
     if not althaia_is_plain(obj):
         reader = reader_of(type(obj))
         if reader is not None:
             reading = reader.open(type(obj), (name,))
             if reader.begin(reading, obj):
-                value = reading.value(obj, 0)
+                value = reading.value(obj, 0, &place)
                 if value is not NOT_THERE_:
                     return value
     return althaia_get_value(obj, <void*>name, <void*>missing)

@@ -15,7 +15,9 @@
 static inline int
 althaia_may_be_tracked(PyObject *value)
 {
-    return PyObject_IS_GC(value) && (!PyTuple_CheckExact(value) || PyObject_GC_IsTracked(value));
+    /* What most types answer does not need a call. */
+    return PyType_IS_GC(Py_TYPE(value)) && PyObject_IS_GC(value)
+        && (!PyTuple_CheckExact(value) || PyObject_GC_IsTracked(value));
 }
 
 /* dict[key] = value, the key being the n-th of the template that the dictionary is a copy of.
@@ -27,7 +29,7 @@ althaia_put(PyObject *dict, Py_ssize_t n, PyObject *key, PyObject *value)
 #if ALTHAIA_KNOWS_SHARED_VALUES
     althaia_values *apart = althaia_values_of(dict);
     if (apart != NULL && apart->values[n] == Py_None) {
-        if (!PyObject_GC_IsTracked(dict) && althaia_may_be_tracked(value)) {
+        if (althaia_may_be_tracked(value) && !PyObject_GC_IsTracked(dict)) {
             PyObject_GC_Track(dict);
         }
         apart->values[n] = Py_NewRef(value);
