@@ -191,7 +191,7 @@ class _Dumping:
 
     def check(self, analysis: Analysis) -> None:
         analysis.known("schema.Schema._serialize", "schema.Schema.dump")
-        analysis.field_function("schema", "missing")
+        analysis.field_function("schema", "missing", "PRE_DUMP", "POST_DUMP")
 
     def step(self, analysis: Analysis, name: str, field: Any) -> dump.DumpStep:
         upstream = analysis.upstream
@@ -354,6 +354,8 @@ class _Loading:
 def _check_helpers(analysis: Analysis) -> None:
     """Make sure that the helpers a load replaces by its own code are upstream's."""
     analysis.field_function("schema", "Mapping", "missing", "set_value")
+    analysis.field_function("schema", "EXCLUDE", "INCLUDE", "RAISE")
+    analysis.field_function("schema", "PRE_LOAD", "POST_LOAD", "VALIDATES", "VALIDATES_SCHEMA")
     analysis.field_function("schema", "is_collection")
     analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
     analysis.field_function("schema", "is_sequence_but_not_string")
@@ -362,7 +364,7 @@ def _check_helpers(analysis: Analysis) -> None:
     analysis.field_function("schema", "ErrorStore")
     analysis.field_function("schema", "ValidationError")
     analysis.field_function("fields", "ValidationError", "missing_")
-    analysis.field_function("error_store", "copy_containers", "merge_errors")
+    analysis.field_function("error_store", "copy_containers", "merge_errors", "SCHEMA")
     store = analysis.upstream.schema["ErrorStore"]
     analysis.watch_type(store)
     for name in ("__init__", "store_error"):

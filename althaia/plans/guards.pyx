@@ -129,6 +129,15 @@ cdef bint is_as_noted(object mapping, uint64_t note) noexcept:
     return althaia_same_version(mapping, note)
 
 
+cdef tuple by_mapping(tuple entries):
+    """Watched entries as pairs of a dictionary and its keys with their values: what a dictionary's
+    version says is asked once for all of them."""
+    cdef dict found = {}
+    for mapping, key, value in entries:
+        found.setdefault(id(mapping), (mapping, []))[1].append((key, value))
+    return tuple([(mapping, tuple(each)) for mapping, each in found.values()])
+
+
 def type_tag(cls):
     """The version of a type, never the same again once it has changed; 0 where CPython gives
     it none any more."""
@@ -170,7 +179,7 @@ cdef class Guard:
         self.members_snapshot = members_snapshot
         self.types = tuple([cls for cls, _ in types])
         self.lists = lists
-        self.entries = entries
+        self.entries = by_mapping(entries)
         self._watch_types(types)
         self._watch_fields(fields)
         self._watch_entries()
@@ -296,14 +305,15 @@ cdef class Guard:
     cdef bint _same_entries(self):
         cdef Py_ssize_t i
         cdef uint64_t version
-        cdef tuple entry
+        cdef tuple of_mapping, entry
         for i in range(len(self.entries)):
-            entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
-            if althaia_has_noted_version(entry[0], &self.entry_versions[i]):
+            of_mapping = <tuple>PyTuple_GET_ITEM(self.entries, i)
+            if althaia_has_noted_version(of_mapping[0], &self.entry_versions[i]):
                 continue
-            version = althaia_trusted_version(entry[0])
-            if not althaia_same_entry(entry[0], entry[1], entry[2], ABSENT_):
-                return False
+            version = althaia_trusted_version(of_mapping[0])
+            for entry in <tuple>of_mapping[1]:
+                if not althaia_same_entry(of_mapping[0], entry[0], entry[1], ABSENT_):
+                    return False
             althaia_note_version(&self.entry_versions[i], version)
         return True
 
@@ -340,7 +350,7 @@ cdef class Guard:
     def __repr__(self):
         return (
             f"<Guard of {len(self.types)} types, {len(self.fields)} fields, "
-            f"{len(self.lists)} lists, {len(self.entries)} entries>"
+            f"{len(self.lists)} lists, {sum([len(each) for _, each in self.entries])} entries>"
         )
 
 

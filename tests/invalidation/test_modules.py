@@ -178,6 +178,56 @@ def test_replaced_by_another(ma: Any, log: Any, path: str) -> None:
     use(log, schema, DATA)
 
 
+CONSTANTS = [
+    "schema.EXCLUDE",
+    "schema.INCLUDE",
+    "schema.RAISE",
+    "schema.PRE_DUMP",
+    "schema.POST_DUMP",
+    "schema.PRE_LOAD",
+    "schema.POST_LOAD",
+    "schema.VALIDATES",
+    "schema.VALIDATES_SCHEMA",
+    "error_store.SCHEMA",
+]
+
+
+@pytest.mark.parametrize("path", CONSTANTS)
+@scenario
+def test_constant_replaced(ma: Any, log: Any, path: str) -> None:
+    module_name, _, name = path.partition(".")
+    module = _module(ma, module_name)
+
+    class S(ma.Schema):
+        a = ma.fields.Integer(data_key="_schema")
+        b = ma.fields.Integer(data_key="mine", validate=lambda value: value < 5)
+
+        @ma.pre_dump
+        @ma.post_dump
+        @ma.pre_load
+        @ma.post_load
+        def hook(self, data: Any, **kwargs: Any) -> Any:
+            log("hook", data)
+            return data
+
+        @ma.validates("a")
+        def validator(self, value: Any, data_key: str) -> None:
+            log("validator", value)
+
+        @ma.validates_schema
+        def validator_of_all(self, data: Any, **kwargs: Any) -> None:
+            log("validator of all", data)
+
+    schema = S()
+    settle(log, schema, {"a": 1, "b": 2}, {"_schema": 1, "z": 2})
+    with mock.patch.object(module, name, "mine"):
+        use(log, schema, {"a": 1, "b": 2}, {"_schema": "x", "mine": 7}, {"_schema": 3, "z": 2})
+        for unknown in ("raise", "include", "mine"):
+            log.attempt(schema.load, {"_schema": 3, "z": 2}, unknown=unknown)
+            log.attempt(schema.load, [5, {"mine": "x", "z": 2}], many=True, unknown=unknown)
+    use(log, schema, {"_schema": "x", "mine": 7})
+
+
 @scenario
 def test_the_decimal_class_replaced(ma: Any, log: Any) -> None:
     schema = _everything(ma)
