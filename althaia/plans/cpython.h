@@ -399,12 +399,18 @@ althaia_is_key_at(althaia_keys *keys, PyObject *key, Py_ssize_t at)
         && althaia_entries(keys)[at].key == key;
 }
 
-/* Where this very key is, -1 where it is not. */
+/* Where a text is among keys that are all text, -1 where it is not. */
 static Py_ssize_t
-althaia_find_key(althaia_keys *keys, PyObject *key)
+althaia_find_key(althaia_keys *keys, PyObject *text)
 {
-    for (Py_ssize_t at = 0; keys->kind != ALTHAIA_GENERAL_KEYS && at < keys->used; at++) {
-        if (althaia_entries(keys)[at].key == key) {
+    if (keys->kind == ALTHAIA_GENERAL_KEYS) {
+        return -1;
+    }
+    for (Py_ssize_t at = 0; at < keys->used; at++) {
+        PyObject *key = althaia_entries(keys)[at].key;
+        if (key == text
+            || (key != NULL && ((PyASCIIObject *)key)->hash == ((PyASCIIObject *)text)->hash
+                && PyUnicode_Compare(key, text) == 0)) {
             return at;
         }
     }
@@ -489,15 +495,15 @@ althaia_attribute_at(PyObject *obj, PyObject *key, Py_ssize_t at)
     return dict != NULL ? althaia_value_at(dict, key, at) : NULL;
 }
 
-/* Where an instance has this very key, -1 where it does not. */
-static inline Py_ssize_t
-althaia_find_attribute(PyObject *obj, PyObject *key)
+/* The keys by which an instance finds its attributes, NULL where it has none. */
+static inline althaia_keys *
+althaia_keys_of_instance(PyObject *obj)
 {
     PyObject *dict;
     if (althaia_instance_values(obj, &dict) != NULL) {
-        return althaia_find_key(althaia_shared_keys(Py_TYPE(obj)), key);
+        return althaia_shared_keys(Py_TYPE(obj));
     }
-    return dict != NULL ? althaia_find_key(althaia_keys_of(dict), key) : -1;
+    return dict != NULL ? althaia_keys_of(dict) : NULL;
 }
 
 #endif

@@ -23,8 +23,10 @@ from althaia.plans.hooks cimport hooks_of, invoke
 from althaia.plans.lazy cimport field_of_call
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
+    althaia_close_place,
     althaia_get_placed,
     althaia_get_value,
+    althaia_open_place,
     althaia_tick,
     althaia_try_facts,
 )
@@ -115,7 +117,12 @@ cdef class DumpStep:
         self.path = path
         self.default = default
         self.why = why
-        self.place.at = -1
+
+    def __cinit__(self):
+        althaia_open_place(&self.place)
+
+    def __dealloc__(self):
+        althaia_close_place(&self.place)
 
     cdef object own_field(self, DumpFrame frame):
         """The field as the schema of this call has it, for code that may look at it."""

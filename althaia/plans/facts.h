@@ -112,8 +112,8 @@ althaia_try_entries(PyObject *cls, PyObject *names)
             && althaia_value_at(dict, second, althaia_find_key(althaia_keys_of(dict), second)) == NULL;
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
             PyObject *name = PyTuple_GET_ITEM(names, i);
-            holds = holds && althaia_find_attribute(instance, name) == i
-                && althaia_find_attribute(other, name) == i
+            holds = holds && althaia_find_key(althaia_keys_of_instance(instance), name) == i
+                && althaia_find_key(althaia_keys_of_instance(other), name) == i
                 && althaia_attribute_at(instance, name, i) == name
                 && althaia_attribute_at(other, name, i) == name
                 && althaia_value_at(shared, name, i) == name

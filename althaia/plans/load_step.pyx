@@ -15,6 +15,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.plans.checks cimport PASSED, Check
 from althaia.plans.lazy cimport field_of_call
+from althaia.plans.primitives cimport althaia_close_place, althaia_open_place
 from althaia.plans.upstream cimport marshmallow
 from althaia.sources.tape cimport ARRAY, Tape
 
@@ -158,7 +159,12 @@ cdef class LoadStep:
         self.post_load = post_load
         self.checks = checks
         self.why = why
-        self.place.at = -1
+
+    def __cinit__(self):
+        althaia_open_place(&self.place)
+
+    def __dealloc__(self):
+        althaia_close_place(&self.place)
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         """What ``field._deserialize`` returns, or FAILED."""

@@ -14,16 +14,39 @@
 #include "althaia/plans/cpython.h"
 #include "althaia/plans/facts.h"
 
-/* The place of an entry, or of a slot as a negative offset; the version of the instance's class,
- * 0 where only dictionaries are read; and how often in a row the guess was wrong. */
+/* The place of an entry, and the key there, owned; or the place of a slot as a negative offset; the
+ * version of the instance's class, 0 where only dictionaries are read; and how often in a row the
+ * guess was wrong. */
 typedef struct {
+    PyObject *key;
     Py_ssize_t at;
     unsigned int tag;
     unsigned int misses;
 } althaia_place;
 
-/* Whose objects are never alike is not looked at for ever. */
-#define ALTHAIA_MOST_MISSES 16
+static inline void
+althaia_open_place(althaia_place *place)
+{
+    place->key = NULL;
+    place->at = -1;
+    place->tag = 0;
+    place->misses = 0;
+}
+
+static inline void
+althaia_close_place(althaia_place *place)
+{
+    Py_CLEAR(place->key);
+}
+
+/* 1 where the place of a value that was not where it was guessed is worth finding out: the first few
+ * times, and then now and again, for objects that are never alike. */
+static inline int
+althaia_learns(althaia_place *place)
+{
+    unsigned int misses = place->misses++;
+    return misses < 8 || misses % 32 == 0;
+}
 
 #if ALTHAIA_KNOWS_ENTRIES
 
@@ -50,6 +73,17 @@ althaia_slot_offset(PyTypeObject *type, PyObject *found)
     return descriptor->d_member->offset;
 }
 
+/* Find out where a name is among keys, as another text it may be: a parser or a database's driver
+ * makes texts of its own, the same for all records of a document or a result. */
+static int
+althaia_learn_key(althaia_place *place, althaia_keys *keys, PyObject *name)
+{
+    Py_ssize_t at = keys != NULL && PyUnicode_CheckExact(name) ? althaia_find_key(keys, name) : -1;
+    place->at = at;
+    Py_XSETREF(place->key, at < 0 ? NULL : Py_NewRef(althaia_entries(keys)[at].key));
+    return at >= 0;
+}
+
 /* Find out where an instance has the attribute. */
 static void
 althaia_learn_attribute(althaia_place *place, PyObject *obj, PyObject *name)
@@ -62,8 +96,8 @@ althaia_learn_attribute(althaia_place *place, PyObject *obj, PyObject *name)
         place->tag = althaia_type_tag((PyObject *)type);
     }
     else if (althaia_gives_way(found) && althaia_keeps_attributes(type)) {
-        place->at = althaia_find_attribute(obj, name);
-        place->tag = place->at >= 0 ? althaia_type_tag((PyObject *)type) : 0;
+        int is_there = althaia_learn_key(place, althaia_keys_of_instance(obj), name);
+        place->tag = is_there ? althaia_type_tag((PyObject *)type) : 0;
     }
     Py_DECREF(found);
 }
@@ -72,14 +106,13 @@ althaia_learn_attribute(althaia_place *place, PyObject *obj, PyObject *name)
 static void
 althaia_learn_place(althaia_place *place, PyObject *obj, PyObject *key)
 {
-    place->misses++;
     place->at = -1;
     place->tag = 0;
     if (!(althaia_facts & ALTHAIA_ENTRIES)) {
         return;
     }
     if (PyDict_CheckExact(obj)) {
-        place->at = althaia_find_key(althaia_keys_of(obj), key);
+        althaia_learn_key(place, althaia_keys_of(obj), key);
     }
     else if (althaia_facts & ALTHAIA_TYPE_TAGS && althaia_has_no_items(Py_TYPE(obj))) {
         althaia_learn_attribute(place, obj, key);
@@ -88,23 +121,23 @@ althaia_learn_place(althaia_place *place, PyObject *obj, PyObject *key)
 
 /* The value where it was found last, borrowed; NULL where it is not there. */
 static inline PyObject *
-althaia_placed(const althaia_place *place, PyObject *obj, PyObject *key)
+althaia_placed(const althaia_place *place, PyObject *obj)
 {
     PyTypeObject *type = Py_TYPE(obj);
     if (type == &PyDict_Type) {
-        return althaia_value_at(obj, key, place->at);
+        return althaia_value_at(obj, place->key, place->at);
     }
     if (place->tag == 0 || place->tag != ALTHAIA_TYPE_TAG(type)) {
         return NULL;
     }
     return place->at < 0 ? *(PyObject **)((char *)obj - place->at)
-                         : althaia_attribute_at(obj, key, place->at);
+                         : althaia_attribute_at(obj, place->key, place->at);
 }
 
 #else
 
-#define althaia_learn_place(place, obj, key) ((place)->misses++)
-#define althaia_placed(place, obj, key) ((PyObject *)NULL)
+#define althaia_learn_place(place, obj, key) ((void)(place))
+#define althaia_placed(place, obj) ((PyObject *)NULL)
 
 #endif
 
@@ -132,16 +165,15 @@ althaia_entry_placed(PyObject *obj, PyObject *name, althaia_place *place)
         && (dict == NULL || !PyDict_CheckExact(dict))) {
         return NULL;
     }
-    value = althaia_attribute_at(obj, name, place->at);
+    value = althaia_attribute_at(obj, place->key, place->at);
     if (value != NULL) {
         place->misses = 0;
     }
-    else if (place->misses < ALTHAIA_MOST_MISSES) {
-        place->misses++;
+    else if (althaia_learns(place)) {
         /* Of no use where the class is not known to stand aside. */
         place->tag = 0;
-        place->at = althaia_find_attribute(obj, name);
-        value = althaia_attribute_at(obj, name, place->at);
+        althaia_learn_key(place, althaia_keys_of_instance(obj), name);
+        value = althaia_attribute_at(obj, place->key, place->at);
     }
 #else
     (void)obj;
@@ -155,13 +187,13 @@ althaia_entry_placed(PyObject *obj, PyObject *name, althaia_place *place)
 static PyObject *
 althaia_get_placed(PyObject *obj, PyObject *key, PyObject *missing, althaia_place *place)
 {
-    PyObject *value = althaia_placed(place, obj, key);
+    PyObject *value = althaia_placed(place, obj);
     if (value != NULL) {
         place->misses = 0;
         return Py_NewRef(value);
     }
     value = althaia_get_value(obj, key, missing);
-    if (value != NULL && value != missing && place->misses < ALTHAIA_MOST_MISSES) {
+    if (value != NULL && value != missing && althaia_learns(place)) {
         althaia_learn_place(place, obj, key);
     }
     return value;
@@ -171,13 +203,17 @@ althaia_get_placed(PyObject *obj, PyObject *key, PyObject *missing, althaia_plac
 static PyObject *
 althaia_item_placed(PyObject *dict, PyObject *key, PyObject *absent, althaia_place *place)
 {
-    PyObject *value = althaia_placed(place, dict, key);
+#if ALTHAIA_KNOWS_ENTRIES
+    PyObject *value = althaia_value_at(dict, place->key, place->at);
+#else
+    PyObject *value = NULL;
+#endif
     if (value != NULL) {
         place->misses = 0;
         return Py_NewRef(value);
     }
     value = althaia_dict_item(dict, key, absent);
-    if (value != NULL && value != absent && place->misses < ALTHAIA_MOST_MISSES) {
+    if (value != NULL && value != absent && althaia_learns(place)) {
         althaia_learn_place(place, dict, key);
     }
     return value;

@@ -40,9 +40,10 @@ cdef extern from "althaia/plans/attributes.h":
 
 cdef extern from "althaia/plans/places.h":
     ctypedef struct althaia_place:
-        Py_ssize_t at
         unsigned int misses
 
+    void althaia_open_place(althaia_place* place)
+    void althaia_close_place(althaia_place* place)
     bint althaia_has_places(object cls)
     void* althaia_entry_placed(object obj, object name, althaia_place* place) except? NULL
     object althaia_get_placed(object obj, void* key, void* missing, althaia_place* place)

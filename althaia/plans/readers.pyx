@@ -141,7 +141,7 @@ cdef class Reader:
         """A new reference; NULL without an error: ask the object.
 
         :param index: of the name among those of the reading.
-        :param place: where the value of the same step was found last.
+        :param place: where the value of the same step was found last, or NULL.
         """
         return NULL
 
@@ -161,7 +161,7 @@ cdef void* entry_of(
     """What is in the instance dictionary, as a new reference; NULL without an error: ask."""
     cdef object name = <object>PyTuple_GET_ITEM(reading.names, index)
     cdef void* found
-    if reading.has_places:
+    if reading.has_places and place is not NULL:
         found = althaia_entry_placed(obj, name, place)
         if found is not NULL:
             return found
@@ -485,15 +485,12 @@ cdef object read_once(object obj, str name, object missing):
     """One attribute of an object met on the way, as upstream's ``get_value`` reads it."""
     cdef Reader reader
     cdef Reading reading
-    cdef althaia_place place
-    place.at = -1
-    place.misses = 0
     if not althaia_is_plain(obj):
         reader = reader_of(type(obj))
         if reader is not None:
             reading = reader.open(type(obj), (name,))
             if reader.begin(reading, obj):
-                value = reading.value(obj, 0, &place)
+                value = reading.value(obj, 0, NULL)
                 if value is not NOT_THERE_:
                     return value
     return althaia_get_value(obj, <void*>name, <void*>missing)

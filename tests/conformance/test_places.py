@@ -3,6 +3,7 @@ instances and dictionaries that change between two objects and between two field
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -107,6 +108,28 @@ def test_orders_of_input(ma: Any, log: Any) -> None:
             log.attempt(load, row)
             log.attempt(load, row, unknown="include")
         log.attempt(load, kinds(dict), many=True, unknown="exclude")
+
+
+def parsed(rows: list[dict[str, Any]]) -> Any:
+    """The same with keys that are other texts, those of one document the same."""
+    return json.loads(json.dumps(rows))
+
+
+@scenario
+def test_keys_of_documents(ma: Any, log: Any) -> None:
+    using = schema(ma)
+    rows = [
+        {"a": 1, "b": 2, "c": 3},
+        {"c": 4, "b": 5, "a": 6},
+        {"a": 7, "aa": 8, "b": 9},
+        {"\xe4": 10, "\U0001f600": 11, "c": 12},
+    ]
+    for _ in range(40):
+        for row in parsed(rows):
+            log.attempt(using.load, row, unknown="include")
+            log.attempt(using.dump, row)
+        log.attempt(using.load, parsed(rows * 3), many=True, unknown="exclude")
+        log.attempt(using.dump, parsed(rows * 3) + rows, many=True)
 
 
 def deleted(row: Any) -> None:
