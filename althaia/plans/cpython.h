@@ -399,14 +399,17 @@ althaia_is_key_at(althaia_keys *keys, PyObject *key, Py_ssize_t at)
         && althaia_entries(keys)[at].key == key;
 }
 
-/* Where a text is among keys that are all text, -1 where it is not. */
+/* Among more keys than these it takes longer to go through them than to look each one up. */
+#define ALTHAIA_MOST_KEYS 512
+
+/* Where a text is among keys that are all text, -1 where it is not, or not looked for. */
 static Py_ssize_t
 althaia_find_key(althaia_keys *keys, PyObject *text)
 {
     if (keys->kind == ALTHAIA_GENERAL_KEYS) {
         return -1;
     }
-    for (Py_ssize_t at = 0; at < keys->used; at++) {
+    for (Py_ssize_t at = 0; at < keys->used && at < ALTHAIA_MOST_KEYS; at++) {
         PyObject *key = althaia_entries(keys)[at].key;
         if (key == text
             || (key != NULL && ((PyASCIIObject *)key)->hash == ((PyASCIIObject *)text)->hash
@@ -464,10 +467,10 @@ althaia_instance_values(PyObject *obj, PyObject **dict)
     }
 #elif PY_VERSION_HEX >= 0x030C0000
     {
-        /* One place for both: a pointer to values is odd. */
+        /* One place for both: a pointer to values is one less than it, which is odd. */
         uintptr_t either = ((uintptr_t *)obj)[-3];
         *dict = (PyObject *)either;
-        return either & 1 ? (althaia_values *)(either - 1) : NULL;
+        return either & 1 ? (althaia_values *)(either + 1) : NULL;
     }
 #else
     *dict = ((PyObject **)obj)[-3];

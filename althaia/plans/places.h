@@ -51,11 +51,11 @@ althaia_learns(althaia_place *place)
 #if ALTHAIA_KNOWS_ENTRIES
 
 /* 1 where what the class has under a name gives way to what the instance has, and always will: the
- * types of Python's own values get no __set__. */
+ * types of Python's own values get no __set__, and such a value gets no other type but a module. */
 static int
 althaia_gives_way(PyObject *found)
 {
-    return Py_TYPE(found)->tp_descr_set == NULL
+    return Py_TYPE(found)->tp_descr_set == NULL && !PyModule_Check(found)
         && !PyType_HasFeature(Py_TYPE(found), Py_TPFLAGS_HEAPTYPE);
 }
 
@@ -88,18 +88,23 @@ althaia_learn_key(althaia_place *place, althaia_keys *keys, PyObject *name)
 static void
 althaia_learn_attribute(althaia_place *place, PyObject *obj, PyObject *name)
 {
-    PyTypeObject *type = Py_TYPE(obj);
+    PyTypeObject *type = (PyTypeObject *)Py_NewRef(Py_TYPE(obj));
+    unsigned int tag = althaia_type_tag((PyObject *)type);
     PyObject *found = althaia_type_lookup((PyObject *)type, name);
     Py_ssize_t offset = althaia_slot_offset(type, found);
-    if (offset > 0) {
-        place->at = -offset;
-        place->tag = althaia_type_tag((PyObject *)type);
-    }
-    else if (althaia_gives_way(found) && althaia_keeps_attributes(type)) {
-        int is_there = althaia_learn_key(place, althaia_keys_of_instance(obj), name);
-        place->tag = is_there ? althaia_type_tag((PyObject *)type) : 0;
+    /* A class may have names that are not plain text; their comparison may have changed it. */
+    if (tag == ALTHAIA_TYPE_TAG(type) && Py_IS_TYPE(obj, type) && althaia_has_no_items(type)) {
+        if (offset > 0) {
+            place->at = -offset;
+            place->tag = tag;
+        }
+        else if (althaia_gives_way(found) && althaia_keeps_attributes(type)) {
+            int is_there = althaia_learn_key(place, althaia_keys_of_instance(obj), name);
+            place->tag = is_there ? tag : 0;
+        }
     }
     Py_DECREF(found);
+    Py_DECREF(type);
 }
 
 /* Find out where the object has the key. */
@@ -114,7 +119,7 @@ althaia_learn_place(althaia_place *place, PyObject *obj, PyObject *key)
     if (PyDict_CheckExact(obj)) {
         althaia_learn_key(place, althaia_keys_of(obj), key);
     }
-    else if (althaia_facts & ALTHAIA_TYPE_TAGS && althaia_has_no_items(Py_TYPE(obj))) {
+    else if (althaia_facts & ALTHAIA_TYPE_TAGS) {
         althaia_learn_attribute(place, obj, key);
     }
 }

@@ -7,6 +7,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -200,6 +201,16 @@ def late_descriptor(obj: Any) -> None:
     Late.__set__ = lambda self, obj, value: None  # type: ignore[attr-defined]
 
 
+class Described(ModuleType):
+    """A module that describes an attribute where it stands in a class."""
+
+    def __get__(self, obj: Any, cls: Any) -> Any:
+        return "described by a module"
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        raise AttributeError("described by a module")
+
+
 def getattribute(obj: Any) -> None:
     type(obj).__getattribute__ = lambda self, name: (
         f"asked for {name}" if name in NAMES else object.__getattribute__(self, name)
@@ -272,6 +283,17 @@ CHANGES = [
 ]
 
 
+class Comparing(str):
+    """A name in a class that runs user code where it is compared."""
+
+    __slots__ = ("when_compared",)
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        self.when_compared()
+        return str.__eq__(self, other)
+
+
 @pytest.mark.parametrize("base", [Plain, Updated])
 @pytest.mark.parametrize("change", CHANGES)
 @scenario
@@ -291,6 +313,32 @@ def test_instances_and_classes_that_change(
         log.attempt(using.dump, objects, many=True)
         log.attempt(using.dump, objects, many=True)
         vars(Late).get("__set__") and delattr(Late, "__set__")
+
+
+@scenario
+def test_module_in_a_class_becomes_a_descriptor(ma: Any, log: Any) -> None:
+    module = ModuleType("b")
+    cls = type("WithModule", (Plain,), {"b": module})
+    objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(3)]
+    dump = schema(ma).dump
+    log.attempt(dump, objects, many=True)
+    module.__class__ = Described
+    log.attempt(dump, objects, many=True)
+
+
+@scenario
+def test_class_that_changes_while_a_name_is_looked_up(ma: Any, log: Any) -> None:
+    for change in (data_descriptor, getitem, getattribute, other_class):
+        name = Comparing("b")
+        name.when_compared = lambda: None
+        cls = type("Comparing", (type("Base", (Plain,), {name: None}),), {})
+        objects = [cls(a=i, b=i + 1, c=i + 2) for i in range(3)]
+        due = [objects[1]]
+        name.when_compared = lambda: change(due.pop()) if due else None  # noqa: B023
+        type.__setattr__(cls, "other", None)
+        using = schema(ma)
+        for _ in range(3):
+            log.attempt(using.dump, objects, many=True)
 
 
 def slot_deleted(obj: Any) -> None:
