@@ -29,7 +29,7 @@ from benchmarks.rows import OURS, UPSTREAM, namespace
 SAMPLE = 200
 """Different messages of a kind; they take turns."""
 MILLION = 1_000_000
-ENTITIES = 20_000
+ENTITIES = 100_000
 EXPORTS = (10_000, 200_000, 1_000_000)
 
 
