@@ -426,6 +426,13 @@ althaia_keys_of(PyObject *dict)
     return (althaia_keys *)((PyDictObject *)dict)->ma_keys;
 }
 
+/* The keys that the values of instances of a class have, for a class that a statement made. */
+static inline althaia_keys *
+althaia_shared_keys(PyTypeObject *type)
+{
+    return (althaia_keys *)((PyHeapTypeObject *)type)->ht_cached_keys;
+}
+
 /* 1 where instances of the class keep attributes where they are looked for here: in values of their
  * own, or in a dictionary. */
 static inline int
@@ -434,7 +441,7 @@ althaia_keeps_attributes(PyTypeObject *type)
     return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && type->tp_itemsize == 0
         && (type->tp_dictoffset > 0
             || (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)
-                && ((PyHeapTypeObject *)type)->ht_cached_keys != NULL));
+                && althaia_shared_keys(type) != NULL));
 }
 
 /* The value of this very key in a dictionary where it is the one at `at`, borrowed; else NULL. */
@@ -476,13 +483,6 @@ althaia_instance_values(PyObject *obj, PyObject **dict)
     *dict = ((PyObject **)obj)[-3];
     return ((althaia_values **)obj)[-4];
 #endif
-}
-
-/* The keys that the values of instances of a class have. */
-static inline althaia_keys *
-althaia_shared_keys(PyTypeObject *type)
-{
-    return (althaia_keys *)((PyHeapTypeObject *)type)->ht_cached_keys;
 }
 
 /* The value of this very key where it is the one at `at` of an instance, borrowed; else NULL. */

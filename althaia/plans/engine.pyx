@@ -40,6 +40,7 @@ from althaia.plans.planner cimport (
     counters_of,
     find_anew,
     is_large,
+    has_plain_truth,
     is_plainly_true,
     plain_many,
     plan_holder,
@@ -143,9 +144,7 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
 cdef inline bint is_plain_flag(Plan plan, object many):
     """Whether a plan may ask a flag more or less often than upstream does: no object of the
     user's, unless getting it has run user code already."""
-    return many is True or many is False or not plan.plain_settings or (
-        many is None or type(many) is int
-    )
+    return many is None or has_plain_truth(many) or not plan.plain_settings
 
 
 cdef int count_once(object schema, int direction, object obj) except -1:
@@ -386,7 +385,7 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     cdef LoadFrame frame
     if (
         plan is None
-        or not (many is True or many is False or type(many) is int)
+        or not has_plain_truth(many)
         or (many and not plan.many_allowed)
         or not plannable_partial(partial)
         or type(error_store) is not marshmallow.schema["ErrorStore"]

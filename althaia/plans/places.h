@@ -139,10 +139,14 @@ althaia_placed(const althaia_place *place, PyObject *obj)
                          : althaia_attribute_at(obj, place->key, place->at);
 }
 
+/* The same for an exact dictionary. */
+#define althaia_item_at(place, dict) althaia_value_at(dict, (place)->key, (place)->at)
+
 #else
 
 #define althaia_learn_place(place, obj, key) ((void)(place))
 #define althaia_placed(place, obj) ((PyObject *)NULL)
+#define althaia_item_at(place, dict) ((PyObject *)NULL)
 
 #endif
 
@@ -208,11 +212,7 @@ althaia_get_placed(PyObject *obj, PyObject *key, PyObject *missing, althaia_plac
 static PyObject *
 althaia_item_placed(PyObject *dict, PyObject *key, PyObject *absent, althaia_place *place)
 {
-#if ALTHAIA_KNOWS_ENTRIES
-    PyObject *value = althaia_value_at(dict, place->key, place->at);
-#else
-    PyObject *value = NULL;
-#endif
+    PyObject *value = althaia_item_at(place, dict);
     if (value != NULL) {
         place->misses = 0;
         return Py_NewRef(value);

@@ -16,9 +16,14 @@ cdef object plain_many(object schema)
 cdef Plan find_anew(object schema, int direction, bint large)
 
 
+cdef inline bint has_plain_truth(object flag):
+    """Whether asking if a flag is true asks no object of the user's."""
+    return type(flag) is bool or type(flag) is int
+
+
 cdef inline bint is_plainly_true(object flag):
     """Whether a flag is true without asking an object of the user's."""
-    return (type(flag) is bool or type(flag) is int) and flag
+    return has_plain_truth(flag) and flag
 
 
 cdef inline bint is_large(object obj, object many):
