@@ -45,7 +45,7 @@ test: lint test-compiled test-pure
 # One hash seed for all processes of a run: names of cases may hold sets.
 HASH_SEED := $(shell $(PYTHON) -c 'import random; print(random.randrange(1, 2**32))')
 define run-tests
-$(1) -m pytest -n $(TEST_JOBS) --dist loadgroup -m "not alone" $(PYTEST_ARGS) || test $$? = 5
+$(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "not alone" $(PYTEST_ARGS) || test $$? = 5
 $(1) -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
 endef
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -23,20 +24,15 @@ if PURE:
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run side by side, those that share what takes long to make stay together:
-    the archives of ``packaging``, the results of each program of ``hostile``."""
-    for item in items:
-        folder = item.path.parent.name
-        if folder == "packaging":
-            item.add_marker(pytest.mark.xdist_group(folder))
-        elif folder == "hostile":
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-
-
 def pytest_report_header(config: pytest.Config) -> str:
     from althaia.marshmallow import schema
 
     kind = "pure Python" if str(schema.__file__).endswith(".py") else "compiled"
     plans = "off" if os.environ.get("ALTHAIA_PLANS") == "0" else "on"
     return f"althaia: {kind}, plans {plans}, hypothesis profile {settings._current_profile}"
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector away from 20,000 tests that live to the end of the run."""
+    gc.collect()
+    gc.freeze()

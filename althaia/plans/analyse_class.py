@@ -257,30 +257,44 @@ def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] =
 
     :param harmless: what of upstream's names, and of Python's, it may define besides.
     """
+    analysis.watch_type(cls)
+    if not analysis.is_first_look(cls, harmless):
+        return
     for base in cls.__mro__:
-        pristine = seam.pristine.get(base)
-        if pristine is None:
-            # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
-            if base in (object, abc.ABC, Generic):
-                continue
-            for name in list(base.__dict__):
-                value = base.__dict__[name]
-                if hasattr(type(value), "__get__") and not (
-                    name in harmless or _is_harmless(cls, name, value)
-                ):
-                    raise Opaque(f"{base.__module__}.{base.__qualname__} defines {name}")
-            continue
-        for name in base.__dict__.keys() | pristine.keys():
-            value = pristine.get(name, base.__dict__.get(name))
-            if hasattr(type(value), "__get__") and (
-                name not in pristine or base.__dict__.get(name) is not value
-            ):
-                raise Opaque(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
-        analysis.known(*(qualified(base, name) for name in BINDING if name in pristine))
+        if base in seam.pristine:
+            if analysis.is_first_look(base, "as upstream's"):
+                _check_upstreams_class(base)
+                analysis.known(
+                    *(qualified(base, name) for name in BINDING if name in seam.pristine[base])
+                )
+        # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
+        elif base not in (object, abc.ABC, Generic):
+            _check_users_class(cls, base, harmless)
     _check_registered(analysis, cls)
     for name in (*COPY_METHODS, "__setattr__"):
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise Opaque(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
+
+
+def _check_upstreams_class(base: type) -> None:
+    """Make sure that a class of upstream's has the functions that it was made with."""
+    pristine = seam.pristine[base]
+    for name in base.__dict__.keys() | pristine.keys():
+        value = pristine.get(name, base.__dict__.get(name))
+        if hasattr(type(value), "__get__") and (
+            name not in pristine or base.__dict__.get(name) is not value
+        ):
+            raise Opaque(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
+
+
+def _check_users_class(cls: type, base: type, harmless: frozenset[str]) -> None:
+    """Make sure that a user's class among the bases of a field's class holds plain data."""
+    for name in list(base.__dict__):
+        value = base.__dict__[name]
+        if hasattr(type(value), "__get__") and not (
+            name in harmless or _is_harmless(cls, name, value)
+        ):
+            raise Opaque(f"{base.__module__}.{base.__qualname__} defines {name}")
 
 
 def _is_harmless(cls: type, name: str, value: Any) -> bool:

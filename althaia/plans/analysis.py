@@ -11,7 +11,7 @@ where the iterator over those finds no memory for its first pair.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from types import GetSetDescriptorType
 from typing import Any
@@ -63,6 +63,7 @@ class Analysis:
         self._schema_names: dict[str, Any] = {}
         self._functions: set[tuple[str, str]] = set()
         self._readable: set[int] = set()
+        self._looked_at: set[tuple[int, Hashable]] = set()
         self.watch_type(type(schema))
 
     def items(self) -> list[tuple[Any, Any]]:
@@ -103,6 +104,14 @@ class Analysis:
     def leave_out(self, field: Any, *names: str) -> None:
         """Do not watch these attributes of a watched field: each call reads them anew."""
         self._unwatched[id(field)] = names
+
+    def is_first_look(self, cls: type, at: Hashable) -> bool:
+        """Whether a class has not yet been looked at in this way. A change after the first look
+        is seen by the guard: the class, or a class of which it is a base, is watched since then."""
+        key = (id(cls), at)
+        is_first = key not in self._looked_at
+        self._looked_at.add(key)
+        return is_first
 
     def watch_list(self, items: list[Any]) -> tuple[Any, ...]:
         """Watch a list; its items."""

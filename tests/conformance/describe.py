@@ -1,4 +1,4 @@
-"""Any value as plain nested data, so that two runs can be compared with ``==``.
+"""Any value as plain words, so that two runs can be compared with ``==``.
 
 What two libraries return can not be compared directly: each run makes its own classes and
 objects, and ``nan != nan``, ``1 == True``, ``{"a": 1, "b": 2} == {"b": 2, "a": 1}``. A
@@ -18,14 +18,22 @@ import math
 import re
 import types
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-Description = Any
-"""Nested tuples and strings; equal when the described values are equal in DESIGN's sense."""
-_Describe = Callable[[object, set[int]], Description]
-_Way = Callable[[Any, set[int]], Description]
-_Contents = Callable[[_Describe, Any, set[int]], list[Description]]
+Description = tuple[str, ...]
+"""One word a value, each with its type first; what an object holds stands between the word that
+ends with ``OPEN`` and the next ``CLOSE`` of its own. Equal when the described values are equal in
+DESIGN's sense. It is flat because a run has millions of values: nested tuples kept the garbage
+collector busier than the libraries."""
+
+OPEN = " ("
+CLOSE = ")"
+
+_Words = list[str]
+_Way = Callable[[Any, _Words, set[int]], None]
+_Describe = _Way
+_Contents = Callable[[_Describe, Any, _Words, set[int]], None]
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 _FUNCTIONS = ("function", "cython_function_or_method", "builtin_function_or_method")
@@ -49,12 +57,23 @@ def type_name(cls: type) -> str:
     return neutral(f"{module}.{cls.__qualname__}")
 
 
-def _float(value: float) -> str:
-    return ("-nan" if math.copysign(1, value) < 0 else "nan") if value != value else repr(value)
+@functools.lru_cache(maxsize=4096)
+def _short_word(value: str) -> str:
+    return f"str {neutral(value)}"
 
 
-def _plain_repr(value: object) -> Description:
-    return (type(value).__name__, neutral(repr(value)))
+def _text_word(value: str) -> str:
+    return _short_word(value) if len(value) < 100 else f"str {neutral(value)}"
+
+
+def _float_word(value: float) -> str:
+    if value == value:
+        return f"float {value!r}"
+    return "float -nan" if math.copysign(1, value) < 0 else "float nan"
+
+
+def _plain_word(value: object) -> str:
+    return f"{type(value).__name__} {neutral(repr(value))}"
 
 
 _PLAIN_REPR: tuple[type, ...] = (
@@ -83,146 +102,173 @@ _PLAIN_REPR: tuple[type, ...] = (
     ipaddress.IPv6Network,
     re.Pattern,
 )
-# How the values of a class without identity are described.
-_PLAIN: dict[type, Callable[[Any], Description]] = {
-    str: lambda value: ("str", neutral(value)),
-    int: lambda value: ("int", hex(value)),
-    float: lambda value: ("float", _float(value)),
-    **dict.fromkeys(_PLAIN_REPR, _plain_repr),
+# The word for each value of a class without identity.
+_PLAIN: dict[type, Callable[[Any], str]] = {
+    str: _text_word,
+    int: "int {:#x}".format,
+    float: _float_word,
+    **dict.fromkeys(_PLAIN_REPR, _plain_word),
 }
 
 
 class Describer:
-    """Describes values; numbers objects by first appearance over its whole life."""
+    """Describes values; numbers objects by first appearance over its whole life.
+
+    >>> Describer()([1, "a"])
+    ('builtins.list#0 (', 'int 0x1', 'str a', ')')
+    """
 
     def __init__(self, missing: object = None) -> None:
         self._missing = missing
         self._numbers: dict[int, int] = {}
         self._alive: list[object] = []
-        # What was found out about a class: how its instances are described, and its name.
+        # What was found out about a class: how its instances are described.
         self._ways: dict[type, _Way] = {}
-        self._names: dict[type, str] = {}
 
-    def __call__(self, value: object) -> Description:
-        """The description of ``value`` as it is now; contents are read anew on every call."""
-        return self._describe(value, set())
+    def __call__(self, *values: object) -> Description:
+        """The description of ``values`` as they are now; contents are read anew on every call."""
+        words: _Words = []
+        for value in values:
+            self._describe(value, words, set())
+        return tuple(words)
 
-    def _number(self, value: object) -> int:
-        number = self._numbers.get(id(value))
-        if number is None:
-            number = self._numbers[id(value)] = len(self._numbers)
-            self._alive.append(value)
-        return number
-
-    def _describe(self, value: object, seen: set[int]) -> Description:
+    def _describe(self, value: object, words: _Words, seen: set[int]) -> None:
         cls = type(value)
         plain = _PLAIN.get(cls)
         if plain is not None:
-            return plain(value)
-        if value is self._missing:
-            return "missing"
-        way = self._ways.get(cls)
-        if way is None:
-            way = self._ways[cls] = self._way(cls)
-        return way(value, seen)
+            words.append(plain(value))
+        elif value is self._missing:
+            words.append("missing")
+        else:
+            way = self._ways.get(cls)
+            if way is None:
+                way = self._ways[cls] = self._way(cls)
+            way(value, words, seen)
 
     def _way(self, cls: type) -> _Way:
         if cls is tuple:
             return self._tuple
         if issubclass(cls, type):
-            return lambda value, seen: ("class", type_name(value))
+            return _word(lambda value: f"class {type_name(value)}")
         if issubclass(cls, enum.Enum):
-            return lambda value, seen: (
-                "enum",
-                type_name(cls),
-                object.__getattribute__(value, "_name_"),
-            )
+            name = type_name(cls)
+            return _word(lambda value: f"enum {name} {object.__getattribute__(value, '_name_')}")
         if cls.__name__ in _FUNCTIONS:
-            return lambda value, seen: (
-                "function",
-                neutral(str(getattr(value, "__qualname__", cls.__name__))),
-            )
+            return _word(_function_word)
         if cls is types.MethodType or cls.__name__ == "method":
-            return lambda value, seen: (
-                "method",
-                neutral(value.__func__.__qualname__),
-                self._describe(value.__self__, seen),
-            )
+            return self._method
         if issubclass(cls, types.ModuleType):
-            return lambda value, seen: (
-                "module",
-                neutral(types.ModuleType.__getattribute__(value, "__name__")),
-            )
+            return _word(_module_word)
         if cls is functools.partial:
             return self._partial
-        self._names[cls] = type_name(cls)
-        return functools.partial(self._object, _contents_of(cls))
+        return functools.partial(self._object, type_name(cls), _contents_of(cls))
 
-    def _tuple(self, value: Any, seen: set[int]) -> Description:
-        return ("tuple", *[self._describe(item, seen) for item in value])
+    def _several(self, word: str, values: Iterable[Any], words: _Words, seen: set[int]) -> None:
+        words.append(word + OPEN)
+        for value in values:
+            self._describe(value, words, seen)
+        words.append(CLOSE)
 
-    def _partial(self, value: Any, seen: set[int]) -> Description:
-        parts = (value.func, value.args, value.keywords)
-        return ("partial", *[self._describe(part, seen) for part in parts])
+    def _tuple(self, value: Any, words: _Words, seen: set[int]) -> None:
+        self._several("tuple", value, words, seen)
 
-    def _object(self, contents: _Contents, value: object, seen: set[int]) -> Description:
-        number = self._number(value)
-        label = f"{self._names[type(value)]}#{number}"
+    def _method(self, value: Any, words: _Words, seen: set[int]) -> None:
+        name = neutral(value.__func__.__qualname__)
+        self._several(f"method {name}", [value.__self__], words, seen)
+
+    def _partial(self, value: Any, words: _Words, seen: set[int]) -> None:
+        self._several("partial", (value.func, value.args, value.keywords), words, seen)
+
+    def _object(
+        self, name: str, contents: _Contents, value: object, words: _Words, seen: set[int]
+    ) -> None:
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self._numbers)
+            self._alive.append(value)
         if number in seen:
-            return label
+            words.append(f"{name}#{number}")
+            return
         seen.add(number)
-        return (label, *contents(self._describe, value, seen))
+        words.append(f"{name}#{number}{OPEN}")
+        contents(self._describe, value, words, seen)
+        words.append(CLOSE)
+
+
+def _function_word(value: object) -> str:
+    return f"function {neutral(str(getattr(value, '__qualname__', type(value).__name__)))}"
+
+
+def _module_word(value: types.ModuleType) -> str:
+    return f"module {neutral(types.ModuleType.__getattribute__(value, '__name__'))}"
+
+
+def _word(of: Callable[[Any], str]) -> _Way:
+    return lambda value, words, seen: words.append(of(value))
 
 
 # ---- What objects hold ----------------------------------------------------------------
 # Always read through the base type's own methods: describing must not call user code.
 
 
-def _text(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
-    return [("str", neutral(str.__str__(value)))]
+def _text(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+    words.append(f"str {neutral(str.__str__(value))}")
 
 
-def _integer(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
-    return [("int", int.__repr__(value))]
+def _integer(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+    words.append(f"int {int.__repr__(value)}")
 
 
-def _floating(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
-    return [("float", float.__repr__(value))]
+def _floating(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+    words.append(f"float {float.__repr__(value)}")
 
 
-def _octets(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
-    return [("bytes", bytes.__repr__(bytes(value)))]
+def _octets(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+    words.append(f"bytes {bytes.__repr__(bytes(value))}")
 
 
-def _entries(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
-    return [(describe(key, seen), describe(item, seen)) for key, item in dict.items(value)]
+def _entries(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+    for key, item in dict.items(value):
+        describe(key, words, seen)
+        describe(item, words, seen)
 
 
-def _items(base: Any, describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
-    return [describe(item, seen) for item in base.__iter__(value)]
+def _items(base: Any, describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+    for item in base.__iter__(value):
+        describe(item, words, seen)
 
 
-def _members(base: Any, describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
-    return sorted(_items(base, describe, value, seen), key=repr)
+def _members(base: Any, describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+    members: list[_Words] = []
+    for item in base.__iter__(value):
+        members.append([])
+        describe(item, members[-1], seen)
+    for member in sorted(members):
+        words += member
 
 
-def _ordered_set(describe: _Describe, value: Any, seen: set[int]) -> list[Description]:
-    return [describe(item, seen) for item in value]
+def _ordered_set(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
+    for item in value:
+        describe(item, words, seen)
 
 
-def _nothing(describe: _Describe, value: object, seen: set[int]) -> list[Description]:
-    return []
+def _nothing(describe: _Describe, value: object, words: _Words, seen: set[int]) -> None:
+    pass
 
 
-def _exception(describe: _Describe, error: Any, seen: set[int]) -> list[Description]:
-    parts: list[Description] = []
+def _exception(describe: _Describe, error: Any, words: _Words, seen: set[int]) -> None:
     # How deep a recursion got is worded by the interpreter according to where it stood.
     if not isinstance(error, RecursionError):
-        parts.append(("args", *[describe(arg, seen) for arg in error.args]))
-    parts += [(name, describe(item, seen)) for name, item in sorted(vars(error).items())]
-    parts.append(("cause", describe(error.__cause__, seen)))
-    parts.append(("suppress_context", error.__suppress_context__))
-    return parts
+        words.append("args" + OPEN)
+        for arg in error.args:
+            describe(arg, words, seen)
+        words.append(CLOSE)
+    for name, item in sorted(vars(error).items()):
+        words.append(name)
+        describe(item, words, seen)
+    words.append("cause")
+    describe(error.__cause__, words, seen)
+    words.append(f"suppress_context {error.__suppress_context__}")
 
 
 _HOLDERS: tuple[tuple[type, _Contents], ...] = (
@@ -249,15 +295,16 @@ def _contents_of(cls: type) -> _Contents:
     if cls.__module__ == "builtins" or _is_library_object(cls):
         return held
 
-    def with_state(describe: _Describe, value: object, seen: set[int]) -> list[Description]:
-        parts = held(describe, value, seen)
+    def with_state(describe: _Describe, value: object, words: _Words, seen: set[int]) -> None:
+        held(describe, value, words, seen)
         try:
             state = object.__getattribute__(value, "__dict__")
         except AttributeError:
-            return parts
+            return
         if type(state) is dict and state:
-            parts.append(("vars", *_entries(describe, state, seen)))
-        return parts
+            words.append("vars" + OPEN)
+            _entries(describe, state, words, seen)
+            words.append(CLOSE)
 
     return with_state
 
@@ -271,13 +318,7 @@ def _is_library_object(cls: type) -> bool:
 
 def lines(description: Description, depth: int = 0) -> Iterator[str]:
     """``description`` as indented lines, for a readable difference."""
-    indent = "  " * depth
-    if not isinstance(description, tuple):
-        yield f"{indent}{description}"
-    elif not any(isinstance(part, tuple) for part in description):
-        yield indent + " ".join(str(part) for part in description)
-    else:
-        yield f"{indent}("
-        for part in description:
-            yield from lines(part, depth + 1)
-        yield f"{indent})"
+    for word in description:
+        depth -= word == CLOSE
+        yield "  " * depth + word
+        depth += word.endswith(OPEN)

@@ -148,9 +148,9 @@ def test_what_they_rest_on_is_patched(ma, log, module, name):
 
     def use() -> None:
         for schema in schemas:
-            log(log.attempt(schema.dump, {"at": dt.datetime(2024, 2, 29)}))
+            log.attempt(schema.dump, {"at": dt.datetime(2024, 2, 29)})
             for text in ("Thu, 29 Feb 2024 08:15:30 +0000", "2024-02-29"):
-                log(log.attempt(schema.load, {"at": text}))
+                log.attempt(schema.load, {"at": text})
 
     use()
     if module == "_strptime":
