@@ -58,12 +58,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(stderr=True)
     # Database and servers are ended however this ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    report = blank(quick=options.quick)
     try:
-        report = run(options, lambda text: console.print(text, highlight=False, markup=False))
+        run(options, report, lambda text: console.print(text, highlight=False, markup=False))
     except (Missing, NotInstalled, RequestFailed, servers.ServerFailed, RuntimeError) as error:
-        parser.exit(2, f"{parser.prog}: {error}\n")
-    options.raw.parent.mkdir(exist_ok=True)
-    options.raw.write_text(json.dumps(report, indent=1) + "\n")
+        kept = ""
+        if report["servers"] or report["latency"]:
+            kept = f"What was measured until then is in {_keep(report, options.raw)}.\n"
+        parser.exit(2, f"{parser.prog}: {error}\n{kept}")
+    _keep(report, options.raw)
     if options.json:
         print(json.dumps(report, indent=2))
     else:
@@ -73,14 +76,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if report["wrong"] else 0
 
 
-def run(options: argparse.Namespace, progress: Callable[[str], object]) -> dict[str, Any]:
-    """Measure what is asked for; the result as data.
+def _keep(report: dict[str, Any], path: Path) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(report, indent=1) + "\n")
+    return path
 
-    :raises Missing: a framework or a variant that was asked for is not installed
-    """
-    report: dict[str, Any] = {
+
+def blank(*, quick: bool) -> dict[str, Any]:
+    """A report in which nothing is measured yet."""
+    return {
         "machine": results.machine(),
-        "quick": options.quick,
+        "quick": quick,
         "versions": versions(),
         "absent": {},
         "wrong": [],
@@ -88,11 +94,19 @@ def run(options: argparse.Namespace, progress: Callable[[str], object]) -> dict[
         "profile": {},
         "latency": [],
     }
+
+
+def run(
+    options: argparse.Namespace, report: dict[str, Any], progress: Callable[[str], object]
+) -> None:
+    """Measure what is asked for, into a report that is blank.
+
+    :raises Missing: a framework or a variant that was asked for is not installed
+    """
     if not options.only_latency:
         _service(options, report, progress)
     if options.only_latency or not (options.no_latency or options.once):
         report["latency"] = latency.measure(options.most, quick=options.quick, progress=progress)
-    return report
 
 
 def _service(

@@ -110,7 +110,8 @@ class Profiler:
         return None
 
     def _line(self, frame: FrameType) -> str:
-        where = (frame.f_code.co_filename, frame.f_lineno)
+        # A frame that is only about to begin, or to end, may stand on no line.
+        where = (frame.f_code.co_filename, frame.f_lineno or 0)
         if where not in self._lines:
             self._lines[where] = linecache.getline(*where)
         return self._lines[where]

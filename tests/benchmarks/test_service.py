@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -67,6 +68,22 @@ def test_what_is_asked_for_and_missing_is_an_error(monkeypatch, capsys):
         command.main(["--sqlite", "--once", "--variant", "switch"])
     assert ended.value.code == 2
     assert "'switch' needs althaia.no_such_module" in capsys.readouterr().err
+
+
+def test_what_was_measured_before_an_error_is_kept(monkeypatch, capsys, tmp_path):
+    def measure_and_fail(options, report, progress):
+        report["servers"]["sync"] = {"measured": 1}
+        raise RequestFailed("GET /orders: status 500")
+
+    monkeypatch.setattr(command, "_service", measure_and_fail)
+    raw = tmp_path / "raw" / "service.json"
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--raw", str(raw)])
+    assert ended.value.code == 2
+    assert json.loads(raw.read_text())["servers"] == {"sync": {"measured": 1}}
+    message = capsys.readouterr().err
+    assert "GET /orders: status 500" in message
+    assert f"What was measured until then is in {raw}." in message
 
 
 def test_what_is_missing_and_was_not_asked_for_is_named():
@@ -190,6 +207,7 @@ def test_the_profiler_tells_the_parts_apart():
     try:
         start = clock()
         work(0.3)
+        _looked_at = [[each] for each in range(300_000)]
         gc.collect()
         spent = clock() - start
     finally:
@@ -199,6 +217,12 @@ def test_the_profiler_tells_the_parts_apart():
     assert parts["collector"] > 0
     assert parts["database"] == parts["orm"] == 0
     assert sum(parts.values()) == pytest.approx(spent, rel=0.25)
+
+
+def test_the_profiler_counts_a_frame_that_stands_on_no_line():
+    code = compile("", "no such file", "exec")
+    frame = SimpleNamespace(f_globals={}, f_code=code, f_lineno=None, f_back=None)
+    assert Profiler()._part(frame) == "framework"
 
 
 def test_the_bound_is_all_but_database_and_orm():

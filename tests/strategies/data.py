@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from hypothesis import strategies as st
@@ -36,13 +37,33 @@ FITTING: dict[str, list[str]] = {
 value_names = st.sampled_from(sorted(VALUES))
 Described = Any
 
+# What every program draws from is made once: hypothesis validates each strategy that it is given.
+_LEAF = st.just("value")
+_ODD = st.tuples(_LEAF, value_names)
+_NONE = st.just(("value", "none"))
+_EXTRA = st.dictionaries(st.sampled_from([*NAMES, "x", "unknown"]), _ODD, max_size=1)
+
+
+def _mostly(fit: st.SearchStrategy[Described]) -> st.SearchStrategy[Described]:
+    return st.one_of(fit, fit, fit, fit, _ODD, _NONE)
+
+
+@functools.cache
+def _leaves(kind: str) -> st.SearchStrategy[Described]:
+    known = FITTING.get(kind)
+    return _mostly(st.tuples(_LEAF, st.sampled_from(known)) if known else _ODD)
+
+
+@functools.cache
+def _kinds(kinds: tuple[str, ...]) -> st.SearchStrategy[str]:
+    return st.one_of(st.just("dict"), st.just("dict"), st.sampled_from(kinds))
+
 
 def values_for(field: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Described]:
     """Descriptions of values for a described field: most fit, some do not."""
     kind = field["kind"]
-    odd = st.tuples(st.just("value"), value_names)
     if depth == 0:
-        return odd
+        return _ODD
     fit: st.SearchStrategy[Described]
     if kind == "list of":
         items = st.lists(values_for(field["inner"][0], depth - 1), max_size=3)
@@ -60,7 +81,7 @@ def values_for(field: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Descr
             st.just("tuple"), st.tuples(*(values_for(each, depth - 1) for each in field["inner"]))
         )
     elif kind == "pluck of":
-        fit = st.one_of(objects_for(field["schema"], depth - 1), odd)
+        fit = st.one_of(objects_for(field["schema"], depth - 1), _ODD)
     elif kind == "many schemas":
         fit = st.tuples(
             st.just("list"), st.lists(objects_for(field["schema"], depth - 1), max_size=3)
@@ -68,9 +89,8 @@ def values_for(field: dict[str, Any], depth: int = 3) -> st.SearchStrategy[Descr
     elif kind == "one schema":
         fit = objects_for(field["schema"], depth - 1)
     else:
-        known = FITTING.get(kind.partition("-")[0])
-        fit = st.tuples(st.just("value"), st.sampled_from(known)) if known else odd
-    return st.one_of(fit, fit, fit, fit, odd, st.just(("value", "none")))
+        return _leaves(kind.partition("-")[0])
+    return _mostly(fit)
 
 
 def objects_for(
@@ -81,16 +101,11 @@ def objects_for(
     for name, field in schema["fields"].items():
         for key in {name, field["options"].get("data_key", name)}:
             entries[key] = values_for(field, depth)
-    extra = st.dictionaries(
-        st.sampled_from([*NAMES, "x", "unknown"]),
-        st.tuples(st.just("value"), value_names),
-        max_size=1,
-    )
     content = st.builds(
-        lambda known, more: {**more, **known}, st.fixed_dictionaries({}, optional=entries), extra
+        lambda known, more: {**more, **known}, st.fixed_dictionaries({}, optional=entries), _EXTRA
     )
-    full = st.builds(lambda known, more: {**more, **known}, st.fixed_dictionaries(entries), extra)
-    kind = st.one_of(st.just("dict"), st.just("dict"), st.sampled_from(kinds or sorted(OBJECTS)))
+    full = st.builds(lambda known, more: {**more, **known}, st.fixed_dictionaries(entries), _EXTRA)
+    kind = _kinds(tuple(kinds or sorted(OBJECTS)))
     return st.tuples(st.just("object"), kind, st.one_of(full, full, content))
 
 

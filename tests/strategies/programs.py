@@ -28,24 +28,27 @@ LOADABLE = [
 names = st.sampled_from(NAMES)
 flags = st.sampled_from([None, None, True, False])
 
+load_options = st.fixed_dictionaries(
+    {},
+    optional={
+        "partial": st.sampled_from([True, False, (), ("a",), ("a.a", "b"), ["c"]]),
+        "unknown": st.sampled_from(["raise", "exclude", "include"]),
+    },
+)
+
 
 def _calls(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     objects = data.objects_for(schema)
     inputs = data.objects_for(schema, kinds=LOADABLE)
     many = st.lists(objects, max_size=3)
     many_inputs = st.lists(inputs, max_size=3)
-    options = st.fixed_dictionaries(
-        {},
-        optional={
-            "partial": st.sampled_from([True, False, (), ("a",), ("a.a", "b"), ["c"]]),
-            "unknown": st.sampled_from(["raise", "exclude", "include"]),
-        },
-    )
     return st.one_of(
         st.tuples(st.just("dump"), objects, flags),
         st.tuples(st.just("dump"), st.tuples(st.just("list"), many), st.just(True)),
-        st.tuples(st.just("load"), inputs, flags, options),
-        st.tuples(st.just("load"), st.tuples(st.just("list"), many_inputs), st.just(True), options),
+        st.tuples(st.just("load"), inputs, flags, load_options),
+        st.tuples(
+            st.just("load"), st.tuples(st.just("list"), many_inputs), st.just(True), load_options
+        ),
         st.tuples(st.just("validate"), inputs, flags),
     )
 
