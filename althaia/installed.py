@@ -86,18 +86,30 @@ def installed() -> str | None:
     for folder in dict.fromkeys(_folders()):
         try:
             names = os.listdir(folder or os.curdir)
+        except NotADirectoryError:
+            if version := _in_archive(folder):
+                return version
+            continue
         except OSError:
-            continue  # an archive, or a folder that is not there
+            continue  # a folder that is not there
         for name in names:
             if name.lower().startswith(f"{NAME}-") and name.endswith((".dist-info", ".egg-info")):
                 return name.rpartition(".")[0].split("-")[1]
-    # In an archive, or found by a finder of somebody else's.
+    # Found by a finder of somebody else's.
     from importlib import metadata
 
     try:
         return metadata.version(NAME)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _in_archive(path: str) -> str | None:
+    from importlib import metadata
+
+    for distribution in metadata.distributions(name=NAME, path=[path]):
+        return distribution.version
+    return None
 
 
 def _folders() -> Iterator[str]:

@@ -91,11 +91,12 @@ def real_location() -> str | None:
 class _Presented:
     """One of our modules while it goes by marshmallow's name."""
 
-    __slots__ = ("attributes", "module", "originals")
+    __slots__ = ("adopted", "attributes", "module", "originals")
 
     def __init__(
         self, module: ModuleType, originals: dict[str, Any], attributes: dict[str, Any]
     ) -> None:
+        self.adopted = _homeless(module)
         self.module = module
         self.originals = originals
         self.attributes = attributes
@@ -139,6 +140,8 @@ class _Redirect:
                 if sys.modules.get(name) is presented.module:
                     del sys.modules[name]
                 _set_attributes(presented.module, presented.originals)
+                for variable, module_name in presented.adopted:
+                    variable.__module__ = module_name
                 _rename_contents(presented.module, name, own_name)
             self._presented.clear()
             for name, module in self._set_aside.items():
@@ -180,6 +183,8 @@ class _Redirect:
         namespace = _namespace(module)
         originals = {key: namespace[key] for key in attributes if key in namespace}
         presented = self._presented[own_name] = _Presented(module, originals, attributes)
+        for variable, _ in presented.adopted:
+            variable.__module__ = name
         _rename_contents(module, own_name, name)
         return presented
 
@@ -198,12 +203,12 @@ class _Finder:
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if _below(fullname, REAL):
-            return self._alias_spec(fullname)
+            return self._alias_spec(fullname, path)
         if _below(fullname, OURS):
             return self._own_spec(fullname, path)
         return None
 
-    def _alias_spec(self, name: str) -> ModuleSpec | None:
+    def _alias_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         parent = name.rpartition(".")[0]
         if parent and sys.modules.get(parent) is not sys.modules.get(_PREFIX + parent):
             raise ImportError(
@@ -212,7 +217,7 @@ class _Finder:
                 f"back. Import it before althaia.patch(), or call althaia.unpatch() first",
                 name=name,
             )
-        spec = _find(name)
+        spec = _find(name, path)
         if spec is not None and spec.loader is not None:
             spec.loader = _AliasLoader(spec.loader, self._redirect)  # type: ignore[assignment]
             return spec
@@ -304,10 +309,14 @@ def _below(name: str, package: str) -> bool:
     return name.startswith(package) and (len(name) == len(package) or name[len(package)] == ".")
 
 
-def _find(name: str) -> ModuleSpec | None:
-    """The spec, under marshmallow's name, of the file of ours that has this name."""
-    parent = sys.modules[(_PREFIX + name).rpartition(".")[0]]
-    spec = PathFinder.find_spec(name, parent.__path__)
+def _find(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
+    """The spec, under marshmallow's name, of the file of ours that has this name.
+
+    :param path: where to look while its package is not imported, as tools do that only read.
+    """
+    parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
+    places = path if parent is None else parent.__path__
+    spec = None if places is None else PathFinder.find_spec(name, places)
     if spec is not None and type(spec.loader) is ExtensionFileLoader:
         spec.loader = CompiledLoader(name, spec.loader.path)
     return spec
@@ -328,6 +337,17 @@ def _is_complete(module: ModuleType) -> bool:
 
 def _set_attributes(module: ModuleType, attributes: dict[str, Any]) -> None:
     _namespace(module).update(attributes)
+
+
+def _homeless(module: ModuleType) -> list[tuple[Any, str]]:
+    """The type variables that a module made, with the module that each says: they ask the calling
+    frame, and compiled code has none, so that it is the import system's."""
+    return [
+        (value, value.__module__)
+        for value in _contents(module).values()
+        if type(value).__module__ == "typing"
+        and str(getattr(value, "__module__", "")).startswith("importlib._bootstrap")
+    ]
 
 
 def _rename_contents(module: ModuleType, old: str, new: str) -> None:

@@ -135,7 +135,9 @@ def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store:
             wording.word_file(_c_file(store, module))
         for module in modules:
             mending.mend_file(_c_file(store, module))
-            naming.name_file(_c_file(store, module), module.source.as_posix())
+            naming.name_file(
+                _c_file(store, module), module.source.as_posix(), is_upstreams=module.upstream
+            )
         _link(layout, modules, tools, store)
     except BrokenProcessPool as error:
         raise BuildError(

@@ -1,4 +1,5 @@
-"""Frames of compiled code say where their source lies, as those of an installed library do.
+"""Frames of compiled code say where their source lies, as those of an installed library do, and
+those of upstream's code have the names of its functions.
 
 Into the C source that Cython wrote goes one call, before the module makes its code objects: it
 completes the relative names there by the folder that the module was loaded from
@@ -18,6 +19,10 @@ _PYTHON_HEADER = '#include "Python.h"\n'
 _NAMES = 'static const char* const __pyx_f[] = {\n  "'
 _OWN_NAMES = 'static const char* __pyx_f[] = {\n  "'
 _CODE_OBJECTS = "  if (__Pyx_CreateCodeObjects(__pyx_mstate) < (0)) "
+# Where a code object is made: with the source file's name as a Python object.
+_NAMED = re.compile(r"= __Pyx_PyCode_New\(descr, varnames, __pyx_mstate->(__pyx_kp_u_althaia_\w+),")
+# What a traceback calls a function, and what the interpreter does.
+_TRACEBACK = re.compile(r'(__Pyx_AddTraceback\(")([^"\n]*)"')
 
 
 def named(source: str, name: str) -> str:
@@ -35,13 +40,11 @@ def named(source: str, name: str) -> str:
                 f"{name} has {source.count(place)} places like {place.strip()!r}, expected 1",
                 "Cython's output has another form than buildtools/naming.py knows; adapt it",
             )
-    # The name as a Python object; modules without Python-callable functions have none.
-    constant = f"__pyx_kp_u_{re.sub(r'[^0-9A-Za-z]', '_', name)}"
-    used = f"__pyx_mstate->{constant}," in source
+    constant = _constant(source, name)
     call = (
         "  if (althaia_name_files(__pyx_mstate->__pyx_d, __pyx_f, "
-        f"sizeof(__pyx_f) / sizeof(*__pyx_f), {f'&__pyx_mstate->{constant}' if used else 'NULL'}"
-        ") < 0) __PYX_ERR(0, 1, __pyx_L1_error)\n"
+        f"sizeof(__pyx_f) / sizeof(*__pyx_f), {constant}) < 0) "
+        "__PYX_ERR(0, 1, __pyx_L1_error)\n"
     )
     include = f'{_PYTHON_HEADER}#include "{HEADER.as_posix()}"\n'
     return (
@@ -51,9 +54,41 @@ def named(source: str, name: str) -> str:
     )
 
 
-def name_file(path: Path, name: str) -> None:
+def _constant(source: str, name: str) -> str:
+    """Where the module keeps the file's name as an object; Cython cuts what it calls that where
+    it is long. NULL for a module without functions that Python can call."""
+    whole = f"__pyx_kp_u_{re.sub(r'[^0-9A-Za-z]', '_', name)}"
+    found = set(_NAMED.findall(source))
+    if len(found) > 1 or not all(whole.startswith(re.sub(r"_\d+$", "", each)) for each in found):
+        raise BuildError(
+            "naming files",
+            f"the code objects of {name} are of files called {', '.join(sorted(found))}",
+            "Cython's output has another form than buildtools/naming.py knows; adapt it",
+        )
+    return f"&__pyx_mstate->{found.pop()}" if found else "NULL"
+
+
+def with_interpreters_names(source: str) -> str:
+    """The C source, in whose tracebacks a function has the name that it was defined with.
+
+    >>> with_interpreters_names('__Pyx_AddTraceback("althaia.marshmallow.schema.Schema.load", ')
+    '__Pyx_AddTraceback("load", '
+    """
+    return _TRACEBACK.sub(lambda place: f'{place[1]}{_shown(place[2])}"', source)
+
+
+def _shown(name: str) -> str:
+    if name.startswith("init "):
+        return "<module>"
+    last = name.rpartition(".")[2]
+    return f"<{last}>" if last in ("genexpr", "lambda") else last
+
+
+def name_file(path: Path, name: str, *, is_upstreams: bool) -> None:
     """Change one generated C file in place.
 
+    :param is_upstreams: its tracebacks are to be those of upstream's source.
     :raises BuildError: as :func:`named`.
     """
-    path.write_text(named(path.read_text("utf-8"), name), "utf-8")
+    source = named(path.read_text("utf-8"), name)
+    path.write_text(with_interpreters_names(source) if is_upstreams else source, "utf-8")

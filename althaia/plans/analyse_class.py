@@ -94,6 +94,49 @@ BOUND = frozenset(
         "deserialize_method_name",
     }
 )
+# What upstream's fields keep in their dictionaries. A property that stands before one of these may
+# ask the field for its schema, and steps read it from a field that is the prototype's.
+KEPT = frozenset(
+    {
+        *BOUND,
+        "_deserialize_method",
+        "_schema",
+        "_serialize_method",
+        "absolute",
+        "allow_nan",
+        "allow_none",
+        "as_string",
+        "by_value",
+        "choices_text",
+        "constant",
+        "default_timezone",
+        "deserialize_func",
+        "dump_default",
+        "enum",
+        "error_messages",
+        "exploded",
+        "falsy",
+        "field",
+        "field_name",
+        "load_default",
+        "metadata",
+        "places",
+        "post_load",
+        "pre_load",
+        "precision",
+        "relative",
+        "require_tld",
+        "required",
+        "rounding",
+        "serialize_func",
+        "strict",
+        "timezone",
+        "truthy",
+        "validate",
+        "validate_length",
+        "validators",
+    }
+)
 
 
 def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str]:
@@ -303,7 +346,7 @@ def _is_harmless(cls: type, name: str, value: Any) -> bool:
         return True
     if name in BOUND or (name.startswith("__") and name.endswith("__")):
         return False
-    if type(value) not in PLAIN_DESCRIPTORS:
+    if type(value) not in PLAIN_DESCRIPTORS or (type(value) is property and name in KEPT):
         return False
     return not any(name in seam.pristine.get(base, {}) for base in cls.__mro__)
 

@@ -319,6 +319,8 @@ def url_check(analysis, validator):
         or analysis.field_value(validator, "absolute") is not True
     ):
         raise Opaque("it wants relative addresses")
+    for name in ("relative", "require_tld"):
+        analysis.field_value(validator, name)
     schemes = analysis.field_value(validator, "schemes")
     if type(schemes) is not set or not {"http", "https"} <= schemes:
         raise Opaque("its schemes are not the web's")

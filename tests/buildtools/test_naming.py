@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from buildtools.errors import BuildError
-from buildtools.naming import named
+from buildtools.naming import named, with_interpreters_names
 
 SOURCE = """\
 #include "Python.h"
@@ -16,6 +16,9 @@ static const char* const __pyx_f[] = {
   if (__Pyx_CreateCodeObjects(__pyx_mstate) < (0)) __PYX_ERR(0, 1, __pyx_L1_error)
 """
 NAME = "althaia/plans/dump.pyx"
+CODE_OBJECT = (
+    "tab[0] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_althaia_{}, x);\n"
+)
 
 
 def test_names_are_completed_before_code_objects_are_made() -> None:
@@ -23,8 +26,33 @@ def test_names_are_completed_before_code_objects_are_made() -> None:
     assert "static const char* __pyx_f[]" in text
     assert text.index("althaia_name_files(") < text.index("__Pyx_CreateCodeObjects(")
     assert "NULL) < 0)" in text
-    with_code = SOURCE + "f(__pyx_mstate->__pyx_kp_u_althaia_plans_dump_pyx, x);\n"
-    assert "&__pyx_mstate->__pyx_kp_u_althaia_plans_dump_pyx) < 0)" in named(with_code, NAME)
+
+
+@pytest.mark.parametrize("constant", ["plans_dump_pyx", "plans_du", "plans_du_2"])
+def test_the_name_as_an_object_may_be_called_by_less(constant: str) -> None:
+    text = named(SOURCE + CODE_OBJECT.format(constant), NAME)
+    assert f"&__pyx_mstate->__pyx_kp_u_althaia_{constant}) < 0)" in text
+
+
+@pytest.mark.parametrize("constants", [["plans_load_pyx"], ["plans_dump_pyx", "plans_du"]])
+def test_code_of_another_file_stops_the_build(constants: list[str]) -> None:
+    with pytest.raises(BuildError, match="are of files called"):
+        named(SOURCE + "".join(map(CODE_OBJECT.format, constants)), NAME)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("althaia.marshmallow.schema.Schema._do_load", "_do_load"),
+        ("althaia.marshmallow.utils.get_value", "get_value"),
+        ("althaia.marshmallow.fields.Enum.__init__.genexpr", "<genexpr>"),
+        ("genexpr", "<genexpr>"),
+        ("init althaia.marshmallow.schema", "<module>"),
+    ],
+)
+def test_tracebacks_have_the_interpreters_names(given: str, shown: str) -> None:
+    place = '__Pyx_AddTraceback("{}", __pyx_clineno, __pyx_lineno, __pyx_filename);'
+    assert with_interpreters_names(place.format(given)) == place.format(shown)
 
 
 @pytest.mark.parametrize("place", ['#include "Python.h"', "const __pyx_f", "CreateCodeObjects"])

@@ -769,6 +769,35 @@ def test_tracebacks_show_upstreams_lines() -> None:
         assert frame.line, frame
         assert Path(frame.filename).is_absolute()
     assert "func" in str(passed[-1].line)
+    assert [frame.name for frame in passed] == ["dump", "_serialize", "serialize", "_serialize"]
+
+
+@scenario
+def test_tracebacks_name_upstreams_functions(ma, log):
+    """Without plans the frames are upstream's, each by its name and line."""
+
+    class Broken(ma.Schema):
+        f = ma.fields.List(ma.fields.Function(lambda obj: 1 / 0, deserialize=lambda value: 1 / 0))
+
+        @ma.post_load
+        def fail(self, data, **options):
+            return 1 / 0
+
+    def attempt(function, *args):
+        try:
+            function(*args)
+        except ZeroDivisionError as error:
+            names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+            # Before 3.12 the interpreter gives comprehensions a frame of their own.
+            return [name for name in names if name != "<listcomp>"]
+        return "nothing raised"
+
+    with plans_off():
+        return [
+            attempt(Broken().dump, {"f": [1]}),
+            attempt(Broken().load, {"f": [1]}),
+            attempt(Broken().load, {}),
+        ]
 
 
 # What follows are the accepted differences: docs/differences.md lists each with its reason.
@@ -786,7 +815,10 @@ def test_accepted_a_compiled_function_is_no_function_type() -> None:
 
 @needs_compiled
 def test_accepted_autospec_takes_a_compiled_method_for_no_function() -> None:
-    """A plain patch behaves the same; ``autospec=True`` makes no method of it."""
+    """A plain patch behaves the same; ``autospec=True`` makes no method and checks nothing."""
+    with pytest.raises(TypeError):
+        mock.create_autospec(UPSTREAM.utils.get_value)()
+    mock.create_autospec(OURS.utils.get_value)()
     for library, gets_self in ((UPSTREAM, True), (OURS, False)):
         schema = library.Schema()
         with mock.patch.object(library.Schema, "dump", autospec=True) as dump:
@@ -795,6 +827,12 @@ def test_accepted_autospec_takes_a_compiled_method_for_no_function() -> None:
         with mock.patch.object(library.Schema, "dump") as dump:
             schema.dump(1)
         assert dump.call_args.args == (1,)
+
+
+@needs_compiled
+def test_accepted_a_module_has_no_annotations() -> None:
+    assert "EXCLUDE" in typing.get_type_hints(UPSTREAM.constants)
+    assert typing.get_type_hints(OURS.constants) == {}
 
 
 @needs_compiled

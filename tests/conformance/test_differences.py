@@ -10,6 +10,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -166,6 +167,48 @@ def changes_itself(ma: Any) -> list[Any]:
 def test_accepted_a_field_that_changes_its_own_schema_is_seen_by_the_next_call() -> None:
     assert changes_itself(UPSTREAM) == [{"a": "a", "changed": 1}] * 2
     assert changes_itself(OURS) == [{"a": "a", "b": 1}, {"a": "a", "changed": 1}]
+
+
+@planned_only
+def test_accepted_what_a_collection_changes_is_seen_by_the_next_call() -> None:
+    def dumped(ma: Any) -> Any:
+        schema = ma.Schema.from_dict({"b": ma.fields.Raw()})()
+
+        def objects() -> Iterator[dict[str, int]]:
+            for number in range(2):
+                schema.fields["b"].data_key = f"key {number}"
+                yield {"b": number}
+
+        schema.dump({"b": 0})
+        return schema.dump(objects(), many=True)
+
+    with plans_at_once():
+        assert dumped(UPSTREAM) == [{"key 0": 0}, {"key 1": 1}]
+        assert dumped(OURS) == [{"b": 0}, {"b": 1}]
+
+
+@planned_only
+def test_accepted_a_field_that_changes_a_nested_schema_is_seen_by_the_next_call() -> None:
+    def dumped(ma: Any) -> Any:
+        class Changing(ma.fields.Integer):
+            def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+                self.parent.fields["b"].as_string = value == 1
+                return value
+
+        class Item(ma.Schema):
+            a = Changing()
+            b = ma.fields.Integer()
+
+        schema = ma.Schema.from_dict({"items": ma.fields.List(ma.fields.Nested(Item))})()
+        schema.dump({"items": [{"a": 0, "b": 2}] * 2})
+        return [
+            [item["b"] for item in schema.dump({"items": [{"a": 1, "b": 2}] * 2})["items"]]
+            for _ in range(2)
+        ]
+
+    with plans_at_once():
+        assert dumped(UPSTREAM) == [["2", "2"], ["2", "2"]]
+        assert dumped(OURS) == [[2, 2], ["2", "2"]]
 
 
 def test_a_hook_that_changes_its_schema_is_seen_at_once() -> None:

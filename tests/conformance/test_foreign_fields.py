@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 
 import pytest
 
@@ -456,3 +457,58 @@ def test_flask_marshmallow(ma, log):
 
     cls, one, _ = foreign.links(ma)
     return [cls().dump(one) for _ in range(5)], cls(many=True).dump([one, one])
+
+
+# What a property that stands before a field's own attribute gives, by how far the schema is.
+COMPUTED = {
+    "error_messages": ("Integer", lambda far: {"invalid": f"far: {far}", "required": "r"}, "x"),
+    "validators": ("String", lambda far: [lambda value: len(value) <= far], "abc"),
+    "default_timezone": (
+        "AwareDateTime",
+        lambda far: dt.timezone(dt.timedelta(hours=far)),
+        "2024-01-01T10:00:00",
+    ),
+    "timezone": (
+        "NaiveDateTime",
+        lambda far: dt.timezone(dt.timedelta(hours=far)),
+        "2024-01-01T10:00:00+00:00",
+    ),
+    "allow_nan": ("Decimal", lambda far: far % 2 == 0, "NaN"),
+    "required": ("Integer", lambda far: far % 2 == 0, None),
+    "allow_none": ("Integer", lambda far: far % 2 == 0, None),
+    "strict": ("Integer", lambda far: far % 2 == 0, "1.5"),
+    "as_string": ("Integer", lambda far: far % 2 == 0, 1),
+    "load_default": ("Integer", lambda far: far, None),
+    "dump_default": ("Integer", lambda far: far, None),
+    "truthy": ("Boolean", lambda far: {f"t{far}"}, "t2"),
+}
+
+
+@pytest.mark.parametrize("hook", ["no hook", "on_bind_field"])
+@pytest.mark.parametrize("name", COMPUTED)
+@scenario
+def test_a_property_that_stands_before_what_a_field_keeps(ma, log, name, hook):
+    """It is asked of the instance's own field, whose schema is that instance."""
+    base, of, value = COMPUTED[name]
+    own = type(
+        "Own",
+        (getattr(ma.fields, base),),
+        {name: property(lambda self: of(getattr(self.root, "far", 7)), lambda self, value: None)},
+    )
+
+    class S(ma.Schema):
+        f = own()
+        plain = ma.fields.Integer()
+
+        def __init__(self, far, **options):
+            self.far = far
+            super().__init__(**options)
+
+    if hook != "no hook":
+        S.on_bind_field = lambda self, field_name, field_obj: log("bound", field_name)
+    for far in (1, 2, 3, 4, 1, 2):
+        made = S(far)
+        for data in ({"f": value}, {}, {"f": None}, {"f": "t2"}):
+            log.attempt(made.load, data)
+            log.attempt(made.dump, data)
+        log.attempt(S(far, many=True).load, [{"f": value}, {}])

@@ -380,3 +380,164 @@ def test_options_that_do_not_fit_an_instance_fail_once(ma: Any, log: Any) -> Non
         for _ in range(3):
             log.attempt(schema.dump, {"n": ITEM})
             log.attempt(schema.load, {"n": {"x": 1}})
+
+
+def _changing_item(ma: Any, log: Any, change: str) -> type:
+    """A nested schema whose hooks or properties answer otherwise for each value."""
+
+    class Item(ma.Schema):
+        a = ma.fields.Integer(required=True)
+        b = ma.fields.Integer(required=True)
+
+    def unknown_before_load(self: Any, data: Any, **options: Any) -> Any:
+        self.unknown = ma.INCLUDE if "open" in data else ma.RAISE
+        return data
+
+    def partial_after_load(self: Any, data: Any, **options: Any) -> Any:
+        self.partial = not self.partial
+        return data
+
+    def many_after_dump(self: Any, data: Any, **options: Any) -> Any:
+        self.many = not self.many
+        return data
+
+    def fields_before_dump(self: Any, data: Any, **options: Any) -> Any:
+        names = ["a", "b"] if "open" in data else ["a"]
+        self.dump_fields = {name: self.fields[name] for name in names}
+        return data
+
+    def handler_before_load(self: Any, data: Any, **options: Any) -> Any:
+        self.handle_error = log.spy("handled", lambda error, data, **options: None)
+        return data
+
+    asked = iter(range(1000))
+    added = {
+        "unknown": ("pre", ma.pre_load(unknown_before_load)),
+        "partial": ("post", ma.post_load(partial_after_load)),
+        "many": ("post", ma.post_dump(many_after_dump)),
+        "fields": ("pre", ma.pre_dump(fields_before_dump)),
+        "handler": ("pre", ma.pre_load(handler_before_load)),
+        "computed": (
+            "unknown",
+            property(
+                lambda self: ma.INCLUDE if next(asked) % 2 else ma.RAISE, lambda self, value: None
+            ),
+        ),
+    }
+    return type("Item", (Item,), dict([added[change]]))
+
+
+@pytest.mark.parametrize("form", ["list", "mapping", "rows", "rows-deeper"])
+@pytest.mark.parametrize("change", ["unknown", "partial", "many", "fields", "handler", "computed"])
+@scenario
+def test_a_nested_schema_that_differs_from_value_to_value(
+    ma: Any, log: Any, change: str, form: str
+) -> None:
+    """What its hooks change is seen by the next value: upstream calls it anew for each."""
+    item = ma.fields.Nested(_changing_item(ma, log, change))
+    values = [
+        {"a": 1, "b": 2, "open": 1},
+        {"a": 1},
+        {"a": 1, "z": 3},
+        {"open": 1},
+        {"a": 5, "b": 6},
+    ]
+    if form == "list":
+        schema, given = schema_of(ma, {"f": ma.fields.List(item)}), {"f": values}
+    elif form == "mapping":
+        schema = schema_of(ma, {"f": ma.fields.Dict(values=item)})
+        given = {"f": {str(at): value for at, value in enumerate(values)}}
+    elif form == "rows":
+        schema, given = schema_of(ma, {"f": item}, many=True), [{"f": value} for value in values]
+    else:
+        middle = ma.fields.Nested(schema_of(ma, {"g": item}))
+        schema = schema_of(ma, {"f": middle}, many=True)
+        given = [{"f": {"g": value}} for value in values]
+    for _ in range(4):
+        log.attempt(schema.load, given)
+        log.attempt(schema.dump, given)
+
+
+@pytest.mark.parametrize("change", ["fields", "schema"])
+@scenario
+def test_a_hook_that_changes_the_schema_of_a_nested_field(ma: Any, log: Any, change: str) -> None:
+    class Pay(ma.Schema):
+        gross = ma.fields.Integer()
+        grade = ma.fields.String()
+
+    class Grade(ma.Schema):
+        grade = ma.fields.String()
+
+    class Person(ma.Schema):
+        pay = ma.fields.Nested(Pay)
+
+        @ma.pre_dump
+        @ma.pre_load
+        def hide(self, person: Any, **options: Any) -> Any:
+            field, public = self.fields["pay"], "public" in person
+            if change == "schema":
+                field._schema = Pay() if public else Grade()
+            else:
+                names = ["gross", "grade"] if public else ["grade"]
+                shown = {name: field.schema.fields[name] for name in names}
+                field.schema.dump_fields = field.schema.load_fields = shown
+            return {"pay": person["pay"]}
+
+    schema = schema_of(ma, {"people": ma.fields.List(ma.fields.Nested(Person))})
+    pay = {"gross": 1, "grade": "x"}
+    for _ in range(4):
+        log.attempt(schema.dump, {"people": [{"public": 1, "pay": pay}, {"pay": pay}]})
+        log.attempt(schema.load, {"people": [{"public": 1, "pay": pay}, {"pay": pay}]})
+
+
+@pytest.mark.parametrize("raised", ["handle_error", "subclass"])
+@pytest.mark.parametrize("messages", ["bad", b"bad", ["bad"], {"a": "bad"}, ""])
+@scenario
+def test_messages_of_a_nested_schema_that_are_a_text(
+    ma: Any, log: Any, messages: Any, raised: str
+) -> None:
+    """Upstream raises another error with them, which makes a list of a text."""
+
+    class Refused(ma.ValidationError):
+        def normalized_messages(self) -> Any:
+            return messages
+
+    class Item(ma.Schema):
+        a = ma.fields.Integer(required=True)
+
+        if raised == "handle_error":
+
+            def handle_error(self, error: Any, data: Any, **options: Any) -> None:
+                error.messages = messages
+
+        else:
+
+            @ma.pre_load
+            def refuse(self, data: Any, **options: Any) -> Any:
+                raise Refused("no")
+
+    item = ma.fields.Nested(Item)
+    schema = schema_of(
+        ma,
+        {"one": item, "list": ma.fields.List(item), "dict": ma.fields.Dict(values=item),
+         "many": ma.fields.Nested(Item, many=True)},
+    )  # fmt: skip
+    for _ in range(3):
+        log.attempt(schema.load, {"one": {}, "list": [{}, {}], "dict": {"k": {}}, "many": [{}]})
+
+
+@pytest.mark.parametrize("name", ["many", "unknown"])
+@scenario
+def test_an_option_of_a_nested_field_that_is_computed(ma: Any, log: Any, name: str) -> None:
+    def compute(self: Any) -> Any:
+        log("asked")
+        return ma.EXCLUDE if name == "unknown" else True
+
+    own = type("Own", (ma.fields.Nested,), {name: property(compute, lambda self, value: None)})
+    inner = schema_of(ma, {"x": ma.fields.Integer()})
+    schema = schema_of(ma, {"f": own(inner), "g": ma.fields.List(own(inner))})
+    item = {"x": 1, "z": 2}
+    value = [item] if name == "many" else item
+    for _ in range(3):
+        log.attempt(schema.load, {"f": value, "g": [value, value]})
+        log.attempt(schema.dump, {"f": value, "g": [value, value]})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.plans import planner
+from althaia.plans import analyse_class, planner
 from tests.conformance.material import schema_of
 
 fields = ma.fields
@@ -326,3 +326,9 @@ def test_what_a_plan_may_stand_for() -> None:
     assert flags(dump=dump) == (True, False, True)
     assert flags(_serialize=serialize) == (False, False, False)
     assert flags(_invoke_dump_processors=lambda *args, **kwargs: 1) == (False, False, True)
+
+
+def test_what_upstreams_fields_keep_is_known() -> None:
+    made = [make() for make, _ in KINDS.values()]
+    made += [fields.Boolean(truthy={1}, falsy={0}), fields.Nested(ma.Schema), fields.Method("x")]
+    assert set().union(*map(vars, made)) <= analyse_class.KEPT

@@ -33,6 +33,18 @@ def test_find_spec_of_a_submodule(redirected):
     )
 
 
+def test_a_submodule_is_found_while_nothing_is_imported(redirected):
+    redirected(
+        """
+        import pyclbr, sys
+        assert "Length" in pyclbr.readmodule("marshmallow.validate")
+        assert not [n for n in sys.modules if n.startswith(("marsh" "mallow", "althaia.marsh"))]
+        finder = next(f for f in sys.meta_path if type(f).__module__ == "althaia.redirect")
+        assert finder.find_spec("marshmallow.fields") is None
+        """
+    )
+
+
 def test_a_module_made_by_hand_from_the_spec_is_the_same_copy(patched):
     patched(
         """
@@ -251,5 +263,23 @@ def test_our_copy_not_built_is_an_error_not_the_real_one(tmp_path, program):
             assert "was not built" in str(error), error
         else:
             raise AssertionError(marshmallow)
+        """
+    )
+
+
+def test_accepted_an_import_hook_is_called_for_the_package_alone(redirected):
+    """A finder of the program's own is asked for the submodules under our name."""
+    redirected(
+        """
+        import sys
+        asked = []
+        class Finder:
+            def find_spec(self, name, path=None, target=None):
+                asked.append(name)
+        sys.meta_path.insert(0, Finder())
+        import marshmallow
+        assert "marshmallow" in asked
+        assert "marshmallow.schema" not in asked
+        assert "althaia.marshmallow.schema" in asked
         """
     )

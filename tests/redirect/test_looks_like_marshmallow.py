@@ -6,14 +6,12 @@ import json
 
 # Prints what a module says of itself and of what it defines, under the name in NAME.
 SURVEY = """
-import importlib, inspect, json, pkgutil, sys, types, typing
+import importlib, inspect, json, pkgutil, sys, types
 
 package = importlib.import_module(NAME)
 found = {}
 
 def look(where, value, owner):
-    if isinstance(value, typing.TypeVar):
-        return  # says in which module's Python frame it was made: compiled code has none
     name = getattr(value, "__module__", None)
     if not isinstance(name, str) or not name.startswith(("marshmallow", "althaia")):
         return

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import timeit
+import zipfile
 from pathlib import Path
 from textwrap import dedent
 
@@ -64,6 +66,23 @@ def test_the_same_line_is_served_and_info_says_so(install, tmp_path, version):
     (real,) = (line for line in info if line.startswith("real marshmallow"))
     assert version in real
     assert ("another release of the same line than the 4.4.0" in real) is (version != "4.4.0")
+
+
+def test_another_line_in_an_archive_is_an_error(install, tmp_path):
+    site = Path(install("3.26.2")["PYTHONPATH"])
+    (site / "marshmallow").mkdir()
+    (site / "marshmallow" / "__init__.py").touch()
+    archive = shutil.make_archive(str(tmp_path / "deps"), "zip", site)
+    done = run("-m", "althaia", "-c", "print('ran')", cwd=tmp_path, env={"PYTHONPATH": archive})
+    assert done.returncode == 1
+    assert done.stderr.startswith("python -m althaia: marshmallow 3.26.2 is installed")
+
+
+def test_an_archive_without_marshmallow_is_passed_over(tmp_path):
+    archive = tmp_path / "empty.zip"
+    zipfile.ZipFile(archive, "w").close()
+    env = {"PYTHONPATH": str(archive)}
+    assert succeed("-m", "althaia", "-c", CHECK, cwd=tmp_path, env=env).strip() == "ours"
 
 
 def test_none_installed_is_an_error_unless_forced(tmp_path):

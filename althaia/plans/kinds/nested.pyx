@@ -2,7 +2,7 @@
 """Schemas inside schemas: ``Nested`` and ``Pluck``.
 
 A nested schema is resolved when the first value reaches it, as upstream does, and looked up and
-checked once per call.
+checked once per call where it has no hooks, else for each value.
 """
 
 cimport cython
@@ -24,7 +24,7 @@ from althaia.plans.load cimport (
 )
 from althaia.plans.load_step cimport FAILED, LoadFrame, LoadStep, fail, own_load
 from althaia.plans.nested cimport nested_field, nested_schema, plucked_key
-from althaia.plans.plan cimport plan_of
+from althaia.plans.plan cimport Plan, plan_of
 from althaia.plans.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
 from althaia.plans.state cimport DUMP, LOAD
 from althaia.plans.upstream cimport marshmallow
@@ -34,6 +34,14 @@ from althaia.sources.tape cimport ARRAY, Tape
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
 from althaia.plans.upstream import definers
+
+
+cdef bint is_alike_for_all(object schema, Plan plan):
+    """Whether a nested schema is the same for all values of a call. Else its hooks or properties
+    may change it between two of them, and it is asked anew for each, as upstream does."""
+    return althaia_is_simply_true(type(schema)) and (
+        plan is None or (plan.plain_settings and plan.has_no_hooks())
+    )
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -62,7 +70,7 @@ cdef class DumpNested(DumpStep):
         althaia_enter()
         try:
             if child.plan is None:
-                result = child.schema.dump(value, many=child.many)
+                result = child.schema.dump(value, many=child.schema.many or self.field.many)
             else:
                 result = run_with_hooks(child.plan, value, child.many, child)
         finally:
@@ -85,11 +93,11 @@ cdef class DumpNested(DumpStep):
         return True
 
     cdef DumpFrame child_of(self, DumpFrame frame):
-        """The nested schema's frame in this call, opened by the first value."""
+        """The nested schema's frame in this call, opened by the first value, or by each."""
         cdef DumpFrame child = <DumpFrame>frame.children[self.site]
         if child is None:
             child = self.open_child(frame)
-            if althaia_is_simply_true(type(child.schema)):
+            if is_alike_for_all(child.schema, child.plan):
                 frame.children[self.site] = child
         return child
 
@@ -100,11 +108,9 @@ cdef class DumpNested(DumpStep):
         plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
         child = open_frame(plan if plan is not None and plan.nestable else None, schema)
         child.large = frame.large
-        many = schema.many or self.field.many
-        # Schema.dump's own reading of its argument.
-        if child.plan is None:
-            child.many = many
-        else:
+        if child.plan is not None:
+            many = schema.many or self.field.many
+            # Schema.dump's own reading of its argument.
             child.many = schema.many if many is None else bool(many)
         return child
 
@@ -218,7 +224,7 @@ cdef class LoadNested(LoadStep):
         )
         child.large = frame.large
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
-        if frame.sub_partials is None and althaia_is_simply_true(type(schema)):
+        if frame.sub_partials is None and is_alike_for_all(schema, plan):
             frame.children[self.site] = child
         return child
 
@@ -233,15 +239,18 @@ cdef class LoadNested(LoadStep):
         cdef object result
         child.store = None
         child.index = None
-        if not plan.silent_errors:
-            try:
-                return load_whole(plan, value, child, True)
-            except marshmallow.ValidationError as error:
-                return frame.failed(error)
-        result = load_whole_or_fail(plan, value, child, True)
-        if result is FAILED:
-            return fail(frame, child.messages, child.valid_data)
-        return result
+        # A hook may give the schema another ``handle_error``.
+        if plan.silent_errors and plan.has_no_hooks():
+            result = load_whole_or_fail(plan, value, child, True)
+            return fail(frame, child.messages, child.valid_data) if result is FAILED else result
+        try:
+            return load_whole(plan, value, child, True)
+        except marshmallow.ValidationError as error:
+            # Upstream raises another error with these messages, which makes a list of a text.
+            messages = error.messages
+            if isinstance(messages, (str, bytes)):
+                messages = [messages]
+            return fail(frame, messages, error.valid_data)
 
 
 # ---- What they rest on -------------------------------------------------------------
@@ -269,6 +278,7 @@ def check_dumped(analysis, field):
     nested = analysis.upstream.fields["Nested"]
     if not analysis.upstream.defines(type(field), "schema", nested):
         raise Opaque(analysis.upstream.why_not(type(field), "schema", nested))
+    analysis.field_value(field, "many")
     analysis.check_writable(field)
     # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
     analysis.leave_out(field, "_schema")
@@ -290,6 +300,8 @@ def check_loaded(analysis, field):
     nested = analysis.upstream.fields["Nested"]
     for name in ("schema", "_load", "_test_collection"):
         analysis.field_method(field, name, nested)
+    for name in ("many", "unknown"):
+        analysis.field_value(field, name)
     analysis.check_writable(field)
     analysis.field_function("fields", "utils")
     analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")

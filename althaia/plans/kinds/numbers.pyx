@@ -213,6 +213,7 @@ def load_number(analysis, field, place):
     for owner in definers(type(field), "_validated"):
         analysis.class_method(owner, "_validated")
     check_decimal(analysis)
+    analysis.field_value(field, "allow_nan")
     return LoadDecimal(
         field,
         places=analysis.field_value(field, "places"),
