@@ -8,6 +8,10 @@ cdef enum:
     LONGEST_TEXT = 40
 
 
+# Of the hooks that run in a dump.
+cdef tuple DUMP_TAGS
+
+
 cdef class DumpFrame:
     """One schema in one call: the schema, its plan and what its nested sites opened."""
     cdef readonly object schema

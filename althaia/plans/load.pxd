@@ -3,6 +3,10 @@ from althaia.plans.plan cimport Plan
 from althaia.sources.keys cimport Keys
 
 
+# Of the hooks that run in a load.
+cdef tuple LOAD_TAGS
+
+
 cdef class LoadPlan(Plan):
     cdef readonly bint silent_errors
     cdef readonly set keys

@@ -8,6 +8,7 @@ checked once per call where it has no hooks, else for each value.
 cimport cython
 
 from althaia.plans.dump cimport (
+    DUMP_TAGS,
     DumpFrame,
     DumpPlan,
     DumpStep,
@@ -15,7 +16,9 @@ from althaia.plans.dump cimport (
     run_with_hooks,
     write_with_hooks,
 )
+from althaia.plans.hooks cimport no_hooks
 from althaia.plans.load cimport (
+    LOAD_TAGS,
     LoadPlan,
     load_whole,
     load_whole_or_fail,
@@ -36,11 +39,17 @@ from althaia.plans.analysis import Opaque
 from althaia.plans.upstream import definers
 
 
-cdef bint is_alike_for_all(object schema, Plan plan):
+cdef bint is_alike_for_all(object schema, Plan plan, tuple tags):
     """Whether a nested schema is the same for all values of a call. Else its hooks or properties
-    may change it between two of them, and it is asked anew for each, as upstream does."""
-    return althaia_is_simply_true(type(schema)) and (
-        plan is None or (plan.plain_settings and plan.has_no_hooks())
+    may change it between two of them, and it is asked anew for each, as upstream does.
+
+    :param tags: of the hooks that run in this direction.
+    """
+    if not althaia_is_simply_true(type(schema)):
+        return False
+    return plan is None or (
+        plan.plain_settings
+        and (plan.has_no_hooks() or no_hooks(plan.hooks, tags) is not None)
     )
 
 
@@ -97,7 +106,7 @@ cdef class DumpNested(DumpStep):
         cdef DumpFrame child = <DumpFrame>frame.children[self.site]
         if child is None:
             child = self.open_child(frame)
-            if is_alike_for_all(child.schema, child.plan):
+            if is_alike_for_all(child.schema, child.plan, DUMP_TAGS):
                 frame.children[self.site] = child
         return child
 
@@ -224,7 +233,7 @@ cdef class LoadNested(LoadStep):
         )
         child.large = frame.large
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
-        if frame.sub_partials is None and is_alike_for_all(schema, plan):
+        if frame.sub_partials is None and is_alike_for_all(schema, plan, LOAD_TAGS):
             frame.children[self.site] = child
         return child
 
