@@ -21,6 +21,7 @@ cdef object load_items(
     LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
 )
 cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess)
+cdef object handled_error(object data, LoadFrame frame)
 cdef object load_whole_or_fail(
     LoadPlan plan, object data, LoadFrame frame, bint postprocess
 )

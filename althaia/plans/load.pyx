@@ -472,8 +472,13 @@ cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postpro
     cdef object result = load_whole_or_fail(plan, data, frame, postprocess)
     if result is not FAILED:
         return result
+    raise handled_error(data, frame)
+
+
+cdef object handled_error(object data, LoadFrame frame):
+    """The error of a load that has failed, as the schema's ``handle_error`` leaves it."""
     if frame.tape is not None:
         data = frame.tape.keep(frame.root)
     error = marshmallow.ValidationError(frame.messages, data=data, valid_data=frame.valid_data)
     frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
-    raise error
+    return error

@@ -20,7 +20,7 @@ from althaia.plans.hooks cimport no_hooks
 from althaia.plans.load cimport (
     LOAD_TAGS,
     LoadPlan,
-    load_whole,
+    handled_error,
     load_whole_or_fail,
     open_load_frame,
     plannable_partial,
@@ -248,18 +248,21 @@ cdef class LoadNested(LoadStep):
         cdef object result
         child.store = None
         child.index = None
-        # A hook may give the schema another ``handle_error``.
-        if plan.silent_errors and plan.has_no_hooks():
-            result = load_whole_or_fail(plan, value, child, True)
-            return fail(frame, child.messages, child.valid_data) if result is FAILED else result
         try:
-            return load_whole(plan, value, child, True)
-        except marshmallow.ValidationError as error:
-            # Upstream raises another error with these messages, which makes a list of a text.
-            messages = error.messages
-            if isinstance(messages, (str, bytes)):
-                messages = [messages]
-            return fail(frame, messages, error.valid_data)
+            result = load_whole_or_fail(plan, value, child, True)
+            if result is not FAILED:
+                return result
+            # Upstream's ``handle_error`` does nothing; a hook may have given the schema another.
+            if plan.silent_errors and plan.has_no_hooks():
+                return fail(frame, child.messages, child.valid_data)
+            error = handled_error(value, child)
+        except marshmallow.ValidationError as raised:
+            error = raised
+        # Upstream raises another error with these messages, which makes a list of a text.
+        messages = error.messages
+        if isinstance(messages, (str, bytes)):
+            messages = [messages]
+        return fail(frame, messages, error.valid_data)
 
 
 # ---- What they rest on -------------------------------------------------------------
