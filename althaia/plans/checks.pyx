@@ -37,7 +37,7 @@ cdef class Check:
         self.validator = validator
 
     cdef object failure(self, object value):
-        """PASSED, or the messages; a ValidationError of the user's code says as much."""
+        """PASSED, or the messages. A ValidationError that the user's code raises is let through."""
         self.validator(value)
         return PASSED
 

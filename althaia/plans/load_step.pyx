@@ -54,7 +54,7 @@ cdef class LoadFrame:
         PyMem_Free(self.places)
 
     cdef object failed(self, object error):
-        """Note what a ValidationError says; anything else that was made to be raised is."""
+        """Record what a ValidationError says; raise anything else, as upstream would."""
         if not isinstance(error, marshmallow.ValidationError):
             cls = error if isinstance(error, type) else type(error)
             if not issubclass(cls, BaseException):

@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True
 """Counters per schema class: what the plans did, for ``althaia.stats()``.
 
-They are plain C integers: counting a call costs a nanosecond. Threads that count without
-the GIL may lose a count, never a call.
+They are plain C integers: counting a call costs a nanosecond. Without the GIL they are added to
+atomically, so that no count is lost.
 """
 
 from weakref import ref
