@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,22 +34,28 @@ RAW = ROOT / ".bench" / "many.json"
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to check a file."""
+    """One way to check a file.
+
+    ``share`` is how much of the rows the file has: where checking takes long, a part says enough.
+    ``runs`` of them go on at once, each by itself.
+    """
 
     name: str
     label: str
-    words: tuple[str, ...]
-    variables: Mapping[str, str]
+    words: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
     share: float = 1.0
-    """Of the rows: where checking takes long, a part says enough."""
+    runs: int = 1
 
 
 WAYS = (
-    Way("upstream", "marshmallow, one process", (), {"ALTHAIA_DISABLE": "1"}, 0.1),
-    Way("tenth", "althaia, one process, a tenth of the rows", (), {}, 0.1),
-    Way("one", "althaia, one process", (), {}),
-    Way("two", "althaia, two processes", ("--workers", "2"), {}),
-    Way("dask", "althaia, two Dask workers", ("--dask",), {}),
+    Way("upstream", "marshmallow, one process", (), {"ALTHAIA_DISABLE": "1"}, share=0.1),
+    Way("tenth", "althaia, one process, a tenth of the rows", share=0.1),
+    Way("one", "althaia, one process"),
+    # What two processes gain on this machine where they share nothing: no way can gain more.
+    Way("apart", "althaia, a process for each half, side by side", share=0.5, runs=2),
+    Way("two", "althaia, two processes", ("--workers", "2")),
+    Way("dask", "althaia, two Dask workers", ("--dask",)),
 )
 
 
@@ -83,26 +89,28 @@ def written(file: Path, count: int) -> None:
 
 
 def measure(way: Way, file: Path, rows: int, address: str | None) -> Figures:
-    """Check ``file`` once; RuntimeError where the counts are not those that were written."""
+    """Check ``file``; RuntimeError where the counts are not those that were written."""
     words = [*way.words, *([address] if address else [])]
     start = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "althaia", "check", SCHEMA, str(file), "--json", *words],
-        cwd=ROOT,
-        env=environment(way.variables),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with watched([process.pid]) as peaks:
-        output, _ = process.communicate()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "althaia", "check", SCHEMA, str(file), "--json", *words],
+            cwd=ROOT,
+            env=environment(way.variables),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(way.runs)
+    ]
+    with watched([process.pid for process in processes]) as peaks:
+        outputs = [process.communicate()[0] for process in processes]
     seconds = time.perf_counter() - start
-    report = json.loads(output)
-    if (report["records"], report["invalid"], report["valid"]) != (
-        rows,
-        rows // 1_000,
-        rows - rows // 1_000,
-    ):
-        raise RuntimeError(f"{way.label}: wrong counts: {output[:500]}")
+    expected = (rows, rows // 1_000, rows - rows // 1_000)
+    for output in outputs:
+        report = json.loads(output)
+        if (report["records"], report["invalid"], report["valid"]) != expected:
+            raise RuntimeError(f"{way.label}: wrong counts: {output[:500]}")
+    rows *= way.runs
     return Figures(way.name, way.label, rows, seconds, rows / seconds, max(peaks.values()) / 2**20)
 
 
@@ -152,13 +160,15 @@ def run(rows: int, progress: Callable[[str], object]) -> list[Figures]:
     """All ways, one after the other, on one file."""
     found = []
     with tempfile.TemporaryDirectory(prefix="many-") as folder:
-        whole, part = Path(folder) / "whole.ndjson", Path(folder) / "part.ndjson"
-        progress(f"writing {rows:,} rows")
-        written(whole, rows)
-        written(part, rows // 10)
+        files = {}
+        for share in {way.share for way in WAYS}:
+            count = int(rows * share)
+            progress(f"writing {count:,} rows")
+            files[share] = Path(folder) / f"{count}.ndjson", count
+            written(*files[share])
         for way in WAYS:
             progress(way.label)
-            file, count = (part, rows // 10) if way.share < 1 else (whole, rows)
+            file, count = files[way.share]
             if way.name != "dask":
                 found.append(measure(way, file, count, None))
                 continue
