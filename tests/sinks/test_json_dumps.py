@@ -8,6 +8,7 @@ import json
 import math
 import random
 import struct
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +21,8 @@ from althaia.json import dumps
 from tests.sinks.outcomes import outcome
 from tests.sinks.values import OPTIONS, VALUES, Default, Plain
 
+ENCODES_UNTIL_STACK_ENDS = sys.version_info >= (3, 14)
+"""Before, a thousand levels were an error."""
 ENDLESS = {"circular list", "circular dict", "100000 levels", "enum", "bytes"}
 
 
@@ -28,6 +31,8 @@ ENDLESS = {"circular list", "circular dict", "100000 levels", "enum", "bytes"}
 def test_the_same_text_or_error(value: str, options: str) -> None:
     if "circles" in options and value in ENDLESS:
         pytest.skip("json itself may crash")
+    if value == "100000 levels" and OPTIONS[options].get("indent") and ENCODES_UNTIL_STACK_ENDS:
+        pytest.skip("json takes gigabytes: its text grows with the square of the depth")
     given = VALUES[value]()
     for default in (None, Default):
         theirs, ours = (None, None) if default is None else (default(), default())
