@@ -31,6 +31,8 @@ OURS = "althaia.marshmallow"
 """The name it is redirected to."""
 
 _PREFIX = OURS.removesuffix(REAL)
+# What the import system's module calls itself, by release.
+_IMPORT_SYSTEM = ("importlib._bootstrap", "_frozen_importlib")
 
 _DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
 
@@ -346,7 +348,7 @@ def _homeless(module: ModuleType) -> list[tuple[Any, str]]:
         (value, value.__module__)
         for value in _contents(module).values()
         if type(value).__module__ == "typing"
-        and str(getattr(value, "__module__", "")).startswith("importlib._bootstrap")
+        and str(getattr(value, "__module__", "")).startswith(_IMPORT_SYSTEM)
     ]
 
 
