@@ -39,7 +39,7 @@ def loads_stream(
     **options: Any,
 ) -> Iterator[LoadedLine] | AsyncIterator[LoadedLine]:
     """See :func:`althaia.loads_stream`."""
-    if not seam.modules or not isinstance(schema, seam.modules["schema"]["Schema"]):
+    if not seam.modules or not isinstance(schema, seam.defined["schema"]["Schema"]):
         raise StreamError(
             f"an instance of a compiled marshmallow's schema is needed, not {schema!r}; call "
             "althaia.patch() before marshmallow is imported"
@@ -132,7 +132,7 @@ def _load_line(
         return LoadedLine(number, error=LineTooLongError(said))
     try:
         return LoadedLine(number, schema.loads(line, **options))
-    except seam.modules["schema"]["ValidationError"] as error:
+    except seam.defined["schema"]["ValidationError"] as error:
         return LoadedLine(number, error=error)
     except (ValueError, RecursionError) as error:
         if _is_readable(schema, line, options):

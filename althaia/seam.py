@@ -167,7 +167,7 @@ def resolve_hooks(cls: type) -> Any:
         return DECLINED
     if not HOOK_FUNCTIONS.isdisjoint(unknown_functions()):
         return DECLINED
-    known = pristine[modules["schema"]["Schema"]]
+    known = pristine[defined["schema"]["Schema"]]
     attributes: Namespace = {}
     # The last class is object.
     for base in cls.__mro__[-2::-1]:

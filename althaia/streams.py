@@ -54,7 +54,7 @@ def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: 
     """
     :raises StreamError: a part of the collection does not tell what the whole would give.
     """
-    if not seam.modules or not isinstance(schema, seam.modules["schema"]["Schema"]):
+    if not seam.modules or not isinstance(schema, seam.defined["schema"]["Schema"]):
         raise StreamError(
             f"an instance of a compiled marshmallow's schema is needed, not {schema!r}; call "
             "althaia.patch() before marshmallow is imported"
@@ -79,7 +79,7 @@ def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: 
 
 
 def _refuse_own_methods(schema: Any) -> None:
-    known = seam.pristine[seam.modules["schema"]["Schema"]]
+    known = seam.pristine[seam.defined["schema"]["Schema"]]
     for name in _OWN:
         found = next((vars(b)[name] for b in type(schema).__mro__ if name in vars(b)), None)
         if name in vars(schema) or (name in known and found is not known[name]):

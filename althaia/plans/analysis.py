@@ -273,8 +273,7 @@ class Analysis:
         for name in names:
             if (module, name) in self._functions:
                 continue
-            namespace = getattr(self.upstream, module)
-            found = self.watch_entry(namespace, name)
+            found = self.watch_entry(self.upstream.live[module], name)
             if found is not seam.defined[module].get(name, ABSENT):
                 raise Opaque(f"marshmallow.{module}.{name} is replaced")
             self.known(*self.upstream.origins(module, name))

@@ -147,8 +147,8 @@ cdef bint has_plain_sets() except -1:
 cdef bint copies_simply(dict declared) except -1:
     """Whether ``copy.deepcopy`` would make a new dictionary with a shallow copy of each field."""
     if (
-        marshmallow.schema.get("copy") is not COPY
-        or marshmallow.fields.get("copy") is not COPY
+        marshmallow.live["schema"].get("copy") is not COPY
+        or marshmallow.live["fields"].get("copy") is not COPY
         or COPY.deepcopy is not deepcopy
         or COPY.copy is not shallow_copy
     ):

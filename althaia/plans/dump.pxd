@@ -55,7 +55,7 @@ cdef class DumpPlan(Plan):
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1
-cdef int write_with_hooks(
+cdef bint write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1
 cdef object left_by_hooks(

@@ -417,16 +417,21 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
     return sink.close_list()
 
 
-cdef int write_with_hooks(
+cdef bint write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1:
-    """What ``Schema.dump`` returns, into a sink."""
-    cdef object data
-    cdef bint fields_left
-    if plan.has_no_hooks():
-        return write(plan, obj, many, frame, sink)
-    data = left_by_hooks(plan, obj, many, frame, &fields_left)
-    return write(plan, data, many, frame, sink) if fields_left else sink.any(data)
+    """What ``Schema.dump`` returns, into a sink; nothing, and False, where that is ``missing``."""
+    cdef object data = obj
+    cdef bint fields_left = True
+    if not plan.has_no_hooks():
+        data = left_by_hooks(plan, obj, many, frame, &fields_left)
+    if fields_left:
+        write(plan, data, many, frame, sink)
+    elif data is marshmallow.missing:
+        return False
+    else:
+        sink.any(data)
+    return True
 
 
 cdef object left_by_hooks(

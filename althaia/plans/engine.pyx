@@ -388,7 +388,7 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         or not has_plain_truth(many)
         or (many and not plan.many_allowed)
         or not plannable_partial(partial)
-        or type(error_store) is not marshmallow.schema["ErrorStore"]
+        or type(error_store) is not marshmallow.ErrorStore
     ):
         return DECLINED
     counters = <Counters>plan.statistics

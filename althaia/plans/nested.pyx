@@ -96,7 +96,11 @@ cdef object resolve(object field):
 
 cdef object of_nested(object field, str option):
     """What ``Nested._nested_normalized_option`` gives."""
-    return field._nested_normalized_option(option) if getattr(field.root, option, None) else []
+    prefix = f"{field.name}."
+    names = getattr(field.root, option, ())
+    if type(names) is marshmallow.OrderedSet and not names:
+        return []
+    return [name.split(prefix, 1)[1] for name in names if name.startswith(prefix)]
 
 
 cdef bint is_fresh(object schema):

@@ -2,12 +2,12 @@
 
 
 cdef class Upstream:
-    # The namespaces of its modules, as they are now.
+    # The namespaces of its modules as they are now, by short name.
+    cdef readonly dict live
+    # Three of them as they were when they were defined.
     cdef readonly dict schema
     cdef readonly dict fields
-    cdef readonly dict utils
     cdef readonly dict validate
-    cdef readonly dict error_store
     # What running plans use, as it was when it was defined.
     cdef readonly object missing
     cdef readonly object Schema

@@ -5,11 +5,10 @@ def definers(cls: type, name: str) -> list[type]: ...
 
 @final
 class Upstream:
+    live: dict[str, dict[str, Any]]
     schema: dict[str, Any]
     fields: dict[str, Any]
-    utils: dict[str, Any]
     validate: dict[str, Any]
-    error_store: dict[str, Any]
     missing: Any
     Schema: type
     Field: type

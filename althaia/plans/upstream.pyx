@@ -41,11 +41,12 @@ cdef class Upstream:
     """
 
     def __init__(self, frozenset unknown=frozenset()):
-        self.schema = seam.modules["schema"]
-        self.fields = seam.modules["fields"]
-        self.utils = seam.modules["utils"]
-        self.validate = seam.modules["validate"]
-        self.error_store = seam.modules["error_store"]
+        # The engine may be loaded while a test has replaced any name of the live ones.
+        cdef dict defined = seam.defined
+        self.live = seam.modules
+        self.schema = defined["schema"]
+        self.fields = defined["fields"]
+        self.validate = defined["validate"]
         self.missing = self.schema["missing"]
         self.Schema = self.schema["Schema"]
         self.Field = self.fields["Field"]
@@ -54,11 +55,11 @@ cdef class Upstream:
         self.HookTable = seam.HookTable
         self.schema_attributes = seam.pristine[self.Schema]
         self.ValidationError = self.schema["ValidationError"]
-        self.ErrorStore = self.error_store["ErrorStore"]
-        self.copy_containers = self.error_store["copy_containers"]
-        self.is_collection = self.utils["is_collection"]
-        self.is_sequence_but_not_string = self.utils["is_sequence_but_not_string"]
-        self.set_value = self.utils["set_value"]
+        self.ErrorStore = defined["error_store"]["ErrorStore"]
+        self.copy_containers = defined["error_store"]["copy_containers"]
+        self.is_collection = defined["utils"]["is_collection"]
+        self.is_sequence_but_not_string = defined["utils"]["is_sequence_but_not_string"]
+        self.set_value = defined["utils"]["set_value"]
         self.unknown = unknown
         self.kinds = ({}, {})
 

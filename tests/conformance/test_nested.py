@@ -541,3 +541,113 @@ def test_an_option_of_a_nested_field_that_is_computed(ma: Any, log: Any, name: s
     for _ in range(3):
         log.attempt(schema.load, {"f": value, "g": [value, value]})
         log.attempt(schema.dump, {"f": value, "g": [value, value]})
+
+
+# ---- Fields that resolve their schema in another way ------------------------------------
+
+
+@scenario
+def test_an_own_choice_of_what_is_loaded_only(ma, log):
+    class Hiding(ma.fields.Nested):
+        def _nested_normalized_option(self, option_name):
+            self.asked = (*getattr(self, "asked", ()), option_name)
+            names = super()._nested_normalized_option(option_name)
+            return [*names, "password"] if option_name == "load_only" else names
+
+    class User(ma.Schema):
+        name = ma.fields.String()
+        password = ma.fields.String()
+
+    class Post(ma.Schema):
+        author = Hiding(User)
+
+    for _ in range(4):
+        schema = Post()
+        log.attempt(schema.dump, {"author": {"name": "n", "password": "secret"}})
+        log.attempt(schema.load, {"author": {"name": "n", "password": "secret"}})
+        log("asked", schema.fields["author"].asked)
+
+
+@pytest.mark.parametrize("kind", ["Nested", "Pluck"])
+@scenario
+def test_the_choice_of_what_is_loaded_only_replaced(ma, log, kind):
+    User = ma.Schema.from_dict({"name": ma.fields.String(), "password": ma.fields.String()})
+    arguments = ("name",) if kind == "Pluck" else ()
+    schema = ma.Schema.from_dict({"x": getattr(ma.fields, kind)(User, *arguments)})
+    value = {"x": {"name": "n", "password": "secret"}}
+    for _ in range(3):
+        log.attempt(schema().dump, value)
+    names = {"load_only": ["password"], "dump_only": []}
+    log.patch(ma.fields.Nested, "_nested_normalized_option", lambda self, option: names[option])
+    for _ in range(3):
+        log.attempt(schema().dump, value)
+        log.attempt(schema().load, {"x": "n"} if arguments else value)
+
+
+@pytest.mark.parametrize("name", ["nested", "only", "exclude"])
+@scenario
+def test_a_computed_part_of_a_nested_field(ma, log, name):
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.Integer()
+
+    def get(self):
+        self.asked = getattr(self, "asked", 0) + 1
+        log("asked", self.name)
+        return self.given
+
+    def give(self, value):
+        log("given")
+        self.given = value
+
+    Computed = type("Computed", (ma.fields.Nested,), {name: property(get, give)})
+
+    class Outer(ma.Schema):
+        x = Computed(Inner)
+        y = ma.fields.List(Computed(lambda: Inner(), only=("a",)))
+
+    for _ in range(4):
+        schema = Outer()
+        log.attempt(schema.dump, {"x": {"a": 1, "b": 2}, "y": [{"a": 1, "b": 2}]})
+        log.attempt(schema.load, {"x": {"a": 1}, "y": [{"a": 1}]})
+        log("times", schema.fields["x"].asked)
+
+
+@scenario
+def test_a_computed_option_of_the_schema_around(ma, log):
+    class Outer(ma.Schema):
+        x = ma.fields.Nested({"a": ma.fields.Integer(), "b": ma.fields.Integer()})
+
+        @property
+        def load_only(self):
+            log("asked")
+            return self.given | {"x.b"}
+
+        @load_only.setter
+        def load_only(self, value):
+            self.given = set(value)
+
+    for _ in range(4):
+        log.attempt(Outer().dump, {"x": {"a": 1, "b": 2}})
+        log.attempt(Outer().load, {"x": {"a": 1, "b": 3}})
+
+
+@pytest.mark.parametrize("many", [False, True])
+@scenario
+def test_a_nested_hook_that_leaves_nothing(ma, log, many):
+    class Child(ma.Schema):
+        a = ma.fields.Integer()
+
+        @ma.post_dump(pass_collection=many)
+        def leave_out_the_empty(self, data, **options):
+            return data if data and data != [{}] else ma.missing
+
+    class Parent(ma.Schema):
+        child = ma.fields.Nested(Child, many=many)
+        b = ma.fields.Integer()
+
+    schema = Parent()
+    for child in ({}, {"a": 1}, None, {}):
+        log.attempt(
+            schema.dump, {"child": [child] if many and child is not None else child, "b": 1}
+        )

@@ -96,10 +96,9 @@ cdef class DumpNested(DumpStep):
             return True
         althaia_enter()
         try:
-            write_with_hooks(child.plan, value, child.many, child, sink)
+            return write_with_hooks(child.plan, value, child.many, child, sink)
         finally:
             althaia_leave()
-        return True
 
     cdef DumpFrame child_of(self, DumpFrame frame):
         """The nested schema's frame in this call, opened by the first value, or by each."""
@@ -291,9 +290,7 @@ def check_dumped(analysis, field):
     if not analysis.upstream.defines(type(field), "schema", nested):
         raise Opaque(analysis.upstream.why_not(type(field), "schema", nested))
     analysis.field_value(field, "many")
-    analysis.check_writable(field)
-    # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
-    analysis.leave_out(field, "_schema")
+    check_resolved(analysis, field)
 
 
 def load_nested(analysis, field, place):
@@ -314,9 +311,18 @@ def check_loaded(analysis, field):
         analysis.field_method(field, name, nested)
     for name in ("many", "unknown"):
         analysis.field_value(field, name)
-    analysis.check_writable(field)
+    check_resolved(analysis, field)
     analysis.field_function("fields", "utils")
     analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")
+
+
+def check_resolved(analysis, field):
+    """Make sure that resolving the nested schema runs no code that sees the field: it is done on
+    a copy."""
+    analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
+    for name in ("nested", "only", "exclude"):
+        analysis.field_value(field, name)
+    analysis.check_writable(field)
     # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
     analysis.leave_out(field, "_schema")
 

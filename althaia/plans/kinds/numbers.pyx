@@ -246,7 +246,7 @@ def load_integer_or_float(analysis, field, place):
 
 def check_decimal(analysis):
     """Make sure that what upstream makes its numbers of is the standard library's."""
-    if analysis.watch_entry(analysis.upstream.fields, "decimal") is not decimal:
+    if analysis.watch_entry(analysis.upstream.live["fields"], "decimal") is not decimal:
         raise Opaque("marshmallow.fields.decimal is replaced")
     if analysis.watch_entry(vars(decimal), "Decimal") is not Decimal:
         raise Opaque("decimal.Decimal is replaced")
