@@ -57,7 +57,6 @@ NO_PLAN_DEPENDS_ON: dict[str, tuple[str, ...]] = {
     ),
     "called by plans, or by what they call, as it is": (
         r"class_registry\.(get_class|register)",
-        r"fields\.Nested\._nested_normalized_option",
         r"schema\.Schema\.(_run_validator|validate)",
         r"exceptions\.ValidationError\.(messages_dict|normalized_messages)",
     ),
