@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
 (``__init__``) is what the commands and the plugin are written against."""
 
 PLANS: list[set[str]] = [
-    {"primitives", "statistics"},
+    {"primitives", "statistics", "temporal"},
     {"templates", "state", "guards", "hooks"},
     {"upstream", "readers"},
     {"prototypes"},

@@ -9,34 +9,28 @@ import email.utils
 from types import FunctionType
 
 cimport cython
-from cpython.datetime cimport (
-    PyDate_CheckExact,
-    PyDateTime_CheckExact,
-    PyTime_CheckExact,
-    date_day,
-    date_month,
-    date_new,
-    date_year,
-    datetime_day,
-    datetime_hour,
-    datetime_microsecond,
-    datetime_minute,
-    datetime_month,
-    datetime_new,
-    datetime_second,
-    datetime_tzinfo,
-    datetime_year,
-    import_datetime,
-    time_hour,
-    time_microsecond,
-    time_minute,
-    time_new,
-    time_second,
-)
-
 from althaia import seam
 from althaia.plans.dump cimport LONGEST_TEXT, DumpFrame, DumpStep, FixedText
 from althaia.plans.load_step cimport LoadFrame, LoadStep
+from althaia.plans.temporal cimport (
+    PyDate_CheckExact,
+    PyDateTime_CheckExact,
+    PyDateTime_DATE_GET_HOUR,
+    PyDateTime_DATE_GET_MICROSECOND,
+    PyDateTime_DATE_GET_MINUTE,
+    PyDateTime_DATE_GET_SECOND,
+    PyDateTime_DATE_GET_TZINFO,
+    PyDateTime_GET_DAY,
+    PyDateTime_GET_MONTH,
+    PyDateTime_GET_YEAR,
+    PyDateTime_TIME_GET_HOUR,
+    PyDateTime_TIME_GET_MICROSECOND,
+    PyDateTime_TIME_GET_MINUTE,
+    PyDateTime_TIME_GET_SECOND,
+    PyDateTimeAPI,
+    PyTime_CheckExact,
+    import_temporal,
+)
 
 from althaia.plans.analysis import Opaque
 from althaia.plans.guards import ABSENT
@@ -54,11 +48,10 @@ cdef extern from "althaia/plans/formats.h":
     bint althaia_read_rfc(object text, althaia_moment* moment, int* zone, bint* naive)
     bint althaia_timestamp(object value, double* number)
 
-import_datetime()
-
-cdef object timedelta = dt.timedelta
-cdef object timezone = dt.timezone
-cdef object utc = dt.timezone.utc
+cdef dict TEMPORAL = import_temporal()
+cdef object timedelta = TEMPORAL["timedelta"]
+cdef object timezone = TEMPORAL["timezone"]
+cdef object utc = <object>PyDateTimeAPI.TimeZone_UTC
 format_datetime = email.utils.format_datetime
 parsedate_to_datetime = email.utils.parsedate_to_datetime
 
@@ -91,21 +84,25 @@ cdef class DumpFormat(FixedText):
         cdef althaia_moment moment
         if PyDateTime_CheckExact(value):
             # strftime asks any other zone for its daylight saving time, and may be refused.
-            zone = datetime_tzinfo(value)
+            zone = <object>PyDateTime_DATE_GET_TZINFO(value)
             if zone is not None and type(zone) is not timezone:
                 return 0
-            moment.year, moment.month = datetime_year(value), datetime_month(value)
-            moment.day, moment.hour = datetime_day(value), datetime_hour(value)
-            moment.minute, moment.second = datetime_minute(value), datetime_second(value)
-            moment.microsecond = datetime_microsecond(value)
+            moment.year, moment.month = PyDateTime_GET_YEAR(value), PyDateTime_GET_MONTH(value)
+            moment.day = PyDateTime_GET_DAY(value)
+            moment.hour = PyDateTime_DATE_GET_HOUR(value)
+            moment.minute = PyDateTime_DATE_GET_MINUTE(value)
+            moment.second = PyDateTime_DATE_GET_SECOND(value)
+            moment.microsecond = PyDateTime_DATE_GET_MICROSECOND(value)
         elif PyDate_CheckExact(value):
-            moment.year, moment.month = date_year(value), date_month(value)
-            moment.day, moment.hour, moment.minute = date_day(value), 0, 0
+            moment.year, moment.month = PyDateTime_GET_YEAR(value), PyDateTime_GET_MONTH(value)
+            moment.day, moment.hour, moment.minute = PyDateTime_GET_DAY(value), 0, 0
             moment.second, moment.microsecond = 0, 0
         elif PyTime_CheckExact(value):
             moment.year, moment.month, moment.day = 1900, 1, 1
-            moment.hour, moment.minute = time_hour(value), time_minute(value)
-            moment.second, moment.microsecond = time_second(value), time_microsecond(value)
+            moment.hour = PyDateTime_TIME_GET_HOUR(value)
+            moment.minute = PyDateTime_TIME_GET_MINUTE(value)
+            moment.second = PyDateTime_TIME_GET_SECOND(value)
+            moment.microsecond = PyDateTime_TIME_GET_MICROSECOND(value)
         else:
             return 0
         # Of fewer digits each C library makes what it likes.
@@ -155,9 +152,9 @@ cdef class LoadRfc(LoadStep):
                 where = None
             else:
                 where = utc if zone == 0 else timezone(timedelta(minutes=zone))
-            return datetime_new(
+            return PyDateTimeAPI.DateTime_FromDateAndTime(
                 moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
-                0, where,
+                0, where, PyDateTimeAPI.DateTimeType,
             )
         return self.own(value, data, frame)
 
@@ -181,11 +178,16 @@ cdef class LoadFormat(LoadStep):
         if type(value) is not str or not althaia_read_format(value, self.format, &at):
             return self.own(value, data, frame)
         if self.made == "date":
-            return date_new(at.year, at.month, at.day)
+            return PyDateTimeAPI.Date_FromDate(
+                at.year, at.month, at.day, PyDateTimeAPI.DateType
+            )
         if self.made == "time":
-            return time_new(at.hour, at.minute, at.second, at.microsecond, None)
-        return datetime_new(
-            at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, None
+            return PyDateTimeAPI.Time_FromTime(
+                at.hour, at.minute, at.second, at.microsecond, None, PyDateTimeAPI.TimeType
+            )
+        return PyDateTimeAPI.DateTime_FromDateAndTime(
+            at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, None,
+            PyDateTimeAPI.DateTimeType,
         )
 
 
@@ -222,7 +224,6 @@ def load_by_function(analysis, field, place, function):
     return LoadRfc(field, **place)
 
 
-TEMPORAL = {name: vars(dt)[name] for name in ("datetime", "date", "time", "timezone", "timedelta")}
 EMAIL = {
     name: vars(email.utils).get(name, ABSENT)
     for name in ("_format_timetuple_and_zone", "_parsedate_tz", "datetime")

@@ -30,8 +30,6 @@ from althaia.sinks.sink cimport Hole, Level, Record
 cdef extern from "Python.h":
     bint PyObject_IsInstance(object value, object cls) except -1
 
-cdef object DUMPS = standard.DUMPS
-
 
 # ---- Any value ----------------------------------------------------------------------
 
@@ -54,7 +52,7 @@ def dumps(obj, *args, **options):
     cdef Encoder encoder
     cdef Format format = None if args else format_of(options)
     if format is None:
-        return DUMPS(obj, *args, **options)
+        return standard.dumps(obj, *args, **options)
     if not is_plain(obj) and PyObject_IsInstance(obj, str):
         # Asked as json does, so that an object may say that it is a str; it is refused then.
         return standard.spell(format.ensure_ascii)(obj)
@@ -72,7 +70,8 @@ cdef bint is_plain(object value):
     )
 
 
-dumps.__signature__ = inspect.signature(DUMPS)
+if standard.DUMPS is not None:
+    dumps.__signature__ = inspect.signature(standard.DUMPS)
 
 
 # ---- Dumps --------------------------------------------------------------------------

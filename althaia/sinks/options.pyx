@@ -119,6 +119,12 @@ cdef Format format_of(dict options):
         elif name != "check_circular" or not value:
             return None
     if separators is None:
+        if (
+            ensure_ascii and allow_nan and not sort_keys and indent is None
+            and options.get("default") is None
+        ):
+            # As if no options were given: the same encoder.
+            return DEFAULT if encoder_is_as_shipped() else None
         separators = (", ", ": ") if indent is None else (",", ": ")
     return format_for(ensure_ascii, allow_nan, sort_keys, indent, separators)
 

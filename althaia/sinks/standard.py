@@ -6,17 +6,12 @@ What differs between releases is read from the release at hand, once, at import.
 
 from __future__ import annotations
 
-import json
-import json.encoder
 import sys
 from collections.abc import Callable, Iterable
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 Namespace = dict[str, Any]
-
-DUMPS: Final = json.dumps
-"""What ``json.dumps`` was when this module was imported; takes what the sinks decline."""
 
 INDENTS_IN_PYTHON: Final = sys.version_info < (3, 13)
 """Where ``indent`` is given, this release encodes by generators, which ask more of a value."""
@@ -24,37 +19,46 @@ INDENTS_IN_PYTHON: Final = sys.version_info < (3, 13)
 ADDS_NOTES: Final = sys.version_info >= (3, 14)
 """Errors carry a note for each container around the value that could not be encoded."""
 
-_PACKAGE: Namespace = vars(json)
-_MODULE: Namespace = vars(json.encoder)
-_ENCODER: Final = json.encoder.JSONEncoder
+DEFAULTS: Final = {
+    "skipkeys": False, "ensure_ascii": True, "check_circular": True, "allow_nan": True,
+    "cls": None, "indent": None, "separators": None, "default": None, "sort_keys": False,
+}  # fmt: skip
+"""The options of ``json.dumps`` where none are given."""
 
 
-def _shipped_with(function: Any, namespace: Namespace) -> bool:
-    return type(function) is FunctionType and function.__globals__ is namespace
-
-
-def _shipped() -> bool:
-    """Whether nobody had patched ``json`` before this module was imported."""
-    import _json
-
-    methods = [vars(_ENCODER).get(name) for name in ("__init__", "default", "encode", "iterencode")]
+def _defined_by(function: Any, namespace: Namespace) -> bool:
+    """Whether a module's own source defines a function, and nobody has wrapped it."""
     return (
-        _shipped_with(json.dumps, _PACKAGE)
-        and _PACKAGE["JSONEncoder"] is _ENCODER
-        and _ENCODER.__module__ == "json.encoder"
-        and all(_shipped_with(method, _MODULE) for method in methods)
-        and _MODULE["c_make_encoder"] is _json.make_encoder
-        and _MODULE["encode_basestring"] is _json.encode_basestring
-        and _MODULE["encode_basestring_ascii"] is _json.encode_basestring_ascii
-        and _shipped_with(_MODULE["_make_iterencode"], _MODULE)
-        and (_ENCODER.item_separator, _ENCODER.key_separator) == (", ", ": ")
+        type(function) is FunctionType and function.__globals__ is namespace and not vars(function)
     )
 
 
-def _entries() -> tuple[tuple[Namespace, str, Any], ...]:
+def _shipped(package: Namespace, module: Namespace) -> bool:
+    """Whether nobody had patched ``json`` before this module was imported."""
+    import _json
+
+    encoder, used = module["JSONEncoder"], package["_default_encoder"]
+    methods = [vars(encoder).get(name) for name in ("__init__", "default", "encode", "iterencode")]
+    return (
+        _defined_by(package["dumps"], package)
+        and package["dumps"].__kwdefaults__ == DEFAULTS
+        and package["JSONEncoder"] is encoder
+        and encoder.__module__ == "json.encoder"
+        and all(_defined_by(method, module) for method in methods)
+        and module["c_make_encoder"] is _json.make_encoder
+        and module["encode_basestring"] is _json.encode_basestring
+        and module["encode_basestring_ascii"] is _json.encode_basestring_ascii
+        and _defined_by(module["_make_iterencode"], module)
+        and (encoder.item_separator, encoder.key_separator) == (", ", ": ")
+        and type(used) is encoder
+        and vars(used) == vars(encoder())
+    )
+
+
+def _entries(package: Namespace, module: Namespace) -> tuple[tuple[Namespace, str, Any], ...]:
     """The names that ``json.dumps`` goes by, with what they stand for."""
-    package = ("JSONEncoder", "_default_encoder")
-    module = (
+    of_package = ("JSONEncoder", "_default_encoder")
+    of_module = (
         "INFINITY",
         "_make_iterencode",
         "c_make_encoder",
@@ -62,34 +66,66 @@ def _entries() -> tuple[tuple[Namespace, str, Any], ...]:
         "encode_basestring_ascii",
     )
     return (
-        *((_PACKAGE, name, _PACKAGE.get(name)) for name in package),
-        *((_MODULE, name, _MODULE.get(name)) for name in module),
+        *((package, name, package.get(name)) for name in of_package),
+        *((module, name, module.get(name)) for name in of_module),
     )
 
 
-SHIPPED: Final = _shipped()
-ENTRIES: Final = _entries()
-ENCODER: Final = _ENCODER
-STATE: Namespace = _PACKAGE["_default_encoder"].__dict__
+def _examined() -> tuple[Namespace, Namespace] | None:
+    """The namespaces of ``json`` and ``json.encoder``, None where they are not as shipped.
+
+    Programs put anything in their places, ``sys.modules`` included; whatever comes of that, it
+    is not what was shipped.
+    """
+    try:
+        import json.encoder
+
+        package, module = vars(json), vars(json.encoder)
+        genuine = type(json) is type(json.encoder) is ModuleType
+        return (package, module) if genuine and _shipped(package, module) else None
+    except Exception:
+        return None
+
+
+_FOUND: Final = _examined()
+_PACKAGE: Namespace
+_MODULE: Namespace
+_PACKAGE, _MODULE = _FOUND or ({}, {})
+
+SHIPPED: Final = _FOUND is not None
+"""Whether ``json`` was as shipped when this module was imported; if not, nothing below but
+:func:`dumps` is of use."""
+DUMPS: Final[Any] = _PACKAGE.get("dumps")
+"""``json.dumps`` as it was shipped, or None."""
+ENTRIES: Final = _entries(_PACKAGE, _MODULE) if SHIPPED else ()
+ENCODER: Final[Any] = _MODULE.get("JSONEncoder", object)
+STATE: Namespace = _PACKAGE["_default_encoder"].__dict__ if SHIPPED else {}
 """The attributes of the encoder that ``json.dumps`` uses where it is given no options."""
 STATE_SHIPPED: Final = dict(STATE)
 
 
+def dumps(*args: Any, **options: Any) -> Any:
+    """What the sinks decline: for the shipped ``json.dumps``, or else for whatever is in its place
+    now."""
+    if DUMPS is not None:
+        return DUMPS(*args, **options)
+    import json
+
+    return json.dumps(*args, **options)
+
+
 def unserializable(value: Any) -> Any:
     """What stands for ``default`` where there is none: raises json's own TypeError."""
-    return _PLAIN.default(value)
-
-
-_PLAIN: Final = _ENCODER()
+    return ENCODER().default(value)
 
 
 def spell_float(number: Any, allow_nan: bool) -> str:
     """A float, or a float subclass with comparisons of its own, as json's generators spell it."""
     if number != number:
         special = "NaN"
-    elif number == json.encoder.INFINITY:
+    elif number == _MODULE["INFINITY"]:
         special = "Infinity"
-    elif number == -json.encoder.INFINITY:
+    elif number == -_MODULE["INFINITY"]:
         special = "-Infinity"
     else:
         return float.__repr__(number)
@@ -114,9 +150,9 @@ def spell_key(key: Any, allow_nan: bool) -> str:
 
 def spell(ensure_ascii: bool) -> Callable[[str], str]:
     """The interpreter's function from text to JSON text."""
-    if ensure_ascii:
-        return json.encoder.encode_basestring_ascii
-    return json.encoder.encode_basestring
+    name = "encode_basestring_ascii" if ensure_ascii else "encode_basestring"
+    function: Callable[[str], str] = _MODULE[name]
+    return function
 
 
 def encode(

@@ -5,40 +5,56 @@ Its parts are noted when this module is imported, if they are the interpreter's 
 looked at in each call: programs replace ``json.loads``, or a method of its decoder.
 """
 
-import json
-import json.decoder
 from types import FunctionType
-
-try:
-    from _json import make_scanner
-except ImportError:
-    make_scanner = None
 
 cdef extern from "Python.h":
     void* PyFunction_GET_CODE(object function) noexcept
     object PyObject_GenericGetDict(object owner, void* context)
 
-cdef dict names = vars(json)
-cdef object loads = json.loads
-cdef object detect_encoding = json.detect_encoding
-cdef object decoder = names.get("_default_decoder")
-cdef object Decoder = json.decoder.JSONDecoder
-cdef object decode = Decoder.decode
-cdef object raw_decode = Decoder.raw_decode
-cdef object scan_once = getattr(decoder, "scan_once", None)
-cdef object find_constant = getattr(scan_once, "parse_constant", None)
-cdef bint standard = (
-    is_own(loads, json)
-    and is_own(detect_encoding, json)
-    and is_own(decode, json.decoder)
-    and is_own(raw_decode, json.decoder)
-    and type(decoder) is Decoder
-    and is_plain_scanner(scan_once)
-)
-cdef void* loads_code = PyFunction_GET_CODE(loads) if standard else NULL
-cdef void* detect_code = PyFunction_GET_CODE(detect_encoding) if standard else NULL
-cdef void* decode_code = PyFunction_GET_CODE(decode) if standard else NULL
-cdef void* raw_decode_code = PyFunction_GET_CODE(raw_decode) if standard else NULL
+cdef bint standard = False
+cdef dict names = None
+cdef object loads = None
+cdef object detect_encoding = None
+cdef object decoder = None
+cdef object Decoder = None
+cdef object decode = None
+cdef object raw_decode = None
+cdef object scan_once = None
+cdef object find_constant = None
+cdef void* loads_code = NULL
+cdef void* detect_code = NULL
+cdef void* decode_code = NULL
+cdef void* raw_decode_code = NULL
+
+
+cdef int note_parts() except -1:
+    """Note what ``json.loads`` goes by."""
+    global standard, names, loads, detect_encoding, decoder, Decoder, decode, raw_decode
+    global scan_once, find_constant, loads_code, detect_code, decode_code, raw_decode_code
+    import json.decoder
+    names = vars(json)
+    loads = json.loads
+    detect_encoding = json.detect_encoding
+    decoder = names["_default_decoder"]
+    Decoder = json.decoder.JSONDecoder
+    decode = Decoder.decode
+    raw_decode = Decoder.raw_decode
+    scan_once = decoder.scan_once
+    if (
+        is_own(loads, json)
+        and is_own(detect_encoding, json)
+        and is_own(decode, json.decoder)
+        and is_own(raw_decode, json.decoder)
+        and type(decoder) is Decoder
+        and is_plain_scanner(scan_once, json.decoder._CONSTANTS)
+    ):
+        find_constant = scan_once.parse_constant
+        loads_code = PyFunction_GET_CODE(loads)
+        detect_code = PyFunction_GET_CODE(detect_encoding)
+        decode_code = PyFunction_GET_CODE(decode)
+        raw_decode_code = PyFunction_GET_CODE(raw_decode)
+        standard = True
+    return 0
 
 
 cdef bint is_own(object function, object module) except -1:
@@ -50,15 +66,15 @@ cdef bint is_own(object function, object module) except -1:
     )
 
 
-cdef bint is_plain_scanner(object scanner) except -1:
+cdef bint is_plain_scanner(object scanner, object constants) except -1:
     """Whether a scanner is the interpreter's, in C, and makes what a scanner makes by itself."""
+    from _json import make_scanner
     return (
-        make_scanner is not None
-        and type(scanner) is make_scanner
+        type(scanner) is make_scanner
         and scanner.strict
         and scanner.parse_float is float
         and scanner.parse_int is int
-        and getattr(scanner.parse_constant, "__self__", None) is json.decoder._CONSTANTS
+        and getattr(scanner.parse_constant, "__self__", None) is constants
         and scanner.object_hook is None
         and scanner.object_pairs_hook is None
         and getattr(scanner, "array_hook", None) is None
@@ -93,3 +109,10 @@ cdef bint is_untouched() except -1:
 cdef object the_constants():
     """``find(name)``: what ``NaN``, ``Infinity`` and ``-Infinity`` are."""
     return find_constant
+
+
+try:
+    note_parts()
+except Exception:
+    # Programs put anything in the places of json's parts: that is not what was shipped.
+    pass

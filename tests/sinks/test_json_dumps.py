@@ -297,7 +297,12 @@ def shout(value: Any) -> Any:
 )
 def test_patches_are_obeyed(target: str, replacement: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     value = {"b": ["ä", 5.0, {1}], "a": 2}
-    cases: list[dict[str, Any]] = [{}, {"indent": 1}, {"ensure_ascii": False}]
+    cases: list[dict[str, Any]] = [
+        {},
+        {"indent": 1},
+        {"ensure_ascii": False},
+        {"ensure_ascii": True, "indent": None, "default": None},
+    ]
     before = [outcome(dumps, value, **options) for options in cases]
     monkeypatch.setattr(target, replacement)
     for options in cases:

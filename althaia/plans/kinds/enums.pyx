@@ -94,12 +94,15 @@ cdef class LoadEnum(LoadStep):
 # ---- What they rest on -------------------------------------------------------------
 
 
-ENUM_ATTRIBUTES = {"name": enum.Enum.__dict__["name"], "value": enum.Enum.__dict__["value"]}
+# By a member: tests replace the class in its module, perhaps before this is imported.
+*_derived, Enum, _object = type(enum.STRICT).__mro__
+EnumMeta = type(Enum)
+ENUM_ATTRIBUTES = {"name": Enum.__dict__["name"], "value": Enum.__dict__["value"]}
 STOCK_PROPERTY = type(ENUM_ATTRIBUTES["name"])
 STOCK_GET = static(STOCK_PROPERTY, "__get__")
 # What ``Enum[name]``, ``Enum(value)`` and ``isinstance(value, Enum)`` call.
 LOOK_UPS = {
-    name: static(enum.EnumMeta, name) for name in ("__getitem__", "__call__", "__instancecheck__")
+    name: static(EnumMeta, name) for name in ("__getitem__", "__call__", "__instancecheck__")
 }
 
 
@@ -140,14 +143,14 @@ def load_enum(analysis, field, place):
     if by_value is not True and by_value is not False:
         raise Opaque("it loads by a field of the user's")
     cls = analysis.field_value(field, "enum")
-    if type(cls) is not enum.EnumMeta:
+    if type(cls) is not EnumMeta:
         raise Opaque("its enum looks members up in its own way")
     analysis.watch_type(cls)
-    analysis.watch_type(enum.EnumMeta)
-    if static(cls, "__new__") is not enum.Enum.__new__:
+    analysis.watch_type(EnumMeta)
+    if static(cls, "__new__") is not Enum.__new__:
         raise Opaque("its enum looks members up in its own way")
     for name, original in LOOK_UPS.items():
-        if static(enum.EnumMeta, name) is not original:
+        if static(EnumMeta, name) is not original:
             raise Opaque(f"enum.EnumMeta.{name} is replaced")
     members = cls._value2member_map_ if by_value else cls._member_map_
     converter = load_conversion(analysis, analysis.field_value(field, "field"))

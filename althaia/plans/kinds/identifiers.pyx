@@ -21,8 +21,9 @@ cdef extern from "althaia/plans/kinds/identifiers.h":
     bint althaia_uuid_octets(object text, unsigned char* octets)
     object althaia_uuid_number(const unsigned char* octets)
 
-cdef object UUID = uuid.UUID
-cdef object UNKNOWN_SAFETY = uuid.SafeUUID.unknown
+# By an instance: tests replace the class in its module, perhaps before this is imported.
+cdef object UUID = type(uuid.NAMESPACE_DNS)
+cdef object UNKNOWN_SAFETY = uuid.NAMESPACE_DNS.is_safe
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -88,7 +89,7 @@ cdef object made_uuid(object number):
 # ---- What they rest on -------------------------------------------------------------
 
 
-UUID_TEXT = static(uuid.UUID, "__str__")
+UUID_TEXT = static(UUID, "__str__")
 UUID_METHODS = {name: static(UUID, name) for name in ("__init__", "__new__", "int", "is_safe")}
 
 

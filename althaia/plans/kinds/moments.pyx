@@ -6,18 +6,18 @@ import email.utils
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 
 cimport cython
-from cpython.datetime cimport (
-    PyDate_CheckExact,
-    PyDateTime_CheckExact,
-    PyDelta_CheckExact,
-    PyTime_CheckExact,
-    datetime_tzinfo,
-    import_datetime,
-)
 from libc.stdint cimport int64_t
 
 from althaia.plans.dump cimport DumpFrame, DumpStep, FixedText
 from althaia.plans.load_step cimport LoadFrame, LoadStep
+from althaia.plans.temporal cimport (
+    PyDate_CheckExact,
+    PyDateTime_CheckExact,
+    PyDateTime_DATE_GET_TZINFO,
+    PyDelta_CheckExact,
+    PyTime_CheckExact,
+    import_temporal,
+)
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
@@ -36,10 +36,9 @@ cdef extern from "althaia/plans/kinds/moments.h":
     Py_ssize_t althaia_spell_time(object value, char* at)
     bint althaia_timedelta(object value, int64_t unit, double* number)
 
-import_datetime()
-
-cdef object timedelta = dt.timedelta
-cdef object timezone = dt.timezone
+cdef dict CLASSES = import_temporal()
+cdef object timedelta = CLASSES["timedelta"]
+cdef object timezone = CLASSES["timezone"]
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -169,7 +168,7 @@ cdef class LoadAwareness(LoadStep):
             except (TypeError, AttributeError, ValueError):
                 return self.own(value, data, frame)
             if PyDateTime_CheckExact(parsed):
-                zone = datetime_tzinfo(parsed)
+                zone = <object>PyDateTime_DATE_GET_TZINFO(parsed)
                 if type(zone) is timezone if self.aware else zone is None:
                     return parsed
         return self.own(value, data, frame)
@@ -197,18 +196,15 @@ cdef class LoadTimeDelta(LoadStep):
 # ---- What they rest on -------------------------------------------------------------
 
 
-TEMPORAL = (dt.datetime, dt.date, dt.time)
-PARSERS = (
-    dt.datetime.fromisoformat,
-    dt.date.fromisoformat,
-    dt.time.fromisoformat,
-    email.utils.parsedate_to_datetime,
+TEMPORAL = (CLASSES["datetime"], CLASSES["date"], CLASSES["time"])
+PARSERS = (*[cls.fromisoformat for cls in TEMPORAL], email.utils.parsedate_to_datetime)
+ISO_STEPS = dict(
+    zip(
+        [cls.isoformat for cls in TEMPORAL],
+        [DumpIsoDateTime, DumpIsoDate, DumpIsoTime],
+        strict=True,
+    )
 )
-ISO_STEPS = {
-    dt.datetime.isoformat: DumpIsoDateTime,
-    dt.date.isoformat: DumpIsoDate,
-    dt.time.isoformat: DumpIsoTime,
-}
 
 
 def chosen_format(analysis, field):

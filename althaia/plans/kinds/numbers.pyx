@@ -3,6 +3,7 @@
 
 import decimal
 import math
+from types import BuiltinFunctionType
 
 cimport cython
 
@@ -13,9 +14,10 @@ from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
 from althaia.plans.upstream import definers
 
-cdef object Decimal = decimal.Decimal
+# By a number: tests replace the class in its module, perhaps before this is imported.
+cdef object Decimal = type(decimal.DefaultContext.create_decimal())
 cdef object InvalidOperation = decimal.InvalidOperation
-cdef object IS_NAN = math.isnan
+cdef object IS_NAN = math.isnan if type(math.isnan) is BuiltinFunctionType else None
 cdef double INFINITY_ = float("inf")
 
 

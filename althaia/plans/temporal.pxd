@@ -1,0 +1,63 @@
+"""The interpreter's own dates and times, by :file:`datetime.h`.
+
+Nothing is read from the attributes of the module ``datetime``, which tests replace (freezegun,
+``unittest.mock``), perhaps before this is imported. A module that uses this calls
+:func:`import_temporal` first.
+"""
+
+from cpython.object cimport PyObject, PyTypeObject
+
+
+cdef extern from "datetime.h":
+    ctypedef struct PyDateTime_CAPI:
+        PyTypeObject* DateType
+        PyTypeObject* DateTimeType
+        PyTypeObject* TimeType
+        PyTypeObject* DeltaType
+        PyObject* TimeZone_UTC
+        object (*Date_FromDate)(int, int, int, PyTypeObject*)
+        object (*DateTime_FromDateAndTime)(
+            int, int, int, int, int, int, int, object, PyTypeObject*
+        )
+        object (*Time_FromTime)(int, int, int, int, object, PyTypeObject*)
+
+    PyDateTime_CAPI* PyDateTimeAPI
+    const char* PyDateTime_CAPSULE_NAME
+
+    bint PyDate_CheckExact(object value)
+    bint PyDateTime_CheckExact(object value)
+    bint PyTime_CheckExact(object value)
+    bint PyDelta_CheckExact(object value)
+
+    int PyDateTime_GET_YEAR(object value)
+    int PyDateTime_GET_MONTH(object value)
+    int PyDateTime_GET_DAY(object value)
+    int PyDateTime_DATE_GET_HOUR(object value)
+    int PyDateTime_DATE_GET_MINUTE(object value)
+    int PyDateTime_DATE_GET_SECOND(object value)
+    int PyDateTime_DATE_GET_MICROSECOND(object value)
+    PyObject* PyDateTime_DATE_GET_TZINFO(object value)
+    int PyDateTime_TIME_GET_HOUR(object value)
+    int PyDateTime_TIME_GET_MINUTE(object value)
+    int PyDateTime_TIME_GET_SECOND(object value)
+    int PyDateTime_TIME_GET_MICROSECOND(object value)
+
+
+cdef extern from "Python.h":
+    void* PyCapsule_Import(const char* name, int no_block) except NULL
+
+
+cdef inline dict import_temporal():
+    """The classes of the module ``datetime`` by name.
+
+    :raises AttributeError, ImportError: the module is none of the interpreter's.
+    """
+    global PyDateTimeAPI
+    PyDateTimeAPI = <PyDateTime_CAPI*>PyCapsule_Import(PyDateTime_CAPSULE_NAME, 0)
+    return {
+        "date": <object><PyObject*>PyDateTimeAPI.DateType,
+        "datetime": <object><PyObject*>PyDateTimeAPI.DateTimeType,
+        "time": <object><PyObject*>PyDateTimeAPI.TimeType,
+        "timedelta": <object><PyObject*>PyDateTimeAPI.DeltaType,
+        "timezone": type(<object>PyDateTimeAPI.TimeZone_UTC),
+    }
