@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable
+import codecs
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse, StreamingHttpResponse
 
-from althaia import json as althaia_json
+from althaia.adapters import bodies
 from althaia.streams import stream
 
 
@@ -39,9 +40,10 @@ class SchemaResponse(HttpResponse):
     ) -> None:
         response.setdefault("content_type", "application/json")
         options = _options(json_dumps_params)
-        super().__init__(
-            content=althaia_json.dump_bytes(schema, obj, many=many, **options), **response
-        )
+        super().__init__(content=b"", **response)
+        # Django encodes a str in the response's charset.
+        write = bodies.utf8 if _is_utf8(self) else bodies.text
+        self.content = write(schema, obj, many, options)
 
 
 class SchemaStream(StreamingHttpResponse):
@@ -68,11 +70,32 @@ class SchemaStream(StreamingHttpResponse):
         options = _options(json_dumps_params)
         chunks = stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
         response.setdefault("content_type", "application/x-ndjson" if lines else "application/json")
-        super().__init__(chunks, **response)
+        super().__init__(streaming_content=(), **response)
+        self.streaming_content = chunks if _is_utf8(self) else _encoded(chunks, self.charset)
 
 
 def _options(given: dict[str, Any] | None) -> dict[str, Any]:
     return {"default": DjangoJSONEncoder().default, **(given or {})}
+
+
+def _is_utf8(response: HttpResponse | StreamingHttpResponse) -> bool:
+    return response.charset.lower() in ("utf-8", "utf8")
+
+
+def _encoded(
+    chunks: Iterator[bytes] | AsyncIterator[bytes], charset: str
+) -> Iterator[bytes] | AsyncIterator[bytes]:
+    """A stream of UTF-8 in another charset; a chunk ends where a character does."""
+    if isinstance(chunks, AsyncIterator):
+        return _encoded_later(chunks, charset)
+    return codecs.iterencode((chunk.decode() for chunk in chunks), charset)
+
+
+async def _encoded_later(chunks: AsyncIterator[bytes], charset: str) -> AsyncIterator[bytes]:
+    encoder = codecs.getincrementalencoder(charset)()
+    async for chunk in chunks:
+        yield encoder.encode(chunk.decode())
+    yield encoder.encode("", final=True)
 
 
 __all__ = ["SchemaResponse", "SchemaStream"]

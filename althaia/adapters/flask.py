@@ -23,7 +23,8 @@ from flask import current_app, stream_with_context
 from flask.json.provider import DefaultJSONProvider
 
 from althaia import json as althaia_json
-from althaia.streams import stream
+from althaia.adapters import bodies
+from althaia.streams import StreamError, stream
 
 _App = TypeVar("_App")
 
@@ -40,27 +41,12 @@ class JSONProvider(DefaultJSONProvider):
 
     def dumps(self, obj: Any, **kwargs: Any) -> str:
         """The JSON text of a value; the arguments are those of :func:`json.dumps`."""
-        text: str = althaia_json.dumps(obj, **self.options(**kwargs))
+        text: str = althaia_json.dumps(obj, **_options(self, **kwargs))
         return text
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
         """The value of a JSON text; the arguments are those of :func:`json.loads`."""
         return althaia_json.loads(s, **kwargs)
-
-    def options(self, **given: Any) -> dict[str, Any]:
-        """The options of ``dumps``: what is given, then the provider's settings."""
-        return {
-            "default": self.default,
-            "ensure_ascii": self.ensure_ascii,
-            "sort_keys": self.sort_keys,
-            **given,
-        }
-
-    def response_options(self) -> dict[str, Any]:
-        """The options with which ``response`` writes: compact, or indented in debug mode."""
-        if (self.compact is None and self._app.debug) or self.compact is False:
-            return self.options(indent=2)
-        return self.options(separators=(",", ":"))
 
 
 def use(app: _App) -> _App:
@@ -111,9 +97,9 @@ def schema_response(schema: Any, obj: Any, *, many: bool | None = None) -> Any:
             return schema_response(OrderSchema(many=True), session.scalars(select(Order)))
     """
     provider: Any = current_app.json
-    if not _writes_as_we_do(provider):
+    if not _writes_by(provider, JSONProvider.dumps):
         return provider.response(schema.dump(obj, many=many))
-    body = althaia_json.dump_bytes(schema, obj, many=many, **provider.response_options())
+    body = bodies.utf8(schema, obj, many, _response_options(provider))
     return current_app.response_class(body + b"\n", mimetype=provider.mimetype)
 
 
@@ -128,12 +114,19 @@ def stream_response(
     :param iterable: the objects; read once, lazily.
     :param chunk_bytes: the size of the chunks, in bytes; the last one is smaller.
     :returns: a response of the application's ``response_class``.
-    :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`).
+    :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`), or the
+        application's JSON provider writes its text itself.
     """
     provider: Any = current_app.json
-    options: dict[str, Any] = {}
-    if _writes_as_we_do(provider):
-        options = provider.options(separators=(",", ":")) if lines else provider.response_options()
+    if not _writes_by(provider, JSONProvider.dumps, DefaultJSONProvider.dumps):
+        kind = type(provider)
+        raise StreamError(
+            f"the JSON provider {kind.__module__}.{kind.__qualname__} has a dumps or a response of "
+            "its own, which needs the whole collection; answer with "
+            "jsonify(schema.dump(…, many=True)), or derive the provider from "
+            "althaia.adapters.flask.JSONProvider and leave both as they are"
+        )
+    options = _options(provider, separators=(",", ":")) if lines else _response_options(provider)
     chunks: Any = stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
     body = chunks if lines else chain(chunks, (b"\n",))
     mimetype = "application/x-ndjson" if lines else getattr(provider, "mimetype", None)
@@ -142,13 +135,30 @@ def stream_response(
     )
 
 
-def _writes_as_we_do(provider: Any) -> bool:
-    """Whether a provider's text is ours: nobody has overridden what writes it."""
-    kind = type(provider)
+def _options(provider: DefaultJSONProvider, **given: Any) -> dict[str, Any]:
+    """The options of a provider's ``dumps``: what is given, then its settings."""
+    return {
+        "default": provider.default,
+        "ensure_ascii": provider.ensure_ascii,
+        "sort_keys": provider.sort_keys,
+        **given,
+    }
+
+
+def _response_options(provider: DefaultJSONProvider) -> dict[str, Any]:
+    """The options with which ``response`` writes: compact, or indented in debug mode."""
+    if (provider.compact is None and provider._app.debug) or provider.compact is False:
+        return _options(provider, indent=2)
+    return _options(provider, separators=(",", ":"))
+
+
+def _writes_by(provider: Any, *writers: object) -> bool:
+    """Whether a provider's ``dumps`` is one of these and nobody has overridden ``response``, so
+    that its settings tell what it writes."""
     return (
-        isinstance(provider, JSONProvider)
-        and kind.dumps is JSONProvider.dumps
-        and kind.response is DefaultJSONProvider.response
+        isinstance(provider, DefaultJSONProvider)
+        and getattr(provider.dumps, "__func__", None) in writers
+        and getattr(provider.response, "__func__", None) is DefaultJSONProvider.response
     )
 
 

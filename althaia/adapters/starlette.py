@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse as StarletteJSONResponse
 from starlette.responses import StreamingResponse
 
 from althaia import json as althaia_json
+from althaia.adapters import bodies
 from althaia.streams import stream
 
 OPTIONS: dict[str, Any] = {
@@ -58,7 +59,7 @@ class SchemaResponse(StarletteJSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The body for the object."""
-        return althaia_json.dump_bytes(self._schema, content, many=self._many, **OPTIONS)
+        return bodies.utf8(self._schema, content, self._many, OPTIONS)
 
 
 class SchemaStream(StreamingResponse):

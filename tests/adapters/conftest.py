@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import decimal
+import json
+import types
 import uuid
 from typing import Any
 
 import pytest
+import simplejson
 
 from althaia import marshmallow as ma
 
@@ -60,6 +63,43 @@ class OrderSchema(ma.Schema):
     lines = ma.fields.List(ma.fields.Nested(LineSchema))
     extra = ma.fields.Raw()
     amount = ma.fields.Float()
+
+
+class PriceSchema(ma.Schema):
+    amount = ma.fields.Decimal()
+    at = ma.fields.Raw()
+
+
+class WrittenElsewhere(PriceSchema):
+    """Written by a module that takes no options, as orjson."""
+
+    class Meta:
+        render_module = types.SimpleNamespace(dumps=lambda value: "elsewhere", loads=json.loads)
+
+
+class WrittenBySimplejson(PriceSchema):
+    """Written by a module that takes json's options and writes other text."""
+
+    class Meta:
+        render_module = simplejson
+
+
+class WithEnvelope(PriceSchema):
+    """With a ``dumps`` that writes more than the dumped object."""
+
+    def dumps(self, *args: Any, **kwargs: Any) -> str:
+        return f'{{"data": {super().dumps(*args, **kwargs)}}}'
+
+
+def with_own_dumps() -> ma.Schema:
+    """An instance that somebody has given a ``dumps`` of its own."""
+    schema = PriceSchema()
+    schema.dumps = lambda *args, **kwargs: "own"  # type: ignore[method-assign]
+    return schema
+
+
+OWN_TEXTS: list[Any] = [WrittenElsewhere, WrittenBySimplejson, WithEnvelope, with_own_dumps]
+"""Schemas whose ``dumps`` gives something else than the JSON text of what they dump."""
 
 
 def order(number: int) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import datetime as dt
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ if not settings.configured:
 from django.http import JsonResponse
 
 from althaia.adapters.django import SchemaResponse, SchemaStream
+from tests.adapters.conftest import OWN_TEXTS
 
 
 def test_a_schema_response_is_the_response_of_the_dump(schema: Any, orders: list[Any]) -> None:
@@ -54,3 +56,70 @@ def test_an_async_stream_too(schema: Any, orders: list[Any]) -> None:
     assert (
         asyncio.run(collect()) == JsonResponse(schema.dump(orders, many=True), safe=False).content
     )
+
+
+@pytest.mark.parametrize("make", OWN_TEXTS, ids=lambda make: make.__name__)
+def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any]) -> None:
+    schema, price = make(), {"amount": "1.50", "at": dt.date(2024, 2, 29)}
+    for obj, many in ((price, None), ([price, price], True)):
+        expected = JsonResponse(schema.dump(obj, many=many), safe=False)
+        answer = SchemaResponse(schema, obj, many=many)
+        assert answer.content == expected.content
+        assert answer.headers == expected.headers
+
+
+CHARSETS: list[dict[str, Any]] = [
+    {"charset": "utf-8"},
+    {"charset": "latin-1"},
+    {"charset": "utf-16"},
+    {"charset": "UTF-8-SIG"},
+    {"content_type": "application/json; charset=latin-1"},
+    {"headers": {"Content-Type": "application/json; charset=iso2022_jp"}, "content_type": None},
+]
+
+
+def in_charsets(test: Callable[..., None]) -> Callable[..., None]:
+    test = pytest.mark.parametrize("ascii", [False, True])(test)
+    return pytest.mark.parametrize("response", CHARSETS, ids=str)(test)
+
+
+def some(response: dict[str, Any]) -> list[Any]:
+    note = "日本" if "headers" in response else "Größe"
+    return [{"z_id": number, "note": f"{note} {number}"} for number in range(50)]
+
+
+@in_charsets
+def test_a_body_is_in_the_responses_charset(
+    schema: Any, response: dict[str, Any], ascii: bool
+) -> None:
+    options: dict[str, Any] = {"json_dumps_params": {"ensure_ascii": ascii}, **response}
+    expected = JsonResponse(schema.dump(some(response), many=True), safe=False, **options)
+    answer = SchemaResponse(schema, some(response), many=True, **options)
+    assert answer.content == expected.content
+    assert answer.headers == expected.headers
+
+
+@in_charsets
+def test_a_stream_is_in_the_responses_charset(
+    schema: Any, response: dict[str, Any], ascii: bool
+) -> None:
+    async def later() -> AsyncIterator[Any]:
+        for each in some(response):
+            yield each
+
+    async def collect() -> bytes:
+        answer = SchemaStream(schema, later(), chunk_bytes=512, **options)
+        return b"".join([chunk async for chunk in answer.streaming_content])
+
+    options: dict[str, Any] = {"json_dumps_params": {"ensure_ascii": ascii}, **response}
+    expected = JsonResponse(schema.dump(some(response), many=True), safe=False, **options).content
+    answer = SchemaStream(schema, some(response), chunk_bytes=512, **options)
+    assert b"".join(answer.streaming_content) == expected
+    assert asyncio.run(collect()) == expected
+
+
+def test_the_charset_of_the_settings_counts(schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "DEFAULT_CHARSET", "utf-16")
+    answer = SchemaResponse(schema, {"z_id": 1})
+    assert answer.content == JsonResponse({"z_id": 1}).content
+    assert answer.content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

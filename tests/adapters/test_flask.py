@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +20,7 @@ from althaia.adapters.flask import (  # noqa: E402
     stream_response,
     use,
 )
-from tests.adapters.conftest import VALUES  # noqa: E402
+from tests.adapters.conftest import OWN_TEXTS, VALUES, PriceSchema  # noqa: E402
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -157,3 +159,53 @@ def test_a_stream_of_lines_has_one_object_a_line(schema: Any, orders: list[Any])
         lines = b"".join(answer.response).splitlines()
         assert answer.mimetype == "application/x-ndjson"
         assert [flask.json.loads(line) for line in lines] == schema.dump(orders, many=True)
+
+
+PRICE = {"amount": "1.50", "at": dt.date(2024, 2, 29)}
+
+
+@pytest.mark.parametrize("ours", [False, True])
+@pytest.mark.parametrize("make", OWN_TEXTS, ids=lambda make: make.__name__)
+def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any], ours: bool) -> None:
+    schema = make()
+    with make_app(ours).test_request_context():
+        for obj, many in ((PRICE, None), ([PRICE, PRICE], True)):
+            expected = flask.jsonify(schema.dump(obj, many=many))
+            answer = schema_response(schema, obj, many=many)
+            assert answer.get_data() == expected.get_data()
+            assert answer.headers == expected.headers
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("ours", [False, True])
+def test_a_stream_is_written_by_the_applications_settings(
+    ours: bool, settings: dict[str, Any], debug: bool
+) -> None:
+    schema = PriceSchema()
+    with make_app(ours, debug, **settings).test_request_context():
+        for objects in ([PRICE, {"amount": decimal.Decimal("0.1"), "at": "ü"}], []):
+            expected = flask.jsonify(schema.dump(objects, many=True))
+            answer = stream_response(schema, objects)
+            assert answer.get_data() == expected.get_data()
+            assert answer.mimetype == expected.mimetype
+        lines = stream_response(schema, [PRICE, PRICE], lines=True).get_data().splitlines()
+        assert [flask.json.loads(line) for line in lines] == [
+            {"amount": "1.50", "at": "Thu, 29 Feb 2024 00:00:00 GMT"}
+        ] * 2
+
+
+@pytest.mark.parametrize("name", ["dumps", "response"])
+@pytest.mark.parametrize("on_instance", [False, True])
+def test_a_provider_that_writes_itself_does_not_stream(name: str, on_instance: bool) -> None:
+    app = flask.Flask("shop")
+    if on_instance:
+        setattr(app.json, name, lambda *args, **kwargs: "own")
+    else:
+        own = {name: lambda self, *args, **kwargs: "own"}
+        app.json = type("Own", (DefaultJSONProvider,), own)(app)
+    with (
+        app.test_request_context(),
+        pytest.raises(TypeError, match="has a dumps or a response of its own"),
+    ):
+        stream_response(PriceSchema(), [PRICE])

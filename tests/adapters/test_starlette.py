@@ -17,7 +17,7 @@ from althaia.adapters.starlette import (
     SchemaResponse,
     SchemaStream,
 )
-from tests.adapters.conftest import VALUES
+from tests.adapters.conftest import OWN_TEXTS, VALUES
 
 
 def outcome(call: Callable[[], Any]) -> object:
@@ -39,6 +39,16 @@ def test_a_schema_response_is_the_response_of_the_dump(schema: Any, orders: list
         answer = SchemaResponse(schema, obj, many=many, status_code=201)
         assert (answer.body, answer.raw_headers) == (expected.body, expected.raw_headers)
         assert answer.status_code == 201
+
+
+@pytest.mark.parametrize("price", [{"at": "ü"}, {"amount": "1.50"}], ids=str)
+@pytest.mark.parametrize("make", OWN_TEXTS, ids=lambda make: make.__name__)
+def test_a_schemas_own_text_is_not_what_is_sent(make: Callable[[], Any], price: object) -> None:
+    schema = make()
+    for obj, many in ((price, None), ([price, price], True)):
+        assert outcome(lambda o=obj, m=many: SchemaResponse(schema, o, many=m)) == outcome(
+            lambda o=obj, m=many: Plain(schema.dump(o, many=m))
+        )
 
 
 def body_of(response: Any) -> list[bytes]:

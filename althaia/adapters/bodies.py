@@ -1,0 +1,42 @@
+"""What frameworks' JSON responses hold: the text of ``schema.dump(obj)``, whatever a schema's own
+``dumps`` or ``Meta.render_module`` would write."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from althaia import json as althaia_json
+from althaia import seam
+
+_FORMS = (json, althaia_json)
+
+
+def text(schema: Any, obj: Any, many: bool | None, options: dict[str, Any]) -> str:
+    """The JSON text of ``schema.dump(obj, many=many)``.
+
+    :param options: those of :func:`json.dumps`.
+    """
+    made: str = althaia_json.dumps(schema.dump(obj, many=many), **options)
+    return made
+
+
+def utf8(schema: Any, obj: Any, many: bool | None, options: dict[str, Any]) -> bytes:
+    """The same in UTF-8, written straight from the objects where ``schema.dumps`` gives it.
+
+    :raises UnicodeEncodeError: with ``ensure_ascii=False``, a lone surrogate.
+    """
+    if _dumps_as_json(schema):
+        return althaia_json.dump_bytes(schema, obj, many=many, **options)
+    return text(schema, obj, many, options).encode()
+
+
+def _dumps_as_json(schema: Any) -> bool:
+    """Whether ``schema.dumps`` is upstream's, over a module that writes what json writes."""
+    upstream: Any = seam.modules["schema"]["Schema"] if seam.modules else None
+    return (
+        upstream is not None
+        and isinstance(schema, upstream)
+        and getattr(schema.dumps, "__func__", None) is seam.pristine[upstream]["dumps"]
+        and schema.opts.render_module in _FORMS
+    )
