@@ -229,12 +229,16 @@ def load_engine() -> None:
     """Load the engine if none has been loaded yet; done by the first call of a hook.
 
     An engine that cannot be connected is an error in each call, so that nobody runs without
-    plans for ever after and does not know.
+    plans for ever after and does not know. While the interpreter shuts down nothing can be
+    imported: what is dumped then, in a ``__del__`` say, is dumped by upstream's own code.
     """
     global failure
     try:
         connector = _connectors.pop()
     except IndexError:
+        return
+    if sys.is_finalizing() or sys.meta_path is None:
+        _connectors.append(connector)
         return
     try:
         connector()

@@ -254,7 +254,10 @@ def load_by_format(analysis, field, place, chosen):
     for name in ("datetime", made):
         if analysis.watch_entry(vars(dt), name) is not TEMPORAL[name]:
             raise Opaque(f"datetime.{name} is replaced")
-    import _strptime
+    try:
+        import _strptime
+    except ImportError as error:  # The interpreter shuts down.
+        raise Opaque(f"_strptime cannot be imported: {error}") from None
     for name in PARSERS:
         found = analysis.watch_entry(vars(_strptime), name)
         if found is not ABSENT and not (
