@@ -1,4 +1,8 @@
-"""Is another library's code the code that was read when its reader was written?"""
+"""Is another library's code the code that was read when its reader was written?
+
+Sources are read by what loaded them, as the import system does it: a test may have replaced
+``open()`` or ``os.stat`` and count the calls.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ import inspect
 import io
 import sys
 import tokenize
+from functools import lru_cache
 from hashlib import sha256
+from importlib.util import decode_source
 from types import FunctionType
 from typing import Any
 
@@ -40,15 +46,20 @@ def is_known(function: Any, digests: frozenset[str]) -> bool:
     """
     if type(function) is not FunctionType:
         return False
+    code = function.__code__
     try:
-        return digest(inspect.cleandoc("\n" + inspect.getsource(function))) in digests
-    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+        loader = function.__globals__["__loader__"]
+        return _function_digest(loader, code.co_filename, code.co_firstlineno) in digests
+    except (OSError, LookupError, AttributeError, TypeError):  # It is not there.
+        return False
+    except (ValueError, SyntaxError, tokenize.TokenError):  # It is not Python.
         return False
 
 
 def is_known_module(name: str, digests: frozenset[str]) -> bool:
     """Whether an imported module's source file, beside it where it is compiled, has been read."""
-    file = getattr(sys.modules.get(name), "__file__", None)
+    module = sys.modules.get(name)
+    file, loader = getattr(module, "__file__", None), getattr(module, "__loader__", None)
     if not file:
         return False
     stem = file.removesuffix(".pyc").removesuffix(".py")
@@ -58,8 +69,24 @@ def is_known_module(name: str, digests: frozenset[str]) -> bool:
         stem = f"{folder}/{base.partition('.')[0]}"
     for suffix in (".py", ".pyx"):
         try:
-            with open(stem + suffix, encoding="utf-8") as source:
-                return sha256(source.read().encode()).hexdigest()[:16] in digests
-        except OSError:
+            return _module_digest(loader, stem + suffix) in digests
+        except (OSError, AttributeError, TypeError):
             continue
     return False
+
+
+# What is found is remembered, as readers that are not made are asked for again in each call;
+# a file that could not be read is not.
+
+
+@lru_cache(maxsize=64)
+def _function_digest(loader: Any, path: str, line: int) -> str:
+    # Not by inspect.getsource, which takes a wrapper for the function that it wraps.
+    lines = io.StringIO(decode_source(loader.get_data(path))).readlines()
+    return digest(inspect.cleandoc("\n" + "".join(inspect.getblock(lines[line - 1 :]))))
+
+
+@lru_cache(maxsize=64)
+def _module_digest(loader: Any, path: str) -> str:
+    source: bytes = loader.get_data(path)
+    return sha256(source.replace(b"\r\n", b"\n").replace(b"\r", b"\n")).hexdigest()[:16]

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import linecache
 import sys
+import types
+from hashlib import sha256
+from pathlib import Path
+from unittest import mock
 
 import pytest
 import sqlalchemy as sa
@@ -102,6 +108,62 @@ def test_a_digest_is_of_the_code_and_not_of_its_layout():
     assert one != known.digest("def f(a):\n    return (a, 2)\n")
     assert not known.is_known(len, frozenset())
     assert not known.is_known_module("no.such.module", frozenset())
+
+
+def test_no_mock_sees_how_sources_are_read(authors, dump, monkeypatch):
+    """What a test counts are its own calls; and what it makes them give is not what is read."""
+    known._function_digest.cache_clear()
+    known._module_digest.cache_clear()
+    linecache.clearcache()
+    session = orm.object_session(authors[0])
+    rows = session.execute(sa.select(sa.literal(1).label("id"))).all()
+    opened = mock.mock_open(read_data="")
+    monkeypatch.setattr("builtins.open", opened)
+    monkeypatch.setattr("io.open", opened)
+    monkeypatch.setattr("os.stat", opened)
+    monkeypatch.setattr("os.path.exists", opened)
+    orm_readers, row_readers = adapter.orm_readers(), adapter.row_readers()
+    for _ in range(3):
+        dump(rows), dump(authors)
+    monkeypatch.undo()
+    assert opened.mock_calls == []
+    assert len(orm_readers) == 1
+    assert len(row_readers) == 2
+
+
+def test_a_source_is_read_once_and_a_failure_is_not_remembered(tmp_path):
+    class Loader:
+        reads = 0
+
+        def get_data(self, path):
+            self.reads += 1
+            return Path(path).read_bytes()
+
+    file = tmp_path / "of_a_library.py"
+    module = types.ModuleType("of_a_library")
+    module.__file__, module.__loader__ = str(file), Loader()
+    digests = frozenset({sha256(b"x = 1\ny = 2\n").hexdigest()[:16]})
+    with mock.patch.dict(sys.modules, of_a_library=module):
+        assert not known.is_known_module("of_a_library", digests)
+        file.write_bytes(b"x = 1\r\ny = 2\r\n")
+        reads = module.__loader__.reads
+        for _ in range(3):
+            assert known.is_known_module("of_a_library", digests)
+            assert not known.is_known_module("of_a_library", frozenset())
+        assert module.__loader__.reads == reads + 1
+        del module.__loader__
+        assert not known.is_known_module("of_a_library", digests)
+
+
+def test_a_wrapper_is_not_known_for_what_it_wraps():
+    get = attributes.InstrumentedAttribute.__get__
+
+    @functools.wraps(get)
+    def wrapper(self, *args):
+        return get(self, *args)
+
+    assert known.is_known(get, adapter.GET)
+    assert not known.is_known(wrapper, adapter.GET)
 
 
 def test_a_watch_ends_with_what_it_watches():
