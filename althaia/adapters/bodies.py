@@ -33,7 +33,7 @@ def utf8(schema: Any, obj: Any, many: bool | None, options: dict[str, Any]) -> b
 
 def _dumps_as_json(schema: Any) -> bool:
     """Whether ``schema.dumps`` is upstream's, over a module that writes what json writes."""
-    upstream: Any = seam.modules["schema"]["Schema"] if seam.modules else None
+    upstream: Any = seam.defined["schema"]["Schema"] if seam.defined else None
     return (
         upstream is not None
         and isinstance(schema, upstream)
