@@ -97,7 +97,7 @@ cdef object resolve(object field):
 cdef object of_nested(object field, str option):
     """What ``Nested._nested_normalized_option`` gives."""
     names = getattr(field.root, option, ())
-    if type(names) is marshmallow.OrderedSet and not names:
+    if type(names) is set and not names:
         return []
     prefix = f"{field.name}."
     return [name.split(prefix, 1)[1] for name in names if name.startswith(prefix)]
