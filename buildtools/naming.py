@@ -19,6 +19,7 @@ _PYTHON_HEADER = '#include "Python.h"\n'
 _NAMES = 'static const char* const __pyx_f[] = {\n  "'
 _OWN_NAMES = 'static const char* __pyx_f[] = {\n  "'
 _CODE_OBJECTS = "  if (__Pyx_CreateCodeObjects(__pyx_mstate) < (0)) "
+_ANOTHER_FORM = "Cython's output has another form than buildtools/naming.py knows; adapt it"
 # Where a code object is made: with the source file's name as a Python object.
 _NAMED = re.compile(r"= __Pyx_PyCode_New\(descr, varnames, __pyx_mstate->(__pyx_kp_u_althaia_\w+),")
 # What a traceback calls a function, and what the interpreter does.
@@ -38,7 +39,7 @@ def named(source: str, name: str) -> str:
             raise BuildError(
                 "naming files",
                 f"{name} has {source.count(place)} places like {place.strip()!r}, expected 1",
-                "Cython's output has another form than buildtools/naming.py knows; adapt it",
+                _ANOTHER_FORM,
             )
     constant = _constant(source, name)
     call = (
@@ -63,7 +64,7 @@ def _constant(source: str, name: str) -> str:
         raise BuildError(
             "naming files",
             f"the code objects of {name} are of files called {', '.join(sorted(found))}",
-            "Cython's output has another form than buildtools/naming.py knows; adapt it",
+            _ANOTHER_FORM,
         )
     return f"&__pyx_mstate->{found.pop()}" if found else "NULL"
 
