@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from althaia import seam
-from althaia.streams import StreamError
+from althaia.streams import refuse_foreign
 
 READ_BYTES = 65536
 
@@ -39,11 +39,7 @@ def loads_stream(
     **options: Any,
 ) -> Iterator[LoadedLine] | AsyncIterator[LoadedLine]:
     """See :func:`althaia.loads_stream`."""
-    if not seam.modules or not isinstance(schema, seam.defined["schema"]["Schema"]):
-        raise StreamError(
-            f"an instance of a compiled marshmallow's schema is needed, not {schema!r}; call "
-            "althaia.patch() before marshmallow is imported"
-        )
+    refuse_foreign(schema)
     if max_line_bytes is not None and (not isinstance(max_line_bytes, int) or max_line_bytes < 1):
         raise ValueError(
             f"max_line_bytes is a number of at least 1, or None, not {max_line_bytes!r}"

@@ -50,15 +50,22 @@ def stream(
     return _chunks(pieces, iter(iterable), chunk_bytes)
 
 
-def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: bool) -> None:
+def refuse_foreign(schema: Any) -> None:
     """
-    :raises StreamError: a part of the collection does not tell what the whole would give.
+    :raises StreamError: ``schema`` is no instance of a compiled schema.
     """
     if not seam.modules or not isinstance(schema, seam.defined["schema"]["Schema"]):
         raise StreamError(
             f"an instance of a compiled marshmallow's schema is needed, not {schema!r}; call "
             "althaia.patch() before marshmallow is imported"
         )
+
+
+def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: bool) -> None:
+    """
+    :raises StreamError: a part of the collection does not tell what the whole would give.
+    """
+    refuse_foreign(schema)
     _refuse_own_methods(schema)
     form = schema.opts.render_module
     if form not in _FORMS:
