@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 OURS = ("plans", "no plans")
@@ -45,6 +48,18 @@ class Outcome:
         assert self.exit_code == 0, (
             f"ended with {self.exit_code} while trying {self.tried_last!r}\n{self.stderr[-3000:]}"
         )
+
+
+def skip_where_the_interpreter_crashes(job: str) -> None:
+    """Skip a test where CPython alone, without marshmallow, is ended by a signal.
+
+    :param job: what it does then, one of those in ``tests.hostile.programs.interpreter``.
+    """
+    alone = run("interpreter", "none", job)
+    if alone.exit_code < 0:
+        name = signal.Signals(-alone.exit_code).name
+        pytest.skip(f"{platform.python_version()} alone, without marshmallow: {name} with {job}")
+    alone.check()
 
 
 @cache

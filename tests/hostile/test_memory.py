@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 import althaia
-from tests.hostile.processes import OURS, run
+from tests.hostile.processes import OURS, run, skip_where_the_interpreter_crashes
 
 JOBS = (
     "dump",
@@ -36,6 +36,11 @@ pytestmark = [
         reason="CPython 3.11 itself crashes where there is no memory for an interpreted frame",
     ),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _interpreter_survives() -> None:
+    skip_where_the_interpreter_crashes("no memory")
 
 
 @pytest.mark.parametrize("library", OURS)

@@ -1,0 +1,58 @@
+"""What the interpreter itself does with no memory or little stack, marshmallow left out.
+
+``python -m tests.hostile.programs.interpreter none <job>`` is ended by a signal where the
+interpreter crashes by itself, so that the same crash says nothing about us.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import suppress
+from typing import Any
+
+from tests.hostile.programs import arguments, report
+
+
+def without_memory() -> None:
+    """Make functions and encode JSON, one allocation failing at a time."""
+    from tests.hostile.programs import allocations
+
+    for job in (make_closures, encode):
+        allocations.run(job)
+
+
+def make_closures() -> list[Any]:
+    def holding(value: int) -> Any:
+        return lambda: value
+
+    return [holding(number)() for number in range(30)]
+
+
+def encode() -> str:
+    return json.JSONEncoder(default=str).encode({"a": [1, 2.5, None, object]})
+
+
+def on_a_small_stack() -> None:
+    """Encode and free deep lists and dictionaries in a thread that has a stack of 128 KiB."""
+    threading.stack_size(128 * 1024)
+    thread = threading.Thread(target=encode_and_free)
+    thread.start()
+    thread.join()
+
+
+def encode_and_free() -> None:
+    deep_list: Any = []
+    deep_dict: Any = {}
+    for _ in range(100_000):
+        deep_list, deep_dict = [deep_list], {"a": deep_dict}
+    for value in (deep_list, deep_dict):
+        with suppress(RecursionError):
+            json.dumps(value)
+
+
+JOBS = {"no memory": without_memory, "small stack": on_a_small_stack}
+
+_, job = arguments()
+JOBS[job]()
+report(job, "survived")
