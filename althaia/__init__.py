@@ -340,14 +340,13 @@ def __dir__() -> list[str]:
 
 def _engine() -> Any:
     """The engine; None in a pure build, which has none."""
-    from importlib import import_module
-
     try:
-        return import_module("althaia.plans.engine")
+        import althaia.plans.engine as engine
     except ModuleNotFoundError as error:
         if error.name != "althaia.plans.engine":
             raise
         return None
+    return engine
 
 
 def _connect_engine() -> None:

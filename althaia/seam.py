@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import allocate_lock, stack_size, start_new_thread
 
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
 # interpreter start, where typing would cost ten times what the rest does.
@@ -68,6 +69,16 @@ _connectors: list[Connector] = []
 
 failure: BaseException | None = None
 """Why the engine could not be connected, if somebody tried and it failed."""
+
+_TOLD: Final = 10
+"""The attempt to load the engine that warns when it fails."""
+
+_calls_to_leave = 0
+"""Calls that do not try again, after an attempt that failed."""
+
+_SECONDS: Final = 5
+"""How long a call waits for the engine. One that is made while a module is imported may hold what
+the loading waits for; that call and those until the engine is there are left to upstream's code."""
 
 pristine: dict[type, Namespace] = {}
 """Upstream's classes as they were defined: their attributes by class."""
@@ -228,11 +239,17 @@ def connect(connector: Connector) -> None:
 def load_engine() -> None:
     """Load the engine if none has been loaded yet; done by the first call of a hook.
 
-    An engine that cannot be connected is an error in each call, so that nobody runs without
-    plans for ever after and does not know. While the interpreter shuts down nothing can be
-    imported: what is dumped then, in a ``__del__`` say, is dumped by upstream's own code.
+    Where that fails, as it does in a test that makes every import fail, upstream's own code runs
+    and a later call tries again, after twice as many calls each time; a warning tells of the tenth
+    failure. While the interpreter shuts down nothing can be imported: what is dumped then, in a
+    ``__del__`` say, is dumped by upstream's own code.
+
+    :raises EngineError: in each call, so that nobody runs without plans for ever and does not know
     """
-    global failure
+    global _calls_to_leave
+    if _calls_to_leave:
+        _calls_to_leave -= 1
+        return
     try:
         connector = _connectors.pop()
     except IndexError:
@@ -240,13 +257,68 @@ def load_engine() -> None:
     if sys.is_finalizing() or sys.meta_path is None:
         _connectors.append(connector)
         return
-    try:
-        connector()
-    except BaseException as error:
-        failure = error
-        _connectors.append(connector)
-        raise
-    failure = None
+    attempt = _Attempt(connector)
+    error = attempt.outcome()
+    if error is None:
+        return
+    if isinstance(error, EngineError) or not isinstance(error, Exception):
+        raise error
+    _calls_to_leave = 2 ** (attempt.number - 1) - 1
+    if attempt.number == _TOLD:
+        import warnings
+
+        warnings.warn(
+            f"althaia has no plans and marshmallow's own code runs: its engine could not be loaded "
+            f"in {_TOLD} attempts, {type(error).__name__}: {error}",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+class _Attempt:
+    """One attempt to load the engine, in a thread of its own.
+
+    What is raised in the thread that asks (by a signal's handler, at the limit of recursion) would
+    leave modules half executed, and an extension module cannot be executed again.
+    """
+
+    count = 0
+
+    def __init__(self, connector: Connector) -> None:
+        global failure
+        failure = RuntimeError("the engine is being loaded, or was when this process was forked")
+        _Attempt.count += 1
+        self.number = _Attempt.count
+        self._connector = connector
+        self._error: BaseException | None = None
+        self._running = allocate_lock()
+        self._running.acquire()
+        try:
+            # The program may have asked for small ones.
+            size = stack_size(0)
+            try:
+                start_new_thread(self._run, ())
+            finally:
+                stack_size(size)
+        except RuntimeError:  # No thread can be had here.
+            self._run()
+
+    def _run(self) -> None:
+        global failure
+        try:
+            self._connector()
+        except BaseException as error:
+            failure = self._error = error
+            _connectors.append(self._connector)
+        else:
+            failure = None
+        finally:
+            self._running.release()
+
+    def outcome(self) -> BaseException | None:
+        """What was raised; None where the engine is there or on its way."""
+        self._running.acquire(timeout=_SECONDS)
+        return self._error
 
 
 def dump(schema: Any, obj: Any, many: bool | None) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 REPLACED = {
@@ -100,5 +102,130 @@ def test_a_helper_that_a_test_replaces_for_a_while(patched, program, name):
             "        print(type(error))",
             "use()",
         ]
+    )
+    assert patched(text) == program(text)
+
+
+IMPORTS_FAIL = """
+import sys
+from unittest import mock
+
+import marshmallow as ma
+
+rows = ma.Schema.from_dict({"x": ma.fields.Int()})(many=True)
+"""
+
+
+NOW_PLANNED = """
+import althaia, time
+for _ in range(100):
+    # The engine may be on its way.
+    time.sleep(0.005)
+    rows.dump([{"x": "1"}])
+[counted] = althaia.stats().values()
+assert counted["dump"]["calls"] > 0 and althaia.info().plans == "on", counted
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "mock.patch('builtins.__import__', side_effect=ImportError)",
+        "mock.patch('importlib.import_module', side_effect=ImportError)",
+        "mock.patch.object(sys, 'meta_path', [])",
+        "mock.patch.object(sys, 'path', [])",
+    ],
+)
+def test_while_nothing_can_be_imported(patched, program, made):
+    text = "\n".join(
+        [
+            IMPORTS_FAIL,
+            f"with {made} as mocked:",
+            "    for _ in range(5):",
+            "        print(rows.dump([{'x': '1'}]), rows.load([{'x': '2'}]))",
+            "    print(mocked.mock_calls if 'import_module' in str(mocked) else '')",
+            "print(rows.dump([{'x': '3'}]))",
+        ]
+    )
+    assert patched(text + NOW_PLANNED) == program(text)
+
+
+def test_an_engine_that_never_loads_is_told_once(patched, program):
+    text = "\n".join(
+        [
+            IMPORTS_FAIL,
+            "import warnings",
+            "with mock.patch.dict(sys.modules, {'althaia.plans.dump': None}):",
+            "    with warnings.catch_warnings(record=True) as told:",
+            "        for _ in range(1_200):",
+            "            assert rows.dump([{'x': '1'}]) == [{'x': 1}]",
+        ]
+    )
+    told = """
+import althaia
+assert [warning.category for warning in told] == [RuntimeWarning], told
+assert "althaia.plans.dump" in str(told[0].message) and told[0].filename == "<string>", told[0]
+assert "althaia.plans.dump" in althaia.info().plans
+"""
+    assert patched(text + told) == program(text)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_interrupted_by_a_signal(patched):
+    """As by a soft time limit: the call is, what it loads is not."""
+    patched(
+        IMPORTS_FAIL
+        + """
+import signal
+
+class SoftLimit(Exception):
+    pass
+
+def end(*args):
+    raise SoftLimit
+
+signal.signal(signal.SIGALRM, end)
+interrupted = 0
+for _ in range(200):
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    try:
+        rows.dump([{"x": 1}])
+    except SoftLimit:
+        interrupted += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+assert interrupted, "loading took less than a millisecond"
+for _ in range(50):
+    assert rows.dump([{"x": "1"}]) == [{"x": 1}]
+"""
+        + NOW_PLANNED
+    )
+
+
+def test_at_the_limit_of_recursion(patched, program):
+    text = (
+        IMPORTS_FAIL
+        + """
+def deep(levels):
+    return deep(levels - 1) if levels else rows.dump([{"x": "1"}])
+
+sys.setrecursionlimit(400)
+depth = len(__import__("inspect").stack())
+print(deep(400 - depth - 40))
+"""
+    )
+    assert patched(text) == program(text)
+
+
+def test_with_small_stacks(patched, program):
+    text = (
+        IMPORTS_FAIL
+        + """
+import threading
+
+threading.stack_size(64 * 1024)
+for _ in range(5):
+    print(rows.dump([{"x": "1"}]))
+print(threading.stack_size())
+"""
     )
     assert patched(text) == program(text)
