@@ -194,6 +194,37 @@ typedef struct {
     althaia_inline_copy *copy;
 } althaia_watched;
 
+/* What stands for a dictionary as it is before it is looked at; 0 where nothing does. Where CPython
+ * tells of changes, that is the number which changes with each of them. */
+static inline uint64_t
+althaia_version_to_note(PyObject *dict)
+{
+#if ALTHAIA_VALUES_HAVE_HEAD
+    if (althaia_epoch != 0) {
+        /* Values that lie in an object may be set without the dictionary. */
+        if (althaia_values_of(dict) != NULL && althaia_values_of(dict)->embedded) {
+            return 0;
+        }
+        if (althaia_watch_dict(dict) < 0) {
+            PyErr_Clear();
+            return 0;
+        }
+        return althaia_epoch;
+    }
+#endif
+    return althaia_trusted_version(dict);
+}
+
+/* 1 where the object's dictionary is as it was when that was noted; 0 says nothing. */
+static inline int
+althaia_is_as_noted(PyObject *dict, althaia_watched *each)
+{
+    if (althaia_epoch == 0) {
+        return althaia_has_noted_version(dict, &each->version);
+    }
+    return althaia_read_version(&each->version) == althaia_epoch;
+}
+
 /* 1 where an object has its type and in its dictionary what the snapshot says. */
 static inline int
 althaia_holds(althaia_watched *each, PyObject *any)
@@ -211,11 +242,11 @@ althaia_holds(althaia_watched *each, PyObject *any)
     if (dict == NULL) {
         return 0;
     }
-    version = althaia_trusted_version(dict);
-    same = dict == each->dict && althaia_has_noted_version(dict, &each->version);
-    if (!same && althaia_same_entries(dict, each->snapshot, any)) {
-        same = 1;
-        if (dict == each->dict) {
+    same = dict == each->dict && althaia_is_as_noted(dict, each);
+    if (!same) {
+        version = dict == each->dict ? althaia_version_to_note(dict) : 0;
+        same = althaia_same_entries(dict, each->snapshot, any);
+        if (same) {
             althaia_note_version(&each->version, version);
         }
     }

@@ -236,3 +236,42 @@ def test_patched_dump_of_upstream(ma: Any, log: Any) -> None:
     with mock.patch.object(ma.Schema, "dump", dump):
         use(log, schema, {"f": INNER, "g": INNER})
     use(log, schema, {"f": INNER, "g": INNER})
+
+
+def _set(field: Any, key: str) -> None:
+    field.data_key = key
+
+
+def _set_in_the_dictionary(field: Any, key: str) -> None:
+    vars(field)["data_key"] = key
+
+
+def _replace_the_dictionary(field: Any, key: str) -> None:
+    field.__dict__ = {**vars(field), "data_key": key}
+
+
+def _delete_and_set(field: Any, key: str) -> None:
+    del field.data_key
+    field.data_key = key
+
+
+STATEMENTS = [_set, _set_in_the_dictionary, _replace_the_dictionary, _delete_and_set]
+
+
+@pytest.mark.parametrize("change", STATEMENTS)
+@pytest.mark.parametrize("whose", ["parent's", "nested schema's"])
+@scenario
+def test_a_statement_that_the_interpreter_has_specialised(
+    ma: Any, log: Any, whose: str, change: Any
+) -> None:
+    """Run often enough it stores by itself, past the functions that a change goes through else."""
+    parent, nested, data = _make(ma, log, "class")
+    settle(log, parent, data)
+    fields = parent.dump_fields if whose == "parent's" else nested().schema.dump_fields
+    field = next(iter(fields.values()))
+    for number in range(60):
+        change(field, f"key {number % 7}")
+        # The second time nothing has changed.
+        for _ in range(2):
+            log.attempt(parent.dump, data)
+            log.attempt(parent.load, data)
