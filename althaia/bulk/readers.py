@@ -44,7 +44,7 @@ def items(partition: Partition) -> Iterator[Item]:
 def lines_in(partition: Partition) -> int:
     """How far a partition moves the numbers of the lines or rows behind it."""
     if partition.form in ("ndjson", "csv"):
-        return _bytes(partition).count(b"\n")
+        return sum(block.count(b"\n") for block in _blocks(partition))
     if partition.form == "parquet":
         from althaia.bulk.parquet import opened_parquet
 
@@ -55,26 +55,42 @@ def lines_in(partition: Partition) -> int:
 
 
 def _bytes(partition: Partition) -> bytes:
+    return b"".join(_blocks(partition))
+
+
+def _blocks(partition: Partition) -> Iterator[bytes]:
+    left = partition.end - partition.start
     with open(partition.file, "rb") as opened:
         opened.seek(partition.start)
-        return opened.read(partition.end - partition.start)
+        while block := opened.read(min(left, BLOCK)):
+            yield block
+            left -= len(block)
 
 
 def _ndjson(partition: Partition) -> Iterator[Item]:
-    lines = _bytes(partition).split(b"\n")
-    if partition.start == 0:
-        lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)
-    last = len(lines)
     decode = json.JSONDecoder().decode
-    for number, line in enumerate(lines, 1):
-        if not line or line.isspace():
+    for number, line in enumerate(_lines(partition), 1):
+        text = line.removesuffix(b"\n")
+        if number == 1 and partition.start == 0:
+            text = text.removeprefix(codecs.BOM_UTF8)
+        if not text or text.isspace():
             continue
         try:
-            yield number, decode(line.decode())
+            yield number, decode(text.decode())
         except (ValueError, RecursionError) as error:
-            # Every whole line but the last is followed by a break.
-            ending = "; the file ends within this line" if number == last else ""
+            # Every whole line but the last of a file is followed by a break.
+            ending = "" if line.endswith(b"\n") else "; the file ends within this line"
             yield number, Unreadable(f"not JSON: {error}{ending}")
+
+
+def _lines(partition: Partition) -> Iterator[bytes]:
+    """One at a time: what is in the processor's cache counts more than reading in large pieces."""
+    left = partition.end - partition.start
+    with open(partition.file, "rb") as opened:
+        opened.seek(partition.start)
+        while line := opened.readline(left):
+            yield line
+            left -= len(line)
 
 
 def json_elements(file: str) -> Iterator[Item]:
