@@ -350,8 +350,11 @@ def _engine() -> Any:
 
 
 def _connect_engine() -> None:
+    from althaia import mocks
     from althaia.config import settings
 
+    if mocked := mocks.found():
+        raise RuntimeError(f"replaced by mocks: {', '.join(mocked)}")
     engine = _engine() if settings().plans else None
     if engine is None:
         return

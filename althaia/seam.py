@@ -76,7 +76,7 @@ _TOLD: Final = 10
 _calls_to_leave = 0
 """Calls that do not try again, after an attempt that failed."""
 
-_SECONDS: Final = 5
+_SECONDS: Final = 60
 """How long a call waits for the engine. One that is made while a module is imported may hold what
 the loading waits for; that call and those until the engine is there are left to upstream's code."""
 
@@ -87,7 +87,8 @@ modules: dict[str, Namespace] = {}
 """The live namespaces of upstream's modules, by their short names."""
 
 defined: dict[str, Namespace] = {}
-"""The same namespaces as they were when upstream had defined them: copies."""
+"""The same namespaces as they were when upstream had defined them: copies. Also that of the
+standard library's ``copy``, which upstream's construction goes through."""
 
 
 HookTable: Any = None
@@ -132,6 +133,7 @@ def loaded(schema_namespace: Namespace) -> None:
     modules["orderedset"] = schema_namespace["OrderedSet"].add.__globals__
     modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
+    defined["copy"] = dict(vars(schema_namespace["copy"]))
     pristine.clear()
     for namespace in modules.values():
         owner = namespace["__name__"]
@@ -250,14 +252,9 @@ def load_engine() -> None:
     if _calls_to_leave:
         _calls_to_leave -= 1
         return
-    try:
-        connector = _connectors.pop()
-    except IndexError:
+    if not _connectors or sys.is_finalizing() or sys.meta_path is None:
         return
-    if sys.is_finalizing() or sys.meta_path is None:
-        _connectors.append(connector)
-        return
-    attempt = _Attempt(connector)
+    attempt = _Attempt()
     error = attempt.outcome()
     if error is None:
         return
@@ -284,12 +281,8 @@ class _Attempt:
 
     count = 0
 
-    def __init__(self, connector: Connector) -> None:
-        global failure
-        failure = RuntimeError("the engine is being loaded, or was when this process was forked")
-        _Attempt.count += 1
-        self.number = _Attempt.count
-        self._connector = connector
+    def __init__(self) -> None:
+        self.number = 0
         self._error: BaseException | None = None
         self._running = allocate_lock()
         self._running.acquire()
@@ -306,10 +299,17 @@ class _Attempt:
     def _run(self) -> None:
         global failure
         try:
-            self._connector()
+            connector = _connectors.pop()
+        except IndexError:  # Another one has it.
+            self._running.release()
+            return
+        failure = RuntimeError("the engine is being loaded, or was when this process was forked")
+        self.number = _Attempt.count = _Attempt.count + 1
+        try:
+            connector()
         except BaseException as error:
             failure = self._error = error
-            _connectors.append(self._connector)
+            _connectors.append(connector)
         else:
             failure = None
         finally:

@@ -75,7 +75,11 @@ class SchemaStream(StreamingHttpResponse):
 
 
 def _options(given: dict[str, Any] | None) -> dict[str, Any]:
-    return {"default": DjangoJSONEncoder().default, **(given or {})}
+    options = dict(given or {})
+    if options.get("default") is None:
+        # json.dumps(cls=…, default=None) keeps the class's own.
+        options["default"] = DjangoJSONEncoder().default
+    return options
 
 
 def _is_utf8(response: HttpResponse | StreamingHttpResponse) -> bool:

@@ -26,7 +26,8 @@ from althaia.plans.upstream import Upstream, qualified, static
 # What upstream or the interpreter would ask a prototype itself.
 UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
 EAGER_NAMES = ("many", "partial", "unknown")
-COPYING = tuple((name, vars(copy)[name]) for name in ("copy", "deepcopy"))
+_COPY = seam.defined.get("copy", vars(copy))
+COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
 OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 # What upstream's construction asks a field for.

@@ -12,6 +12,7 @@ import abc
 import copy
 import copyreg
 
+from althaia import seam
 from althaia.plans import lazy as _lazy
 from althaia.plans.guards import ABSENT
 from althaia.plans.upstream import static
@@ -26,8 +27,10 @@ from althaia.plans.prototypes cimport clone
 from althaia.plans.upstream cimport marshmallow
 
 cdef object COPY = copy
-cdef object deepcopy = copy.deepcopy
-cdef object shallow_copy = copy.copy
+# As they were when marshmallow was imported: a test may have replaced them by now.
+cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
+cdef object deepcopy = AS_SHIPPED["deepcopy"]
+cdef object shallow_copy = AS_SHIPPED["copy"]
 # What is done here: a method of the user's might see the instance, or make other sets.
 cdef tuple REPLACED = ("_init_fields", "_normalize_nested_options", "set_class", "dict_class")
 cdef tuple SET = (
@@ -56,7 +59,7 @@ cdef tuple ASKED_OF_FIELDS = (
 cdef tuple METACLASSES = (type, abc.ABCMeta)
 # In which ``copy`` looks for a class first. They are extended, never replaced.
 cdef tuple dispatch_tables = (copyreg.dispatch_table, *(
-    vars(copy)[name] for name in ("_deepcopy_dispatch", "_copy_dispatch") if name in vars(copy)
+    AS_SHIPPED[name] for name in ("_deepcopy_dispatch", "_copy_dispatch") if name in AS_SHIPPED
 ))
 cdef tuple KEYS = ("data_key", "attribute")
 cdef tuple PLAIN_KEYS = (str, type(None))

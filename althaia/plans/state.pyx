@@ -1,7 +1,7 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Where a schema keeps its plans: an instance dictionary with room for them."""
 
-from copy import deepcopy
+import copy
 
 cimport cython
 from cpython.object cimport PyObject
@@ -35,7 +35,7 @@ cdef class InstanceDict(dict):
         plain = {}
         memo[id(self)] = plain
         for key, value in self.items():
-            plain[deepcopy(key, memo)] = deepcopy(value, memo)
+            plain[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
         return plain
 
     # Without the GIL another thread may drop a plan between the look and the reference.

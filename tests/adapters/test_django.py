@@ -26,7 +26,7 @@ from tests.adapters.conftest import OWN_TEXTS
 def test_a_schema_response_is_the_response_of_the_dump(schema: Any, orders: list[Any]) -> None:
     orders[3]["extra"] = {"at": dt.datetime(2024, 1, 2, tzinfo=dt.UTC), "for": dt.timedelta(1)}
     for obj, many in ((orders[3], None), (orders, True)):
-        for params in (None, {"ensure_ascii": False, "indent": 2}):
+        for params in (None, {"ensure_ascii": False, "indent": 2}, {"default": None}):
             expected = JsonResponse(
                 schema.dump(obj, many=many), safe=False, json_dumps_params=params, status=201
             )

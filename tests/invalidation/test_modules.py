@@ -89,6 +89,8 @@ FUNCTIONS = [
     "schema.missing",
     "schema.Mapping",
     "schema.class_registry",
+    "schema.Schema",
+    "schema.SchemaMeta",
     "utils.get_value",
     "utils._get_value_for_key",
     "utils.missing",

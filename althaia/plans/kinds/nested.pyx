@@ -320,6 +320,7 @@ def check_resolved(analysis, field):
     """Make sure that resolving the nested schema runs no code that sees the field: it is done on
     a copy."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
+    analysis.field_function("schema", "Schema", "SchemaMeta")
     for name in ("nested", "only", "exclude"):
         analysis.field_value(field, name)
     analysis.check_writable(field)
