@@ -351,10 +351,11 @@ def _engine() -> Any:
 
 def _connect_engine() -> None:
     from althaia import mocks
-    from althaia.config import settings
 
     if mocked := mocks.found():
         raise RuntimeError(f"replaced by mocks: {', '.join(mocked)}")
+    from althaia.config import settings
+
     engine = _engine() if settings().plans else None
     if engine is None:
         return

@@ -8,7 +8,6 @@ itself; the rest is looked at here, before.
 from __future__ import annotations
 
 import sys
-from types import BuiltinFunctionType, FunctionType, ModuleType
 
 TYPE_CHECKING = False
 
@@ -23,18 +22,29 @@ TAKEN: Final = {
     "copyreg": (),
     "dataclasses": ("dataclass",),
     "email.utils": (),
-    "enum": ("Enum",),
+    "enum": ("Enum", "IntEnum", "IntFlag"),
     "functools": ("cached_property", "lru_cache", "partial"),
     "importlib": ("import_module",),
     "inspect": ("signature",),
     "itertools": ("zip_longest",),
     "math": (),
     "re": ("compile",),
-    "types": (),
+    "types": (
+        "BuiltinFunctionType",
+        "FunctionType",
+        "GetSetDescriptorType",
+        "MethodDescriptorType",
+        "MethodType",
+        "ModuleType",
+    ),
     "typing": ("NamedTuple",),
     "weakref": ("ref",),
 }
 """Modules, and the functions and classes that our modules use while they are executed."""
+
+# Not by the names in types, which may be mocks as well.
+_MODULE: Final = type(sys)
+_FUNCTIONS: Final = (type(lambda: None), type(len))
 
 
 def found() -> list[str]:
@@ -43,7 +53,7 @@ def found() -> list[str]:
     for name, attributes in TAKEN.items():
         # One that has not been imported is as it was shipped.
         module = sys.modules.get(name, sys)
-        if not issubclass(type(module), ModuleType):
+        if not issubclass(type(module), _MODULE):
             names.append(name)
             continue
         if module is not sys:
@@ -56,4 +66,4 @@ def _is_mock(value: object) -> bool:
     if issubclass(type(value), type):
         return False
     # create_autospec() makes functions, and puts the mock there.
-    return type(value) not in (FunctionType, BuiltinFunctionType) or hasattr(value, "mock")
+    return type(value) not in _FUNCTIONS or hasattr(value, "mock")

@@ -30,6 +30,10 @@ class LazyPattern:
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
+        # Now, as upstream compiles it now: a test may replace the function later.
+        from re import compile
+
+        self._compile = compile
         self.pattern = pattern
         self.flags = flags
         self.compiled: Any = None
@@ -40,9 +44,7 @@ class LazyPattern:
 
     def __get__(self, instance: Any, owner: type) -> Any:
         if self.compiled is None:
-            import re
-
-            self.compiled = re.compile(self.pattern, self.flags)
+            self.compiled = self._compile(self.pattern, self.flags)
             if self.owner.__dict__.get(self.name) is self:
                 setattr(self.owner, self.name, self.compiled)
         return self.compiled
@@ -76,7 +78,7 @@ _TOLD: Final = 10
 _calls_to_leave = 0
 """Calls that do not try again, after an attempt that failed."""
 
-_SECONDS: Final = 60
+_SECONDS: Final = 5
 """How long a call waits for the engine. One that is made while a module is imported may hold what
 the loading waits for; that call and those until the engine is there are left to upstream's code."""
 
@@ -134,6 +136,8 @@ def loaded(schema_namespace: Namespace) -> None:
     modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
     defined["copy"] = dict(vars(schema_namespace["copy"]))
+    # Not when the first class is made: a test may have replaced json by then.
+    unknown_functions()
     pristine.clear()
     for namespace in modules.values():
         owner = namespace["__name__"]
@@ -238,7 +242,7 @@ def connect(connector: Connector) -> None:
     _connectors[:] = [connector]
 
 
-def load_engine() -> None:
+def load_engine(seconds: float = _SECONDS) -> None:
     """Load the engine if none has been loaded yet; done by the first call of a hook.
 
     Where that fails, as it does in a test that makes every import fail, upstream's own code runs
@@ -255,7 +259,7 @@ def load_engine() -> None:
     if not _connectors or sys.is_finalizing() or sys.meta_path is None:
         return
     attempt = _Attempt()
-    error = attempt.outcome()
+    error = attempt.outcome(seconds)
     if error is None:
         return
     if isinstance(error, EngineError) or not isinstance(error, Exception):
@@ -315,9 +319,9 @@ class _Attempt:
         finally:
             self._running.release()
 
-    def outcome(self) -> BaseException | None:
-        """What was raised; None where the engine is there or on its way."""
-        self._running.acquire(timeout=_SECONDS)
+    def outcome(self, seconds: float) -> BaseException | None:
+        """What was raised; None where the engine is there, or on its way after that time."""
+        self._running.acquire(timeout=seconds)
         return self._error
 
 

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
-    {"seam", "config", "installed", "marshmallow"},
+    {"seam", "config", "installed", "marshmallow", "mocks"},
     {"sinks", "sources"},
     {"plans"},
     {"json", "msgpack"},

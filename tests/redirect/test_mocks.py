@@ -59,11 +59,21 @@ def test_copying(patched, program, name, how):
 
 
 @pytest.mark.parametrize(
-    "name", ["re.compile", "functools.partial", "inspect.signature", "contextlib.contextmanager"]
+    "name",
+    [
+        "re.compile",
+        "functools.partial",
+        "inspect.signature",
+        "contextlib.contextmanager",
+        "itertools.zip_longest",
+        "collections.abc.Mapping",
+        "types.FunctionType",
+        "enum.IntEnum",
+    ],
 )
 @pytest.mark.parametrize("how", ["", ", autospec=True"])
 def test_what_the_engine_is_made_with(patched, program, name, how):
-    module = name.partition(".")[0]
+    module = name.rpartition(".")[0]
     text = f"import {module}\n" + PROGRAM.format(name=name, how=how, made=False)
     planned = """
 import althaia
@@ -71,6 +81,79 @@ import althaia
 assert counted["dump"]["calls"] > 0, counted
 """
     assert patched(text + planned) == program(text)
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["mock.patch('re.compile')", "mock.patch('builtins.__import__', side_effect=ImportError)"],
+)
+def test_the_first_address(patched, program, made):
+    """The expressions for addresses are compiled when the first one is looked at."""
+    text = f"""
+import marshmallow as ma
+from unittest import mock
+
+class Row(ma.Schema):
+    e = ma.fields.Email()
+
+def tried(data):
+    try:
+        return Row().load(data)
+    except Exception as error:
+        return type(error), str(error)
+
+with {made}:
+    print(tried({{"e": "a@b.co"}}))
+for address in ("a@b.co", "not an address@@", "a@b"):
+    print(tried({{"e": address}}))
+"""
+    assert patched(text) == program(text)
+
+
+@pytest.mark.parametrize("how", ["json.loads", "json.decoder.JSONDecoder", "builtins.open"])
+def test_the_first_class(patched, program, how):
+    text = f"""
+import json
+import marshmallow as ma
+from unittest import mock
+
+with mock.patch("{how}") as mocked:
+    class Row(ma.Schema):
+        x = ma.fields.Int()
+
+    print(ma.Schema.from_dict({{"y": ma.fields.Int()}})().fields, mocked.mock_calls)
+print(Row().load({{"x": "1"}}))
+"""
+    assert patched(text) == program(text)
+
+
+@pytest.mark.parametrize("how", ["'builtins.__import__'", "'importlib.import_module'"])
+def test_the_first_row_of_a_library(patched, program, how):
+    """Its readers are loaded when the first one is dumped."""
+    text = f"""
+import marshmallow as ma
+import sqlalchemy as sa
+from sqlalchemy import orm
+from unittest import mock
+
+class Base(orm.DeclarativeBase):
+    pass
+
+class Order(Base):
+    __tablename__ = "order"
+    id = sa.Column(sa.Integer, primary_key=True)
+
+class Row(ma.Schema):
+    id = ma.fields.Int()
+
+row = Row(many=True)
+for _ in range(10):
+    row.dump([{{"id": 1}}])
+with mock.patch({how}, side_effect=ImportError):
+    print(row.dump([Order(id=1), Order(id=2)]))
+print(row.dump([Order(id=1), Order(id=2)]))
+"""
+    assert patched(text) == program(text)
 
 
 def test_nothing_is_mocked_here():
@@ -95,6 +178,6 @@ def _imports() -> set[tuple[str, str]]:
 
 def test_all_that_is_taken_is_looked_at():
     looked_at = {(module, name) for module, names in mocks.TAKEN.items() for name in names}
-    taken = {each for each in _imports() if each[0] not in ("__future__", "types", "typing")}
-    assert len(taken) > 8
+    taken = {each for each in _imports() if each[0] not in ("__future__", "typing")}
+    assert len(taken) > 12
     assert taken <= looked_at

@@ -34,6 +34,7 @@ from althaia.plans.upstream cimport marshmallow
 from althaia.sinks.sink cimport Sink
 from althaia.sources.tape cimport ARRAY, Tape
 
+from althaia import seam
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
 from althaia.plans.upstream import definers
@@ -320,7 +321,10 @@ def check_resolved(analysis, field):
     """Make sure that resolving the nested schema runs no code that sees the field: it is done on
     a copy."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
-    analysis.field_function("schema", "Schema", "SchemaMeta")
+    for name in ("Schema", "SchemaMeta"):
+        found = analysis.watch_entry(analysis.upstream.live["schema"], name)
+        if found is not seam.defined["schema"][name]:
+            raise Opaque(f"marshmallow.schema.{name} is replaced")
     for name in ("nested", "only", "exclude"):
         analysis.field_value(field, name)
     analysis.check_writable(field)
