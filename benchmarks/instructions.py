@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BASELINE = Path(__file__).with_name("baseline.json")
 TOLERANCE = 0.03
 OBJECTS = 50
-WARM_UPS = 5
+WARM_UPS = 10
 
 
 def mark() -> None:
