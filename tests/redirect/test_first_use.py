@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import signal
+from importlib.util import find_spec
 
 import pytest
+
+NEEDS_ENGINE = pytest.mark.skipif(
+    find_spec("althaia.plans.engine") is None, reason="a pure build has no engine"
+)
 
 REPLACED = {
     "a field": """
@@ -127,6 +132,7 @@ assert counted["dump"]["calls"] > 0 and althaia.info().plans == "on", counted
 """
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize(
     "made",
     [
@@ -150,6 +156,7 @@ def test_while_nothing_can_be_imported(patched, program, made):
     assert patched(text + NOW_PLANNED) == program(text)
 
 
+@NEEDS_ENGINE
 def test_an_engine_that_never_loads_is_told_once(patched, program):
     text = "\n".join(
         [
@@ -170,6 +177,7 @@ assert "althaia.plans.dump" in althaia.info().plans
     assert patched(text + told) == program(text)
 
 
+@NEEDS_ENGINE
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 def test_interrupted_by_a_signal(patched):
     """As by a soft time limit: the call is, what it loads is not."""

@@ -77,8 +77,9 @@ def test_what_the_engine_is_made_with(patched, program, name, how):
     text = f"import {module}\n" + PROGRAM.format(name=name, how=how, made=False)
     planned = """
 import althaia
-[counted] = [each for name, each in althaia.stats().items() if "Parent" in name]
-assert counted["dump"]["calls"] > 0, counted
+if "pure" not in althaia.info().plans:
+    [counted] = [each for name, each in althaia.stats().items() if "Parent" in name]
+    assert counted["dump"]["calls"] > 0, counted
 """
     assert patched(text + planned) == program(text)
 
