@@ -52,13 +52,14 @@ def found() -> list[str]:
     names = []
     for name, attributes in TAKEN.items():
         # One that has not been imported is as it was shipped.
-        module = sys.modules.get(name, sys)
+        if name not in sys.modules:
+            continue
+        module = sys.modules[name]
         if not issubclass(type(module), _MODULE):
             names.append(name)
             continue
-        if module is not sys:
-            values = vars(module)
-            names += [f"{name}.{each}" for each in attributes if _is_mock(values.get(each))]
+        values = vars(module)
+        names += [f"{name}.{each}" for each in attributes if _is_mock(values.get(each))]
     return names
 
 

@@ -12,7 +12,7 @@ from althaia.bulk.partitions import BLOCK
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from althaia.bulk.partitions import Partition
@@ -59,12 +59,24 @@ def _bytes(partition: Partition) -> bytes:
 
 
 def _blocks(partition: Partition) -> Iterator[bytes]:
+    return _pieces(partition, lambda opened, left: opened.read(min(left, BLOCK)))
+
+
+def _lines(partition: Partition) -> Iterator[bytes]:
+    """One at a time: what is in the processor's cache counts more than reading in large pieces."""
+    return _pieces(partition, io.BufferedReader.readline)
+
+
+def _pieces(
+    partition: Partition, read: Callable[[io.BufferedReader, int], bytes]
+) -> Iterator[bytes]:
+    """What ``read`` gives one after the other, told how many bytes are left."""
     left = partition.end - partition.start
     with open(partition.file, "rb") as opened:
         opened.seek(partition.start)
-        while block := opened.read(min(left, BLOCK)):
-            yield block
-            left -= len(block)
+        while piece := read(opened, left):
+            yield piece
+            left -= len(piece)
 
 
 def _ndjson(partition: Partition) -> Iterator[Item]:
@@ -81,16 +93,6 @@ def _ndjson(partition: Partition) -> Iterator[Item]:
             # Every whole line but the last of a file is followed by a break.
             ending = "" if line.endswith(b"\n") else "; the file ends within this line"
             yield number, Unreadable(f"not JSON: {error}{ending}")
-
-
-def _lines(partition: Partition) -> Iterator[bytes]:
-    """One at a time: what is in the processor's cache counts more than reading in large pieces."""
-    left = partition.end - partition.start
-    with open(partition.file, "rb") as opened:
-        opened.seek(partition.start)
-        while line := opened.readline(left):
-            yield line
-            left -= len(line)
 
 
 def json_elements(file: str) -> Iterator[Item]:

@@ -273,11 +273,18 @@ class Analysis:
         for name in names:
             if (module, name) in self._functions:
                 continue
-            found = self.watch_entry(self.upstream.live[module], name)
-            if found is not seam.defined[module].get(name, ABSENT):
-                raise Opaque(f"marshmallow.{module}.{name} is replaced")
+            self.as_defined(module, name)
             self.known(*self.upstream.origins(module, name))
             self._functions.add((module, name))
+
+    def as_defined(self, module: str, name: str) -> None:
+        """Watch a name of an upstream module that has to stay what upstream defined it as.
+
+        :raises Opaque: where it is replaced.
+        """
+        found = self.watch_entry(self.upstream.live[module], name)
+        if found is not seam.defined[module].get(name, ABSENT):
+            raise Opaque(f"marshmallow.{module}.{name} is replaced")
 
     def check_readable(self, field: Any) -> None:
         """Make sure that a field's attributes are where Python keeps them.

@@ -34,14 +34,17 @@ class Outcome:
         :raises AssertionError: the process ended before; the message says by which signal.
         """
         if what not in self.results:
-            end = f"exit code {self.exit_code}"
-            if self.exit_code < 0:
-                end = signal.Signals(-self.exit_code).name
+            end = self.signal or f"exit code {self.exit_code}"
             raise AssertionError(
                 f"no result for {what!r}: the process ended with {end} while trying "
                 f"{self.tried_last!r}\n{self.stderr[-3000:]}"
             )
         return self.results[what]
+
+    @property
+    def signal(self) -> str | None:
+        """The name of the signal that ended the process, if one did."""
+        return signal.Signals(-self.exit_code).name if self.exit_code < 0 else None
 
     def check(self) -> None:
         """Insist that the process came to its end."""
@@ -56,9 +59,9 @@ def skip_where_the_interpreter_crashes(job: str) -> None:
     :param job: what it does then, one of those in ``tests.hostile.programs.interpreter``.
     """
     alone = run("interpreter", "none", job)
-    if alone.exit_code < 0:
-        name = signal.Signals(-alone.exit_code).name
-        pytest.skip(f"{platform.python_version()} alone, without marshmallow: {name} with {job}")
+    if alone.signal:
+        version = platform.python_version()
+        pytest.skip(f"{version} alone, without marshmallow: {alone.signal} with {job}")
     alone.check()
 
 

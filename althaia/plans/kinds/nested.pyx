@@ -34,7 +34,6 @@ from althaia.plans.upstream cimport marshmallow
 from althaia.sinks.sink cimport Sink
 from althaia.sources.tape cimport ARRAY, Tape
 
-from althaia import seam
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
 from althaia.plans.upstream import definers
@@ -322,9 +321,7 @@ def check_resolved(analysis, field):
     a copy."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
     for name in ("Schema", "SchemaMeta"):
-        found = analysis.watch_entry(analysis.upstream.live["schema"], name)
-        if found is not seam.defined["schema"][name]:
-            raise Opaque(f"marshmallow.schema.{name} is replaced")
+        analysis.as_defined("schema", name)
     for name in ("nested", "only", "exclude"):
         analysis.field_value(field, name)
     analysis.check_writable(field)
