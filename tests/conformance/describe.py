@@ -57,13 +57,14 @@ def type_name(cls: type) -> str:
     return neutral(f"{module}.{cls.__qualname__}")
 
 
-@functools.lru_cache(maxsize=4096)
-def _short_word(value: str) -> str:
-    return f"str {neutral(value)}"
+class _TextWords(dict[str, str]):
+    """The word for each text; short ones are kept, because the same keys come again and again."""
 
-
-def _text_word(value: str) -> str:
-    return _short_word(value) if len(value) < 100 else f"str {neutral(value)}"
+    def __missing__(self, value: str) -> str:
+        word = f"str {neutral(value)}"
+        if len(value) < 100 and len(self) < 10_000:
+            self[value] = word
+        return word
 
 
 def _float_word(value: float) -> str:
@@ -77,8 +78,6 @@ def _plain_word(value: object) -> str:
 
 
 _PLAIN_REPR: tuple[type, ...] = (
-    type(None),
-    bool,
     type(...),
     type(NotImplemented),
     complex,
@@ -104,7 +103,9 @@ _PLAIN_REPR: tuple[type, ...] = (
 )
 # The word for each value of a class without identity.
 _PLAIN: dict[type, Callable[[Any], str]] = {
-    str: _text_word,
+    str: _TextWords().__getitem__,
+    type(None): {None: "NoneType None"}.__getitem__,
+    bool: {False: "bool False", True: "bool True"}.__getitem__,
     int: "int {:#x}".format,
     float: _float_word,
     **dict.fromkeys(_PLAIN_REPR, _plain_word),
@@ -161,7 +162,7 @@ class Describer:
             return _word(_module_word)
         if cls is functools.partial:
             return self._partial
-        return functools.partial(self._object, type_name(cls), _contents_of(cls))
+        return self._object(cls)
 
     def _several(self, word: str, values: Iterable[Any], words: _Words, seen: set[int]) -> None:
         words.append(word + OPEN)
@@ -179,20 +180,24 @@ class Describer:
     def _partial(self, value: Any, words: _Words, seen: set[int]) -> None:
         self._several("partial", (value.func, value.args, value.keywords), words, seen)
 
-    def _object(
-        self, name: str, contents: _Contents, value: object, words: _Words, seen: set[int]
-    ) -> None:
-        number = self._numbers.get(id(value))
-        if number is None:
-            number = self._numbers[id(value)] = len(self._numbers)
-            self._alive.append(value)
-        if number in seen:
-            words.append(f"{name}#{number}")
-            return
-        seen.add(number)
-        words.append(f"{name}#{number}{OPEN}")
-        contents(self._describe, value, words, seen)
-        words.append(CLOSE)
+    def _object(self, cls: type) -> _Way:
+        name, contents, describe = type_name(cls), _contents_of(cls), self._describe
+        numbers, alive = self._numbers, self._alive
+
+        def way(value: object, words: _Words, seen: set[int]) -> None:
+            number = numbers.get(id(value))
+            if number is None:
+                number = numbers[id(value)] = len(numbers)
+                alive.append(value)
+            if number in seen:
+                words.append(f"{name}#{number}")
+                return
+            seen.add(number)
+            words.append(f"{name}#{number}{OPEN}")
+            contents(describe, value, words, seen)
+            words.append(CLOSE)
+
+        return way
 
 
 def _function_word(value: object) -> str:
@@ -227,15 +232,24 @@ def _octets(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> N
     words.append(f"bytes {bytes.__repr__(bytes(value))}")
 
 
+# These two are half of what describing takes, so they ask for the plain word themselves.
 def _entries(describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
-    for key, item in dict.items(value):
-        describe(key, words, seen)
-        describe(item, words, seen)
+    for entry in dict.items(value):
+        for each in entry:
+            plain = _PLAIN.get(type(each))
+            if plain is not None:
+                words.append(plain(each))
+            else:
+                describe(each, words, seen)
 
 
 def _items(base: Any, describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
-    for item in base.__iter__(value):
-        describe(item, words, seen)
+    for each in base.__iter__(value):
+        plain = _PLAIN.get(type(each))
+        if plain is not None:
+            words.append(plain(each))
+        else:
+            describe(each, words, seen)
 
 
 def _members(base: Any, describe: _Describe, value: Any, words: _Words, seen: set[int]) -> None:
