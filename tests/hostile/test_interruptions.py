@@ -7,7 +7,7 @@ import signal
 import pytest
 
 import althaia
-from tests.hostile.processes import OURS, run
+from tests.hostile.processes import OURS, Outcome, run_side_by_side
 
 JOBS = (
     "dump many",
@@ -36,18 +36,25 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module")
+def measured() -> dict[str, Outcome]:
+    return run_side_by_side("interruptions", OURS, timeout=900)
+
+
 @pytest.mark.parametrize("library", OURS)
 @pytest.mark.parametrize("job", JOBS)
-def test_a_signal_ends_it(job: str, library: str) -> None:
-    found = run("interruptions", library, timeout=900).of(job)
+def test_a_signal_ends_it(measured: dict[str, Outcome], job: str, library: str) -> None:
+    found = measured[library].of(job)
     assert found["interrupt"] < 0.1
     assert found["alarm"] < 0.1
 
 
 @pytest.mark.parametrize("library", OURS)
 @pytest.mark.parametrize("job", JOBS)
-def test_other_threads_get_their_turns(job: str, library: str) -> None:
-    found = run("interruptions", library, timeout=900).of(job)
+def test_other_threads_get_their_turns(
+    measured: dict[str, Outcome], job: str, library: str
+) -> None:
+    found = measured[library].of(job)
     # CPU time; CPython's switch interval is 5 ms. Where nobody hands over the GIL when asked,
     # the one wait is as long as the job.
     assert found["median wait"] < 0.02
