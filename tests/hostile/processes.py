@@ -67,10 +67,12 @@ def skip_where_the_interpreter_crashes(job: str) -> None:
     alone.check()
 
 
-def run_side_by_side(program: str, libraries: Sequence[str], timeout: int) -> dict[str, Outcome]:
+def run_side_by_side(
+    program: str, libraries: Sequence[str], *words: str, timeout: int
+) -> dict[str, Outcome]:
     """:func:`run` for several libraries at once, for what counts its own CPU time only."""
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        found = threads.map(lambda library: run(program, library, timeout=timeout), libraries)
+        found = threads.map(lambda each: run(program, each, *words, timeout=timeout), libraries)
         return dict(zip(libraries, found, strict=True))
 
 

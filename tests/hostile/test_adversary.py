@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import althaia
-from tests.hostile.processes import OURS, run
+from tests.hostile.processes import OURS, run, run_side_by_side
 
 pytestmark = [
     pytest.mark.alone,
@@ -31,9 +31,8 @@ def worse(library: str, is_worse: Callable[[Measured, Measured], bool]) -> dict[
     """The attacks that came out worse than with upstream each time they were measured."""
     suspects: dict[str, Any] = {}
     for _ in range(TRIES):
-        expected, found = (
-            run("adversary", name, *suspects, timeout=900) for name in ("upstream", library)
-        )
+        outcomes = run_side_by_side("adversary", ("upstream", library), *suspects, timeout=900)
+        expected, found = outcomes["upstream"], outcomes[library]
         expected.check()
         found.check()
         if suspects:
