@@ -456,23 +456,35 @@ althaia_value_at(PyObject *dict, PyObject *key, Py_ssize_t at)
                                            : althaia_entries(keys)[at].value;
 }
 
+#if ALTHAIA_KNOWS_INLINE_VALUES
+
+/* Where an instance keeps its dictionary, or NULL while it has none. For classes of which
+ * althaia_keeps_attributes() is true. */
+static inline PyObject **
+althaia_dict_place(PyObject *obj)
+{
+    Py_ssize_t offset = Py_TYPE(obj)->tp_dictoffset;
+    return offset > 0 ? (PyObject **)((char *)obj + offset) : &((PyObject **)obj)[-3];
+}
+
+#endif
+
 /* Where an instance keeps its attributes: in values of its own, or else in `*dict`, which may be
  * NULL. For classes of which althaia_keeps_attributes() is true. */
 static inline althaia_values *
 althaia_instance_values(PyObject *obj, PyObject **dict)
 {
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    althaia_values *values = althaia_inline_values(obj);
+    *dict = *althaia_dict_place(obj);
+    return values != NULL && values->valid ? values : NULL;
+#else
     PyTypeObject *type = Py_TYPE(obj);
     if (type->tp_dictoffset > 0) {
         *dict = *(PyObject **)((char *)obj + type->tp_dictoffset);
         return NULL;
     }
-#if ALTHAIA_KNOWS_INLINE_VALUES
-    {
-        althaia_values *values = althaia_inline_values(obj);
-        *dict = ((PyObject **)obj)[-3];
-        return values != NULL && values->valid ? values : NULL;
-    }
-#elif PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030C0000
     {
         /* One place for both: a pointer to values is one less than it, which is odd. */
         uintptr_t either = ((uintptr_t *)obj)[-3];
@@ -482,6 +494,7 @@ althaia_instance_values(PyObject *obj, PyObject **dict)
 #else
     *dict = ((PyObject **)obj)[-3];
     return ((althaia_values **)obj)[-4];
+#endif
 #endif
 }
 

@@ -13,10 +13,11 @@ enum {
     ALTHAIA_TYPE_TAGS = 8,
     ALTHAIA_DICT_WATCHERS = 16,
     ALTHAIA_ENTRIES = 32,
+    ALTHAIA_INLINE_WATCHERS = 64,
 };
 
 /* Which of them hold here. Each extension module has a copy of its own: one that relies on a fact
- * calls althaia_try_facts() when it is imported, before althaia_start_watching(), which adds one. */
+ * calls althaia_try_facts() when it is imported, before althaia_start_watching(), which adds two. */
 static unsigned int althaia_facts = 0;
 
 /* An empty class of this module's own, as a new reference. */
@@ -197,7 +198,10 @@ althaia_try_facts(void)
  * tells nobody. One number for all of them: they hardly ever change, and it is asked in each
  * call. */
 static uint64_t althaia_epoch = 0;
+
+#if ALTHAIA_KNOWS_DICT_WATCHERS
 static int althaia_watcher = -1;
+#endif
 
 /* Be told of each change of a dictionary from now on. 0, or -1 on error. */
 static inline int
@@ -259,6 +263,35 @@ althaia_try_dict_watchers(PyObject *names)
     return holds && althaia_was_told(0, &before);
 }
 
+/* Is each way of changing values that lie in an instance told of, once it has a dictionary? The
+ * interpreter's specialised instructions set them unseen only while it has none. */
+static inline int
+althaia_try_inline_watchers(PyObject *cls, PyObject *names)
+{
+    int holds = 0;
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    PyObject *first = PyTuple_GET_ITEM(names, 0), *second = PyTuple_GET_ITEM(names, 1);
+    PyObject *instance = althaia_new_instance(cls, names);
+    PyObject *dict = instance != NULL ? PyObject_GenericGetDict(instance, NULL) : NULL;
+    uint64_t before = althaia_epoch;
+    if (dict != NULL && althaia_values_of(dict) != NULL && althaia_values_of(dict)->embedded
+        && althaia_watch_dict(dict) == 0) {
+        holds = althaia_was_told(PyObject_SetAttr(instance, first, Py_None), &before)
+            && althaia_was_told(PyObject_DelAttr(instance, first), &before)
+            && althaia_was_told(PyObject_SetAttr(instance, first, first), &before)
+            && althaia_was_told(PyDict_SetItem(dict, second, Py_None), &before)
+            && althaia_was_told(PyDict_DelItem(dict, second), &before)
+            && althaia_was_told(PyObject_SetAttr(instance, second, second), &before);
+    }
+    Py_XDECREF(dict);
+    Py_XDECREF(instance);
+#else
+    (void)cls;
+    (void)names;
+#endif
+    return holds;
+}
+
 #endif
 
 /* Begin to watch dictionaries; for one module only, because there are few watchers in a process.
@@ -267,18 +300,23 @@ static inline int
 althaia_start_watching(void)
 {
 #if ALTHAIA_KNOWS_DICT_WATCHERS
-    PyObject *names = Py_BuildValue("(ss)", "first", "second");
-    int holds = 0;
-    if (names == NULL) {
+    PyObject *names = Py_BuildValue("(NN)", PyUnicode_InternFromString("first"),
+                                    PyUnicode_InternFromString("second"));
+    PyObject *cls = names != NULL ? althaia_new_class() : NULL;
+    unsigned int found = 0;
+    if (cls == NULL) {
+        Py_XDECREF(names);
         return -1;
     }
     althaia_watcher = PyDict_AddWatcher(althaia_at_dict_event);
-    if (althaia_watcher >= 0) {
-        holds = althaia_try_dict_watchers(names);
+    if (althaia_watcher >= 0 && althaia_try_dict_watchers(names)) {
+        found = ALTHAIA_DICT_WATCHERS;
+        found |= althaia_try_inline_watchers(cls, names) ? ALTHAIA_INLINE_WATCHERS : 0;
     }
+    Py_DECREF(cls);
     Py_DECREF(names);
-    if (holds) {
-        althaia_facts |= ALTHAIA_DICT_WATCHERS;
+    if (found && !PyErr_Occurred()) {
+        althaia_facts |= found;
     }
     else {
         /* All of them taken, or not told of everything. */

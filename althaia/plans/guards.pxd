@@ -1,11 +1,15 @@
 from libc.stdint cimport uint64_t
 
-from althaia.plans.primitives cimport althaia_watched
+from althaia.plans.primitives cimport (
+    althaia_watched,
+    althaia_watched_list,
+    althaia_watched_type,
+)
 
 cdef object ANY
 
 # A number that stands for a dictionary's content as it is now; 0 where CPython tells nothing of it.
-cdef uint64_t note_of(object mapping) except? 0
+cdef uint64_t note_of(object mapping) noexcept
 # Whether a dictionary is as it was when it was noted; False says nothing.
 cdef bint is_as_noted(object mapping, uint64_t note) noexcept
 
@@ -21,9 +25,11 @@ cdef class Guard:
     cdef tuple members_snapshot
     cdef bint members_plain
     cdef uint64_t members_version, state_version
-    cdef unsigned int* tags
+    cdef althaia_watched_type* watched_types
     cdef althaia_watched* watched
-    cdef Py_ssize_t watched_count
+    cdef althaia_watched_list* watched_lists
+    # Of these three.
+    cdef Py_ssize_t type_count, watched_count, list_count
     cdef uint64_t* entry_versions
     # When all dictionaries were seen to be as expected, and for which state; 0: never.
     cdef uint64_t epoch
@@ -36,4 +42,5 @@ cdef class Guard:
     cdef bint _same_entries(self)
     cdef int _watch_types(self, tuple types) except -1
     cdef int _watch_fields(self, tuple fields) except -1
+    cdef int _watch_lists(self) except -1
     cdef int _watch_entries(self) except -1

@@ -16,7 +16,7 @@ never be reused under it. It watches
 
 cimport cython
 from cpython.dict cimport PyDict_Copy
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint64_t
 
@@ -26,8 +26,8 @@ from althaia.plans.primitives cimport (
     ALTHAIA_ENTRIES,
     ALTHAIA_HAS_GIL,
     ALTHAIA_INLINE_VALUES,
+    ALTHAIA_INLINE_WATCHERS,
     ALTHAIA_SHARED_VALUES,
-    ALTHAIA_TYPE_TAG,
     ALTHAIA_TYPE_TAGS,
     althaia_all_hold,
     althaia_copy_inline,
@@ -35,17 +35,22 @@ from althaia.plans.primitives cimport (
     althaia_epoch,
     althaia_facts,
     althaia_has_noted_version,
+    althaia_is_as_noted,
+    althaia_lists_hold,
     althaia_note_version,
     althaia_same_entries,
     althaia_same_entry,
-    althaia_same_items,
-    althaia_same_version,
     althaia_start_watching,
     althaia_trusted_version,
     althaia_try_facts,
     althaia_type_tag,
+    althaia_types_hold,
+    althaia_version_to_note,
     althaia_watch_dict,
     althaia_watched,
+    althaia_watched_list,
+    althaia_watched_place,
+    althaia_watched_type,
 )
 
 cdef extern from "Python.h":
@@ -69,6 +74,7 @@ def facts():
         "places of keys and attributes": bool(althaia_facts & ALTHAIA_ENTRIES),
         "dictionary versions": bool(althaia_facts & ALTHAIA_DICT_VERSIONS),
         "dictionary watchers": bool(althaia_facts & ALTHAIA_DICT_WATCHERS),
+        "watchers of values in instances": bool(althaia_facts & ALTHAIA_INLINE_WATCHERS),
         "type version tags": bool(althaia_facts & ALTHAIA_TYPE_TAGS),
         "lazy instances": bool(ALTHAIA_HAS_GIL),
     }
@@ -114,19 +120,12 @@ def state_of(obj):
     return PyDict_Copy(state)
 
 
-cdef uint64_t note_of(object mapping) except? 0:
-    if not ALTHAIA_HAS_GIL:
-        return 0
-    if althaia_epoch != 0:
-        althaia_watch_dict(mapping)
-        return althaia_epoch
-    return althaia_trusted_version(mapping)
+cdef uint64_t note_of(object mapping) noexcept:
+    return althaia_version_to_note(mapping) if ALTHAIA_HAS_GIL else 0
 
 
 cdef bint is_as_noted(object mapping, uint64_t note) noexcept:
-    if althaia_epoch != 0:
-        return note == althaia_epoch
-    return althaia_same_version(mapping, note)
+    return althaia_is_as_noted(mapping, note)
 
 
 cdef tuple by_mapping(tuple entries):
@@ -182,15 +181,20 @@ cdef class Guard:
         self.entries = by_mapping(entries)
         self._watch_types(types)
         self._watch_fields(fields)
+        self._watch_lists()
         self._watch_entries()
 
     cdef int _watch_types(self, tuple types) except -1:
         cdef Py_ssize_t i, size = len(self.types)
-        self.tags = <unsigned int*>PyMem_Malloc(sizeof(unsigned int) * size)
-        if self.tags is NULL:
+        self.watched_types = <althaia_watched_type*>PyMem_Calloc(
+            size, sizeof(althaia_watched_type)
+        )
+        if self.watched_types is NULL:
             raise MemoryError
+        self.type_count = size
         for i in range(size):
-            self.tags[i] = types[i][1]
+            self.watched_types[i].type = <void*>PyTuple_GET_ITEM(self.types, i)
+            self.watched_types[i].tag = types[i][1]
         return 0
 
     cdef int _watch_fields(self, tuple fields) except -1:
@@ -208,10 +212,25 @@ cdef class Guard:
             self.watched[i].object = <void*>field
             self.watched[i].type = <void*>(<tuple>entry)[1]
             self.watched[i].dict = <void*>state
+            self.watched[i].place = althaia_watched_place(field, state)
             self.watched[i].snapshot = <void*>(<tuple>entry)[3]
             if althaia_same_entries(state, entries, ANY):
                 self.watched[i].copy = althaia_copy_inline(field, entries, ANY)
         self.fields = tuple(owned)
+        return 0
+
+    cdef int _watch_lists(self) except -1:
+        cdef Py_ssize_t i, size = len(self.lists)
+        self.watched_lists = <althaia_watched_list*>PyMem_Calloc(
+            size or 1, sizeof(althaia_watched_list)
+        )
+        if self.watched_lists is NULL:
+            raise MemoryError
+        self.list_count = size
+        for i in range(size):
+            found, items = <tuple>self.lists[i]
+            self.watched_lists[i].list = <void*>found
+            self.watched_lists[i].items = <void*>items
         return 0
 
     cdef int _watch_entries(self) except -1:
@@ -225,15 +244,16 @@ cdef class Guard:
         cdef Py_ssize_t i
         for i in range(self.watched_count):
             PyMem_Free(self.watched[i].copy)
-        PyMem_Free(self.tags)
+        PyMem_Free(self.watched_types)
         PyMem_Free(self.watched)
+        PyMem_Free(self.watched_lists)
         PyMem_Free(self.entry_versions)
 
     def unwatchable(self):
         """The first type that CPython gives no version tag, or None."""
         cdef Py_ssize_t i
         for i in range(len(self.types)):
-            if self.tags[i] == 0:
+            if self.watched_types[i].tag == 0:
                 return self.types[i]
         return None
 
@@ -242,24 +262,13 @@ cdef class Guard:
 
         ``state`` is the schema's instance dictionary.
         """
-        cdef Py_ssize_t i, size
-        cdef tuple entry
-        if type(schema) is not self.schema_type:
-            return False
-        size = len(self.types)
-        for i in range(size):
-            if ALTHAIA_TYPE_TAG(<object>PyTuple_GET_ITEM(self.types, i)) != self.tags[i]:
-                return False
-        if not self._same_dictionaries(state):
-            return False
-        if not althaia_all_hold(self.watched, self.watched_count, ANY):
-            return False
-        size = len(self.lists)
-        for i in range(size):
-            entry = <tuple>self.lists[i]
-            if not althaia_same_items(<list>entry[0], <tuple>entry[1]):
-                return False
-        return True
+        return (
+            type(schema) is self.schema_type
+            and althaia_types_hold(self.watched_types, self.type_count)
+            and self._same_dictionaries(state)
+            and althaia_all_hold(self.watched, self.watched_count, ANY)
+            and althaia_lists_hold(self.watched_lists, self.list_count)
+        )
 
     cdef bint _same_dictionaries(self, object state):
         cdef uint64_t epoch = althaia_epoch

@@ -13,6 +13,7 @@ cdef extern from "althaia/plans/facts.h":
         ALTHAIA_TYPE_TAGS
         ALTHAIA_DICT_WATCHERS
         ALTHAIA_ENTRIES
+        ALTHAIA_INLINE_WATCHERS
     int althaia_start_watching() except -1
     int althaia_watch_dict(object mapping) except -1
     uint64_t althaia_epoch
@@ -66,16 +67,30 @@ cdef extern from "althaia/plans/snapshots.h":
         void* object
         void* type
         void* dict
+        void* place
         uint64_t version
         void* snapshot
         althaia_inline_copy* copy
 
+    ctypedef struct althaia_watched_list:
+        void* list
+        void* items
+
+    ctypedef struct althaia_watched_type:
+        void* type
+        unsigned int tag
+
     uint64_t althaia_trusted_version(object mapping)
     void althaia_note_version(uint64_t* place, uint64_t version)
     bint althaia_same_version(object mapping, uint64_t version)
+    uint64_t althaia_version_to_note(object mapping)
+    bint althaia_is_as_noted(object mapping, uint64_t note)
+    void* althaia_watched_place(object owner, object state)
     bint althaia_has_noted_version(object mapping, uint64_t* place)
     althaia_inline_copy* althaia_copy_inline(object owner, tuple snapshot, object any_)
     bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
+    bint althaia_lists_hold(const althaia_watched_list* watched, Py_ssize_t count)
+    bint althaia_types_hold(const althaia_watched_type* watched, Py_ssize_t count)
 
 
 cdef extern from "althaia/plans/addresses.h":

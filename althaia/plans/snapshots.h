@@ -189,6 +189,8 @@ typedef struct {
     PyObject *object;
     PyObject *type;
     PyObject *dict;
+    /* Where the object keeps `dict`; NULL where that is not known, or changes are not told of. */
+    PyObject **place;
     uint64_t version;
     PyObject *snapshot;
     althaia_inline_copy *copy;
@@ -199,10 +201,10 @@ typedef struct {
 static inline uint64_t
 althaia_version_to_note(PyObject *dict)
 {
-#if ALTHAIA_VALUES_HAVE_HEAD
+#if ALTHAIA_KNOWS_DICT_WATCHERS
     if (althaia_epoch != 0) {
-        /* Values that lie in an object may be set without the dictionary. */
-        if (althaia_values_of(dict) != NULL && althaia_values_of(dict)->embedded) {
+        if (!(althaia_facts & ALTHAIA_INLINE_WATCHERS) && althaia_values_of(dict) != NULL
+            && althaia_values_of(dict)->embedded) {
             return 0;
         }
         if (althaia_watch_dict(dict) < 0) {
@@ -215,14 +217,28 @@ althaia_version_to_note(PyObject *dict)
     return althaia_trusted_version(dict);
 }
 
-/* 1 where the object's dictionary is as it was when that was noted; 0 says nothing. */
+/* 1 where a dictionary is as it was when this was noted of it; 0 says nothing. */
 static inline int
-althaia_is_as_noted(PyObject *dict, althaia_watched *each)
+althaia_is_as_noted(PyObject *dict, uint64_t note)
 {
-    if (althaia_epoch == 0) {
-        return althaia_has_noted_version(dict, &each->version);
+    return althaia_epoch != 0 ? note == althaia_epoch : althaia_same_version(dict, note);
+}
+
+/* Where an object keeps this instance dictionary, for the guard to look there; NULL where that is
+ * not known. */
+static inline PyObject **
+althaia_watched_place(PyObject *object, PyObject *dict)
+{
+#if ALTHAIA_KNOWS_DICT_WATCHERS && ALTHAIA_KNOWS_ENTRIES
+    if (althaia_epoch != 0 && althaia_facts & ALTHAIA_ENTRIES
+        && althaia_keeps_attributes(Py_TYPE(object))) {
+        PyObject **place = althaia_dict_place(object);
+        return *place == dict ? place : NULL;
     }
-    return althaia_read_version(&each->version) == althaia_epoch;
+#endif
+    (void)object;
+    (void)dict;
+    return NULL;
 }
 
 /* 1 where an object has its type and in its dictionary what the snapshot says. */
@@ -230,19 +246,26 @@ static inline int
 althaia_holds(althaia_watched *each, PyObject *any)
 {
     PyObject *dict;
-    uint64_t version;
+    uint64_t version = 0;
     int same;
     if ((PyObject *)Py_TYPE(each->object) != each->type) {
         return 0;
     }
+    if (each->place != NULL && *each->place == each->dict) {
+        if (each->version == althaia_epoch) {
+            return 1;
+        }
+        version = althaia_version_to_note(each->dict);
+    }
     if (althaia_same_inline(each->object, each->copy)) {
+        althaia_note_version(&each->version, version);
         return 1;
     }
     dict = althaia_instance_dict(each->object);
     if (dict == NULL) {
         return 0;
     }
-    same = dict == each->dict && althaia_is_as_noted(dict, each);
+    same = dict == each->dict && althaia_is_as_noted(dict, althaia_read_version(&each->version));
     if (!same) {
         version = dict == each->dict ? althaia_version_to_note(dict) : 0;
         same = althaia_same_entries(dict, each->snapshot, any);
@@ -279,6 +302,42 @@ althaia_same_items(PyObject *list, PyObject *snapshot)
     }
     ALTHAIA_END_CRITICAL();
     return same;
+}
+
+/* What a guard knows of one list; it owns both. */
+typedef struct {
+    PyObject *list;
+    PyObject *items;
+} althaia_watched_list;
+
+/* 1 where all of them hold their items. */
+static int
+althaia_lists_hold(const althaia_watched_list *watched, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!althaia_same_items(watched[i].list, watched[i].items)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What a guard knows of one type, which it owns. */
+typedef struct {
+    PyObject *type;
+    unsigned int tag;
+} althaia_watched_type;
+
+/* 1 where all of them are as they were. */
+static int
+althaia_types_hold(const althaia_watched_type *watched, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (ALTHAIA_TYPE_TAG(watched[i].type) != watched[i].tag) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* 1 where dict.get(key) is value; an absent key is told by value == absent. Never raises. */

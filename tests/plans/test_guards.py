@@ -170,6 +170,37 @@ def test_a_field_changed_and_changed_back() -> None:
     assert not guard.check(schema)
 
 
+def test_a_change_by_specialised_instructions() -> None:
+    """What runs often sets attributes of objects without a dictionary where they lie."""
+
+    def change(field: Any, required: bool) -> None:
+        field.required = required
+
+    def extend(field: Any) -> None:
+        field.more = 1
+
+    def reduce(field: Any) -> None:
+        del field.more
+
+    for _ in range(100):
+        fresh = fields.Integer()
+        change(fresh, True)
+        extend(fresh)
+        reduce(fresh)
+    schema = make()
+    guard = planner.build(schema).guard
+    field = schema.fields["a"]
+    for _ in range(100):
+        assert guard.check(schema)
+        change(field, True)
+        assert not guard.check(schema)
+        change(field, False)
+        assert guard.check(schema)
+        extend(field)
+        assert not guard.check(schema)
+        reduce(field)
+
+
 def test_keys_are_never_compared_by_value() -> None:
     class Liar(str):
         def __eq__(self, other: object) -> bool:
@@ -233,3 +264,4 @@ def test_what_holds_of_this_interpreter() -> None:
         assert facts["places of keys and attributes"] == (known <= (3, 15))
         assert facts["dictionary versions"] == (known <= (3, 13))
         assert facts["dictionary watchers"] == (known >= (3, 14))
+        assert facts["watchers of values in instances"] == ((3, 14) <= known <= (3, 15))
