@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -180,3 +181,14 @@ def test_dict_class(ma: Any, log: Any, dict_class: str) -> Any:
         g = ma.fields.Nested({"h": ma.fields.Integer()})
 
     return S().dump([{"f": "1", "g": {"h": 2}}], many=True)
+
+
+@scenario
+def test_integers_of_a_uuid(ma: Any, log: Any) -> None:
+    """Their text is made from 128 bits; more, and less than zero, are the library's own affair."""
+    schema = schema_of(ma, {"f": ma.fields.UUID()})
+    edges = [2**bits + more for bits in (0, 30, 60, 63, 64, 90, 120, 127, 128) for more in (-1, 0)]
+    for number in [*edges, 2**150, -1, -(2**63), -(2**100), 0x0123456789ABCDEF << 64, True]:
+        value = uuid.UUID(int=0)
+        object.__setattr__(value, "int", number)
+        log.attempt(schema.dump, {"f": value})

@@ -3,39 +3,90 @@
 #define ALTHAIA_IDENTIFIERS_H
 
 #include <Python.h>
+#include <stdint.h>
+#include <string.h>
 
-/* The text of a UUID from its integer (an exact int): 36 characters; 0, without an error, where
- * the integer does not fit. */
-static Py_ssize_t
-althaia_spell_uuid(PyObject *number, char *at)
+/* The 16 octets of a UUID's integer (an exact int), the first being the highest; 0, without an
+ * error, where it does not fit. */
+static int
+althaia_octets_of(PyObject *number, unsigned char *octets)
 {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char octets[16];
-#if PY_VERSION_HEX < 0x030D0000
-    if (_PyLong_AsByteArray((PyLongObject *)number, octets, 16, 0, 0) < 0) {
+#if PY_VERSION_HEX >= 0x030E0000
+    uint64_t high = 0, low = 0;
+    PyLongExport parts;
+    if (PyLong_Export(number, &parts) < 0) {
         PyErr_Clear();
         return 0;
     }
-#else
+    if (parts.digits == NULL) {
+        if (parts.value < 0) {
+            return 0;
+        }
+        low = (uint64_t)parts.value;
+    }
+    else {
+        const PyLongLayout *layout = PyLong_GetNativeLayout();
+        const int bits = layout->bits_per_digit;
+        int fits = !parts.negative && layout->digit_size == 4 && layout->digits_order == -1;
+        for (Py_ssize_t i = parts.ndigits - 1; fits && i >= 0; i--) {
+            fits = high >> (64 - bits) == 0;
+            high = high << bits | low >> (64 - bits);
+            low = low << bits | ((const uint32_t *)parts.digits)[i];
+        }
+        PyLong_FreeExport(&parts);
+        if (!fits) {
+            return 0;
+        }
+    }
+    for (int i = 0; i < 8; i++) {
+        octets[i] = (unsigned char)(high >> (56 - 8 * i));
+        octets[8 + i] = (unsigned char)(low >> (56 - 8 * i));
+    }
+    return 1;
+#elif PY_VERSION_HEX >= 0x030D0000
     Py_ssize_t size = PyLong_AsNativeBytes(
         number, octets, 16,
         Py_ASNATIVEBYTES_BIG_ENDIAN | Py_ASNATIVEBYTES_UNSIGNED_BUFFER
             | Py_ASNATIVEBYTES_REJECT_NEGATIVE);
     if (size < 0) {
         PyErr_Clear();
+    }
+    return 0 <= size && size <= 16;
+#else
+    if (_PyLong_AsByteArray((PyLongObject *)number, octets, 16, 0, 0) < 0) {
+        PyErr_Clear();
         return 0;
     }
-    if (size > 16) {
-        return 0;
-    }
+    return 1;
 #endif
-    for (int i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) {
-            *at++ = '-';
-        }
-        *at++ = digits[octets[i] >> 4];
-        *at++ = digits[octets[i] & 15];
+}
+
+/* The text of a UUID from its integer (an exact int): 36 characters; 0, without an error, where
+ * the integer does not fit. */
+static Py_ssize_t
+althaia_spell_uuid(PyObject *number, char *at)
+{
+    unsigned char octets[16], digits[32];
+    if (!althaia_octets_of(number, octets)) {
+        return 0;
     }
+    /* Without a table, for the compiler to do many at once. */
+    for (int i = 0; i < 16; i++) {
+        digits[2 * i] = octets[i] >> 4;
+        digits[2 * i + 1] = octets[i] & 15;
+    }
+    for (int i = 0; i < 32; i++) {
+        digits[i] += '0' + (digits[i] > 9) * ('a' - '0' - 10);
+    }
+    memcpy(at, digits, 8);
+    at[8] = '-';
+    memcpy(at + 9, digits + 8, 4);
+    at[13] = '-';
+    memcpy(at + 14, digits + 12, 4);
+    at[18] = '-';
+    memcpy(at + 19, digits + 16, 4);
+    at[23] = '-';
+    memcpy(at + 24, digits + 20, 12);
     return 36;
 }
 
