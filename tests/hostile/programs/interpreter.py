@@ -22,6 +22,35 @@ def without_memory() -> None:
         allocations.run(job)
 
 
+def without_memory_checked() -> None:
+    """What else ends a debug build: what it asserts does not hold where there is no memory."""
+    from tests.hostile.programs import allocations
+
+    for job in (replace_dictionaries, append):
+        allocations.run(job)
+
+
+class Plain:
+    held: Any
+    more: Any
+
+
+def replace_dictionaries() -> int:
+    for number in range(5):
+        each = Plain()
+        each.held = each.more = number
+        before = vars(each)
+        each.__dict__ = {"held": before}
+    return 5
+
+
+def append() -> int:
+    grown: list[Any] = []
+    for number in range(100):
+        grown.append([number])
+    return len(grown)
+
+
 def make_closures() -> list[Any]:
     def holding(value: int) -> Any:
         return lambda: value
@@ -51,7 +80,11 @@ def encode_and_free() -> None:
             json.dumps(value)
 
 
-JOBS = {"no memory": without_memory, "small stack": on_a_small_stack}
+JOBS = {
+    "no memory": without_memory,
+    "no memory, with assertions": without_memory_checked,
+    "small stack": on_a_small_stack,
+}
 
 _, job = arguments()
 JOBS[job]()
