@@ -14,7 +14,7 @@ from types import FunctionType, GetSetDescriptorType
 from typing import Any, NamedTuple
 
 from althaia.plans import dump, load, load_step
-from althaia.plans.analysis import Analysis, Opaque, is_data_descriptor, why_unwatchable
+from althaia.plans.analysis import Analysis, Opaque, why_unwatchable
 from althaia.plans.checks import check_for
 from althaia.plans.guards import ABSENT, Guard
 from althaia.plans.upstream import Upstream, static
@@ -90,6 +90,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         return _declined(way, analysis.guard(), opaque.reason, common)
     own = {name: analysis.schema_method_is_upstreams(name) for name in way.methods}
     reach = way.reach(analysis, own)
+    plain_settings = _has_plain_settings(analysis)
     guard = analysis.guard()
     if guard.unwatchable() is not None:
         return _declined(way, guard, why_unwatchable(guard), common)
@@ -99,7 +100,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         dict_class=dict_class,
         hooks=hooks,
         sites=analysis.sites,
-        plain_settings=_has_plain_settings(analysis),
+        plain_settings=plain_settings,
         **reach,
         **common,
     )
@@ -227,7 +228,7 @@ class _Dumping:
 def _has_plain_settings(analysis: Analysis) -> bool:
     """Whether the settings of an instance are what stands in its dictionary."""
     cls = type(analysis.schema)
-    return not any(is_data_descriptor(static(cls, name)) for name in _SETTINGS)
+    return not any(analysis.is_data_descriptor(static(cls, name)) for name in _SETTINGS)
 
 
 def _plain_options(analysis: Analysis, name: str) -> Any:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import abc
 import copy
 import copyreg
-from collections.abc import Mapping
 from functools import cached_property
 from types import FunctionType, GetSetDescriptorType
 from typing import Any, Generic
@@ -32,6 +31,8 @@ OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 # What upstream's construction asks a field for.
 BINDING = ("_bind_to_schema", "__deepcopy__")
+# What options may be collected in without being watched.
+UNCHANGING = (str, tuple, frozenset)
 OPTION_NAMES = (
     "fields",
     "exclude",
@@ -253,7 +254,7 @@ def _check_options(analysis: Analysis, cls: type) -> None:
         value = analysis.field_value(opts, name)
         if type(value) is list:
             analysis.watch_list(value)
-        elif isinstance(value, (set, Mapping)):
+        elif type(value) not in UNCHANGING and hasattr(type(value), "__iter__"):
             raise Opaque(f"Meta.{name} is a {type(value).__qualname__}")
 
 

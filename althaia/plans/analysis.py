@@ -32,6 +32,11 @@ class Opaque(Exception):
         self.reason = reason
 
 
+# CPython's flags of a class that a statement made, and of one that nobody can change.
+_HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
+_CHANGEABLE = _HEAP_TYPE | _IMMUTABLE
+_flags_of = type.__dict__["__flags__"].__get__
+
 # Fields stand inside each other a few deep; what goes on for longer may well never end.
 DEEPEST = 50
 
@@ -157,7 +162,10 @@ class Analysis:
             if each is not field and (type(each) not in seam.pristine or "_schema" in state):
                 return True
             waiting += [state.get(name) for name in ("inner", "key_field", "value_field")]
-            waiting += state.get("tuple_fields") or ()
+            tuple_fields = state.get("tuple_fields")
+            if tuple_fields is not None and type(tuple_fields) is not list:
+                return True
+            waiting += tuple_fields or ()
         return False
 
     @contextmanager
@@ -182,7 +190,7 @@ class Analysis:
         :raises Opaque: where a descriptor computes it.
         """
         raw = static(type(self.schema), name)
-        if raw is not ABSENT and is_data_descriptor(raw):
+        if self.is_data_descriptor(raw):
             raise Opaque(f"{name} is a descriptor of {self._owner(type(self.schema), name)}")
         value = self.state.get(name, ABSENT)
         self._schema_names[name] = value
@@ -191,6 +199,15 @@ class Analysis:
         if raw is ABSENT or hasattr(type(raw), "__get__"):
             raise Opaque(f"{name} is not a plain value")
         return raw
+
+    def is_data_descriptor(self, raw: Any) -> bool:
+        """Whether a class attribute answers for the instances instead of their dictionaries."""
+        if raw is ABSENT:
+            return False
+        kind = type(raw)
+        if _flags_of(kind) & _CHANGEABLE == _HEAP_TYPE:
+            self.watch_type(kind)
+        return hasattr(kind, "__set__") or hasattr(kind, "__delete__")
 
     def schema_method_is_upstreams(self, name: str) -> bool:
         """Whether the schema has upstream's own method, neither overridden nor shadowed."""
@@ -226,7 +243,7 @@ class Analysis:
         :raises Opaque: where a descriptor computes it, or where there is none.
         """
         raw = static(type(field), name)
-        if raw is not ABSENT and is_data_descriptor(raw):
+        if self.is_data_descriptor(raw):
             raise Opaque(f"{name} is a descriptor of {self._owner(type(field), name)}")
         state = self.state_of(field)
         if name in state:
@@ -336,9 +353,3 @@ def check_truth(field: Any) -> None:
     for name in ("__bool__", "__len__"):
         if static(type(field), name) is not ABSENT:
             raise Opaque(f"an inner field defines {name}")
-
-
-def is_data_descriptor(raw: Any) -> bool:
-    """Whether a class attribute answers for the instances instead of their dictionaries."""
-    kind = type(raw)
-    return hasattr(kind, "__set__") or hasattr(kind, "__delete__")

@@ -320,7 +320,9 @@ def url_check(analysis, validator):
     ):
         raise Opaque("it wants relative addresses")
     for name in ("relative", "require_tld"):
-        analysis.field_value(validator, name)
+        # Upstream looks an expression up by them.
+        if type(analysis.field_value(validator, name)) not in (bool, int, str, type(None)):
+            raise Opaque(f"its {name} is not plainly true or false")
     schemes = analysis.field_value(validator, "schemes")
     if type(schemes) is not set or not {"http", "https"} <= schemes:
         raise Opaque("its schemes are not the web's")

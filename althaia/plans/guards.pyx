@@ -112,11 +112,11 @@ def snapshot(mapping, unwatched=()):
 def state_of(obj):
     """A copy of an object's instance dictionary, made without running code.
 
-    :raises TypeError: it has none.
+    :raises TypeError: it has none, or one that runs code when it is copied.
     """
     state = althaia_dict_or_none(obj)
-    if state is None:
-        raise TypeError(f"{obj!r} has no instance dictionary")
+    if type(state) is not dict:
+        raise TypeError(f"the instance dictionary of a {type(obj).__qualname__} is no plain one")
     return PyDict_Copy(state)
 
 

@@ -153,7 +153,7 @@ cdef object twin_of(object field, object declared, object schema, dict memo):
     cdef dict state, origin
     if twin is not None:
         return twin
-    if declared is None or type(field) is not type(declared):
+    if declared is None or type(field) is not type(declared) or type(vars_of(field)) is not dict:
         return None
     twin = memo[id(field)] = clone(field)
     state, origin = vars_of(twin), vars_of(declared)

@@ -96,10 +96,11 @@ cdef object resolve(object field):
 
 cdef object of_nested(object field, str option):
     """What ``Nested._nested_normalized_option`` gives."""
+    own = field.name
     names = getattr(field.root, option, ())
-    if type(names) is set and not names:
+    if type(own) is str and type(names) is set and not names:
         return []
-    prefix = f"{field.name}."
+    prefix = f"{own}."
     return [name.split(prefix, 1)[1] for name in names if name.startswith(prefix)]
 
 

@@ -9,7 +9,8 @@ code.
 from types import MethodType
 
 cimport cython
-from cpython.dict cimport PyDict_Copy
+from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem
+from cpython.object cimport PyObject
 
 from althaia.plans.guards cimport Guard
 from althaia.plans.primitives cimport althaia_type_lookup
@@ -115,12 +116,22 @@ cdef class PrototypeCache:
 cdef object clone(object field):
     """A shallow copy, as ``copy.copy`` makes it of an object that copies in the usual way."""
     cdef object twin = object.__new__(type(field))
-    cdef dict state = vars_of(field)
-    if type(state) is dict:
-        put_dict(twin, PyDict_Copy(state))
-    else:
-        vars_of(twin).update(state)
+    put_dict(twin, plain_copy(vars_of(field)))
     return twin
+
+
+cdef dict plain_copy(dict state):
+    """A copy as a plain dictionary; of a subclass, too, no method is called."""
+    cdef dict copied
+    cdef Py_ssize_t at = 0
+    cdef PyObject *name
+    cdef PyObject *value
+    if type(state) is dict:
+        return PyDict_Copy(state)
+    copied = {}
+    while PyDict_Next(state, &at, &name, &value):
+        PyDict_SetItem(copied, <object>name, <object>value)
+    return copied
 
 
 cdef dict vars_of(object obj):

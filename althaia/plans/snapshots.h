@@ -268,7 +268,8 @@ althaia_holds(althaia_watched *each, PyObject *any)
     same = dict == each->dict && althaia_is_as_noted(dict, althaia_read_version(&each->version));
     if (!same) {
         version = dict == each->dict ? althaia_version_to_note(dict) : 0;
-        same = althaia_same_entries(dict, each->snapshot, any);
+        /* A copy of it may be asked for, and then a subclass answers for itself. */
+        same = PyDict_CheckExact(dict) && althaia_same_entries(dict, each->snapshot, any);
         if (same) {
             althaia_note_version(&each->version, version);
         }

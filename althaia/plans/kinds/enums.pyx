@@ -153,6 +153,8 @@ def load_enum(analysis, field, place):
         if static(EnumMeta, name) is not original:
             raise Opaque(f"enum.EnumMeta.{name} is replaced")
     members = cls._value2member_map_ if by_value else cls._member_map_
+    if type(members) is not dict:
+        raise Opaque("its enum keeps its members in no plain dictionary")
     converter = load_conversion(analysis, analysis.field_value(field, "field"))
     if type(converter) is not (LoadStep if by_value else LoadText):
         raise Opaque("its inner field is none of upstream's")

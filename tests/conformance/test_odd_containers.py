@@ -1,0 +1,203 @@
+"""What marshmallow and the standard library keep in plain containers stands in odd ones, which
+answer for themselves, change unseen, or cannot be hashed."""
+
+from __future__ import annotations
+
+import collections
+import enum
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import schema_of
+from tests.invalidation.usage import use
+
+
+@pytest.mark.parametrize("by_value", [False, True])
+@pytest.mark.parametrize("kind", ["ordered", "folding"])
+@scenario
+def test_members_of_an_enum(ma: Any, log: Any, kind: str, by_value: bool) -> None:
+    class Folding(dict[Any, Any]):
+        def __getitem__(self, key: Any) -> Any:
+            return super().__getitem__(key.lower())
+
+        def __contains__(self, key: object) -> bool:
+            return super().__contains__(str(key).lower())
+
+    class Colour(enum.Enum):
+        red = "r"
+        blue = "b"
+
+    members = collections.OrderedDict if kind == "ordered" else Folding
+    Colour._member_map_ = members(Colour._member_map_)  # type: ignore[misc]
+    Colour._value2member_map_ = members(Colour._value2member_map_)  # type: ignore[misc]
+    schema = schema_of(ma, {"f": ma.fields.Enum(Colour, by_value=by_value)})
+    for text in ("red", "RED", "r", "R", "none"):
+        use(log, schema, {"f": text})
+    use(log, schema, {"f": Colour.red})
+
+
+@pytest.mark.parametrize("option", ["fields", "exclude", "load_only", "dump_only"])
+@scenario
+def test_options_in_a_list_that_grows(ma: Any, log: Any, option: str) -> None:
+    class Names(list[str]):
+        pass
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.Integer()
+
+        Meta = type("Meta", (), {option: Names(["a"])})
+
+    for change in (lambda names: None, lambda names: names.append("b"), list.clear):
+        change(getattr(S.opts, option))
+        for _ in range(8):
+            log.attempt(S().dump, {"a": 1, "b": 2})
+            log.attempt(S().load, {"a": 1, "b": 2})
+
+
+@pytest.mark.parametrize("option", ["fields", "exclude", "load_only", "dump_only"])
+@scenario
+def test_options_in_a_tuple_that_answers_for_itself(ma: Any, log: Any, option: str) -> None:
+    class Names(tuple[str, ...]):
+        names = ("a",)
+
+        def __iter__(self) -> Iterator[str]:
+            log("asked")
+            return iter(self.names)
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.Integer()
+
+        Meta = type("Meta", (), {option: Names(("a",))})
+
+    for names in (("a",), ("b",)):
+        Names.names = names
+        for _ in range(8):
+            log.attempt(S().dump, {"a": 1, "b": 2})
+            log.attempt(S().load, {"a": 1, "b": 2})
+
+
+OWNERS = {
+    "field": lambda S, schema: schema.fields["f"],
+    "inner field": lambda S, schema: schema.fields["l"].inner,
+    "validator": lambda S, schema: schema.fields["f"].validators[0],
+    "options": lambda S, schema: S.opts,
+    "declared field": lambda S, schema: S._declared_fields["f"],
+    "declared inner field": lambda S, schema: S._declared_fields["l"].inner,
+}
+
+
+@pytest.mark.parametrize("first", ["fresh", "used"])
+@pytest.mark.parametrize("kind", ["damaged", "logging", "lying"])
+@pytest.mark.parametrize("owner", OWNERS)
+@scenario
+def test_instance_dictionaries(ma: Any, log: Any, owner: str, kind: str, first: str) -> None:
+    class Telling(dict[str, Any]):
+        def __iter__(self) -> Iterator[str]:
+            log("iter")
+            return dict.__iter__(self)
+
+        def keys(self) -> Any:
+            log("keys")
+            return dict.keys(self)
+
+        def __getitem__(self, key: str) -> Any:
+            log("item", key)
+            return 100 if kind == "lying" and key == "max" else dict.__getitem__(self, key)
+
+    class S(ma.Schema):
+        f = ma.fields.Integer(validate=ma.validate.Range(0, 5))
+        l = ma.fields.List(ma.fields.Integer())  # noqa: E741
+
+    data = {"f": 9, "l": [1]}
+    schema = S()
+    if first == "used":
+        use(log, schema, data)
+        use(log, S(), data)
+    keeper = OWNERS[owner](S, schema)
+    if kind == "damaged":
+        keeper.__dict__ = collections.OrderedDict(keeper.__dict__)
+        keeper.__dict__["more"] = 1
+        # Behind the back of the order that it keeps.
+        del keeper.more
+    else:
+        keeper.__dict__ = Telling(keeper.__dict__)
+    use(log, schema, data)
+    for _ in range(6):
+        log.attempt(S().dump, data)
+        log.attempt(S().load, data)
+
+
+@pytest.mark.parametrize("flag", ["relative", "require_tld"])
+@pytest.mark.parametrize("value", [[], [1], {}, {1}, "", 0, None, 2.5])
+@pytest.mark.parametrize("when", ["made", "later"])
+@scenario
+def test_flags_of_an_address(ma: Any, log: Any, flag: str, value: Any, when: str) -> None:
+    field = ma.fields.Url(**{flag: value}) if when == "made" else ma.fields.Url()
+    schema = schema_of(ma, {"f": field})
+    for text in ("http://example.com", "http://local", "/path"):
+        use(log, schema, {"f": text})
+    if when == "later":
+        for validator in schema.fields["f"].validators:
+            setattr(validator, flag, value)
+        for text in ("http://example.com", "http://local", "/path"):
+            use(log, schema, {"f": text})
+
+
+@pytest.mark.parametrize("name", ["as_string", "allow_none", "strict", "many"])
+@scenario
+def test_a_class_attribute_becomes_a_descriptor(ma: Any, log: Any, name: str) -> None:
+    class Value:
+        pass
+
+    class Own(ma.fields.Integer):
+        pass
+
+    class S(ma.Schema):
+        f = Own()
+
+    setattr(S if name == "many" else Own, name, Value())
+    schema = S()
+    for text in ({"f": 1}, {"f": None}, {"f": 1.5}):
+        use(log, schema, text)
+    Value.__get__ = lambda self, obj, owner=None: True  # type: ignore[attr-defined]
+    Value.__set__ = lambda self, obj, value: None  # type: ignore[attr-defined]
+    for text in ({"f": 1}, {"f": None}, {"f": 1.5}):
+        use(log, schema, text)
+        use(log, S(), text)
+
+
+@pytest.mark.parametrize("kind", ["deleted", "own text"])
+@scenario
+def test_the_name_of_a_nested_field(ma: Any, log: Any, kind: str) -> None:
+    class Name(str):
+        def __format__(self, spec: str) -> str:
+            log("formatted")
+            return "n"
+
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+
+    schema = schema_of(ma, {"n": ma.fields.Nested(Inner)})
+    if kind == "deleted":
+        del schema.fields["n"].name
+    else:
+        schema.fields["n"].name = Name("n")
+    use(log, schema, {"n": {"x": 1}})
+
+
+@scenario
+def test_the_fields_of_a_tuple(ma: Any, log: Any) -> None:
+    class Fields(list[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            log("asked")
+            return list.__iter__(self)
+
+    schema = schema_of(ma, {"t": ma.fields.Tuple((ma.fields.Integer(),))})
+    field = schema.fields["t"]
+    field.tuple_fields = Fields(field.tuple_fields)
+    use(log, schema, {"t": [1]}, {"t": ["x"]})
