@@ -20,6 +20,14 @@ enum {
  * calls althaia_try_facts() when it is imported, before althaia_start_watching(), which adds two. */
 static unsigned int althaia_facts = 0;
 
+/* Three names for attributes, as a new tuple. */
+static inline PyObject *
+althaia_new_names(void)
+{
+    return Py_BuildValue("(NNN)", PyUnicode_InternFromString("first"),
+                         PyUnicode_InternFromString("second"), PyUnicode_InternFromString("third"));
+}
+
 /* An empty class of this module's own, as a new reference. */
 static inline PyObject *
 althaia_new_class(void)
@@ -171,9 +179,7 @@ althaia_try_type_tags(PyObject *cls, PyObject *names)
 static inline int
 althaia_try_facts(void)
 {
-    PyObject *names = Py_BuildValue("(NNN)", PyUnicode_InternFromString("first"),
-                                    PyUnicode_InternFromString("second"),
-                                    PyUnicode_InternFromString("third"));
+    PyObject *names = althaia_new_names();
     PyObject *cls = names != NULL ? althaia_new_class() : NULL;
     unsigned int found = 0;
     if (cls != NULL) {
@@ -300,8 +306,7 @@ static inline int
 althaia_start_watching(void)
 {
 #if ALTHAIA_KNOWS_DICT_WATCHERS
-    PyObject *names = Py_BuildValue("(NN)", PyUnicode_InternFromString("first"),
-                                    PyUnicode_InternFromString("second"));
+    PyObject *names = althaia_new_names();
     PyObject *cls = names != NULL ? althaia_new_class() : NULL;
     unsigned int found = 0;
     if (cls == NULL) {
