@@ -65,6 +65,8 @@ DECLINED: Final = _Declined()
 """What a hook returns to say: no plan here, run upstream's own code."""
 
 _FREE_THREADED: Final = "free-threading" in sys.version
+# With its first thread CPython 3.13 without the GIL makes all classes and functions immortal.
+_FIRST_THREAD_IS_COSTLY: Final = _FREE_THREADED and sys.version_info < (3, 14)
 
 _connectors: list[Connector] = []
 """The function that loads the engine, until somebody takes it: only one thread can pop it."""
@@ -277,7 +279,7 @@ def load_engine(seconds: float = _SECONDS) -> None:
 
 
 class _Attempt:
-    """One attempt to load the engine, in a thread of its own.
+    """One attempt to load the engine, in a thread of its own where that costs no more.
 
     What is raised in the thread that asks (by a signal's handler, at the limit of recursion) would
     leave modules half executed, and an extension module cannot be executed again.
@@ -290,6 +292,9 @@ class _Attempt:
         self._error: BaseException | None = None
         self._running = allocate_lock()
         self._running.acquire()
+        if _FIRST_THREAD_IS_COSTLY:
+            self._run()
+            return
         try:
             # The program may have asked for small ones.
             size = stack_size(0)

@@ -40,6 +40,7 @@ cdef class Encoder(Sink):
     cdef int encode_items(self, object items, Py_ssize_t level, object container) except -1
     cdef int encode_dict(self, object value, Py_ssize_t level) except -1
     cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1
+    cdef int encode_shared(self, dict mapping, Py_ssize_t level) except -1
     cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1
     cdef JSONRecord recent_record(self, dict mapping)
     cdef int put_key(

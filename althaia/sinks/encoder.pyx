@@ -9,6 +9,7 @@ meets is handed to it, in its place.
 
 import builtins
 
+cimport cython
 from cpython.dict cimport PyDict_Keys, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.object cimport PyObject
@@ -236,11 +237,16 @@ cdef class Encoder(Sink):
             althaia_put_byte(&self.buffer, b"{")
             if self.format.in_python:
                 self.encode_iterated(<dict>value, level + 1)
-            elif type(value) is not dict or not ALTHAIA_WALKS_IN_PLACE:
-                self.encode_pairs(self.pairs_of(value), level + 1, value)
-            elif not self.format.sort_keys:
-                self.encode_entries(<dict>value, level + 1)
-            elif not self.encode_known(<dict>value, level + 1):
+            elif type(value) is dict and not self.format.sort_keys:
+                if ALTHAIA_WALKS_IN_PLACE:
+                    self.encode_entries(<dict>value, level + 1)
+                else:
+                    self.encode_shared(<dict>value, level + 1)
+            elif (
+                type(value) is not dict
+                or not ALTHAIA_WALKS_IN_PLACE
+                or not self.encode_known(<dict>value, level + 1)
+            ):
                 self.encode_pairs(self.pairs_of(value), level + 1, value)
             if self.format.indent is not None:
                 self.newline(level)
@@ -288,6 +294,24 @@ cdef class Encoder(Sink):
             self.walk = walk.outer
             Py_XDECREF(walk.rest)
         return 0
+
+    cdef int encode_shared(self, dict mapping, Py_ssize_t level) except -1:
+        """The entries of a plain dictionary that other threads may change, each as it is when it
+        is reached."""
+        cdef PyObject* key
+        cdef PyObject* value
+        cdef Py_ssize_t position = 0
+        cdef bint first = True, found = True
+        cdef object held_key, held_value
+        while True:
+            with cython.critical_section(mapping):
+                found = PyDict_Next(mapping, &position, &key, &value)
+                if found:
+                    held_key, held_value = <object>key, <object>value
+            if not found:
+                return 0
+            self.encode_pair(held_key, held_value, level, mapping, first)
+            first = False
 
     cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1:
         """A plain dictionary whose keys have been met before, sorted; False where they have not."""

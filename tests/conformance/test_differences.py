@@ -17,6 +17,7 @@ import pytest
 
 from tests.conformance import harness
 from tests.conformance.harness import engine, is_compiled, libraries, plans_at_once
+from tests.interpreters import lazily
 
 UPSTREAM, OURS = libraries()
 compiled_only = pytest.mark.skipif(
@@ -67,6 +68,7 @@ def fresh(ma: Any) -> Any:
 
 
 @planned_only
+@lazily
 def test_accepted_deleting_what_nobody_has_looked_at() -> None:
     del fresh(UPSTREAM).fields
     schema = fresh(OURS)
@@ -77,6 +79,7 @@ def test_accepted_deleting_what_nobody_has_looked_at() -> None:
 
 
 @planned_only
+@lazily
 def test_accepted_looking_past_attribute_access() -> None:
     assert object.__getattribute__(fresh(UPSTREAM), "fields")
     with pytest.raises(AttributeError):
@@ -103,6 +106,7 @@ def give_bases(cls: type) -> None:
 
 
 @planned_only
+@lazily
 @pytest.mark.parametrize("change", [give_getattr, give_getattribute, give_bases])
 def test_accepted_attribute_access_redefined_before_somebody_looks(change: Any) -> None:
     schema = fresh(UPSTREAM)

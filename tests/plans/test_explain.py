@@ -163,12 +163,12 @@ def test_as_dict_is_plain_data() -> None:
 
 def test_the_schema_is_left_as_it_was() -> None:
     schema = Order()
-    before = copy.copy(vars(schema))
+    before, kind = copy.copy(vars(schema)), type(vars(schema))
     states = {name: copy.copy(vars(each)) for name, each in schema.fields.items()}
     althaia.explain(schema)
     assert vars(schema) == before
     assert {name: vars(each) for name, each in schema.fields.items()} == states
-    assert type(vars(schema)) is dict
+    assert type(vars(schema)) is kind
 
 
 def test_a_used_schema_and_its_resolved_nested_schema() -> None:

@@ -7,6 +7,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from tests.interpreters import lazily
+
 NEEDS_ENGINE = pytest.mark.skipif(
     find_spec("althaia.plans.engine") is None, reason="a pure build has no engine"
 )
@@ -157,6 +159,7 @@ def test_while_nothing_can_be_imported(patched, program, made):
 
 
 @NEEDS_ENGINE
+@lazily
 def test_an_engine_that_never_loads_is_told_once(patched, program):
     text = "\n".join(
         [

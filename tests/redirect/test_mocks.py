@@ -10,6 +10,7 @@ from unittest import mock
 import pytest
 
 from althaia import mocks
+from tests.interpreters import lazily
 
 ENGINE = Path(mocks.__file__).parent
 IMPORT = re.compile(r"^from (\w+(?:\.\w+)*) import ([\w, ]+)$", re.MULTILINE)
@@ -72,6 +73,7 @@ def test_copying(patched, program, name, how):
     ],
 )
 @pytest.mark.parametrize("how", ["", ", autospec=True"])
+@lazily
 def test_what_the_engine_is_made_with(patched, program, name, how):
     module = name.rpartition(".")[0]
     text = f"import {module}\n" + PROGRAM.format(name=name, how=how, made=False)
