@@ -307,9 +307,12 @@ class _Attempt:
 
     def _run(self) -> None:
         global failure
+        # Before the connector is taken: whoever finds none left finds who has it.
+        _attempts.append(self)
         try:
             connector = _connectors.pop()
         except IndexError:  # Another one has it.
+            _attempts.remove(self)
             self._running.release()
             return
         failure = RuntimeError("the engine is being loaded, or was when this process was forked")
@@ -322,12 +325,28 @@ class _Attempt:
         else:
             failure = None
         finally:
+            _attempts.remove(self)
             self._running.release()
 
     def outcome(self, seconds: float) -> BaseException | None:
         """What was raised; None where the engine is there, or on its way after that time."""
-        self._running.acquire(timeout=seconds)
+        if self._running.acquire(timeout=seconds):
+            self._running.release()
         return self._error
+
+
+_attempts: list[_Attempt] = []
+"""Those that are under way."""
+
+
+def await_engine(seconds: float = _SECONDS) -> None:
+    """Load the engine, or wait for it where another thread is loading it.
+
+    :raises EngineError: as :func:`load_engine`
+    """
+    load_engine(seconds)
+    for attempt in tuple(_attempts):
+        attempt.outcome(seconds)
 
 
 def dump(schema: Any, obj: Any, many: bool | None) -> Any:

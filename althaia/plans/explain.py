@@ -295,7 +295,6 @@ def explain(schema: Any) -> Explanation:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
     from althaia.plans import planner, upstream
 
-    seam.load_engine()
     builders = {"dump": planner.build, "load": planner.build_load}
     return _Explainer(upstream.load(), builders, planner.examine).schema(instance)
 
@@ -303,16 +302,16 @@ def explain(schema: Any) -> Explanation:
 def _why_no_plans() -> str:
     if not settings().plans:
         return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
-    try:
-        import althaia.plans.engine  # noqa: F401
-    except ModuleNotFoundError as error:
-        if error.name != "althaia.plans.engine":
-            raise
+    from importlib.util import find_spec
+
+    if find_spec("althaia.plans.engine") is None:
         return (
             "this is a pure Python build; install a wheel for this interpreter, or build "
             "without ALTHAIA_PURE_BUILD"
         )
-    return ""
+    # Loaded as a first call loads it; what is imported of it then is there.
+    seam.await_engine()
+    return "" if seam.failure is None else f"the engine could not be loaded: {seam.failure}"
 
 
 def _instance(schema: Any) -> Any:

@@ -244,3 +244,46 @@ print(threading.stack_size())
 """
     )
     assert patched(text) == program(text)
+
+
+@NEEDS_ENGINE
+def test_explained_while_another_thread_loads_it(patched):
+    patched(
+        IMPORTS_FAIL
+        + """
+import threading
+import althaia
+
+barrier, seen = threading.Barrier(8), []
+
+def use(number):
+    barrier.wait()
+    if number % 2:
+        rows.dump([{"x": 1}])
+    seen.append(althaia.explain(rows).summary())
+
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+assert len(seen) == 8 and len(set(seen)) == 1 and "1 of 1" in seen[0], seen
+"""
+    )
+
+
+@NEEDS_ENGINE
+@lazily
+def test_explained_without_it(patched):
+    patched(
+        IMPORTS_FAIL
+        + """
+import althaia
+
+with mock.patch.dict(sys.modules, {"althaia.plans.dump": None}):
+    explained = althaia.explain(rows)
+    assert "could not be loaded" in explained.as_text(), explained.as_text()
+    assert rows.dump([{"x": "1"}]) == [{"x": 1}]
+"""
+    )
