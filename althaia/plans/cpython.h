@@ -324,7 +324,7 @@ althaia_dict_version(PyObject *dict)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
 #if ALTHAIA_KNOWS_INLINE_VALUES
-    if (althaia_values_of(dict) != NULL) {
+    if (althaia_values_of(dict) != NULL && althaia_values_of(dict)->embedded) {
         return 0;
     }
 #endif

@@ -145,20 +145,34 @@ althaia_try_entries(PyObject *cls, PyObject *names)
     return holds;
 }
 
-/* Does the number change when the dictionary does, and only then? */
+/* Does the number of this dictionary change when it does, and only then? */
 static inline int
-althaia_try_dict_versions(PyObject *names)
+althaia_try_version_of(PyObject *dict, PyObject *name)
 {
-    int holds = 0;
-    PyObject *dict = PyDict_New();
-    PyObject *name = PyTuple_GET_ITEM(names, 0);
-    if (dict != NULL && PyDict_SetItem(dict, name, name) == 0) {
-        uint64_t before = althaia_dict_version(dict);
-        holds = before != 0 && PyDict_GetItemWithError(dict, name) == name
-            && althaia_dict_version(dict) == before && PyDict_SetItem(dict, name, Py_None) == 0
-            && althaia_dict_version(dict) != before;
+    uint64_t before;
+    if (dict == NULL || PyDict_SetItem(dict, name, name) < 0) {
+        return 0;
     }
+    before = althaia_dict_version(dict);
+    return before != 0 && PyDict_GetItemWithError(dict, name) == name
+        && althaia_dict_version(dict) == before && PyDict_SetItem(dict, name, Py_None) == 0
+        && althaia_dict_version(dict) != before;
+}
+
+/* Does that hold of a dictionary, and of one that shares its keys? */
+static inline int
+althaia_try_dict_versions(PyObject *cls, PyObject *names)
+{
+    PyObject *name = PyTuple_GET_ITEM(names, 0);
+    PyObject *instance = althaia_new_instance(cls, names);
+    PyObject *shared = instance != NULL ? PyObject_GenericGetDict(instance, NULL) : NULL;
+    PyObject *copy = shared != NULL ? PyDict_Copy(shared) : NULL;
+    PyObject *dict = PyDict_New();
+    int holds = althaia_try_version_of(dict, name) && althaia_try_version_of(copy, name);
     Py_XDECREF(dict);
+    Py_XDECREF(copy);
+    Py_XDECREF(shared);
+    Py_XDECREF(instance);
     return holds;
 }
 
@@ -186,7 +200,7 @@ althaia_try_facts(void)
         found |= althaia_try_shared_values(cls, names) ? ALTHAIA_SHARED_VALUES : 0;
         found |= althaia_try_inline_values(cls, names) ? ALTHAIA_INLINE_VALUES : 0;
         found |= althaia_try_entries(cls, names) ? ALTHAIA_ENTRIES : 0;
-        found |= althaia_try_dict_versions(names) ? ALTHAIA_DICT_VERSIONS : 0;
+        found |= althaia_try_dict_versions(cls, names) ? ALTHAIA_DICT_VERSIONS : 0;
         found |= althaia_try_type_tags(cls, names) ? ALTHAIA_TYPE_TAGS : 0;
     }
     Py_XDECREF(cls);

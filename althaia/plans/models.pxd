@@ -1,12 +1,10 @@
-from althaia.plans.guards cimport Guard
 from althaia.plans.state cimport InstanceDict
 
 
 cdef class Model:
-    # The copy; None until there is one.
-    cdef object schema
     cdef object schema_class
-    cdef Guard guard
+    # The guard of what it rests on and the copy; None until there is one.
+    cdef tuple made
     cdef int uses
 
 

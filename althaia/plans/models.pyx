@@ -13,6 +13,7 @@ from types import MethodType
 cimport cython
 from cpython.object cimport PyObject
 
+from althaia.plans.guards cimport Guard
 from althaia.plans.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, althaia_type_lookup
 from althaia.plans.prototypes cimport clone, vars_of
 from althaia.plans.state cimport DUMP, InstanceDict, existing_dict, put_dict
@@ -70,7 +71,8 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     """
     cdef Model model
     cdef dict own
-    cdef object table
+    cdef object table, guard, stand_in = None
+    cdef tuple made
     if not ALTHAIA_HAS_GIL or not is_untouched(schema, state):
         return None
     table = althaia_type_lookup(type(schema), "_hooks")
@@ -80,26 +82,40 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     if model is None or model.schema_class is not type(schema):
         model = table.model = Model.__new__(Model)
         model.schema_class = type(schema)
-    if model.guard is not None and not model.guard.holds(schema, NOTHING):
-        model.schema = model.guard = None
-    if model.schema is None:
+    # Read once: another thread may put another copy in its place.
+    made = model.made
+    if made is not None:
+        guard, stand_in = made
+        if not (<Guard>guard).holds(schema, NOTHING):
+            stand_in = None
+            if model.made is made:
+                model.made = None
+    if stand_in is None:
         if not first:
             return None
         model.uses += 1
         if model.uses < FIRST_MODEL and not at_once or model.uses > MOST_ATTEMPTS:
             return None
-        model.guard, _ = examine(schema)
-        if model.guard is not None:
-            model.schema = copy_of(schema, state)
-        if model.schema is None:
+        guard, _ = examine(schema)
+        stand_in = None if guard is None else copy_of(schema, state)
+        if stand_in is None:
             return None
+        model.made = (guard, stand_in)
     own = {}
-    if model.schema is schema or not are_alike(
-        schema, state, model.schema, MAPPINGS[0 if direction == DUMP else 1], own
-    ):
+    if not are_alike(schema, state, stand_in, MAPPINGS[0 if direction == DUMP else 1], own):
         return None
-    state.own = own
-    return model.schema
+    remember(state, own)
+    return stand_in
+
+
+cdef int remember(InstanceDict state, dict own) except -1:
+    """Add an instance's fields for its model's. Those for another model stay: a call that is
+    under way, in another thread or around this one, goes by them."""
+    if state.own is None:
+        state.own = own
+    else:
+        (<dict>state.own).update(own)
+    return 0
 
 
 cdef bint is_untouched(object schema, InstanceDict state) except -1:

@@ -71,6 +71,10 @@ class Outcome:
         return text
 
 
+class MisusedLog(BaseException):
+    """A scenario that is wrong in itself. No ``Exception``: that would be a result to compare."""
+
+
 class Log:
     """What a scenario uses to show what happened while it ran.
 
@@ -85,7 +89,8 @@ class Log:
 
     def __call__(self, event: str, *values: object) -> None:
         """Record ``event`` with a snapshot of ``values``."""
-        assert type(event) is str, "an event is a name; what is compared comes after it"
+        if type(event) is not str:
+            raise MisusedLog(f"an event is a name, and not {event!r}; what is compared comes after")
         self.outcome.log.append((event, *self._describe(*values)))
 
     def watch(self, value: _T) -> _T:

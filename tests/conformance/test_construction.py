@@ -172,9 +172,10 @@ def test_fields_that_are_copied_in_their_own_way(ma, log, change):
         if made is None:
             continue
         field = made.fields["own"]
-        log(field is cls._declared_fields["own"], type(field).__name__, list(vars(field)))
+        declared = cls._declared_fields["own"]
+        log("field", field is declared, type(field).__name__, list(vars(field)))
         if change == "slots":
-            log(field.more)
+            log("more", field.more)
         log.attempt(made.dump, {"own": 1})
 
 
@@ -202,7 +203,7 @@ def test_copyreg(ma, log):
     copyreg.pickle(own, reduce)
     try:
         for _ in range(3):
-            log(list(vars(cls().fields["own"])))
+            log("vars", list(vars(cls().fields["own"])))
     finally:
         del copyreg.dispatch_table[own]
 
@@ -244,7 +245,7 @@ def test_methods_of_construction(ma, log, name, where):
     for _ in range(3):
         made = log.attempt(cls)
         if made is not None:
-            log(list(made.fields), log.attempt(made.dump, {"id": 1}))
+            log("fields", list(made.fields), log.attempt(made.dump, {"id": 1}))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +295,7 @@ def test_made_once_more(ma, log):
     made.dump({"id": 1})
     made.__init__(many=True)
     state(log, made)
-    log(made.dump([{"id": 1}]))
+    log("dumped", made.dump([{"id": 1}]))
 
 
 @scenario
@@ -302,8 +303,8 @@ def test_classes_from_dict(ma, log):
     for i in range(5):
         cls = ma.Schema.from_dict(fields_of(ma) | {"call": ma.fields.Function(lambda obj: 1)})
         made = cls(many=True)
-        log(made.dump([{"id": 1, "name": str(i), "two": i}] * 20))
-        log(made.load([{"ID": 1, "name": str(i), "two": i}] * 20))
+        log("dumped", made.dump([{"id": 1, "name": str(i), "two": i}] * 20))
+        log("loaded", made.load([{"ID": 1, "name": str(i), "two": i}] * 20))
         state(log, made)
 
 

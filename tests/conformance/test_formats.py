@@ -118,7 +118,7 @@ TEXTS = [
 def test_load(ma, log, kind, format_):
     schema = ma.Schema.from_dict({"at": getattr(ma.fields, kind)(format=format_)})()
     for value in (*TEXTS, None, 5, 1.5, True, b"2024-02-29", dt.datetime(2024, 2, 29)):
-        log(value, log.attempt(schema.load, {"at": value}))
+        log("load", value, log.attempt(schema.load, {"at": value}))
 
 
 def kept(original: Any, log: Any) -> Any:
@@ -181,11 +181,11 @@ def test_own_ways_to_make_an_object(ma, log, where):
 @scenario
 def test_own_tables_of_functions(ma, log):
     schema = ma.Schema.from_dict({"at": ma.fields.DateTime(format="%Y-%m-%d")})()
-    log(schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))
+    log("both", schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))
     functions = dict(ma.fields.DateTime.SERIALIZATION_FUNCS)
     log.patch(ma.fields.DateTime, "SERIALIZATION_FUNCS", functions)
     functions["%Y-%m-%d"] = lambda value: "own"
     parsers = dict(ma.fields.DateTime.DESERIALIZATION_FUNCS)
     log.patch(ma.fields.DateTime, "DESERIALIZATION_FUNCS", parsers)
     parsers["%Y-%m-%d"] = lambda value: "own"
-    log(schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))
+    log("both", schema.dump({"at": MOMENTS[-1]}), schema.load({"at": "2024-02-29"}))

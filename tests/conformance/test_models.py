@@ -19,7 +19,7 @@ def watching(ma, log):
     class Watching(ma.fields.String):
         def see(self, what):
             log(what, self.name, getattr(self.root, "tag", None), type(self.parent).__name__)
-            log(sorted(key for key in vars(self) if key.startswith("own_")))
+            log("own names", sorted(key for key in vars(self) if key.startswith("own_")))
 
         def _serialize(self, value, attr, obj, **kwargs):
             self.see("serialize")
@@ -296,8 +296,8 @@ def test_fields_change_while_they_are_used(ma, log):
     type(cls._declared_fields["own_field"])._serialize = change
     for tag in range(1, 5):
         made = cls(tag)
-        log(made.dump(OBJ))
-        log(list(made.dump(OBJ)))
+        log("dumped", made.dump(OBJ))
+        log("keys", list(made.dump(OBJ)))
 
 
 @scenario
@@ -318,7 +318,7 @@ def test_nothing_is_kept(ma, log):
     gone.append(weakref.ref(payload))
     del payload
     gc.collect()
-    log([each() is None for each in gone])
+    log("gone", [each() is None for each in gone])
 
 
 @scenario
@@ -331,3 +331,48 @@ def test_subclasses(ma, log):
         mixed = cls(tag)
         mixed.__class__ = sub
         use(log, mixed)
+
+
+@pytest.mark.parametrize("outer", ["dump", "load"])
+@pytest.mark.parametrize("within", ["dump", "load"])
+@scenario
+def test_another_model_while_fields_are_used(ma, log, outer, within):
+    """The class changes in the middle of a call, and a call in it goes by another model."""
+
+    class Inner(ma.Schema):
+        x = ma.fields.String()
+
+    class Outer(ma.Schema):
+        first = ma.fields.Method("change", deserialize="change")
+        inner = ma.fields.Nested(Inner)
+        listed = ma.fields.List(ma.fields.Nested(lambda: Inner(only=("x",))))
+        text = watching(ma, log)()
+
+        def on_bind_field(self, field_name, field_obj):
+            field_obj.data_key = f"{field_name}_key"
+
+        def change(self, value):
+            if self.tag < 3 or self.within:
+                return "again"
+            self.within = True
+            Outer.clean = lambda self: None
+            for each in (made_within(10), made_within(11), self, self):
+                call(each, within)
+            return "first"
+
+    def made_within(tag, within=True):
+        made = Outer()
+        made.tag, made.within = tag, within
+        return made
+
+    def call(made, direction):
+        log.attempt(getattr(made, direction), GIVEN[direction])
+
+    value = {"inner": {"x": "a"}, "listed": [{"x": "b"}, {"x": "c"}], "text": "d"}
+    GIVEN = {"dump": value, "load": {f"{name}_key": each for name, each in value.items()}}
+    GIVEN["load"]["first_key"] = 1
+    for tag in range(1, 6):
+        made = made_within(tag, within=False)
+        call(made, outer)
+        inner, listed = made.fields["inner"], made.fields["listed"].inner
+        log("own", inner.schema.fields["x"].root is inner.schema, listed._schema is not None)

@@ -410,4 +410,4 @@ def test_input_that_changes_while_it_is_loaded(ma: Any, log: Any) -> None:
             rows = [{"a": i, "b": 2, "c": 3} for i in range(3)]
             log.attempt(plain.load, rows, many=True, unknown=unknown)
             log.attempt(changing.load, rows, many=True, unknown=unknown)
-            log(rows)
+            log("rows", rows)
