@@ -15,7 +15,10 @@ READERS = {
     "default": lambda ma: {"g": ma.fields.Raw(dump_default="d"), "f": ma.fields.Raw()},
     "string": lambda ma: {"f": ma.fields.String(), "absent": ma.fields.String()},
     "integer": lambda ma: {"f": ma.fields.Integer(), "g": ma.fields.String()},
-    "attribute": lambda ma: {"x": ma.fields.Raw(attribute="f"), "f": ma.fields.Raw()},
+    "attribute": lambda ma: {
+        "x": ma.fields.Raw(attribute="f", dump_only=True),
+        "f": ma.fields.Raw(),
+    },
     "dotted": lambda ma: {
         "x": ma.fields.Raw(attribute="f.real"),
         "y": ma.fields.Raw(attribute="f.f"),
@@ -328,7 +331,9 @@ def test_mapped_objects(ma: Any, log: Any, expired: bool) -> None:
             "name": ma.fields.String(),
             "absent": ma.fields.Raw(dump_default=0),
             "books": ma.fields.List(ma.fields.Nested(book)),
-            "titles": ma.fields.Pluck(book, "title", many=True, attribute="books"),
+            "titles": ma.fields.Pluck(
+                book, "title", many=True, attribute="books", dump_only=True
+            ),
         },
     )
     connection = sa.create_engine("sqlite://")

@@ -284,7 +284,13 @@ def test_computed_field_attributes(ma: Any, log: Any, sort: str, attribute: str)
 
         members = {"__getattribute__": ask}
     elif sort == "getattr":
-        members = {"__getattr__": lambda self, name: compute()}
+
+        def missed(self: Any, name: str) -> Any:
+            if name != attribute:
+                raise AttributeError(name)
+            return compute()
+
+        members = {"__getattr__": missed}
     else:
         members = {attribute: "on the class"}
     kind = type("Computed", (ma.fields.Raw,), members)

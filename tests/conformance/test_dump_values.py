@@ -174,12 +174,10 @@ def test_dict_class(ma: Any, log: Any, dict_class: str) -> Any:
     made = {"OrderedDict": collections.OrderedDict, "own": Own, "function": lambda: Own(z=1)}
 
     class S(ma.Schema):
-        dict_class = (
-            made[dict_class] if dict_class != "function" else staticmethod(made[dict_class])
-        )
         f = ma.fields.Integer()
         g = ma.fields.Nested({"h": ma.fields.Integer()})
 
+    S.dict_class = made[dict_class] if dict_class != "function" else staticmethod(made[dict_class])
     return S().dump([{"f": "1", "g": {"h": 2}}], many=True)
 
 
