@@ -331,9 +331,7 @@ def test_mapped_objects(ma: Any, log: Any, expired: bool) -> None:
             "name": ma.fields.String(),
             "absent": ma.fields.Raw(dump_default=0),
             "books": ma.fields.List(ma.fields.Nested(book)),
-            "titles": ma.fields.Pluck(
-                book, "title", many=True, attribute="books", dump_only=True
-            ),
+            "titles": ma.fields.Pluck(book, "title", many=True, attribute="books", dump_only=True),
         },
     )
     connection = sa.create_engine("sqlite://")
