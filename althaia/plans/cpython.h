@@ -252,6 +252,13 @@ althaia_intercept_dict(PyObject *descriptor, getter interceptor)
     }
 }
 
+/* 1 where somebody holds a weak reference to the object. */
+static inline int
+althaia_has_weak_references(PyObject *obj)
+{
+    return Py_TYPE(obj)->tp_weaklistoffset != 0 && *PyObject_GET_WEAKREFS_LISTPTR(obj) != NULL;
+}
+
 /* ---- Dictionaries ----------------------------------------------------------------- */
 
 /* The instance dictionary as a new reference, NULL (no error) where there is none. */

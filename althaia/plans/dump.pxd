@@ -1,6 +1,7 @@
 from althaia.plans.plan cimport Plan
 from althaia.plans.primitives cimport althaia_place
 from althaia.plans.readers cimport Readings
+from althaia.plans.state cimport InstanceDict
 from althaia.sinks.sink cimport Record, Sink
 
 cdef enum:
@@ -16,6 +17,8 @@ cdef class DumpFrame:
     """One schema in one call: the schema, its plan and what its nested sites opened."""
     cdef readonly object schema
     cdef DumpPlan plan
+    # The schema's dictionary as the call began, which has its own fields for the plan's.
+    cdef InstanceDict state
     cdef object many
     cdef bint large
     cdef list children

@@ -31,7 +31,7 @@ from althaia.plans.primitives cimport (
     althaia_try_facts,
 )
 from althaia.plans.readers cimport NOT_THERE_, Reading, Readings, is_plain, read_once
-from althaia.plans.state cimport DUMP
+from althaia.plans.state cimport DUMP, existing_dict
 from althaia.plans.templates cimport Template, althaia_put
 from althaia.plans.upstream cimport marshmallow
 from althaia.sinks.sink cimport Record, Sink, expected_items
@@ -77,6 +77,7 @@ cdef DumpFrame open_frame(DumpPlan plan, object schema):
     frame.plan = plan
     if plan is not None and plan.sites:
         frame.children = [None] * plan.sites
+        frame.state = existing_dict(schema)
     return frame
 
 
@@ -126,7 +127,9 @@ cdef class DumpStep:
 
     cdef object own_field(self, DumpFrame frame):
         """The field as the schema of this call has it, for code that may look at it."""
-        return field_of_call(frame.children, self.own_site, self.field, frame.schema)
+        return field_of_call(
+            frame.children, self.own_site, self.field, frame.schema, frame.state
+        )
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return value

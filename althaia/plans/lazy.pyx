@@ -237,22 +237,42 @@ cdef int materialise(object schema, InstanceDict state) except -1:
     one go if the instance is still as it was.
     """
     cdef Prototype prototype
-    cdef dict touched, own, built, arranged
+    cdef dict touched, before, own, built, arranged
+    cdef list changes
     cdef Py_ssize_t reached
     while state.prototype is not None:
         prototype = <Prototype>state.prototype
         touched = <dict>PyDict_Copy(state)
-        own = {} if state.own is None else dict(state.own)
+        before = state.own
+        own = {} if before is None else dict(before)
+        changes = []
         reached = len(own)
-        built = rebuilt(schema, state.original, prototype, own)
+        built = rebuilt(schema, state.original, prototype, own, changes)
         arranged = arrange(touched, built)
         if (
             state.prototype is prototype
-            and reached == (0 if state.own is None else len(state.own))
+            and is_as_reached(state, before, reached)
             and len(state) == len(touched)
             and althaia_begins_with(state, touched)
         ):
+            complete_fields(changes)
             return put_in_place(schema, state, arranged, own or None)
+    return 0
+
+
+cdef bint is_as_reached(InstanceDict state, dict before, Py_ssize_t reached):
+    """Whether no other call has reached, or completed, a field of the instance meanwhile."""
+    return state.own is before and (before is None or len(before) == reached)
+
+
+cdef int complete_fields(list changes) except -1:
+    """Make fields that calls have reached what construction would have left; no other code runs.
+
+    Until then they are the prototype's but for their schemas: what is made aside may be thrown
+    away, and made once more.
+    """
+    for state, values in changes:
+        (<dict>state).update(<dict>values)
     return 0
 
 
@@ -274,19 +294,22 @@ cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own
     return 0
 
 
-cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
+cdef dict rebuilt(
+    object schema, dict original, Prototype prototype, dict own, list changes
+):
     """The attributes that a lazy instance lacks.
 
     :param original: the attributes of what it is a copy of, or None.
     :param own: the instance's own fields for the prototype's; completed.
+    :param changes: given what is to be changed of those that there are.
     """
     cdef object copied
     cdef dict built, attributes
     if original is None:
-        return transplant(prototype.schema, schema, schema, own)
+        return transplant(prototype.schema, schema, schema, own, changes)
     # Upstream copied it: the fields are shared with the original, and bound to that.
     copied = object.__new__(prototype.cache.schema_class)
-    built = transplant(prototype.schema, copied, schema, own)
+    built = transplant(prototype.schema, copied, schema, own, changes)
     attributes = arrange(dict(original), built)
     put_dict(copied, attributes)
     for name in ("fields", "load_fields", "dump_fields"):
@@ -294,7 +317,9 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
     return built
 
 
-cdef dict transplant(object prototype, object parent, object schema, dict own):
+cdef dict transplant(
+    object prototype, object parent, object schema, dict own, list changes
+):
     """What ``Schema.__init__`` left in a prototype, as the schema would have it.
 
     Neither user code nor upstream's runs: both may have changed since the schema was made,
@@ -306,7 +331,7 @@ cdef dict transplant(object prototype, object parent, object schema, dict own):
     cdef dict built = {}
     for name, value in vars_of(prototype).items():
         if name in FIELD_MAPPINGS:
-            built[name] = {key: twin_of(field, memo, own) for key, field in value.items()}
+            built[name] = {key: twin_of(field, memo, own, changes) for key, field in value.items()}
         elif type(value) is marshmallow.OrderedSet or type(value) is set:
             built[name] = type(value)(value)
         else:
@@ -327,21 +352,26 @@ cdef dict memo_of(object prototype, object parent, object schema, dict own):
     return memo
 
 
-cdef object twin_of(object field, dict memo, dict own):
+cdef object twin_of(object field, dict memo, dict own, list changes):
     """A prototype's field as the schema's own; what it shares with its class stays shared.
 
     :param own: the instance's own fields so far; this one is added.
+    :param changes: given the dictionary of a field that there was, which is live, and what is to
+        be changed in it.
     """
     cdef object twin = memo.get(id(field))
     cdef tuple known
-    cdef dict state
+    cdef dict state, changed
     if twin is not None:
         return twin
     known = <tuple>own.get(id(field))
     twin = memo[id(field)] = clone(field) if known is None else known[1]
     own[id(field)] = (field, twin, True)
-    state = vars_of(twin)
-    if known is None:
+    state = changed = vars_of(twin)
+    if known is not None:
+        changed = {}
+        changes.append((state, changed))
+    else:
         for name in ("only", "exclude"):
             value = state.get(name)
             if type(value) is marshmallow.OrderedSet:
@@ -352,32 +382,40 @@ cdef object twin_of(object field, dict memo, dict own):
         return twin
     # A field under two names is bound twice: what is inside keeps a parent out of all reach.
     parent = state["parent"]
-    state["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own)
-    state["root"] = memo[id(state["root"])]
+    changed["parent"] = (
+        memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own, changes)
+    )
+    changed["root"] = memo[id(state["root"])]
     for name in ("_serialize_method", "_deserialize_method"):
         method = state.get(name)
         # A class method is bound to the class.
         if type(method) is MethodType and isinstance(method.__self__, marshmallow.Schema):
-            state[name] = MethodType(method.__func__, memo[METHODS_OF])
+            changed[name] = MethodType(method.__func__, memo[METHODS_OF])
     for name in ("inner", "key_field", "value_field"):
         if state.get(name) is not None:
-            state[name] = twin_of(state[name], memo, own)
+            changed[name] = twin_of(state[name], memo, own, changes)
     if "tuple_fields" in state:
-        state["tuple_fields"] = [twin_of(each, memo, own) for each in state["tuple_fields"]]
+        changed["tuple_fields"] = [
+            twin_of(each, memo, own, changes) for each in state["tuple_fields"]
+        ]
     return twin
 
 
-cdef object real_field(object field, object parent):
+cdef object real_field(object field, object parent, InstanceDict state):
     """The field of a plan as this parent has it, for the field's own code to run on.
 
     Of a lazy parent only this field is made, with what is inside it or around it. The user's
     code may change it, and keep it: the parent's next call goes by its own fields.
+
+    :param state: the parent's dictionary as the call began, None: its dictionary now.
     """
-    cdef InstanceDict state = existing_dict(parent)
     cdef Prototype prototype
-    cdef dict own, memo
+    cdef dict before, own, memo
+    cdef list changes
     cdef tuple entry
     cdef Py_ssize_t reached
+    if state is None:
+        state = existing_dict(parent)
     while state is not None:
         entry = None if state.own is None else <tuple>state.own.get(id(field))
         if entry is not None and (entry[2] or state.prototype is None):
@@ -391,12 +429,15 @@ cdef object real_field(object field, object parent):
             materialise(parent, state)
             continue
         prototype = <Prototype>state.prototype
-        own = {} if state.own is None else dict(state.own)
+        before = state.own
+        own = {} if before is None else dict(before)
+        changes = []
         reached = len(own)
         memo = memo_of(prototype.schema, parent, parent, own)
-        twin_of(field, memo, own)
+        twin_of(field, memo, own, changes)
         # The collector may have run, and in it code that looked into the parent.
-        if state.prototype is prototype and reached == (0 if state.own is None else len(state.own)):
+        if state.prototype is prototype and is_as_reached(state, before, reached):
+            complete_fields(changes)
             state.own = own
     return field
 

@@ -24,7 +24,7 @@ from althaia.plans.primitives cimport (
     althaia_trusted_version,
     althaia_try_facts,
 )
-from althaia.plans.state cimport LOAD
+from althaia.plans.state cimport LOAD, existing_dict
 from althaia.plans.templates cimport Template, althaia_put
 from althaia.plans.upstream cimport marshmallow
 from althaia.sources.keys cimport Keys
@@ -76,6 +76,7 @@ cdef LoadFrame open_load_frame(
     if plan is not None:
         if plan.sites:
             frame.children = [None] * plan.sites
+            frame.state = existing_dict(schema)
         if partial is True or partial is False:
             frame.kwargs = {"partial": partial}
         elif partial is not None:

@@ -1,5 +1,6 @@
 from althaia.plans.plan cimport Plan
 from althaia.plans.primitives cimport althaia_place
+from althaia.plans.state cimport InstanceDict
 from althaia.sources.tape cimport Tape
 
 # What a step returns when the value is not valid.
@@ -12,6 +13,8 @@ cdef class LoadFrame:
     """One schema in one call: its plan, the options of the call, what went wrong so far."""
     cdef readonly object schema
     cdef Plan plan
+    # As in a dump frame.
+    cdef InstanceDict state
     cdef object many
     cdef bint large
     cdef object partial

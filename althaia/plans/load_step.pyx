@@ -177,7 +177,9 @@ cdef class LoadStep:
 
     cdef object own_field(self, LoadFrame frame):
         """The field as the schema of this call has it, for code that may look at it."""
-        return field_of_call(frame.children, self.own_site, self.field, frame.schema)
+        return field_of_call(
+            frame.children, self.own_site, self.field, frame.schema, frame.state
+        )
 
     cdef object load(self, object value, object data, LoadFrame frame):
         """What ``field.deserialize`` returns, or FAILED."""

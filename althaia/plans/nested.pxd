@@ -1,3 +1,6 @@
-cdef object nested_field(object field, object parent)
+from althaia.plans.state cimport InstanceDict
+
+
+cdef object nested_field(object field, InstanceDict state)
 cdef object nested_schema(object field)
 cdef object plucked_key(object field, object schema)

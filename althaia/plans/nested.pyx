@@ -8,7 +8,12 @@ nested one that a call has reached, so that its schema is resolved anew for each
 from cpython.object cimport PyObject
 
 from althaia.plans.lazy cimport is_lazy
-from althaia.plans.primitives cimport ALTHAIA_HAS_GIL, althaia_is_simply_true
+from althaia.plans.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_has_weak_references,
+    althaia_is_simply_true,
+    althaia_type_lookup,
+)
 from althaia.plans.prototypes cimport Prototype, clone
 from althaia.plans.state cimport InstanceDict, adopt, existing_dict
 from althaia.plans.upstream cimport marshmallow
@@ -16,11 +21,15 @@ from althaia.plans.upstream cimport marshmallow
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
 
+cdef object object_new = object.__new__
 
-cdef object nested_field(object field, object parent):
-    """The nested field of a plan as this parent has it: where the parent is lazy, or was
-    when the call began, a copy of the prototype's field that is the parent's own."""
-    cdef InstanceDict state = existing_dict(parent)
+
+cdef object nested_field(object field, InstanceDict state):
+    """The nested field of a plan as the call's schema has it: where that is lazy, or was when
+    the call began, a copy of the prototype's field that is the schema's own.
+
+    :param state: the schema's dictionary as the call began.
+    """
     cdef tuple entry
     if state is None:
         return field
@@ -32,8 +41,8 @@ cdef object nested_field(object field, object parent):
         return field
     own = unresolved(field)
     if state.prototype is None or (state.own is not None and id(field) in state.own):
-        # Making it may have run the collector, and in it code that looked into the parent.
-        return nested_field(field, parent)
+        # Making it may have run the collector, and in it code that looked into the schema.
+        return nested_field(field, state)
     if state.own is None:
         state.own = {}
     state.own[id(field)] = (field, own, False)
@@ -55,43 +64,67 @@ cdef object unresolved(object field):
 cdef object nested_schema(object field):
     """What ``Nested.schema`` gives for a field of :func:`nested_field`."""
     if field._schema is None:
-        twin = clone(field)
-        try:
-            schema = resolve(twin)
-            if not ALTHAIA_HAS_GIL:
-                adopt(schema)
-            field._schema = schema
-        except Exception:
-            # Upstream's field keeps a schema that it fails to narrow, and uses it next time.
-            field._schema = twin._schema
-            raise
-        return field._schema
+        schema = resolved(field)
+        if schema is None:
+            return field.schema
+        field._schema = schema
+        return schema
     return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
 
 
-cdef object resolve(object field):
-    """What ``Nested.schema`` makes of a field that is not resolved yet; the field is lost."""
+cdef object resolved(object field):
+    """The schema that ``Nested.schema`` would make of a field, or None: upstream's code shall."""
     cdef object nested = field.nested
     if callable(nested) and not isinstance(nested, marshmallow.SchemaMeta):
-        nested = nested()
-        if is_fresh(nested) and field.only is None and not field.exclude:
-            # Upstream copies the instance so as not to share it; this one nobody has, and
-            # what it is a copy of is seen only by whom looks into it.
-            keep_original(nested)
-            if field.many is not None:
-                nested.many = field.many
-            return nested
-        field.nested = returning(nested) if callable(nested) else nested
+        schema = from_callable(field, nested())
     # A proxy of a class is none for upstream, which refuses it.
+    elif issubclass(type(nested), marshmallow.SchemaMeta):
+        schema = from_class(field, nested)
+    elif ALTHAIA_HAS_GIL:
+        return None
+    else:
+        schema = from_twin(field, nested)
+    if not ALTHAIA_HAS_GIL:
+        adopt(schema)
+    return schema
+
+
+cdef object from_callable(object field, object nested):
+    """What upstream makes of what the field's callable has returned."""
+    if is_fresh(nested) and field.only is None and not field.exclude:
+        # Upstream copies the instance so as not to share it; this one nobody has, and
+        # what it is a copy of is seen only by whom looks into it.
+        keep_original(nested)
+        if field.many is not None:
+            nested.many = field.many
+        return nested
     if issubclass(type(nested), marshmallow.SchemaMeta):
-        return nested(
-            many=bool(field.many),
-            only=field.only,
-            exclude=field.exclude,
-            load_only=of_nested(field, "load_only"),
-            dump_only=of_nested(field, "dump_only"),
-        )
-    return field.schema
+        return from_class(field, nested)
+    return from_twin(field, returning(nested) if callable(nested) else nested)
+
+
+cdef object from_class(object field, object nested):
+    """What upstream makes of a schema class."""
+    return nested(
+        many=bool(field.many),
+        only=field.only,
+        exclude=field.exclude,
+        load_only=of_nested(field, "load_only"),
+        dump_only=of_nested(field, "dump_only"),
+    )
+
+
+cdef object from_twin(object field, object nested):
+    """What upstream makes of something else that is nested, on a copy of the field."""
+    cdef object twin = clone(field)
+    twin.nested = nested
+    try:
+        return twin.schema
+    except Exception:
+        # Upstream's field keeps a schema that it fails to narrow, and uses it next time.
+        if twin._schema is not None:
+            field._schema = twin._schema
+        raise
 
 
 cdef object of_nested(object field, str option):
@@ -106,11 +139,18 @@ cdef object of_nested(object field, str option):
 
 cdef bint is_fresh(object schema):
     """Whether a schema is lazy and has just been made, for us alone, and differs from its copy
-    in nothing that the materialising does not know."""
+    in nothing that the materialising does not know. Code of its own that saw it being made may
+    know it again."""
     cdef InstanceDict state
+    cdef object cls = type(schema)
     if not isinstance(schema, marshmallow.Schema) or Py_REFCNT(<PyObject*>schema) != 1:
         return False
-    if not is_lazy(schema):
+    if (
+        not is_lazy(schema)
+        or althaia_has_weak_references(schema)
+        or althaia_type_lookup(cls, "__init__") is not marshmallow.schema_attributes["__init__"]
+        or althaia_type_lookup(cls, "__new__") is not object_new
+    ):
         return False
     state = existing_dict(schema)
     return not (<Prototype>state.prototype).cache.copies_bind_anew

@@ -22,6 +22,7 @@ cdef extern from "althaia/plans/facts.h":
 cdef extern from "althaia/plans/cpython.h":
     bint ALTHAIA_HAS_GIL
     bint althaia_is_private(object obj)
+    bint althaia_has_weak_references(object obj)
     void althaia_count(int64_t* counter, int64_t more)
     object althaia_dict_or_none(object obj)
     object althaia_dict_item(object mapping, object key, object absent)

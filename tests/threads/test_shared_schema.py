@@ -99,6 +99,25 @@ def test_first_use_of_the_class_at_once() -> None:
         run(work)
 
 
+def test_looking_while_others_dump() -> None:
+    """What has been looked into is bound to the schema itself, whoever was first."""
+    Outer().dump(DATA)
+    for _ in range(300):
+        schema = Outer()
+
+        def work(number: int, schema: Any = schema) -> None:
+            if number % 2:
+                assert schema.dump(DATA) == DUMPED
+            assert schema.fields["number"].root is schema
+
+        run(work, 4)
+        for name in ("inner", "many"):
+            assert schema.fields[name].root is schema
+            assert schema.fields[name].parent is schema
+        assert schema.fields["many"].inner.root is schema
+        assert schema.fields["many"].inner.parent is schema.fields["many"]
+
+
 def test_different_objects() -> None:
     schema = Outer()
 

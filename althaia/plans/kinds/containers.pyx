@@ -185,7 +185,7 @@ cdef object left_to_field(
     DumpStep step, bint own_code, object value, object obj, DumpFrame frame
 ):
     """What the field's own ``_serialize`` makes of a value that its step does not walk."""
-    field = real_field(step.field, frame.schema) if own_code else step.field
+    field = real_field(step.field, frame.schema, frame.state) if own_code else step.field
     return field._serialize(value, step.attr, obj)
 
 

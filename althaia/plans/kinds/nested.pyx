@@ -112,7 +112,7 @@ cdef class DumpNested(DumpStep):
     cdef DumpFrame open_child(self, DumpFrame frame):
         cdef DumpPlan plan
         cdef DumpFrame child
-        schema = nested_schema(nested_field(self.field, frame.schema))
+        schema = nested_schema(nested_field(self.field, frame.state))
         plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
         child = open_frame(plan if plan is not None and plan.nestable else None, schema)
         child.large = frame.large
@@ -129,7 +129,7 @@ cdef class DumpNested(DumpStep):
             key = plucked_key(self.field, schema)
         else:
             # Resolved again each time that upstream asks for it.
-            key = nested_field(self.field, frame.schema)._field_data_key
+            key = nested_field(self.field, frame.state)._field_data_key
         if self.field.many:
             return [each[key] for each in result]
         return result[key]
@@ -167,7 +167,7 @@ cdef class LoadNested(LoadStep):
         cdef bint many
         partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
         if frame.children[self.site] is None:
-            field = nested_field(self.field, frame.schema)
+            field = nested_field(self.field, frame.state)
             if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
                 if tape is not None:
                     value = tape.keep(at)
@@ -213,14 +213,14 @@ cdef class LoadNested(LoadStep):
         """The key of the plucked field in its schema's input."""
         if althaia_is_simply_true(type(child.schema)):
             return plucked_key(self.field, child.schema)
-        return nested_field(self.field, frame.schema)._field_data_key
+        return nested_field(self.field, frame.state)._field_data_key
 
     cdef LoadFrame child_of(self, LoadFrame frame, object partial):
         cdef LoadFrame child = <LoadFrame>frame.children[self.site]
         cdef LoadPlan plan
         if child is not None:
             return child
-        schema = nested_schema(nested_field(self.field, frame.schema))
+        schema = nested_schema(nested_field(self.field, frame.state))
         plan = <LoadPlan>plan_of(schema, LOAD, frame.large)
         if partial is None:
             partial = schema.partial
@@ -238,7 +238,7 @@ cdef class LoadNested(LoadStep):
 
     cdef object load_by_call(self, object value, object partial, LoadFrame frame):
         try:
-            return nested_field(self.field, frame.schema)._load(value, partial=partial)
+            return nested_field(self.field, frame.state)._load(value, partial=partial)
         except marshmallow.ValidationError as error:
             return frame.failed(error)
 
@@ -317,8 +317,7 @@ def check_loaded(analysis, field):
 
 
 def check_resolved(analysis, field):
-    """Make sure that resolving the nested schema runs no code that sees the field: it is done on
-    a copy."""
+    """Make sure that resolving the nested schema is upstream's: part of it is done again here."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
     for name in ("Schema", "SchemaMeta"):
         analysis.as_defined("schema", name)
