@@ -449,6 +449,8 @@ cdef object left_by_hooks(
         data = invoke_both(hooks, data, obj, many, frame.schema)
         if valid_plan(frame.schema, DUMP) is not plan:
             return run_changed(frame.schema, obj, data, many)
+        # A hook may have given the schema another dictionary.
+        frame.state = existing_dict(frame.schema)
     hooks = hooks_of(plan.hooks, "post_dump")
     plan.note_hooks(DUMP_TAGS)
     if hooks:
@@ -480,6 +482,8 @@ cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame fra
         data = invoke_both(hooks, data, obj, many, frame.schema)
         if valid_plan(frame.schema, DUMP) is not plan:
             return run_changed(frame.schema, obj, data, many)
+        # A hook may have given the schema another dictionary.
+        frame.state = existing_dict(frame.schema)
     return finish_dump(run(plan, data, many, frame), obj, many, frame)
 
 

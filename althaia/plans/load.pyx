@@ -439,6 +439,8 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         else:
             if valid_plan(frame.schema, LOAD) is not plan or not plannable_partial(frame.partial):
                 return load_changed(processed, data, frame, postprocess)
+            # As in a dump.
+            frame.state = existing_dict(frame.schema)
             if frame.sub_partials is not None:
                 frame.sub_partials = sub_partials(plan, frame.partial)
     if errors:

@@ -2,5 +2,5 @@ from althaia.plans.state cimport InstanceDict
 
 
 cdef object nested_field(object field, InstanceDict state)
-cdef object nested_schema(object field)
+cdef object nested_schema(object field, object parent, InstanceDict state)
 cdef object plucked_key(object field, object schema)

@@ -7,7 +7,7 @@ nested one that a call has reached, so that its schema is resolved anew for each
 
 from cpython.object cimport PyObject
 
-from althaia.plans.lazy cimport is_lazy
+from althaia.plans.lazy cimport is_lazy, prototype_of, prototype_to_plan
 from althaia.plans.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_has_weak_references,
@@ -61,10 +61,15 @@ cdef object unresolved(object field):
     return own
 
 
-cdef object nested_schema(object field):
-    """What ``Nested.schema`` gives for a field of :func:`nested_field`."""
+cdef object nested_schema(object field, object parent, InstanceDict state):
+    """What ``Nested.schema`` gives for a field of :func:`nested_field`.
+
+    :param parent: the schema whose field it is.
+    :param state: the parent's dictionary as the call began.
+    """
     if field._schema is None:
-        schema = resolved(field)
+        settle(parent, state)
+        schema = resolved(field, parent, state)
         if schema is None:
             return field.schema
         field._schema = schema
@@ -72,26 +77,30 @@ cdef object nested_schema(object field):
     return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
 
 
-cdef object resolved(object field):
+cdef int settle(object parent, InstanceDict state) except -1:
+    """Build a lazy parent in full if it was given attributes of its own: they may be options of
+    what it nests, which the field finds by its root."""
+    if state is not None and state.prototype is not None:
+        prototype_of(parent, state)
+    return 0
+
+
+cdef object resolved(object field, object parent, InstanceDict state):
     """The schema that ``Nested.schema`` would make of a field, or None: upstream's code shall."""
     cdef object nested = field.nested
     if callable(nested) and not isinstance(nested, marshmallow.SchemaMeta):
-        schema = from_callable(field, nested())
+        nested = nested()
+        settle(parent, state)
+        return from_returned(field, nested)
     # A proxy of a class is none for upstream, which refuses it.
-    elif issubclass(type(nested), marshmallow.SchemaMeta):
-        schema = from_class(field, nested)
-    elif ALTHAIA_HAS_GIL:
-        return None
-    else:
-        schema = from_twin(field, nested)
-    if not ALTHAIA_HAS_GIL:
-        adopt(schema)
-    return schema
+    if issubclass(type(nested), marshmallow.SchemaMeta):
+        return from_class(field, nested)
+    return None if ALTHAIA_HAS_GIL else from_returned(field, nested)
 
 
-cdef object from_callable(object field, object nested):
-    """What upstream makes of what the field's callable has returned."""
-    if is_fresh(nested) and field.only is None and not field.exclude:
+cdef object from_returned(object field, object nested):
+    """What upstream makes of what is nested once a callable has been called."""
+    if is_fresh(nested) and field.only is None and names_nothing(field.exclude):
         # Upstream copies the instance so as not to share it; this one nobody has, and
         # what it is a copy of is seen only by whom looks into it.
         keep_original(nested)
@@ -100,31 +109,64 @@ cdef object from_callable(object field, object nested):
         return nested
     if issubclass(type(nested), marshmallow.SchemaMeta):
         return from_class(field, nested)
+    if issubclass(type(nested), marshmallow.Schema) and not issubclass(type(nested), dict):
+        return from_instance(field, nested)
     return from_twin(field, returning(nested) if callable(nested) else nested)
+
+
+cdef bint names_nothing(object names):
+    """Whether an option is empty; False also where asking could be user code."""
+    return (
+        type(names) in (tuple, list, set, frozenset) or type(names) is marshmallow.OrderedSet
+    ) and not names
 
 
 cdef object from_class(object field, object nested):
     """What upstream makes of a schema class."""
-    return nested(
+    cdef object schema = nested(
         many=bool(field.many),
         only=field.only,
         exclude=field.exclude,
         load_only=of_nested(field, "load_only"),
         dump_only=of_nested(field, "dump_only"),
     )
+    if not ALTHAIA_HAS_GIL:
+        adopt(schema)
+    return schema
+
+
+cdef object from_instance(object field, object nested):
+    """What upstream makes of an instance: a copy of it, which is the field's schema while it is
+    narrowed and binds its fields anew."""
+    cdef object schema = marshmallow.live["fields"]["copy"].copy(nested)
+    if not ALTHAIA_HAS_GIL:
+        adopt(schema)
+    field._schema = schema
+    make_set = field._schema.set_class
+    if field.only is not None:
+        if field._schema.only is not None:
+            names = field._schema.only
+        else:
+            names = field._schema.fields.keys()
+        field._schema.only = make_set(field.only) & make_set(names)
+    if field.exclude:
+        names = field._schema.exclude
+        field._schema.exclude = make_set(field.exclude) | make_set(names)
+    if field.many is not None:
+        field._schema.many = field.many
+    field._schema._init_fields()
+    return field._schema
 
 
 cdef object from_twin(object field, object nested):
-    """What upstream makes of something else that is nested, on a copy of the field."""
+    """What upstream makes of something else that is nested, on a copy of the field, which does
+    not call a callable once more."""
     cdef object twin = clone(field)
-    twin.nested = nested
-    try:
-        return twin.schema
-    except Exception:
-        # Upstream's field keeps a schema that it fails to narrow, and uses it next time.
-        if twin._schema is not None:
-            field._schema = twin._schema
-        raise
+    twin.nested, twin._schema = nested, None
+    schema = twin.schema
+    if not ALTHAIA_HAS_GIL:
+        adopt(schema)
+    return schema
 
 
 cdef object of_nested(object field, str option):
@@ -137,23 +179,24 @@ cdef object of_nested(object field, str option):
     return [name.split(prefix, 1)[1] for name in names if name.startswith(prefix)]
 
 
-cdef bint is_fresh(object schema):
+cdef bint is_fresh(object schema) except -1:
     """Whether a schema is lazy and has just been made, for us alone, and differs from its copy
     in nothing that the materialising does not know. Code of its own that saw it being made may
-    know it again."""
+    know it again, and attributes or a class that changed since are asked for in a copy."""
     cdef InstanceDict state
     cdef object cls = type(schema)
-    if not isinstance(schema, marshmallow.Schema) or Py_REFCNT(<PyObject*>schema) != 1:
-        return False
     if (
-        not is_lazy(schema)
+        Py_REFCNT(<PyObject*>schema) != 1
+        or not is_lazy(schema)
         or althaia_has_weak_references(schema)
         or althaia_type_lookup(cls, "__init__") is not marshmallow.schema_attributes["__init__"]
         or althaia_type_lookup(cls, "__new__") is not object_new
     ):
         return False
     state = existing_dict(schema)
-    return not (<Prototype>state.prototype).cache.copies_bind_anew
+    if (<Prototype>state.prototype).cache.copies_bind_anew:
+        return False
+    return prototype_to_plan(schema, state) is not None
 
 
 cdef int keep_original(object schema) except -1:

@@ -240,3 +240,163 @@ def test_looking_into_an_instance_while_it_is_looked_into(
             log.attempt(schema.dump, value)
     finally:
         gc.set_threshold(*thresholds)
+
+
+CHANGES_OF_AN_INSTANCE = {
+    "only": lambda ma, log, made: setattr(made, "only", {"x"}),
+    "exclude": lambda ma, log, made: setattr(made, "exclude", {"secret"}),
+    "load_only": lambda ma, log, made: setattr(made, "load_only", {"secret"}),
+    "dump_only": lambda ma, log, made: setattr(made, "dump_only", {"secret"}),
+    "declared_fields": lambda ma, log, made: setattr(
+        made, "declared_fields", {"x": ma.fields.String()}
+    ),
+    "fields": lambda ma, log, made: setattr(made, "fields", {}),
+    "dump_fields": lambda ma, log, made: setattr(made, "dump_fields", {}),
+    "many": lambda ma, log, made: setattr(made, "many", True),
+    "own": lambda ma, log, made: setattr(made, "own", 1),
+    "_init_fields": lambda ma, log, made: setattr(
+        made, "_init_fields", lambda: log("init fields")
+    ),
+    "on_bind_field": lambda ma, log, made: setattr(
+        made, "on_bind_field", lambda name, field: log("bind", name)
+    ),
+    "class on_bind_field": lambda ma, log, made: setattr(
+        type(made), "on_bind_field", lambda self, name, field: log("bind", name)
+    ),
+    "class __copy__": lambda ma, log, made: setattr(
+        type(made), "__copy__", lambda self: (log("copy"), self)[1]
+    ),
+    "class options": lambda ma, log, made: setattr(type(made).opts, "fields", ("x",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES_OF_AN_INSTANCE)
+@scenario
+def test_a_nested_instance_that_was_changed_since_it_was_made(
+    ma: Any, log: Any, change: str
+) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.String()
+        secret = ma.fields.String()
+
+    def make() -> Any:
+        made = Inner()
+        if calls[0] > 2:
+            CHANGES_OF_AN_INSTANCE[change](ma, log, made)
+        calls[0] += 1
+        return made
+
+    class Outer(ma.Schema):
+        inner = ma.fields.Nested(make)
+
+    calls = [0]
+    for _ in range(7):
+        log.attempt(Outer().dump, {"inner": {"x": 1, "secret": 2}})
+        log.attempt(Outer().load, {"inner": {"x": "1", "secret": "2"}})
+
+
+@pytest.mark.parametrize("nested", ["callable", "class", "name", "fields"])
+@scenario
+def test_options_that_the_outer_schema_is_given_in_the_call(ma: Any, log: Any, nested: str) -> None:
+    class NarrowedInner(ma.Schema):
+        x = ma.fields.String()
+        y = ma.fields.String()
+
+    def make() -> Any:
+        schema.load_only = schema.dump_only = {"inner.y"}
+        return NarrowedInner
+
+    given = {
+        "callable": make, "class": NarrowedInner, "name": "NarrowedInner",
+        "fields": {"x": ma.fields.String(), "y": ma.fields.String()},
+    }  # fmt: skip
+
+    class Outer(ma.Schema):
+        first = ma.fields.Method("set_options", deserialize="set_options")
+        inner = ma.fields.Nested(given[nested])
+
+        def set_options(self, obj: Any) -> int:
+            if nested != "callable":
+                self.load_only = self.dump_only = {"inner.y"}
+            return 1
+
+    value = {"first": 1, "inner": {"x": "a", "y": "b"}}
+    for _ in range(5):
+        for direction in ("dump", "load"):
+            schema = Outer()
+            for _ in range(2):
+                log.attempt(getattr(schema, direction), value)
+
+
+@pytest.mark.parametrize("returned", ["instance", "kept", "class", "none", "name", "number"])
+@scenario
+def test_a_callable_that_resolves_its_own_field(ma: Any, log: Any, returned: str) -> None:
+    class One(ma.Schema):
+        x = ma.fields.String()
+
+    class Two(ma.Schema):
+        y = ma.fields.String()
+
+        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            if schema is not None and within[0] < 5:
+                within[0] += 1
+                log("bind", field_name, schema.fields["inner"].schema is self)
+
+    schema = None
+    within = [0]
+    kept = Two()
+
+    def make() -> Any:
+        within[0] += 1
+        log("make")
+        if within[0] == 1:
+            log.attempt(schema.dump, {"inner": {"x": 1, "y": 2}})
+            return {
+                "instance": Two(), "kept": kept, "class": Two, "none": None, "name": "Nope",
+                "number": 3,
+            }[returned]  # fmt: skip
+        return One
+
+    class Outer(ma.Schema):
+        inner = ma.fields.Nested(make)
+
+    for _ in range(5):
+        schema = Outer()
+        within[0] = 0
+        for _ in range(2):
+            log.attempt(schema.dump, {"inner": {"x": 1, "y": 2}})
+        schema = None
+
+
+@pytest.mark.parametrize("direction", ["dump", "load"])
+@pytest.mark.parametrize("hook", ["pre", "post"])
+@scenario
+def test_a_hook_that_replaces_the_instance_dictionary(
+    ma: Any, log: Any, direction: str, hook: str
+) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.String()
+
+    class Own(ma.fields.String):
+        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            log("serialize", self is schema.fields["own"])
+            return value
+
+        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            log("deserialize", self is schema.fields["own"])
+            return value
+
+    class Outer(ma.Schema):
+        own = Own()
+        inner = ma.fields.Nested(Inner)
+
+        @getattr(ma, f"{hook}_{direction}")
+        def replace(self, data: Any, **kwargs: Any) -> Any:
+            self.__dict__ = {}
+            self.__init__()
+            return data
+
+    for _ in range(6):
+        schema = Outer()
+        log.attempt(getattr(schema, direction), {"own": "a", "inner": {"x": "b"}})
+        log("resolved", schema.fields["inner"]._schema is not None)

@@ -112,7 +112,8 @@ cdef class DumpNested(DumpStep):
     cdef DumpFrame open_child(self, DumpFrame frame):
         cdef DumpPlan plan
         cdef DumpFrame child
-        schema = nested_schema(nested_field(self.field, frame.state))
+        field = nested_field(self.field, frame.state)
+        schema = nested_schema(field, frame.schema, frame.state)
         plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
         child = open_frame(plan if plan is not None and plan.nestable else None, schema)
         child.large = frame.large
@@ -220,7 +221,8 @@ cdef class LoadNested(LoadStep):
         cdef LoadPlan plan
         if child is not None:
             return child
-        schema = nested_schema(nested_field(self.field, frame.state))
+        field = nested_field(self.field, frame.state)
+        schema = nested_schema(field, frame.schema, frame.state)
         plan = <LoadPlan>plan_of(schema, LOAD, frame.large)
         if partial is None:
             partial = schema.partial
