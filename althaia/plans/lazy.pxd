@@ -8,6 +8,7 @@ cdef object prototype_to_plan(object schema, InstanceDict state)
 cdef int add_messages(dict messages, object classes) except -1
 cdef object real_field(object field, object parent, InstanceDict state)
 cdef int materialise(object schema, InstanceDict state) except -1
+cdef bint materialise_if_touched(object schema, InstanceDict state) except -1
 cdef bint is_lazy(object schema)
 
 

@@ -190,24 +190,40 @@ cdef PrototypeCache cache_of(object cls, object schema):
 
 
 cdef object prototype_of(object schema, InstanceDict state):
-    """The prototype whose plans a lazy instance runs; None where it was touched.
+    """The prototype whose plans a lazy instance runs; None where there is none any more.
 
-    A touched instance is materialised: something on it shadows what its class defines.
+    An instance whose fields user code has had, or that was touched, is materialised.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     if prototype is None:
         # Another thread has just looked into it.
         return None
-    if state.handed_out or type(schema) is not prototype.cache.schema_class:
+    if state.handed_out:
         materialise(schema, state)
         return None
+    return None if materialise_if_touched(schema, state) else prototype.schema
+
+
+cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
+    """Materialise an instance that is lazy and was touched: something on it shadows what its
+    class defines, or its class is another. Whether it was.
+    """
+    if state is None or state.prototype is None or not is_touched(schema, state):
+        return False
+    materialise(schema, state)
+    return True
+
+
+cdef bint is_touched(object schema, InstanceDict state) except -1:
+    """Whether a lazy instance has more than its prototype knows."""
+    if type(schema) is not (<Prototype>state.prototype).cache.schema_class:
+        return True
     for name in <dict>state:
         if name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES:
             continue
         if name in shadowing and name not in KEPT:
-            materialise(schema, state)
-            return None
-    return prototype.schema
+            return True
+    return False
 
 
 cdef object prototype_to_plan(object schema, InstanceDict state):

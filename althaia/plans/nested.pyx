@@ -7,14 +7,14 @@ nested one that a call has reached, so that its schema is resolved anew for each
 
 from cpython.object cimport PyObject
 
-from althaia.plans.lazy cimport is_lazy, prototype_of, prototype_to_plan
+from althaia.plans.lazy cimport is_lazy, materialise_if_touched, prototype_to_plan
 from althaia.plans.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_has_weak_references,
     althaia_is_simply_true,
     althaia_type_lookup,
 )
-from althaia.plans.prototypes cimport Prototype, clone
+from althaia.plans.prototypes cimport Prototype, clone, names
 from althaia.plans.state cimport InstanceDict, adopt, existing_dict
 from althaia.plans.upstream cimport marshmallow
 
@@ -68,21 +68,16 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
     :param state: the parent's dictionary as the call began.
     """
     if field._schema is None:
-        settle(parent, state)
+        # What a touched parent was given may be options of what it nests.
+        materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
         if schema is None:
             return field.schema
+        if not ALTHAIA_HAS_GIL:
+            adopt(schema)
         field._schema = schema
         return schema
     return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
-
-
-cdef int settle(object parent, InstanceDict state) except -1:
-    """Build a lazy parent in full if it was given attributes of its own: they may be options of
-    what it nests, which the field finds by its root."""
-    if state is not None and state.prototype is not None:
-        prototype_of(parent, state)
-    return 0
 
 
 cdef object resolved(object field, object parent, InstanceDict state):
@@ -90,7 +85,7 @@ cdef object resolved(object field, object parent, InstanceDict state):
     cdef object nested = field.nested
     if callable(nested) and not isinstance(nested, marshmallow.SchemaMeta):
         nested = nested()
-        settle(parent, state)
+        materialise_if_touched(parent, state)
         return from_returned(field, nested)
     # A proxy of a class is none for upstream, which refuses it.
     if issubclass(type(nested), marshmallow.SchemaMeta):
@@ -100,7 +95,7 @@ cdef object resolved(object field, object parent, InstanceDict state):
 
 cdef object from_returned(object field, object nested):
     """What upstream makes of what is nested once a callable has been called."""
-    if is_fresh(nested) and field.only is None and names_nothing(field.exclude):
+    if is_fresh(nested) and field.only is None and names(field.exclude) == ():
         # Upstream copies the instance so as not to share it; this one nobody has, and
         # what it is a copy of is seen only by whom looks into it.
         keep_original(nested)
@@ -114,25 +109,15 @@ cdef object from_returned(object field, object nested):
     return from_twin(field, returning(nested) if callable(nested) else nested)
 
 
-cdef bint names_nothing(object names):
-    """Whether an option is empty; False also where asking could be user code."""
-    return (
-        type(names) in (tuple, list, set, frozenset) or type(names) is marshmallow.OrderedSet
-    ) and not names
-
-
 cdef object from_class(object field, object nested):
     """What upstream makes of a schema class."""
-    cdef object schema = nested(
+    return nested(
         many=bool(field.many),
         only=field.only,
         exclude=field.exclude,
         load_only=of_nested(field, "load_only"),
         dump_only=of_nested(field, "dump_only"),
     )
-    if not ALTHAIA_HAS_GIL:
-        adopt(schema)
-    return schema
 
 
 cdef object from_instance(object field, object nested):
@@ -145,13 +130,13 @@ cdef object from_instance(object field, object nested):
     make_set = field._schema.set_class
     if field.only is not None:
         if field._schema.only is not None:
-            names = field._schema.only
+            original = field._schema.only
         else:
-            names = field._schema.fields.keys()
-        field._schema.only = make_set(field.only) & make_set(names)
+            original = field._schema.fields.keys()
+        field._schema.only = make_set(field.only) & make_set(original)
     if field.exclude:
-        names = field._schema.exclude
-        field._schema.exclude = make_set(field.exclude) | make_set(names)
+        original = field._schema.exclude
+        field._schema.exclude = make_set(field.exclude) | make_set(original)
     if field.many is not None:
         field._schema.many = field.many
     field._schema._init_fields()
@@ -163,20 +148,17 @@ cdef object from_twin(object field, object nested):
     not call a callable once more."""
     cdef object twin = clone(field)
     twin.nested, twin._schema = nested, None
-    schema = twin.schema
-    if not ALTHAIA_HAS_GIL:
-        adopt(schema)
-    return schema
+    return twin.schema
 
 
 cdef object of_nested(object field, str option):
     """What ``Nested._nested_normalized_option`` gives."""
     own = field.name
-    names = getattr(field.root, option, ())
-    if type(own) is str and type(names) is set and not names:
+    listed = getattr(field.root, option, ())
+    if type(own) is str and type(listed) is set and not listed:
         return []
     prefix = f"{own}."
-    return [name.split(prefix, 1)[1] for name in names if name.startswith(prefix)]
+    return [name.split(prefix, 1)[1] for name in listed if name.startswith(prefix)]
 
 
 cdef bint is_fresh(object schema) except -1:

@@ -13,6 +13,21 @@ from tests.conformance.harness import scenario
 pytestmark = pytest.mark.usefixtures("models_at_once")
 
 
+def seeing(ma: Any, see: Any) -> Any:
+    """A field class of the user's own whose methods call ``see(method, field)``."""
+
+    class Own(ma.fields.String):
+        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            see("serialize", self)
+            return value
+
+        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            see("deserialize", self)
+            return value
+
+    return Own
+
+
 def bind_nothing(self: Any, field_name: str, field_obj: Any) -> None:
     """An ``on_bind_field``: instances of its class cannot be lazy."""
 
@@ -47,21 +62,17 @@ def test_instance_dictionaries(ma: Any, log: Any, change: Any, binding: Any) -> 
     class Inner(ma.Schema):
         x = ma.fields.String()
 
-    class Own(ma.fields.String):
-        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-            log("serialize", self.root is made[-1], self.parent is made[-1])
-            return value
+    def see(method: str, field: Any) -> None:
+        log(method, field.root is made[-1], field.parent is made[-1])
 
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-            log("deserialize", self.root is made[-1], self.parent is made[-1])
-            return value
+    own = seeing(ma, see)
 
     class Outer(ma.Schema):
         first = ma.fields.Method("change", deserialize="change")
         inner = ma.fields.Nested(Inner)
         listed = ma.fields.List(ma.fields.Nested(lambda: Inner()))
-        pair = ma.fields.Tuple((Own(), ma.fields.Nested(Inner)))
-        own = Own()
+        pair = ma.fields.Tuple((own(), ma.fields.Nested(Inner)))
+        last = own()
 
         def change(self, obj: Any) -> int:
             change(self)
@@ -71,7 +82,7 @@ def test_instance_dictionaries(ma: Any, log: Any, change: Any, binding: Any) -> 
         Outer.on_bind_field = binding
     value = {
         "first": 1, "inner": {"x": "a"}, "listed": [{"x": "b"}], "pair": ["p", {"x": "c"}],
-        "own": "o",
+        "last": "o",
     }  # fmt: skip
     for _ in range(5):
         for direction in ("dump", "load"):
@@ -88,14 +99,16 @@ def test_a_callable_that_narrows_its_own_field(ma: Any, log: Any, kind: str) -> 
         x = ma.fields.String()
         secret = ma.fields.String()
 
-    given = {"class": Inner, "instance": Inner, "fields": {}}
+    returned = {
+        "class": lambda: Inner,
+        "instance": Inner,
+        "fields": lambda: {"x": ma.fields.String(), "secret": ma.fields.String()},
+    }
 
     def make() -> Any:
         schema.fields["inner"].only = ("x",)
         schema.fields["inner"].many = True
-        if kind == "fields":
-            return {"x": ma.fields.String(), "secret": ma.fields.String()}
-        return given[kind]() if kind == "instance" else given[kind]
+        return returned[kind]()
 
     class Outer(ma.Schema):
         inner = ma.fields.Nested(make)
@@ -242,32 +255,37 @@ def test_looking_into_an_instance_while_it_is_looked_into(
         gc.set_threshold(*thresholds)
 
 
+def given(name: str, make: Any, of_class: bool = False) -> Any:
+    """A change that sets an attribute of an instance, or of its class, to ``make(ma, log)``."""
+
+    def change(ma: Any, log: Any, made: Any) -> None:
+        setattr(type(made) if of_class else made, name, make(ma, log))
+
+    return change
+
+
+OWN_ATTRIBUTES = {
+    "only": lambda ma, log: {"x"},
+    "exclude": lambda ma, log: {"secret"},
+    "load_only": lambda ma, log: {"secret"},
+    "dump_only": lambda ma, log: {"secret"},
+    "declared_fields": lambda ma, log: {"x": ma.fields.String()},
+    "fields": lambda ma, log: {},
+    "dump_fields": lambda ma, log: {},
+    "many": lambda ma, log: True,
+    "own": lambda ma, log: 1,
+    "_init_fields": lambda ma, log: lambda: log("init fields"),
+    "on_bind_field": lambda ma, log: lambda name, field: log("bind", name),
+}
+OF_THE_CLASS = {
+    "on_bind_field": lambda ma, log: lambda self, name, field: log("bind", name),
+    "__copy__": lambda ma, log: lambda self: (log("copy"), self)[1],
+}
 CHANGES_OF_AN_INSTANCE = {
-    "only": lambda ma, log, made: setattr(made, "only", {"x"}),
-    "exclude": lambda ma, log, made: setattr(made, "exclude", {"secret"}),
-    "load_only": lambda ma, log, made: setattr(made, "load_only", {"secret"}),
-    "dump_only": lambda ma, log, made: setattr(made, "dump_only", {"secret"}),
-    "declared_fields": lambda ma, log, made: setattr(
-        made, "declared_fields", {"x": ma.fields.String()}
-    ),
-    "fields": lambda ma, log, made: setattr(made, "fields", {}),
-    "dump_fields": lambda ma, log, made: setattr(made, "dump_fields", {}),
-    "many": lambda ma, log, made: setattr(made, "many", True),
-    "own": lambda ma, log, made: setattr(made, "own", 1),
-    "_init_fields": lambda ma, log, made: setattr(
-        made, "_init_fields", lambda: log("init fields")
-    ),
-    "on_bind_field": lambda ma, log, made: setattr(
-        made, "on_bind_field", lambda name, field: log("bind", name)
-    ),
-    "class on_bind_field": lambda ma, log, made: setattr(
-        type(made), "on_bind_field", lambda self, name, field: log("bind", name)
-    ),
-    "class __copy__": lambda ma, log, made: setattr(
-        type(made), "__copy__", lambda self: (log("copy"), self)[1]
-    ),
+    **{name: given(name, make) for name, make in OWN_ATTRIBUTES.items()},
+    **{f"class {name}": given(name, make, True) for name, make in OF_THE_CLASS.items()},
     "class options": lambda ma, log, made: setattr(type(made).opts, "fields", ("x",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", CHANGES_OF_AN_INSTANCE)
@@ -377,17 +395,11 @@ def test_a_hook_that_replaces_the_instance_dictionary(
     class Inner(ma.Schema):
         x = ma.fields.String()
 
-    class Own(ma.fields.String):
-        def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-            log("serialize", self is schema.fields["own"])
-            return value
-
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-            log("deserialize", self is schema.fields["own"])
-            return value
+    def see(method: str, field: Any) -> None:
+        log(method, field is schema.fields["own"])
 
     class Outer(ma.Schema):
-        own = Own()
+        own = seeing(ma, see)()
         inner = ma.fields.Nested(Inner)
 
         @getattr(ma, f"{hook}_{direction}")
