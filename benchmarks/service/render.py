@@ -181,6 +181,7 @@ def _profile(report: Report) -> Iterator[str]:
 
 def _latency(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "### Latency while thousands of connections are open"
+    yield "Of several rounds: p50, p99 and dumps are their medians, the slowest is that of all."
     yield markdown_table(
         ["server", "", "connections", "pings", "p50, ms", "p99, ms", "slowest, ms", "dumps/s"],
         (

@@ -257,5 +257,23 @@ def test_pings_and_dumps_at_once(monkeypatch):
     assert point["dumps"] > 0
 
 
+def test_rounds_of_pings_are_one_point():
+    rounds = [
+        {
+            "connections": 100,
+            "pings": 250,
+            "p50_ms": 4.0,
+            "p99_ms": p99,
+            "most_ms": most,
+            "dumps": 9.0,
+        }
+        for p99, most in ((10.0, 30.0), (90.0, 200.0), (12.0, 20.0))
+    ]
+    assert latency.together(rounds) == {
+        "connections": 100, "pings": 750, "p50_ms": 4.0, "p99_ms": 12.0, "most_ms": 200.0,
+        "dumps": 9.0,
+    }  # fmt: skip
+
+
 def test_the_machine_says_how_many_files_it_allows():
     assert latency.allow_descriptors(64) >= 64
