@@ -83,18 +83,16 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
 cdef object resolved(object field, object parent, InstanceDict state):
     """The schema that ``Nested.schema`` would make of a field, or None: upstream's code shall."""
     cdef object nested = field.nested
-    if callable(nested) and not isinstance(nested, marshmallow.SchemaMeta):
+    if not callable(nested):
+        return None if ALTHAIA_HAS_GIL else from_returned(field, nested)
+    if not isinstance(nested, marshmallow.SchemaMeta):
         nested = nested()
         materialise_if_touched(parent, state)
-        return from_returned(field, nested)
-    # A proxy of a class is none for upstream, which refuses it.
-    if issubclass(type(nested), marshmallow.SchemaMeta):
-        return from_class(field, nested)
-    return None if ALTHAIA_HAS_GIL else from_returned(field, nested)
+    return from_returned(field, nested)
 
 
 cdef object from_returned(object field, object nested):
-    """What upstream makes of what is nested once a callable has been called."""
+    """What upstream makes of what is nested once it has been called, or needs no call."""
     if is_fresh(nested) and field.only is None and names(field.exclude) == ():
         # Upstream copies the instance so as not to share it; this one nobody has, and
         # what it is a copy of is seen only by whom looks into it.
@@ -102,7 +100,7 @@ cdef object from_returned(object field, object nested):
         if field.many is not None:
             nested.many = field.many
         return nested
-    if issubclass(type(nested), marshmallow.SchemaMeta):
+    if issubclass(type(nested), marshmallow.SchemaMeta) and issubclass(nested, marshmallow.Schema):
         return from_class(field, nested)
     if issubclass(type(nested), marshmallow.Schema) and not issubclass(type(nested), dict):
         return from_instance(field, nested)

@@ -412,3 +412,42 @@ def test_a_hook_that_replaces_the_instance_dictionary(
         schema = Outer()
         log.attempt(getattr(schema, direction), {"own": "a", "inner": {"x": "b"}})
         log("resolved", schema.fields["inner"]._schema is not None)
+
+
+@pytest.mark.parametrize("direction", ["dump", "load"])
+@pytest.mark.parametrize("called", [False, True])
+@scenario
+def test_what_answers_for_its_class_is_asked_as_often(
+    ma: Any, log: Any, direction: str, called: bool
+) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.String()
+
+    class Proxy:
+        @property
+        def __class__(self) -> Any:
+            log("class")
+            return Proxy if called else type(Inner)
+
+        def __call__(self, *args: Any, **options: Any) -> Any:
+            log("call", sorted(options))
+            return Inner(*args, **options)
+
+    proxy = Proxy()
+    for nested in (proxy, lambda: proxy):
+        outer = ma.Schema.from_dict({"inner": ma.fields.Nested(nested)})
+        for _ in range(4):
+            log.attempt(getattr(outer(), direction), {"inner": {"x": "a"}})
+
+
+@scenario
+def test_a_class_of_the_metaclass_that_is_no_schema(ma: Any, log: Any) -> None:
+    class Odd(metaclass=type(ma.Schema)):
+        OPTIONS_CLASS = ma.SchemaOpts
+
+        class Meta:
+            pass
+
+    outer = ma.Schema.from_dict({"inner": ma.fields.Nested(Odd)})
+    for _ in range(4):
+        log.attempt(outer().dump, {"inner": {}})
