@@ -156,8 +156,8 @@ class _Text:
                     size *= 2
                     continue
                 raise
-            # A number may go on in the next block.
-            if end < len(self._text) or not self._more(size):
+            # A number may go on in the next block, behind what stands here as "1.", "1e" or "1e+".
+            if end < len(self._text) - len("e+") or not self._more(size):
                 self._text = self._text[end:]
                 return value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 
 from althaia.bulk.partitions import BulkError
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
 EMPTY = ("text", "missing", "null")
 """What an empty cell of a CSV file means."""
+KEPT = (str, int, float, bool)
+"""What stays as it is in messages."""
 
 
 @lru_cache(maxsize=4)
@@ -93,6 +94,7 @@ class Task:
 
         outcome = Outcome()
         work = self._work(schema)
+        spell = writers.spelling(self.target, schema)
         made: list[Any] = []
         for number, record in items(partition):
             outcome.records += 1
@@ -102,16 +104,14 @@ class Task:
             if partition.form == "csv" and self.empty != "text":
                 record = _emptied(record, self.empty)
             try:
-                result = work(record)
+                made.append(spell(work(record)))
             except ValidationError as error:
                 outcome.problems.append((number, "invalid", _plain(error.messages)))
-            except Exception as error:
-                # Code of the schema's own: the record is named, and the others go on.
-                text = f"{type(error).__name__}: {error}"
+            except (Exception, SystemExit) as error:
+                # Code of the schema's own, or what the form has no room for: the record is
+                # named, and the others go on.
+                text = f"{type(error).__name__}: {_said(error)}"
                 outcome.problems.append((number, "exception", text))
-            else:
-                if self.target is not None:
-                    made.append(result)
         if self.target is not None:
             outcome.output = writers.written(made, self.target, schema)
         outcome.lines = lines_in(partition)
@@ -136,9 +136,19 @@ def _emptied(record: dict[str, Any], empty: str) -> dict[str, Any]:
 
 def _plain(messages: Any) -> Any:
     """Messages as JSON can have them; a user's own may be any object."""
-    return json.loads(json.dumps(messages, default=str), object_hook=_numbers)
+    if isinstance(messages, dict):
+        return {
+            key if type(key) in (str, int) else _said(key): _plain(value)
+            for key, value in messages.items()
+        }
+    if isinstance(messages, (list, tuple)):
+        return [_plain(each) for each in messages]
+    return messages if messages is None or type(messages) in KEPT else _said(messages)
 
 
-def _numbers(found: dict[str, Any]) -> dict[Any, Any]:
-    """JSON made text of the positions in lists."""
-    return {int(key) if key.isdecimal() else key: value for key, value in found.items()}
+def _said(thing: Any) -> str:
+    """The text of what may have none."""
+    try:
+        return str(thing)
+    except Exception as error:
+        return f"{type(thing).__name__} without a text: {type(error).__name__}"

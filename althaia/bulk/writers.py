@@ -6,30 +6,63 @@ import csv
 import io
 import json
 import os
+from collections.abc import Mapping
+from functools import partial
 
 from althaia.bulk.partitions import BulkError
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Self
 
 
-def written(results: Sequence[Any], form: str, schema: Any) -> Any:
-    """Results as a piece of a file: bytes, or for Parquet a table.
+def spelling(form: str | None, schema: Any) -> Callable[[Any], Any]:
+    """What makes of a result what :func:`written` puts together: its text, for Parquet itself,
+    nothing where nothing is written.
 
-    :raises BulkError: results are no dictionaries, and the form takes nothing else
+    It raises TypeError or ValueError where the form has no room for the result.
+    """
+    if form in ("ndjson", "json"):
+        return _json
+    if form == "csv":
+        return partial(_row, _columns(schema))
+    return _itself if form == "parquet" else _nothing
+
+
+def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
+    """Spelled results as a piece of a file: bytes, or for Parquet a table.
+
+    :raises BulkError: the results do not fit into one table
     """
     if form == "parquet":
         from althaia.bulk.parquet import table
 
-        return table(results, schema)
-    if form == "csv":
-        return _csv(results, schema)
-    lines = [json.dumps(one, ensure_ascii=False) for one in results]
-    separator = "\n" if form == "ndjson" else ",\n"
-    return separator.join(lines).encode("utf-8", "surrogatepass")
+        return table(spelled, schema)
+    return {"ndjson": b"\n", "json": b",\n", "csv": b""}[form].join(spelled)
+
+
+def _json(result: Any) -> bytes:
+    try:
+        return json.dumps(result, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        # Half of a pair of surrogates, which only an escape can say.
+        return json.dumps(result).encode()
+
+
+def _row(columns: Sequence[str], result: Any) -> bytes:
+    if not isinstance(result, Mapping):
+        raise TypeError(f"a line of CSV is made of a mapping, not of {type(result).__name__}")
+    return _cells([_cell(result.get(name)) for name in columns])
+
+
+def _itself(result: Any) -> Any:
+    return result
+
+
+def _nothing(result: Any) -> None:
+    return None
 
 
 class Target:
@@ -54,7 +87,7 @@ class Target:
         if self.form == "json":
             self._opened.write(b"[\n")
         elif self.form == "csv":
-            self._opened.write(_cells([_columns(self._schema)]))
+            self._opened.write(_cells(_columns(self._schema)))
         return self
 
     def add(self, piece: Any) -> None:
@@ -103,11 +136,6 @@ def _columns(schema: Any) -> list[str]:
     ]
 
 
-def _csv(results: Sequence[Any], schema: Any) -> bytes:
-    columns = _columns(schema)
-    return _cells([[_cell(one.get(name)) for name in columns] for one in results])
-
-
 def _cell(value: Any) -> Any:
     if isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
@@ -116,7 +144,8 @@ def _cell(value: Any) -> Any:
     return "" if value is None else value
 
 
-def _cells(lines: Sequence[Sequence[Any]]) -> bytes:
+def _cells(cells: Sequence[Any]) -> bytes:
+    """A line of CSV."""
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue().encode("utf-8", "surrogatepass")
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -36,6 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) -> int:
     """Redirect marshmallow, find the schema, call ``job(schema, **parameters)``, say what came
     of it; the exit code: 0 if every record is valid, 1 if not, 2 if it could not be done."""
+    # Records may hold any character, the terminal need not.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         redirect.patch(how=f"python -m althaia {command}")
         # As 'python -m' has it: modules beside the caller are found.

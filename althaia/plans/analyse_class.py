@@ -276,6 +276,11 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
         # Upstream's construction makes sets of them.
         if type(state.get(name)) not in PLAIN_NAMES:
             raise Opaque(f"{name} of a declared field is a {type(state[name]).__qualname__}")
+    if isinstance(field, upstream.fields["DateTime"]):
+        # While it binds it asks the schema's options for this one, which may be computed.
+        option = state.get("SCHEMA_OPTS_VAR_NAME", static(type(field), "SCHEMA_OPTS_VAR_NAME"))
+        if type(option) is not str or option not in OPTION_NAMES:
+            raise Opaque(f"a declared field asks for an option of its own, {option!r}")
     method, nested = upstream.fields["Method"], upstream.fields["Nested"]
     if isinstance(field, method):
         analysis.field_function("utils", "callable_or_raise")

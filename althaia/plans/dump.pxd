@@ -22,6 +22,8 @@ cdef class DumpFrame:
     cdef object many
     cdef bint large
     cdef list children
+    # What times_rebound() gave when a nested schema's frame was opened.
+    cdef unsigned long bound
     cdef Record record
     cdef Readings readings
 

@@ -409,12 +409,17 @@ cdef object twin_of(object field, dict memo, dict own, list changes):
             changed[name] = MethodType(method.__func__, memo[METHODS_OF])
     for name in ("inner", "key_field", "value_field"):
         if state.get(name) is not None:
-            changed[name] = twin_of(state[name], memo, own, changes)
+            changed[name] = inner_twin(state[name], memo, own, changes)
     if "tuple_fields" in state:
         changed["tuple_fields"] = [
-            twin_of(each, memo, own, changes) for each in state["tuple_fields"]
+            inner_twin(each, memo, own, changes) for each in state["tuple_fields"]
         ]
     return twin
+
+
+cdef object inner_twin(object field, dict memo, dict own, list changes):
+    """The twin of a field inside another; what that one does not bind, all instances share."""
+    return field if vars_of(field).get("parent") is None else twin_of(field, memo, own, changes)
 
 
 cdef object real_field(object field, object parent, InstanceDict state):

@@ -26,6 +26,8 @@ cdef class LoadFrame:
     cdef object valid_data
     cdef list sub_partials
     cdef list children
+    # As in a dump frame.
+    cdef unsigned long bound
     cdef bint index_errors
     # Where the input is parsed text: its tape, the slot of what the call was given, that of the
     # object at hand, those of its values by step, and its dictionary if somebody was given it.

@@ -4,3 +4,4 @@ from althaia.plans.state cimport InstanceDict
 cdef object nested_field(object field, InstanceDict state)
 cdef object nested_schema(object field, object parent, InstanceDict state)
 cdef object plucked_key(object field, object schema)
+cdef unsigned long times_rebound() noexcept

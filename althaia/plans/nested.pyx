@@ -22,6 +22,19 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
 
 cdef object object_new = object.__new__
+# How often an instance was nested. Its copies share their fields, so that each binds those of the
+# others anew.
+cdef unsigned long rebound = 0
+
+
+cdef unsigned long times_rebound() noexcept:
+    """Changes when fields of nested schemas may have been bound anew since a frame was opened."""
+    return rebound
+
+
+cdef void note_rebound() noexcept:
+    global rebound
+    rebound += 1
 
 
 cdef object nested_field(object field, InstanceDict state):
@@ -72,7 +85,10 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
         if schema is None:
-            return field.schema
+            schema = field.schema
+            if issubclass(type(field.nested), marshmallow.Schema):
+                note_rebound()
+            return schema
         if not ALTHAIA_HAS_GIL:
             adopt(schema)
         field._schema = schema
@@ -138,6 +154,7 @@ cdef object from_instance(object field, object nested):
     if field.many is not None:
         field._schema.many = field.many
     field._schema._init_fields()
+    note_rebound()
     return field._schema
 
 
@@ -171,6 +188,7 @@ cdef bint is_fresh(object schema) except -1:
         or althaia_has_weak_references(schema)
         or althaia_type_lookup(cls, "__init__") is not marshmallow.schema_attributes["__init__"]
         or althaia_type_lookup(cls, "__new__") is not object_new
+        or type(cls) is not marshmallow.SchemaMeta
     ):
         return False
     state = existing_dict(schema)
@@ -194,9 +212,10 @@ def returning(value):
 cdef object plucked_key(object field, object schema):
     """What ``Pluck._field_data_key`` gives for the field's schema, which stays lazy."""
     cdef object name = field.field_name
-    cdef InstanceDict state
+    cdef InstanceDict state = existing_dict(schema)
+    # One of its hooks may just have given it other fields.
+    materialise_if_touched(schema, state)
     if is_lazy(schema):
-        state = existing_dict(schema)
         schema = (<Prototype>state.prototype).schema
     key = schema.fields[name].data_key
     return name if key is None else key

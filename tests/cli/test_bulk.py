@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,10 +29,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "althaia", *words],
         cwd=folder,
+        env=os.environ | variables,
         capture_output=True,
         text=True,
         check=False,
@@ -87,3 +89,11 @@ def test_what_cannot_be_done(folder, words, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_the_output_cannot_hold_is_escaped(folder):
+    (folder / "odd.ndjson").write_text('{"id": 1, "\\ud800": 1}\n{"id": 2, "é": 1}\n')
+    done = run(folder, "check", "orders:Order", "odd.ndjson", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "\\ud800: Unknown field." in done.stdout
+    assert "\\xe9: Unknown field." in done.stdout

@@ -215,6 +215,27 @@ def test_accepted_a_field_that_changes_a_nested_schema_is_seen_by_the_next_call(
         assert dumped(OURS) == [[2, 2], ["2", "2"]]
 
 
+@planned_only
+def test_accepted_an_instance_that_nests_itself_is_bound_anew_for_the_next_call() -> None:
+    def dumped(ma: Any) -> list[str]:
+        class Node(ma.Schema):
+            child = ma.fields.Nested(lambda: node, only=("who",))
+            who = ma.fields.Method("get_who")
+
+            def get_who(self, obj: Any) -> str:
+                return ",".join(self.fields)
+
+        node = None
+        for _ in range(8):
+            node = Node()
+            seen = [node.dump({"child": {}})["who"] for _ in range(2)]
+        return seen
+
+    with plans_at_once():
+        assert dumped(UPSTREAM) == ["who", "who"]
+        assert dumped(OURS) == ["child,who", "who"]
+
+
 def test_a_hook_that_changes_its_schema_is_seen_at_once() -> None:
     def run(ma: Any, log: Any) -> None:
         class S(ma.Schema):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gc
 import weakref
 from typing import Any
@@ -451,3 +452,110 @@ def test_a_class_of_the_metaclass_that_is_no_schema(ma: Any, log: Any) -> None:
     outer = ma.Schema.from_dict({"inner": ma.fields.Nested(Odd)})
     for _ in range(4):
         log.attempt(outer().dump, {"inner": {}})
+
+
+@pytest.mark.parametrize("direction", ["dump", "load"])
+@scenario
+def test_an_instance_nested_twice_binds_the_fields_of_both(
+    ma: Any, log: Any, direction: str
+) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.String()
+        names = ma.fields.Method("listed", deserialize="listed")
+
+        def listed(self, obj: Any) -> str:
+            return ",".join(self.fields)
+
+    inner = Inner()
+
+    class Outer(ma.Schema):
+        a = ma.fields.Nested(inner, only=("x", "names"))
+        b = ma.fields.Nested(lambda: inner, only=("names",))
+
+    value = {"a": {"x": "1", "names": 1}, "b": {"names": 1}}
+    for count in (3, 3, 40, 3):
+        log.attempt(getattr(Outer(), direction), [value] * count, many=True)
+
+
+@scenario
+def test_a_plucked_schema_whose_hook_gives_it_other_fields(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.String()
+
+        @ma.post_dump
+        def rename(self, data: Any, **kwargs: Any) -> Any:
+            self.fields = {"x": ma.fields.String(data_key="Y")}
+            return {"Y": "renamed", **data}
+
+    class Outer(ma.Schema):
+        i = ma.fields.Pluck(Inner, "x")
+
+    for _ in range(7):
+        log.attempt(Outer().dump, {"i": {"x": 1}})
+
+
+@scenario
+def test_a_metaclass_that_knows_what_it_made(ma: Any, log: Any) -> None:
+    numbers = set()
+
+    class Meta(type(ma.Schema)):
+        def __call__(cls, *args: Any, **options: Any) -> Any:
+            made = super().__call__(*args, **options)
+            numbers.add(id(made))
+            return made
+
+    class Inner(ma.Schema, metaclass=Meta):
+        known = ma.fields.Method("is_known")
+
+        def is_known(self, obj: Any) -> bool:
+            return id(self) in numbers
+
+    class Outer(ma.Schema):
+        i = ma.fields.Nested(lambda: Inner())
+
+    for _ in range(7):
+        numbers.clear()
+        log.attempt(Outer().dump, {"i": {}})
+
+
+@scenario
+def test_a_field_inside_another_that_is_not_bound_is_shared(ma: Any, log: Any) -> None:
+    class Wrapped(ma.fields.Field):
+        def __init__(self, inner: Any, **options: Any) -> None:
+            super().__init__(**options)
+            self.inner = inner
+
+        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            return self.inner.deserialize(value)
+
+    class Outer(ma.Schema):
+        w = Wrapped(ma.fields.String())
+
+    for _ in range(6):
+        log.attempt(Outer().load, {"w": "x"})
+    one, two = Outer(), Outer()
+    log("shared", one.fields["w"].inner is Outer._declared_fields["w"].inner)
+    one.fields["w"].inner.allow_none = True
+    log.attempt(two.load, {"w": None})
+
+
+@scenario
+def test_options_that_are_computed_under_a_name_of_the_fields_own(ma: Any, log: Any) -> None:
+    wanted = [""]
+
+    class Opts(ma.SchemaOpts):
+        @property
+        def localformat(self) -> str:
+            return wanted[0]
+
+    class Local(ma.fields.DateTime):
+        SCHEMA_OPTS_VAR_NAME = "localformat"
+
+    class Event(ma.Schema):
+        OPTIONS_CLASS = Opts
+        at = Local()
+        listed = ma.fields.List(Local())
+
+    at = dt.datetime(2026, 11, 23, tzinfo=dt.UTC)
+    for wanted[0] in ("%d.%m.%Y", "%m/%d/%Y") * 4:
+        log.attempt(Event().dump, {"at": at, "listed": [at]})

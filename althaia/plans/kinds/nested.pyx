@@ -26,7 +26,7 @@ from althaia.plans.load cimport (
     plannable_partial,
 )
 from althaia.plans.load_step cimport FAILED, LoadFrame, LoadStep, fail, own_load
-from althaia.plans.nested cimport nested_field, nested_schema, plucked_key
+from althaia.plans.nested cimport nested_field, nested_schema, plucked_key, times_rebound
 from althaia.plans.plan cimport Plan, plan_of
 from althaia.plans.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
 from althaia.plans.state cimport DUMP, LOAD
@@ -103,7 +103,7 @@ cdef class DumpNested(DumpStep):
     cdef DumpFrame child_of(self, DumpFrame frame):
         """The nested schema's frame in this call, opened by the first value, or by each."""
         cdef DumpFrame child = <DumpFrame>frame.children[self.site]
-        if child is None:
+        if child is None or child.bound != times_rebound():
             child = self.open_child(frame)
             if is_alike_for_all(child.schema, child.plan, DUMP_TAGS):
                 frame.children[self.site] = child
@@ -117,6 +117,7 @@ cdef class DumpNested(DumpStep):
         plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
         child = open_frame(plan if plan is not None and plan.nestable else None, schema)
         child.large = frame.large
+        child.bound = times_rebound()
         if child.plan is not None:
             many = schema.many or self.field.many
             # Schema.dump's own reading of its argument.
@@ -219,7 +220,7 @@ cdef class LoadNested(LoadStep):
     cdef LoadFrame child_of(self, LoadFrame frame, object partial):
         cdef LoadFrame child = <LoadFrame>frame.children[self.site]
         cdef LoadPlan plan
-        if child is not None:
+        if child is not None and child.bound == times_rebound():
             return child
         field = nested_field(self.field, frame.state)
         schema = nested_schema(field, frame.schema, frame.state)
@@ -233,6 +234,7 @@ cdef class LoadNested(LoadStep):
             plan, schema, schema.many, partial, schema.unknown if unknown is None else unknown
         )
         child.large = frame.large
+        child.bound = times_rebound()
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
         if frame.sub_partials is None and is_alike_for_all(schema, plan, LOAD_TAGS):
             frame.children[self.site] = child

@@ -1,0 +1,131 @@
+"""Records, results and errors that a file has no room for: named, and no others lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from marshmallow import Schema, ValidationError, fields, post_dump, pre_load, validates_schema
+
+from althaia import bulk
+from althaia.bulk.partitions import parted
+from althaia.bulk.readers import BLOCK
+
+
+class Anything(Schema):
+    a = fields.Raw()
+
+
+class Priced(Schema):
+    price = fields.Decimal()
+    text = fields.String()
+
+
+class Listed(Schema):
+    a = fields.Raw()
+
+    @post_dump
+    def listed(self, data: Any, **kwargs: Any) -> Any:
+        return [data]
+
+
+class Table(Schema):
+    d = fields.Dict(keys=fields.String(), values=fields.Integer())
+
+
+class Bare(Schema):
+    a = fields.Float()
+
+    @pre_load
+    def named(self, data: Any, **kwargs: Any) -> Any:
+        return {"a": data}
+
+
+class Silent(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+class Failing(Schema):
+    kind = fields.String()
+
+    @validates_schema
+    def fail(self, data: Any, **kwargs: Any) -> None:
+        raise {
+            "key": ValidationError({("x", 1): ["m"], None: [object]}),
+            "silent": Silent(),
+            "exit": SystemExit(0),
+        }[data["kind"]]
+
+
+def written(tmp_path, *records):
+    file = tmp_path / "in.ndjson"
+    file.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    return str(file)
+
+
+def test_a_result_without_a_spelling_is_named_and_the_others_are_written(tmp_path):
+    told = []
+    source = written(tmp_path, {"text": "a"}, {"price": "1.5"}, {"text": "b"})
+    target = tmp_path / "out.ndjson"
+    summary = bulk.convert(Priced, source, str(target), tell=told.append)
+    assert [(one.line, one.kind, one.errors) for one in told] == [
+        (2, "exception", "TypeError: Object of type Decimal is not JSON serializable")
+    ]
+    assert (summary.records, summary.valid) == (3, 2)
+    assert target.read_text() == '{"text": "a"}\n{"text": "b"}\n'
+
+
+def test_csv_takes_mappings_and_whole_characters(tmp_path):
+    told = []
+    source = written(tmp_path, {"a": 1})
+    bulk.convert(Listed, source, str(tmp_path / "out.csv"), tell=told.append)
+    source = written(tmp_path, {"a": "\ud800"}, {"a": "é"})
+    bulk.convert(Anything, source, str(tmp_path / "out.csv"), tell=told.append)
+    assert "not of list" in told[0].errors
+    assert told[1].errors.startswith("UnicodeEncodeError")
+    assert (tmp_path / "out.csv").read_text() == "a\né\n"
+
+
+@pytest.mark.parametrize("form", ["ndjson", "json"])
+def test_half_of_a_pair_of_surrogates_is_escaped(tmp_path, form):
+    target = tmp_path / f"out.{form}"
+    bulk.convert(Anything, written(tmp_path, {"a": "\ud800"}, {"a": "é"}), str(target))
+    assert "\\ud800" in target.read_text()
+    assert "é" in target.read_text()
+    assert bulk.check(Anything, [str(target)]).valid == 2
+
+
+@pytest.mark.parametrize("keys", [("007", "7"), ("٣", "3"), ("9" * 5_000,)])
+def test_keys_of_digits_are_told_as_they_are(tmp_path, keys):
+    told = []
+    source = written(tmp_path, {"d": dict.fromkeys(keys, "x")}, {"d": {}})
+    assert bulk.check(Table, [source], tell=told.append).valid == 1
+    assert list(told[0].errors["d"]) == list(keys)
+
+
+def test_errors_of_the_schemas_own_stop_nobody(tmp_path):
+    told = []
+    source = written(tmp_path, *({"kind": kind} for kind in ("key", "silent", "exit", "key")))
+    summary = bulk.check(
+        Failing, [source], tell=told.append, errors_to=str(tmp_path / "bad.ndjson")
+    )
+    assert (summary.invalid, summary.exceptions, summary.valid) == (2, 2, 0)
+    assert told[0].errors == {"('x', 1)": ["m"], "None": [str(object)]}
+    assert told[1].errors == "Silent: Silent without a text: RuntimeError"
+    assert told[2].errors == "SystemExit: 0"
+    assert len((tmp_path / "bad.ndjson").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize("number", ["1.5", "1e5", "1e+5"])
+@pytest.mark.parametrize("behind", [1, 2, 3])
+def test_a_number_that_a_block_cuts(tmp_path, number, behind):
+    file = tmp_path / "numbers.json"
+    file.write_text("[1," + " " * (BLOCK - 3 - behind) + number + ",2]")
+    assert [item for part in parted(str(file), "json", 1) for item in part.items] == [
+        (1, 1),
+        (2, float(number)),
+        (3, 2),
+    ]
+    assert bulk.check(Bare, [str(file)]).valid == 3
