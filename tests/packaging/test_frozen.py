@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ import pytest
 import althaia
 
 pytest.importorskip("PyInstaller", reason="only where PyInstaller supports the interpreter")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "linux" and not sysconfig.get_config_var("Py_ENABLE_SHARED"),
+    reason="PyInstaller needs a Python with a shared library",
+)
 
 PROGRAM = """
 import json, sys
