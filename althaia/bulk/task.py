@@ -94,7 +94,7 @@ class Task:
 
         outcome = Outcome()
         work = self._work(schema)
-        spell = writers.spelling(self.target, schema)
+        spell = None if self.target is None else writers.spelling(self.target, schema)
         made: list[Any] = []
         for number, record in items(partition):
             outcome.records += 1
@@ -104,7 +104,9 @@ class Task:
             if partition.form == "csv" and self.empty != "text":
                 record = _emptied(record, self.empty)
             try:
-                made.append(spell(work(record)))
+                result = work(record)
+                if spell is not None:
+                    made.append(spell(result))
             except ValidationError as error:
                 outcome.problems.append((number, "invalid", _plain(error.messages)))
             except (Exception, SystemExit) as error:

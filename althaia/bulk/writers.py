@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 
-def spelling(form: str | None, schema: Any) -> Callable[[Any], Any]:
-    """What makes of a result what :func:`written` puts together: its text, for Parquet itself,
-    nothing where nothing is written.
+def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
+    """What makes of a result what :func:`written` puts together: its text, for Parquet
+    itself.
 
     It raises TypeError or ValueError where the form has no room for the result.
     """
@@ -28,7 +28,7 @@ def spelling(form: str | None, schema: Any) -> Callable[[Any], Any]:
         return _json
     if form == "csv":
         return partial(_row, _columns(schema))
-    return _itself if form == "parquet" else _nothing
+    return _itself
 
 
 def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
@@ -59,10 +59,6 @@ def _row(columns: Sequence[str], result: Any) -> bytes:
 
 def _itself(result: Any) -> Any:
     return result
-
-
-def _nothing(result: Any) -> None:
-    return None
 
 
 class Target:

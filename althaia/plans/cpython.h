@@ -140,6 +140,13 @@ althaia_count(int64_t *counter, int64_t more)
 #endif
 }
 
+/* What was counted so far, also while another thread counts. */
+static inline int64_t
+althaia_counted(int64_t *counter)
+{
+    return (int64_t)althaia_read_version((uint64_t *)counter);
+}
+
 /* The interned text that a place keeps for good, borrowed; NULL on error. Whoever is first makes it,
  * and whoever is first at the same time makes the same. */
 static inline PyObject *

@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from althaia.plans.plan cimport Plan
 from althaia.plans.primitives cimport althaia_place
 from althaia.plans.readers cimport Readings
@@ -23,7 +25,7 @@ cdef class DumpFrame:
     cdef bint large
     cdef list children
     # What times_rebound() gave when a nested schema's frame was opened.
-    cdef unsigned long bound
+    cdef int64_t bound
     cdef Record record
     cdef Readings readings
 

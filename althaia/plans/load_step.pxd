@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from althaia.plans.plan cimport Plan
 from althaia.plans.primitives cimport althaia_place
 from althaia.plans.state cimport InstanceDict
@@ -27,7 +29,7 @@ cdef class LoadFrame:
     cdef list sub_partials
     cdef list children
     # As in a dump frame.
-    cdef unsigned long bound
+    cdef int64_t bound
     cdef bint index_errors
     # Where the input is parsed text: its tape, the slot of what the call was given, that of the
     # object at hand, those of its values by step, and its dictionary if somebody was given it.

@@ -6,10 +6,13 @@ nested one that a call has reached, so that its schema is resolved anew for each
 """
 
 from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
 
 from althaia.plans.lazy cimport is_lazy, materialise_if_touched, prototype_to_plan
 from althaia.plans.primitives cimport (
     ALTHAIA_HAS_GIL,
+    althaia_count,
+    althaia_counted,
     althaia_has_weak_references,
     althaia_is_simply_true,
     althaia_type_lookup,
@@ -24,17 +27,12 @@ cdef extern from "Python.h":
 cdef object object_new = object.__new__
 # How often an instance was nested. Its copies share their fields, so that each binds those of the
 # others anew.
-cdef unsigned long rebound = 0
+cdef int64_t rebound = 0
 
 
-cdef unsigned long times_rebound() noexcept:
+cdef int64_t times_rebound() noexcept:
     """Changes when fields of nested schemas may have been bound anew since a frame was opened."""
-    return rebound
-
-
-cdef void note_rebound() noexcept:
-    global rebound
-    rebound += 1
+    return althaia_counted(&rebound)
 
 
 cdef object nested_field(object field, InstanceDict state):
@@ -87,7 +85,7 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         if schema is None:
             schema = field.schema
             if issubclass(type(field.nested), marshmallow.Schema):
-                note_rebound()
+                althaia_count(&rebound, 1)
             return schema
         if not ALTHAIA_HAS_GIL:
             adopt(schema)
@@ -154,7 +152,7 @@ cdef object from_instance(object field, object nested):
     if field.many is not None:
         field._schema.many = field.many
     field._schema._init_fields()
-    note_rebound()
+    althaia_count(&rebound, 1)
     return field._schema
 
 
@@ -215,7 +213,7 @@ cdef object plucked_key(object field, object schema):
     cdef InstanceDict state = existing_dict(schema)
     # One of its hooks may just have given it other fields.
     materialise_if_touched(schema, state)
-    if is_lazy(schema):
+    if state is not None and state.prototype is not None:
         schema = (<Prototype>state.prototype).schema
     key = schema.fields[name].data_key
     return name if key is None else key
