@@ -34,6 +34,7 @@ cdef extern from "Python.h":
     list PyMapping_Items(object mapping)
     const char* PyUnicode_1BYTE_DATA(object text)
     bint PyUnicode_IS_ASCII(object text)
+    bint PyObject_IsInstance(object value, object cls) except -1
     int Py_EnterRecursiveCall(const char* where)
     void Py_LeaveRecursiveCall()
 
@@ -68,6 +69,15 @@ cdef int enter() except -1:
     return -1 if Py_EnterRecursiveCall(b" while encoding a JSON object") else 0
 
 
+cdef bint is_plain(object value):
+    """Whether a value is of a type that JSON has a form for; no metaclass is asked."""
+    cls = type(value)
+    return (
+        cls is dict or cls is list or cls is tuple or cls is str or cls is int or cls is float
+        or value is None or value is True or value is False
+    )
+
+
 cdef bint is_plain_key(object key):
     """Whether a key is of a built-in type that the encoder in Python spells; no metaclass is
     asked."""
@@ -88,6 +98,13 @@ cdef class Encoder(Sink):
         self.recent = []
         self.buffer.beyond_ascii = format.beyond_ascii
         self.buffer.becomes_text = True
+
+    cdef int encode_root(self, object value) except -1:
+        if not is_plain(value) and PyObject_IsInstance(value, str):
+            # Asked as json does, so that an object may say that it is a str; it is refused then.
+            text = standard.spell(self.format.ensure_ascii)(value)
+            return self.put_spelled(text)
+        return self.encode(value, 0)
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
         """One value that stands in ``level`` containers."""
@@ -172,7 +189,12 @@ cdef class Encoder(Sink):
         if self.open_count > FEW_OPEN:
             markers.update(dict.fromkeys(self.open_set))
         self.keep_rest()
-        text = standard.encode(value, level, markers, self.default, **self.format.options)
+        return self.put_spelled(
+            standard.encode(value, level, markers, self.default, **self.format.options)
+        )
+
+    cdef int put_spelled(self, str text) except -1:
+        """JSON text that the interpreter has made."""
         if PyUnicode_IS_ASCII(text):
             return self.put_ascii(text)
         self.buffer.beyond_ascii = True
@@ -466,6 +488,9 @@ cdef class Encoder(Sink):
             return althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
         if self.format.in_python and not is_plain_key(key):
             text = spell_key(key, self.format.allow_nan)
+            if not isinstance(text, str):
+                # It says that it is one; refused in the interpreter's words.
+                text = standard.spell(self.format.ensure_ascii)(text)
             return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
         if not isinstance(key, (int, float)) and key is not None:
             return althaia_refuse_key(key)

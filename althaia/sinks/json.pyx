@@ -27,9 +27,6 @@ from althaia.sinks.formats cimport Format, JSONRecord
 from althaia.sinks.options cimport format_of
 from althaia.sinks.sink cimport Hole, Level, Record
 
-cdef extern from "Python.h":
-    bint PyObject_IsInstance(object value, object cls) except -1
-
 
 # ---- Any value ----------------------------------------------------------------------
 
@@ -53,21 +50,9 @@ def dumps(obj, *args, **options):
     cdef Format format = None if args else format_of(options)
     if format is None:
         return standard.dumps(obj, *args, **options)
-    if not is_plain(obj) and PyObject_IsInstance(obj, str):
-        # Asked as json does, so that an object may say that it is a str; it is refused then.
-        return standard.spell(format.ensure_ascii)(obj)
     encoder = Encoder(format, options.get("default"))
-    encoder.encode(obj, 0)
+    encoder.encode_root(obj)
     return althaia_buffer_text(&encoder.buffer)
-
-
-cdef bint is_plain(object value):
-    """Whether a value is of a type that JSON has a form for; no metaclass is asked."""
-    cls = type(value)
-    return (
-        cls is dict or cls is list or cls is tuple or cls is str or cls is int or cls is float
-        or value is None or value is True or value is False
-    )
 
 
 if standard.DUMPS is not None:

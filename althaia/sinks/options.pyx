@@ -1,8 +1,7 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The options of ``json.dumps``, and whether ``json`` itself is as it was shipped."""
 
-from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
-from cpython.object cimport PyObject
+from cpython.dict cimport PyDict_GetItemWithError
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.sinks import standard
@@ -13,8 +12,15 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         unsigned int tp_version_tag
 
-cdef extern from "althaia/sinks/walking.h":
-    bint ALTHAIA_WALKS_IN_PLACE
+cdef extern from "althaia/functions.h":
+    ctypedef struct althaia_function:
+        pass
+    int althaia_note_function(althaia_function* noted, object function) except -1
+    bint althaia_is_unchanged(const althaia_function* noted)
+    bint althaia_has_entries(dict mapping, dict entries)
+
+cdef enum:
+    MOST_FUNCTIONS = 8
 
 cdef bint SHIPPED = standard.SHIPPED
 cdef tuple NAMESPACES = tuple([entry[0] for entry in standard.ENTRIES])
@@ -27,6 +33,8 @@ cdef tuple METHODS = tuple(
     (name, vars(standard.ENCODER).get(name)) for name in vars(standard.ENCODER)
 )
 cdef unsigned int encoder_version = 0
+cdef althaia_function[MOST_FUNCTIONS] functions
+cdef int function_count = 0
 cdef object ABSENT = object()
 
 cdef Format DEFAULT = Format()
@@ -39,6 +47,7 @@ cdef bint json_is_as_shipped():
     """Whether ``json.dumps``, called now, would do what it does in an untouched interpreter."""
     global encoder_version
     cdef Py_ssize_t i
+    cdef int k
     cdef unsigned int version
     if not SHIPPED:
         return False
@@ -46,6 +55,9 @@ cdef bint json_is_as_shipped():
         if PyDict_GetItemWithError(
             <object>PyTuple_GET_ITEM(NAMESPACES, i), <object>PyTuple_GET_ITEM(NAMES, i)
         ) != PyTuple_GET_ITEM(VALUES, i):
+            return False
+    for k in range(function_count):
+        if not althaia_is_unchanged(&functions[k]):
             return False
     # Read before the class is looked at: another thread may change it meanwhile.
     version = (<PyTypeObject*>JSONEncoder).tp_version_tag
@@ -61,19 +73,7 @@ cdef bint json_is_as_shipped():
 
 cdef bint encoder_is_as_shipped():
     """Whether the encoder for calls without options has the attributes that it was made with."""
-    cdef Py_ssize_t at = 0, there = 0
-    cdef PyObject* name
-    cdef PyObject* value
-    cdef PyObject* key
-    cdef PyObject* now
-    if ALTHAIA_WALKS_IN_PLACE:
-        while PyDict_Next(STATE_SHIPPED, &there, &name, &value):
-            if not PyDict_Next(STATE, &at, &key, &now) or key != name or now != value:
-                # Equal perhaps, if not the same.
-                break
-        else:
-            return len(STATE) == len(STATE_SHIPPED)
-    return STATE == STATE_SHIPPED
+    return althaia_has_entries(STATE, STATE_SHIPPED)
 
 
 cdef Format format_of(dict options):
@@ -145,3 +145,15 @@ cdef Format format_for(
         if len(FORMATS) < MOST_FORMATS:
             FORMATS[key] = made
     return made
+
+
+cdef int note_functions() except -1:
+    """Note what ``json.dumps`` calls."""
+    global function_count
+    for function in standard.FUNCTIONS:
+        althaia_note_function(&functions[function_count], function)
+        function_count += 1
+    return 0
+
+
+note_functions()

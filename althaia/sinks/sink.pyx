@@ -96,6 +96,10 @@ cdef class Sink:
         """Write any value in ``level`` containers now, with all that it holds."""
         raise NotImplementedError
 
+    cdef int encode_root(self, object value) except -1:
+        """Write any value that stands in no container."""
+        return self.encode(value, 0)
+
     cdef object finished(self):
         """All that was written, as the sink's users get it; the sink is of no more use."""
         raise NotImplementedError
@@ -194,6 +198,8 @@ cdef class Sink:
         return 0
 
     cdef int fill(self, Hole hole) except -1:
+        if hole.level == 0:
+            return self.encode_root(hole.value)
         if not ALTHAIA_ADDS_NOTES:
             return self.encode(hole.value, hole.level)
         try:

@@ -26,6 +26,9 @@ DEFAULTS: Final = {
 """The options of ``json.dumps`` where none are given."""
 
 
+_METHODS: Final = ("__init__", "default", "encode", "iterencode")
+
+
 def _defined_by(function: Any, namespace: Namespace) -> bool:
     """Whether a module's own source defines a function, and nobody has wrapped it."""
     return (
@@ -38,7 +41,7 @@ def _shipped(package: Namespace, module: Namespace) -> bool:
     import _json
 
     encoder, used = module["JSONEncoder"], package["_default_encoder"]
-    methods = [vars(encoder).get(name) for name in ("__init__", "default", "encode", "iterencode")]
+    methods = [vars(encoder).get(name) for name in _METHODS]
     return (
         _defined_by(package["dumps"], package)
         and package["dumps"].__kwdefaults__ == DEFAULTS
@@ -99,6 +102,16 @@ DUMPS: Final[Any] = _PACKAGE.get("dumps")
 """``json.dumps`` as it was shipped, or None."""
 ENTRIES: Final = _entries(_PACKAGE, _MODULE) if SHIPPED else ()
 ENCODER: Final[Any] = _MODULE.get("JSONEncoder", object)
+FUNCTIONS: Final[tuple[Any, ...]] = (
+    (
+        DUMPS,
+        _MODULE["_make_iterencode"],
+        *(vars(ENCODER)[name] for name in _METHODS),
+    )
+    if SHIPPED
+    else ()
+)
+"""The functions in Python that ``json.dumps`` is made of; at most 8."""
 STATE: Namespace = _PACKAGE["_default_encoder"].__dict__ if SHIPPED else {}
 """The attributes of the encoder that ``json.dumps`` uses where it is given no options."""
 STATE_SHIPPED: Final = dict(STATE)

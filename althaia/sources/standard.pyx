@@ -8,8 +8,13 @@ looked at in each call: programs replace ``json.loads``, or a method of its deco
 from types import FunctionType
 
 cdef extern from "Python.h":
-    void* PyFunction_GET_CODE(object function) noexcept
     object PyObject_GenericGetDict(object owner, void* context)
+
+cdef extern from "althaia/functions.h":
+    ctypedef struct althaia_function:
+        pass
+    int althaia_note_function(althaia_function* noted, object function) except -1
+    bint althaia_is_unchanged(const althaia_function* noted)
 
 cdef bint standard = False
 cdef dict names = None
@@ -21,16 +26,14 @@ cdef object decode = None
 cdef object raw_decode = None
 cdef object scan_once = None
 cdef object find_constant = None
-cdef void* loads_code = NULL
-cdef void* detect_code = NULL
-cdef void* decode_code = NULL
-cdef void* raw_decode_code = NULL
+cdef althaia_function[4] functions
 
 
 cdef int note_parts() except -1:
     """Note what ``json.loads`` goes by."""
+    cdef int i
     global standard, names, loads, detect_encoding, decoder, Decoder, decode, raw_decode
-    global scan_once, find_constant, loads_code, detect_code, decode_code, raw_decode_code
+    global scan_once, find_constant
     import json.decoder
     names = vars(json)
     loads = json.loads
@@ -49,10 +52,8 @@ cdef int note_parts() except -1:
         and is_plain_scanner(scan_once, json.decoder._CONSTANTS)
     ):
         find_constant = scan_once.parse_constant
-        loads_code = PyFunction_GET_CODE(loads)
-        detect_code = PyFunction_GET_CODE(detect_encoding)
-        decode_code = PyFunction_GET_CODE(decode)
-        raw_decode_code = PyFunction_GET_CODE(raw_decode)
+        for i, function in enumerate((loads, detect_encoding, decode, raw_decode)):
+            althaia_note_function(&functions[i], function)
         standard = True
     return 0
 
@@ -92,10 +93,10 @@ cdef bint is_untouched() except -1:
         or type(decoder) is not Decoder
         or Decoder.decode is not decode
         or Decoder.raw_decode is not raw_decode
-        or PyFunction_GET_CODE(loads) != loads_code
-        or PyFunction_GET_CODE(detect_encoding) != detect_code
-        or PyFunction_GET_CODE(decode) != decode_code
-        or PyFunction_GET_CODE(raw_decode) != raw_decode_code
+        or not althaia_is_unchanged(&functions[0])
+        or not althaia_is_unchanged(&functions[1])
+        or not althaia_is_unchanged(&functions[2])
+        or not althaia_is_unchanged(&functions[3])
     ):
         return False
     attributes = PyObject_GenericGetDict(decoder, NULL)

@@ -181,6 +181,7 @@ assert "althaia.plans.dump" in althaia.info().plans
 
 
 @NEEDS_ENGINE
+@lazily
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 def test_interrupted_by_a_signal(patched):
     """As by a soft time limit: the call is, what it loads is not."""

@@ -17,7 +17,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import althaia.marshmallow as ma
 from althaia.json import dumps
+from althaia.marshmallow import fields
 from tests.sinks.outcomes import outcome
 from tests.sinks.values import OPTIONS, VALUES, Default, Plain
 
@@ -309,6 +311,79 @@ def test_patches_are_obeyed(target: str, replacement: Any, monkeypatch: pytest.M
         assert outcome(dumps, value, **options) == outcome(json.dumps, value, **options)
     monkeypatch.undo()
     assert [outcome(dumps, value, **options) for options in cases] == before
+
+
+FUNCTIONS = [
+    json.dumps,
+    json.encoder._make_iterencode,  # type: ignore[attr-defined]
+    json.JSONEncoder.__init__,
+    json.JSONEncoder.default,
+    json.JSONEncoder.encode,
+    json.JSONEncoder.iterencode,
+]
+
+
+def raised(*args: Any, **options: Any) -> Any:
+    raise LookupError(sorted(options))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_replaced_code_is_obeyed(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases: list[dict[str, Any]] = [{}, {"indent": 1}, {"default": str}]
+    before = [outcome(dumps, {1}, **options) for options in cases]
+    monkeypatch.setattr(function, "__code__", raised.__code__)
+    changed = [outcome(dumps, {1}, **options) for options in cases]
+    assert changed == [outcome(json.dumps, {1}, **options) for options in cases]
+    assert changed != before or function is json.encoder._make_iterencode  # type: ignore[attr-defined]
+    monkeypatch.undo()
+    assert [outcome(dumps, {1}, **options) for options in cases] == before
+
+
+def test_replaced_defaults_are_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {"b": ["ä"], "a": 2}
+    defaults = json.dumps.__kwdefaults__
+    before = dumps(value)
+    with monkeypatch.context() as patched:
+        patched.setitem(defaults, "sort_keys", True)
+        patched.setitem(defaults, "ensure_ascii", False)
+        assert dumps(value) == json.dumps(value) == '{"a": 2, "b": ["ä"]}'
+        assert dumps(value, indent=1) == json.dumps(value, indent=1)
+    assert dumps(value) == before
+    with monkeypatch.context() as patched:
+        patched.setattr(json.dumps, "__kwdefaults__", defaults | {"indent": 2})
+        assert dumps(value) == json.dumps(value) != before
+    assert dumps(value) == before
+
+
+class SaysItIsText:
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return str
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(
+    "make",
+    [
+        SaysItIsText,
+        lambda: [SaysItIsText()],
+        lambda: {"a": SaysItIsText()},
+        lambda: {SaysItIsText(): 1},
+    ],
+)
+def test_what_only_says_that_it_is_text(make: Any, options: str) -> None:
+    value = make()
+    expected = outcome(json.dumps, value, **OPTIONS[options])
+    assert outcome(dumps, value, **OPTIONS[options]) == expected
+
+    class Rows(ma.Schema):
+        a = fields.Raw()
+
+        @ma.post_dump
+        def replace(self, data: Any, **kwargs: Any) -> Any:
+            return value
+
+    assert outcome(Rows().dumps, {}, **OPTIONS[options]) == expected
 
 
 def test_json_dumps_may_be_this_very_function(monkeypatch: pytest.MonkeyPatch) -> None:

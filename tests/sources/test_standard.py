@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import json.decoder
+import re
 from typing import Any
 
 import pytest
@@ -71,6 +72,15 @@ def test_the_code_of_a_function() -> None:
         assert loads("[1]") == REPLACED
     finally:
         json.loads.__code__ = before
+
+
+def test_the_defaults_of_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setitem(json.loads.__kwdefaults__, "parse_int", str)
+        assert loads("[1]") == json.loads("[1]") == ["1"]
+    assert loads("[1]") == [1]
+    monkeypatch.setattr(json.JSONDecoder.decode, "__defaults__", (re.compile("x*").match,))
+    assert loads("xx[1]x") == json.loads("xx[1]x") == [1]
 
 
 def test_a_constant(monkeypatch: pytest.MonkeyPatch) -> None:
