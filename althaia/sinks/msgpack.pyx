@@ -53,7 +53,7 @@ cdef extern from "althaia/sinks/packing.h":
         Py_ssize_t count
     ) except -6
 
-# As deep as the msgpack package goes.
+# As deep as the msgpack package goes from its release 1.2 on.
 cdef Py_ssize_t MOST_LEVELS = 1024
 # All these sinks write keys in the same way.
 cdef object FORM = "MessagePack"

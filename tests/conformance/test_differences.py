@@ -7,6 +7,7 @@ is true, or less.
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
 import weakref
@@ -171,6 +172,28 @@ def changes_itself(ma: Any) -> list[Any]:
 def test_accepted_a_field_that_changes_its_own_schema_is_seen_by_the_next_call() -> None:
     assert changes_itself(UPSTREAM) == [{"a": "a", "changed": 1}] * 2
     assert changes_itself(OURS) == [{"a": "a", "b": 1}, {"a": "a", "changed": 1}]
+
+
+@planned_only
+def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Row:
+        @property
+        def a(self) -> int:
+            monkeypatch.setattr(json, "dumps", lambda *args, **options: "replaced")
+            return 1
+
+    def dumped(ma: Any) -> list[str]:
+        schema = ma.Schema.from_dict({"a": ma.fields.Integer()})()
+        schema.dumps({"a": 1})
+        texts = [schema.dumps(Row()), schema.dumps(Row())]
+        monkeypatch.undo()
+        return texts
+
+    with plans_at_once():
+        assert dumped(UPSTREAM) == ["replaced", "replaced"]
+        assert dumped(OURS) == ['{"a": 1}', "replaced"]
 
 
 @planned_only
