@@ -162,6 +162,7 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         _check_class(analysis, cls)
         _check_registered(analysis, cls)
         _check_options(analysis, cls)
+        _check_sets(analysis)
         if static(cls, "_declared_fields") is not declared:
             raise Opaque("_declared_fields is being changed")
         for _, field in analysis.items():
@@ -256,6 +257,14 @@ def _check_options(analysis: Analysis, cls: type) -> None:
             analysis.watch_list(value)
         elif type(value) not in UNCHANGING and hasattr(type(value), "__iter__"):
             raise Opaque(f"Meta.{name} is a {type(value).__qualname__}")
+
+
+def _check_sets(analysis: Analysis) -> None:
+    """Make sure that no code of the user's runs where the names of fields are put together."""
+    sets = analysis.upstream.OrderedSet
+    analysis.watch_type(sets)
+    if not analysis.upstream.is_pristine(sets):
+        raise Opaque("upstream's OrderedSet has been changed")
 
 
 def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> None:

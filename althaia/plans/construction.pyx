@@ -66,7 +66,6 @@ cdef tuple PLAIN_KEYS = (str, type(None))
 # Versions of classes that copy simply: never another class's, nor their own once they change.
 cdef set simply_copied = set()
 cdef int MOST_TAGS = 1024
-cdef unsigned int plain_sets_tag = 0
 
 
 def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
@@ -119,7 +118,7 @@ cdef bint is_replaceable(object schema) except -1:
         has_plain_options(type(opts))
         and is_empty(opts.exclude)
         and is_empty(opts.fields)
-        and has_plain_sets()
+        and marshmallow.has_plain_sets()
     )
 
 
@@ -130,20 +129,6 @@ cdef bint has_plain_options(object cls) except -1:
     for name in ("__getattr__", "__get__", "exclude", "fields"):
         if althaia_type_lookup(cls, name) is not None:
             return False
-    return True
-
-
-cdef bint has_plain_sets() except -1:
-    """Whether upstream's set of names is as it was defined."""
-    global plain_sets_tag
-    cdef unsigned int tag = althaia_type_tag(marshmallow.OrderedSet)
-    if tag != 0 and tag == plain_sets_tag:
-        return True
-    namespace = vars(marshmallow.OrderedSet)
-    for name in ("__init__", "add", "__iter__"):
-        if namespace.get(name) is not marshmallow.raw(marshmallow.OrderedSet, name):
-            return False
-    plain_sets_tag = tag
     return True
 
 

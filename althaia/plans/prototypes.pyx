@@ -151,7 +151,9 @@ cdef object names(object given):
     cdef tuple found
     if type(given) is tuple:
         found = <tuple>given
-    elif type(given) in COLLECTIONS or type(given) is marshmallow.OrderedSet:
+    elif type(given) in COLLECTIONS or (
+        type(given) is marshmallow.OrderedSet and marshmallow.has_plain_sets()
+    ):
         found = tuple(given)
     else:
         return None

@@ -27,6 +27,10 @@ cdef class Upstream:
     # For the analysis.
     cdef readonly frozenset unknown
     cdef public tuple kinds
+    # The version of OrderedSet that was found to be as it was defined.
+    cdef unsigned int plain_sets_tag
+
+    cdef bint has_plain_sets(self) except -1
 
 
 # None until the engine is connected.

@@ -11,6 +11,8 @@ cimport cython
 from althaia import seam
 from althaia.plans.guards import ABSENT
 
+from althaia.plans.primitives cimport althaia_type_tag
+
 
 def static(cls, name):
     """The attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
@@ -66,6 +68,24 @@ cdef class Upstream:
     def raw(self, cls, name):
         """The attribute that upstream defined on this very class; KeyError where none."""
         return seam.pristine[cls][name]
+
+    cdef bint has_plain_sets(self) except -1:
+        """Whether upstream's set of names is as it was defined."""
+        cdef unsigned int tag = althaia_type_tag(self.OrderedSet)
+        if tag != 0 and tag == self.plain_sets_tag:
+            return True
+        if not self.is_pristine(self.OrderedSet):
+            return False
+        self.plain_sets_tag = tag
+        return True
+
+    def is_pristine(self, cls):
+        """Whether nobody has put an attribute into this very class, or taken one out of it."""
+        cdef dict defined = seam.pristine[cls]
+        now = vars(cls)
+        return len(now) == len(defined) and all(
+            [now.get(name) is value for name, value in defined.items()]
+        )
 
     def has(self, cls, name, owner):
         """Whether instances of ``cls`` get the method that upstream defined on ``owner``."""

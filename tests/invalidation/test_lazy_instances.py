@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -163,3 +164,45 @@ def test_class_assigned_before_anybody_looks(ma: Any, log: Any, look: str, made:
         log("bound", [field.parent is schema for field in schema.fields.values()])
         use(log, schema, DATA)
         use(log, other(), DATA)
+
+
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"only": ("a", "n.x")},
+    {"exclude": ("t", "n.x")},
+    {"only": ("a", "n"), "exclude": ("a",), "load_only": ("n",)},
+)
+METHODS = ("__init__", "__contains__", "__iter__", "__len__", "add", "__sub__", "__ior__")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@scenario
+def test_a_method_of_the_set_of_names_is_replaced(ma: Any, log: Any, method: str) -> None:
+    class Inner(ma.Schema):
+        x = ma.fields.Integer()
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        n = ma.fields.Nested(Inner, only=("x",))
+        t = ma.fields.Raw()
+
+    def make() -> list[Any]:
+        made = [S(**options) for options in OPTIONS]
+        return [[schema.dump(DATA), schema.load({}), list(schema.fields)] for schema in made]
+
+    sets = ma.schema.OrderedSet
+    original = getattr(sets, method)
+    calls: list[int] = []
+
+    def replacement(self: Any, *args: Any) -> Any:
+        calls.append(len(args))
+        return original(self, *args)
+
+    log("before", make(), make(), make())
+    with mock.patch.object(sets, method, replacement):
+        for _ in range(3):
+            calls.clear()
+            found = make()
+            log("replaced", found, calls[:])
+    calls.clear()
+    log("after", make(), calls)
