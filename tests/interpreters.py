@@ -9,6 +9,8 @@ import pytest
 
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
+PYPY = sys.implementation.name == "pypy"
+
 lazily = pytest.mark.skipif(
     FREE_THREADED,
     reason="without the GIL instances are built in full, and the first one loads the engine",
@@ -18,3 +20,7 @@ notices_exchanged_keys = pytest.mark.skipif(
     sys.maxsize < 2**32,
     reason="compiled loops have no room to count a dictionary's keys in a word of 32 bits",
 )
+
+frees_at_exit = pytest.mark.skipif(PYPY, reason="PyPy runs no finalizers when it ends")
+
+words_of_cpython = pytest.mark.skipif(PYPY, reason="PyPy reports this in words of its own")

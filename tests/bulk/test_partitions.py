@@ -60,7 +60,9 @@ def test_csv_with_breaks_and_quotes_in_cells(tmp_path, size):
     assert found[2] == (7, "3 cells where the head has 2")
     assert found[3] == (8, "not UTF-8")
     assert found[4][0] == 9
-    assert found[4][1].startswith("not CSV: unexpected end of data")
+    # PyPy says in which of the lines, too.
+    assert found[4][1].startswith("not CSV: ")
+    assert "unexpected end of data" in found[4][1]
     assert len(found) == 5
 
 

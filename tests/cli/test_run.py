@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import althaia
+from tests.interpreters import words_of_cpython
 from tests.redirect.processes import IS_OURS
 
 SCRIPT = """
@@ -149,8 +150,8 @@ def test_a_command_given_with_indentation(run):
         ["-c", "import nope"],
         ["syntax.py"],
         ["-c", "x = ("],
-        ["missing.py"],
-        ["missing/script.py"],
+        pytest.param(["missing.py"], marks=words_of_cpython),
+        pytest.param(["missing/script.py"], marks=words_of_cpython),
         ["scripts"],
         ["-m", "missing"],
         ["-m", "package.missing"],
@@ -201,7 +202,10 @@ def test_an_interrupted_program_dies_of_the_signal(run):
     assert same(run, "-c", code).returncode == -signal.SIGINT
 
 
-@pytest.mark.parametrize("code", ["x = 6", "x = 6; 1/0", "x = 6; raise SystemExit(3)"])
+@pytest.mark.parametrize(
+    "code",
+    ["x = 6", pytest.param("x = 6; 1/0", marks=words_of_cpython), "x = 6; raise SystemExit(3)"],
+)
 def test_the_prompt_after_the_program(run, code):
     """``python -i`` goes on in the program's namespace."""
     ask = "print(x * 7, sorted(globals()))\n"

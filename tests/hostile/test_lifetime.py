@@ -8,6 +8,7 @@ import pytest
 
 import althaia
 from tests.hostile.processes import OURS, Outcome, run
+from tests.interpreters import frees_at_exit
 
 
 def ended_well(library: str, case: str) -> Outcome:
@@ -29,6 +30,7 @@ class TestLifetime:
     def test_at_exit(self, library: str) -> None:
         assert ended_well(library, "at_exit").of("at exit")
 
+    @frees_at_exit
     def test_finalizers_at_shutdown(self, library: str) -> None:
         assert ended_well(library, "finalizers_at_shutdown").of("finalizer") == "dumped"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from tests.interpreters import frees_at_exit
+
 # In later releases a dict is no Mapping any more when the collector finds the buffer.
 UPSTREAM_ANSWERS = sys.version_info < (3, 14)
 
@@ -56,12 +58,14 @@ DATES = """
 """
 
 
+@frees_at_exit
 def test_the_first_use_of_all(program):
     ours = program(FIRST_USE, env={"ALTHAIA_PATCH": "1"})
     assert ours.count("[{\"a\": 1}] {'a': 2}") == 3
     assert not UPSTREAM_ANSWERS or ours == program(FIRST_USE)
 
 
+@frees_at_exit
 def test_the_first_plan_with_a_format(program):
     ours = program(DATES, env={"ALTHAIA_PATCH": "1"})
     assert ours == "{'a': 1}\n" * 3

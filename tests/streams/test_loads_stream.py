@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from typing import Any
@@ -123,6 +122,7 @@ def test_long_lines_are_not_kept() -> None:
             yield b"x" * 100_000
         yield b'\n{"number": 2}\n'
 
+    tracemalloc = pytest.importorskip("tracemalloc")
     tracemalloc.start()
     try:
         found = [*althaia.loads_stream(RowSchema(), chunks(), max_line_bytes=1000)]
