@@ -210,6 +210,10 @@ def created(cls: type) -> None:
     """A schema class has been made. The engine takes this over once it is loaded."""
 
 
+def binding(schema: Any) -> None:
+    """First statement of ``Schema._init_fields``. The engine takes this over once it is loaded."""
+
+
 def construct(
     schema: Any,
     only: Any,

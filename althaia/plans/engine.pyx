@@ -8,6 +8,7 @@ from althaia.config import settings
 from althaia.plans import analyse
 from althaia.plans import construction as _construction
 from althaia.plans import lazy as _lazy
+from althaia.plans import nested as _nested
 from althaia.plans import planner
 from althaia.plans import upstream as _upstream
 from althaia.plans.kinds import KINDS
@@ -88,6 +89,7 @@ def connect():
         planner.be_strict(True)
     seam.created = _lazy.created
     seam.construct = _construction.construct
+    seam.binding = _nested.binding
     seam.dump = dump
     seam.dumps = dumps
     seam.dump_bytes = dump_bytes

@@ -13,6 +13,7 @@ from althaia.plans.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_count,
     althaia_counted,
+    althaia_dict_or_none,
     althaia_has_weak_references,
     althaia_is_simply_true,
     althaia_type_lookup,
@@ -25,9 +26,19 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
 
 cdef object object_new = object.__new__
-# How often an instance was nested. Its copies share their fields, so that each binds those of the
-# others anew.
+# How often a schema that had fields bound them. What is nested as an instance is copied, and the
+# copies share what is inside their fields, so that each binds it anew for the others.
 cdef int64_t rebound = 0
+
+
+def binding(schema):
+    """First in ``Schema._init_fields``."""
+    cdef object state = althaia_dict_or_none(schema), fields
+    if state is None:
+        return
+    fields = (<dict>state).get("fields")
+    if fields is not None and not (type(fields) is dict and len(<dict>fields) == 0):
+        althaia_count(&rebound, 1)
 
 
 cdef int64_t times_rebound() noexcept:
@@ -83,10 +94,7 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
         if schema is None:
-            schema = field.schema
-            if issubclass(type(field.nested), marshmallow.Schema):
-                althaia_count(&rebound, 1)
-            return schema
+            return field.schema
         if not ALTHAIA_HAS_GIL:
             adopt(schema)
         field._schema = schema
@@ -152,7 +160,6 @@ cdef object from_instance(object field, object nested):
     if field.many is not None:
         field._schema.many = field.many
     field._schema._init_fields()
-    althaia_count(&rebound, 1)
     return field._schema
 
 

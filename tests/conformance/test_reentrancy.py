@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gc
 import weakref
+from collections import UserDict
 from typing import Any
 
 import pytest
@@ -561,3 +562,124 @@ def test_options_that_are_computed_under_a_name_of_the_fields_own(ma: Any, log: 
     at = dt.datetime(2026, 11, 23, tzinfo=dt.UTC)
     for wanted[0] in ("%d.%m.%Y", "%m/%d/%Y") * 4:
         log.attempt(Event().dump, {"at": at, "listed": [at]})
+
+
+def _tuple_given_a_list(ma: Any, inner: Any) -> tuple[Any, Any]:
+    return ma.fields.Tuple((ma.fields.Nested(inner, many=True),)), [[{}]]
+
+
+def _dict_given_another_mapping(ma: Any, inner: Any) -> tuple[Any, Any]:
+    return ma.fields.Dict(values=ma.fields.Nested(inner, many=True)), UserDict(k=[{}])
+
+
+def _nested_with_methods_of_its_own(ma: Any, inner: Any) -> tuple[Any, Any]:
+    class Own(ma.fields.Nested):  # type: ignore[misc]
+        def _serialize(self, *args: Any, **options: Any) -> Any:
+            return super()._serialize(*args, **options)
+
+        def _deserialize(self, *args: Any, **options: Any) -> Any:
+            return super()._deserialize(*args, **options)
+
+    return Own(inner, many=True), [{}]
+
+
+def _schema_whose_hook_looks(ma: Any, inner: Any) -> tuple[Any, Any]:
+    class Looking(ma.Schema):
+        deep = ma.fields.Nested(inner, many=True)
+
+        @ma.post_dump
+        @ma.post_load
+        def look(self, data: Any, **options: Any) -> Any:
+            self.fields["deep"].schema  # noqa: B018
+            return data
+
+    return ma.fields.Nested(Looking), {}
+
+
+def _binding_that_fails(ma: Any, inner: Any) -> tuple[Any, Any]:
+    class Failing(ma.fields.Nested):  # type: ignore[misc]
+        @property
+        def schema(self) -> Any:
+            copied = super().schema
+            raise ma.ValidationError(f"{len(copied.fields)} fields are bound")
+
+    return Failing(inner, many=True), [{}]
+
+
+@pytest.mark.parametrize("direction", ["dump", "load"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        _tuple_given_a_list,
+        _dict_given_another_mapping,
+        _nested_with_methods_of_its_own,
+        _schema_whose_hook_looks,
+        _binding_that_fails,
+    ],
+)
+@scenario
+def test_an_instance_is_bound_anew_by_upstreams_own_code(
+    ma: Any, log: Any, other: Any, direction: str
+) -> None:
+    class Inner(ma.Schema):
+        a = ma.fields.Method("told", deserialize="told")
+
+        def told(self, value: Any) -> Any:
+            return self.many
+
+        def on_bind_field(self, name: str, field: Any) -> None:
+            field.metadata["many"] = self.many
+
+    inner = Inner()
+    field, value = other(ma, inner)
+    fields = {"first": ma.fields.Nested(inner), "other": field}
+    outer = ma.Schema.from_dict(fields)()
+    one = {"first": {"a": 1}}
+    for _ in range(5):
+        log.attempt(getattr(outer, direction), one)
+    for _ in range(2):
+        log.attempt(getattr(outer, direction), [one, {"other": value}, one], many=True)
+
+
+@scenario
+def test_a_later_copy_names_the_fields_of_an_instance(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+
+        def on_bind_field(self, name: str, field: Any) -> None:
+            field.data_key = "many" if self.many else "one"
+
+    class Own(ma.fields.Nested):  # type: ignore[misc]
+        def _serialize(self, *args: Any, **options: Any) -> Any:
+            return super()._serialize(*args, **options)
+
+    inner = Inner()
+    outer = ma.Schema.from_dict({"one": ma.fields.Nested(inner), "many": Own(inner, many=True)})()
+    one = {"one": {"a": 1}}
+    for _ in range(5):
+        log.attempt(outer.dump, one)
+    log.attempt(outer.dump, [one, {"many": [{"a": 1}]}, one], many=True)
+
+
+@scenario
+def test_fields_are_bound_again_by_hand(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        a = ma.fields.Method("told")
+
+        def told(self, value: Any) -> Any:
+            return sorted(self.fields), self.many
+
+    class Outer(ma.Schema):
+        first = ma.fields.Nested(Inner)
+        hand = ma.fields.Method("bind")
+
+        def bind(self, value: Any) -> None:
+            nested = self.fields["first"].schema
+            nested.only = {"a"}
+            nested.many = not nested.many
+            nested._init_fields()
+
+    outer = Outer()
+    for _ in range(5):
+        log.attempt(outer.dump, {"first": {}})
+    log.attempt(outer.dump, [{"first": {}}, {"first": {}}, {"first": {}}], many=True)
