@@ -264,15 +264,25 @@ _ENDS_WHERE_THE_LIST_DOES = r"""\g<0>\g<indent>#ifdef Py_GIL_DISABLED
 \g<indent>#endif
 """
 
+# Of `isinstance(value, (A, B))`, where A and B are looked up, nobody asks whether it failed.
+_UNCHECKED = re.compile(r"= PyObject_IsInstance\([^;]*\); *$", re.M)
+
 
 def mended(source: str) -> str:
     """The C source without the faults.
 
-    :raises BuildError: a fault's place has another form than is known here.
+    :raises BuildError: a fault's place has another form than is known here, or is to be written
+        otherwise.
 
     >>> mended("    int result = 0;")
     '    int result = 0;'
     """
+    if unchecked := _UNCHECKED.search(source):
+        raise BuildError(
+            "mending",
+            f"an `isinstance` whose failure nobody notices: {unchecked[0]}",
+            "write `isinstance(value, A) or isinstance(value, B)` instead of a tuple of classes",
+        )
     for fault in FAULTS:
         if source.count(fault.found) != source.count(fault.marker):
             raise BuildError(

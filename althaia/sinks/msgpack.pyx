@@ -200,7 +200,9 @@ cdef class MessagePackSink(Sink):
 
     cdef int pack_other(self, object value, Py_ssize_t level, bint made) except -1:
         package = sys.modules.get("msgpack")
-        if package is not None and isinstance(value, (package.ExtType, package.Timestamp)):
+        if package is not None and (
+            isinstance(value, package.ExtType) or isinstance(value, package.Timestamp)
+        ):
             packed = package.packb(value)
             return althaia_put_bytes(&self.buffer, <const char*><bytes>packed, len(packed))
         if isinstance(value, (list, tuple)):

@@ -11,6 +11,7 @@ from althaia.sinks.formats cimport Format
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         unsigned int tp_version_tag
+    object PyObject_GenericGetDict(object owner, void* context)
 
 cdef extern from "althaia/functions.h":
     ctypedef struct althaia_function:
@@ -26,7 +27,7 @@ cdef bint SHIPPED = standard.SHIPPED
 cdef tuple NAMESPACES = tuple([entry[0] for entry in standard.ENTRIES])
 cdef tuple NAMES = tuple([entry[1] for entry in standard.ENTRIES])
 cdef tuple VALUES = tuple([entry[2] for entry in standard.ENTRIES])
-cdef dict STATE = standard.STATE
+cdef object USED = standard.USED
 cdef dict STATE_SHIPPED = standard.STATE_SHIPPED
 cdef object JSONEncoder = standard.ENCODER
 cdef tuple METHODS = tuple(
@@ -73,7 +74,9 @@ cdef bint json_is_as_shipped():
 
 cdef bint encoder_is_as_shipped():
     """Whether the encoder for calls without options has the attributes that it was made with."""
-    return althaia_has_entries(STATE, STATE_SHIPPED)
+    return type(USED) is JSONEncoder and althaia_has_entries(
+        PyObject_GenericGetDict(USED, NULL), STATE_SHIPPED
+    )
 
 
 cdef Format format_of(dict options):

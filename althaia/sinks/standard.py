@@ -112,9 +112,9 @@ FUNCTIONS: Final[tuple[Any, ...]] = (
     else ()
 )
 """The functions in Python that ``json.dumps`` is made of; at most 8."""
-STATE: Namespace = _PACKAGE["_default_encoder"].__dict__ if SHIPPED else {}
-"""The attributes of the encoder that ``json.dumps`` uses where it is given no options."""
-STATE_SHIPPED: Final = dict(STATE)
+USED: Final[Any] = _PACKAGE.get("_default_encoder")
+"""The encoder that ``json.dumps`` uses where it is given no options, or None."""
+STATE_SHIPPED: Final[Namespace] = dict(vars(USED)) if SHIPPED else {}
 
 
 def dumps(*args: Any, **options: Any) -> Any:

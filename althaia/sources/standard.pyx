@@ -8,6 +8,8 @@ looked at in each call: programs replace ``json.loads``, or a method of its deco
 from types import FunctionType
 
 cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        unsigned int tp_version_tag
     object PyObject_GenericGetDict(object owner, void* context)
 
 cdef extern from "althaia/functions.h":
@@ -22,8 +24,8 @@ cdef object loads = None
 cdef object detect_encoding = None
 cdef object decoder = None
 cdef object Decoder = None
-cdef object decode = None
-cdef object raw_decode = None
+cdef dict methods = {}
+cdef unsigned int decoder_version = 0
 cdef object scan_once = None
 cdef object find_constant = None
 cdef althaia_function[4] functions
@@ -32,7 +34,7 @@ cdef althaia_function[4] functions
 cdef int note_parts() except -1:
     """Note what ``json.loads`` goes by."""
     cdef int i
-    global standard, names, loads, detect_encoding, decoder, Decoder, decode, raw_decode
+    global standard, names, loads, detect_encoding, decoder, Decoder, methods
     global scan_once, find_constant
     import json.decoder
     names = vars(json)
@@ -40,14 +42,15 @@ cdef int note_parts() except -1:
     detect_encoding = json.detect_encoding
     decoder = names["_default_decoder"]
     Decoder = json.decoder.JSONDecoder
-    decode = Decoder.decode
-    raw_decode = Decoder.raw_decode
+    methods = dict(vars(Decoder))
+    decode, raw_decode = methods["decode"], methods["raw_decode"]
     scan_once = decoder.scan_once
     if (
         is_own(loads, json)
         and is_own(detect_encoding, json)
         and is_own(decode, json.decoder)
         and is_own(raw_decode, json.decoder)
+        and has_plain_defaults(loads.__kwdefaults__)
         and type(decoder) is Decoder
         and is_plain_scanner(scan_once, json.decoder._CONSTANTS)
     ):
@@ -67,6 +70,11 @@ cdef bint is_own(object function, object module) except -1:
     )
 
 
+cdef bint has_plain_defaults(dict defaults) except -1:
+    """Whether ``json.loads`` is given no options where none are given."""
+    return not any([value is not None for value in defaults.values()])
+
+
 cdef bint is_plain_scanner(object scanner, object constants) except -1:
     """Whether a scanner is the interpreter's, in C, and makes what a scanner makes by itself."""
     from _json import make_scanner
@@ -82,6 +90,23 @@ cdef bint is_plain_scanner(object scanner, object constants) except -1:
     )
 
 
+cdef bint class_is_untouched() except -1:
+    """Whether the decoder's class has what it had, and inherits nothing."""
+    global decoder_version
+    # Read before the class is looked at: another thread may change it meanwhile.
+    cdef unsigned int version = (<PyTypeObject*>Decoder).tp_version_tag
+    if version != 0 and version == decoder_version:
+        return True
+    now = vars(Decoder)
+    if len(now) != len(methods) or Decoder.__bases__ != (object,):
+        return False
+    for name, value in methods.items():
+        if now.get(name) is not value:
+            return False
+    decoder_version = version
+    return True
+
+
 cdef bint is_untouched() except -1:
     """Whether ``json.loads(text)`` is now what it was. Runs no user code."""
     cdef dict attributes
@@ -91,8 +116,7 @@ cdef bint is_untouched() except -1:
         or names.get("_default_decoder") is not decoder
         or names.get("detect_encoding") is not detect_encoding
         or type(decoder) is not Decoder
-        or Decoder.decode is not decode
-        or Decoder.raw_decode is not raw_decode
+        or not class_is_untouched()
         or not althaia_is_unchanged(&functions[0])
         or not althaia_is_unchanged(&functions[1])
         or not althaia_is_unchanged(&functions[2])

@@ -54,6 +54,13 @@ def test_a_place_of_another_form_stops_the_build() -> None:
             mending.mended(f"before {fault.marker} after")
 
 
+def test_an_unchecked_isinstance_stops_the_build() -> None:
+    checked = "x = PyObject_IsInstance(a, b); if (unlikely(x == -1)) __PYX_ERR(0, 1, l)\n"
+    assert mending.mended(checked) == checked
+    with pytest.raises(BuildError, match="nobody notices"):
+        mending.mended("x = PyObject_IsInstance(a, b); \n")
+
+
 def test_a_source_without_faults_stays_as_it_is() -> None:
     assert mending.mended("int x;\n") == "int x;\n"
 

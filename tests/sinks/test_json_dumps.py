@@ -355,6 +355,25 @@ def test_replaced_defaults_are_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dumps(value) == before
 
 
+def test_another_class_or_dictionary_of_the_encoder_is_obeyed() -> None:
+    class Other(json.JSONEncoder):
+        def encode(self, value: Any) -> str:
+            return "another's"
+
+    encoder = json._default_encoder  # type: ignore[attr-defined]
+    state = vars(encoder)
+    try:
+        encoder.__class__ = Other
+        assert dumps([1]) == json.dumps([1]) == "another's"
+        encoder.__class__ = json.JSONEncoder
+        encoder.__dict__ = state | {"sort_keys": True}
+        assert dumps({"b": 1, "a": 2}) == json.dumps({"b": 1, "a": 2}) == '{"a": 2, "b": 1}'
+    finally:
+        encoder.__class__ = json.JSONEncoder
+        encoder.__dict__ = state
+    assert dumps({"b": 1, "a": 2}) == '{"b": 1, "a": 2}'
+
+
 class SaysItIsText:
     @property
     def __class__(self) -> type:  # type: ignore[override]

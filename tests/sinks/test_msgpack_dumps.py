@@ -62,6 +62,16 @@ def test_the_same_bytes_or_error(value: str) -> None:
             assert ours.calls == theirs.calls
 
 
+def test_a_class_that_cannot_be_asked_for() -> None:
+    class Unready:
+        @property
+        def __class__(self) -> type:  # type: ignore[override]
+            raise RuntimeError("not ready")
+
+    for value in (Unready(), [Unready()], {"a": Unready()}):
+        assert outcome(dumps, value) == outcome(msgpack.packb, value)
+
+
 def test_bytes_that_say_they_are_others() -> None:
     class Bytes(bytes):
         def __bytes__(self) -> bytes:

@@ -45,6 +45,14 @@ def test_methods_of_the_decoder(monkeypatch: pytest.MonkeyPatch, method: str) ->
     assert loads("[1]") == REPLACED
 
 
+def test_a_descriptor_in_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = property(lambda self: lambda text, at: (REPLACED, len(text)))
+    monkeypatch.setattr(json.JSONDecoder, "scan_once", scan, raising=False)
+    assert loads("[1]") == json.loads("[1]") == REPLACED
+    monkeypatch.undo()
+    assert loads("[1]") == [1]
+
+
 def test_the_class_of_the_decoder() -> None:
     class Other(json.JSONDecoder):
         decode = theirs

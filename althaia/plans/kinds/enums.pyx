@@ -108,9 +108,10 @@ LOOK_UPS = {
 
 def dump_enum(analysis, field, place):
     by_value = analysis.field_value(field, "by_value")
-    if type(by_value) is not bool and not isinstance(by_value, (analysis.upstream.Field, type)):
+    given_a_field = isinstance(by_value, analysis.upstream.Field)
+    if type(by_value) is not bool and not given_a_field and not isinstance(by_value, type):
         raise Opaque("by_value is neither True nor False nor a field")
-    if isinstance(by_value, analysis.upstream.Field):
+    if given_a_field:
         check_truth(by_value)
     converter = inner_dump_step(analysis, analysis.field_value(field, "field"), place["attr"])
     name = "value" if by_value else "name"
