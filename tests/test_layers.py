@@ -29,8 +29,8 @@ LAYERS: list[set[str]] = [
 (``__init__``) is what the commands and the plugin are written against."""
 
 PLANS: list[set[str]] = [
-    {"primitives", "statistics", "temporal"},
-    {"templates", "state", "guards", "hooks"},
+    {"primitives", "temporal"},
+    {"templates", "state", "guards", "hooks", "statistics"},
     {"upstream", "readers"},
     {"prototypes"},
     {"lazy"},

@@ -50,7 +50,9 @@ from althaia.plans.primitives cimport (
     althaia_count,
     althaia_enter,
     althaia_leave,
+    althaia_read_int,
     althaia_type_lookup,
+    althaia_write_int,
 )
 from althaia.plans.state cimport DUMP, LOAD, InstanceDict
 from althaia.plans.statistics cimport Counters
@@ -152,9 +154,11 @@ cdef inline bint is_plain_flag(Plan plan, object many):
 cdef int count_once(object schema, int direction, object obj) except -1:
     """Make one use of a collection that upstream goes through: it asks again for each item."""
     cdef InstanceDict state = plan_holder(schema)
-    if state is not None and state.waits[direction] > 0:
-        if type(obj) is list or type(obj) is tuple:
-            state.waits[direction] += <int>min(len(obj), LARGE)
+    cdef int wait
+    if state is not None and (type(obj) is list or type(obj) is tuple):
+        wait = althaia_read_int(&state.waits[direction])
+        if wait > 0:
+            althaia_write_int(&state.waits[direction], wait + <int>min(len(obj), LARGE))
     return 0
 
 

@@ -44,7 +44,9 @@ althaia_close_place(althaia_place *place)
 static inline int
 althaia_learns(althaia_place *place)
 {
-    unsigned int misses = place->misses++;
+    /* Threads that miss together may lose a miss. */
+    unsigned int misses = althaia_read_tag(&place->misses);
+    althaia_write_tag(&place->misses, misses + 1);
     return misses < 8 || misses % 32 == 0;
 }
 
@@ -176,7 +178,7 @@ althaia_entry_placed(PyObject *obj, PyObject *name, althaia_place *place)
     }
     value = althaia_attribute_at(obj, place->key, place->at);
     if (value != NULL) {
-        place->misses = 0;
+        althaia_write_tag(&place->misses, 0);
     }
     else if (althaia_learns(place)) {
         /* Of no use where the class is not known to stand aside. */
@@ -198,7 +200,7 @@ althaia_get_placed(PyObject *obj, PyObject *key, PyObject *missing, althaia_plac
 {
     PyObject *value = althaia_placed(place, obj);
     if (value != NULL) {
-        place->misses = 0;
+        althaia_write_tag(&place->misses, 0);
         return Py_NewRef(value);
     }
     value = althaia_get_value(obj, key, missing);
@@ -214,7 +216,7 @@ althaia_item_placed(PyObject *dict, PyObject *key, PyObject *absent, althaia_pla
 {
     PyObject *value = althaia_item_at(place, dict);
     if (value != NULL) {
-        place->misses = 0;
+        althaia_write_tag(&place->misses, 0);
         return Py_NewRef(value);
     }
     value = althaia_dict_item(dict, key, absent);

@@ -12,10 +12,17 @@ from althaia.plans import models as _models
 from althaia.plans import prototypes as _prototypes
 from althaia.plans import strict as _strict
 
+from libc.stdint cimport int64_t
+
 from althaia.plans.lazy cimport prototype_to_plan
 from althaia.plans.models cimport model_of
 from althaia.plans.plan cimport Plan, find_plans_with, valid_plan
-from althaia.plans.primitives cimport althaia_count
+from althaia.plans.primitives cimport (
+    althaia_count,
+    althaia_counted,
+    althaia_read_int,
+    althaia_write_int,
+)
 from althaia.plans.state cimport DUMP, LOAD, InstanceDict, instance_dict
 from althaia.plans.statistics cimport Counters, Statistics, statistics_of
 from althaia.plans.upstream cimport marshmallow
@@ -117,10 +124,11 @@ cdef Plan find(object schema, int direction, bint large):
 cdef int drop(object schema, InstanceDict state, int direction) except -1:
     """Drop a plan that does not hold any more."""
     cdef Counters counters = counters_of(schema, direction)
+    cdef int drops = althaia_read_int(&state.drops[direction]) + 1
     althaia_count(&counters.invalidated, 1)
     state.publish(direction, None)
-    state.drops[direction] += 1
-    state.waits[direction] = min(1 << min(state.drops[direction], 10), LONGEST_WAIT)
+    althaia_write_int(&state.drops[direction], drops)
+    althaia_write_int(&state.waits[direction], min(1 << min(drops, 10), LONGEST_WAIT))
     return 0
 
 
@@ -140,7 +148,8 @@ cdef int first_wait(object schema, int direction):
     nobody goes by: the more have been built, the longer the next instance waits.
     """
     cdef Counters counters = counters_of(schema, direction)
-    return FIRST_WAIT + max(0, min(counters.built - FIRST_INSTANCES, 2 * LARGE))
+    cdef int64_t built = althaia_counted(&counters.built)
+    return FIRST_WAIT + <int>max(0, min(built - FIRST_INSTANCES, 2 * LARGE))
 
 
 cdef bint is_due(object schema, InstanceDict state, int direction):
@@ -149,12 +158,12 @@ cdef bint is_due(object schema, InstanceDict state, int direction):
     A schema waits for its second use, and the longer the more plans it has invalidated.
     """
     # Read once: threads that count down together may lose a use, but never pass by 0.
-    cdef int wait = state.waits[direction]
-    if wait == 0 and state.drops[direction] == 0:
+    cdef int wait = althaia_read_int(&state.waits[direction])
+    if wait == 0 and althaia_read_int(&state.drops[direction]) == 0:
         wait = first_wait(schema, direction)
     if wait > 0:
         wait -= 1
-    state.waits[direction] = wait
+    althaia_write_int(&state.waits[direction], wait)
     return wait == 0
 
 
@@ -179,7 +188,10 @@ cdef Plan find_anew(object schema, int direction, bint large):
         if prototype is not None:
             return find_own(prototype, direction, large)
     drop_published(schema, state, direction)
-    first = state.waits[direction] == 0 and state.drops[direction] == 0
+    first = (
+        althaia_read_int(&state.waits[direction]) == 0
+        and althaia_read_int(&state.drops[direction]) == 0
+    )
     if not is_due(schema, state, direction):
         model = None
         if share_at_once or not at_once:

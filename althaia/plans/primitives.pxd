@@ -25,6 +25,8 @@ cdef extern from "althaia/plans/cpython.h":
     bint althaia_has_weak_references(object obj)
     void althaia_count(int64_t* counter, int64_t more)
     int64_t althaia_counted(int64_t* counter)
+    int althaia_read_int(int* place)
+    void althaia_write_int(int* place, int number)
     object althaia_dict_or_none(object obj)
     object althaia_dict_item(object mapping, object key, object absent)
     object althaia_type_lookup(object type_, object name)

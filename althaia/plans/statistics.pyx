@@ -9,6 +9,8 @@ from weakref import ref
 
 cimport cython
 
+from althaia.plans.primitives cimport althaia_counted
+
 
 @cython.final
 cdef class Counters:
@@ -25,13 +27,13 @@ cdef class Counters:
     def as_dict(self):
         """The counters by name."""
         return {
-            "calls": self.calls,
-            "straight": self.straight,
-            "objects": self.objects,
-            "unplanned": self.unplanned,
-            "built": self.built,
-            "declined": self.declined,
-            "invalidated": self.invalidated,
+            "calls": althaia_counted(&self.calls),
+            "straight": althaia_counted(&self.straight),
+            "objects": althaia_counted(&self.objects),
+            "unplanned": althaia_counted(&self.unplanned),
+            "built": althaia_counted(&self.built),
+            "declined": althaia_counted(&self.declined),
+            "invalidated": althaia_counted(&self.invalidated),
         }
 
     def __repr__(self):
