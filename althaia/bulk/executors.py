@@ -67,6 +67,9 @@ def processes(work: Work, partitions: Iterable[Partition], count: int) -> Iterat
             partition, future = waiting.popleft()
             try:
                 yield partition, future.result()
+            except RecursionError:
+                # Too deep to be pickled, on the way there or back: no process is needed for it.
+                yield partition, work(partition)
             except BrokenProcessPool:
                 interrupted = [partition, *(one for one, _ in waiting)]
                 waiting.clear()

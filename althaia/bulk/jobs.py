@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 from althaia.bulk import executors
 from althaia.bulk.executors import Lost
+from althaia.bulk.outputs import Problems, appearing, compare
 from althaia.bulk.partitions import (
     PARTITION_BYTES,
     BulkError,
@@ -121,21 +122,25 @@ class _Job:
         if not files:
             raise BulkError("no file is named")
         forms = [form_of(file, form) for file in files]
+        named = [self._errors_to, self._target and self._target[0]]
+        compare(files, [file for file in named if file is not None])
         with ExitStack() as stack:
             errors = None
             if self._errors_to is not None:
-                errors = stack.enter_context(_opened(self._errors_to))
+                errors = stack.enter_context(Problems(self._errors_to))
             out = None
             if self._target is not None:
                 from althaia.bulk.writers import Target
 
-                out = stack.enter_context(Target(*self._target, self._schema))
+                file, to_form = self._target
+                opened = stack.enter_context(appearing(file))
+                out = stack.enter_context(Target(opened, file, to_form, self._schema))
             for partition, problems, outcome in self._located(files, forms, workers, dask, size):
                 for problem in problems:
                     self._summary.add(problem)
                     self._tell(problem)
                     if errors is not None:
-                        errors.write(json.dumps(problem.as_dict(), default=str) + "\n")
+                        errors.add(problem)
                 if out is not None and outcome is not None:
                     out.add(outcome.output)
                 self._watch(partition, self._summary)
@@ -161,10 +166,10 @@ class _Job:
             execute = partial(executors.dask, address=dask)
         elif workers > 1:
             execute = partial(executors.processes, count=workers)
-        before, file = 0, None
+        before, place = 0, None
         for partition, outcome in execute(self._task, self._partitions(files, forms, size)):
-            if partition.file != file:
-                file, before = partition.file, _lines_before(partition)
+            if partition.place != place:
+                place, before = partition.place, _lines_before(partition)
             if isinstance(outcome, Lost):
                 self._summary.lost.append(f"{partition}: {outcome.reason}")
                 before += lines_in(partition)
@@ -172,7 +177,7 @@ class _Job:
                 continue
             self._summary.records += outcome.records
             problems = [
-                Problem(file, before + line, kind, errors)
+                Problem(partition.file, before + line, kind, errors)
                 for line, kind, errors in outcome.problems
             ]
             before += outcome.lines
@@ -181,13 +186,13 @@ class _Job:
     def _partitions(
         self, files: Sequence[str], forms: Sequence[str], size: int
     ) -> Iterator[Partition]:
-        for file, form in zip(files, forms, strict=True):
+        for place, (file, form) in enumerate(zip(files, forms, strict=True)):
             known = False
             for partition in parted(file, form, size):
                 if not known and form in ("csv", "parquet"):
                     self._compare_columns(partition)
                     known = True
-                yield partition
+                yield replace(partition, place=place)
 
     def _compare_columns(self, partition: Partition) -> None:
         """Columns that fit in no record are an error of the file, not of each of its records."""
@@ -210,13 +215,6 @@ class _Job:
             words.append(f"lacks columns that the schema requires: {', '.join(lacking)}")
         if words:
             raise BulkError(f"{partition.file}: {'; '.join(words)}")
-
-
-def _opened(file: str) -> Any:
-    try:
-        return open(file, "w", encoding="utf-8")
-    except OSError as error:
-        raise BulkError(f"{file}: cannot be written: {error.strerror}") from error
 
 
 def _lines_before(partition: Partition) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 
 from althaia.bulk.partitions import BulkError
@@ -13,7 +14,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from typing import IO, Any
 
     Convert = Callable[[Any], Any]
 
@@ -42,15 +43,55 @@ def opened_parquet(file: str) -> Any:
         raise BulkError(f"{file}: cannot be read as Parquet: {error}") from error
 
 
-def rows(file: str, group: int) -> Iterator[dict[str, Any]]:
+def rows(file: str, group: int) -> Iterator[dict[str, Any] | Exception]:
     """The rows of one group as JSON would have them: dates, decimals, bytes as text.
 
-    Where a value is null, the key is there and holds None.
+    Where a value is null, the key is there and holds None. For a row with a value that Python has
+    no form for, such as a year behind 9999, there is the exception that says so.
+
+    :raises BulkError: what the file holds cannot be read
     """
+    arrow = pyarrow()
     with opened_parquet(file) as opened:
-        for batch in opened.iter_batches(batch_size=ROWS, row_groups=[group]):
-            for row in batch.to_pylist():
-                yield {name: _plain(value) for name, value in row.items()}
+        batches = opened.iter_batches(batch_size=ROWS, row_groups=[group])
+        while True:
+            try:
+                batch = next(batches, None)
+            except (arrow.ArrowException, OSError, ValueError) as error:
+                raise BulkError(f"{file}: row group {group + 1} cannot be read: {error}") from error
+            if batch is None:
+                return
+            yield from _rows_of(batch)
+
+
+def _rows_of(batch: Any) -> Iterator[dict[str, Any] | Exception]:
+    try:
+        found = batch.to_pylist()
+    except (ValueError, OverflowError):
+        # One value is enough: each row by itself.
+        for i in range(batch.num_rows):
+            try:
+                yield {name: _value(batch[name][i]) for name in batch.schema.names}
+            except (ValueError, OverflowError) as error:
+                yield error
+        return
+    for row in found:
+        yield {name: _plain(value) for name, value in row.items()}
+
+
+def _value(scalar: Any) -> Any:
+    """A value alone; a date-time with nanoseconds, for which Python has no form, as text too."""
+    arrow = pyarrow()
+    if arrow.types.is_timestamp(scalar.type) and scalar.type.unit == "ns" and scalar.is_valid:
+        micro, nano = divmod(scalar.value, 1_000)
+        text = (
+            arrow.scalar(micro, arrow.timestamp("us", scalar.type.tz))
+            .as_py()
+            .isoformat(timespec="microseconds")
+        )
+        place = text.index(".") + 7
+        return f"{text[:place]}{nano:03}{text[place:]}" if nano else _plain(scalar.as_py())
+    return _plain(scalar.as_py())
 
 
 def _plain(value: Any) -> Any:
@@ -74,25 +115,46 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def table(results: Sequence[Any], schema: Any) -> Any:
-    """What ``schema`` loaded, as an Arrow table that has the columns the schema says.
+def row_of(schema: Any) -> Convert:
+    """What makes a row for :func:`table` of what ``schema`` loaded.
+
+    :raises BulkError: the schema is nested in itself
+    """
+    _, row = _structure(schema)
+    name = type(schema).__name__
+
+    def checked(loaded: Any) -> Any:
+        if not isinstance(loaded, Mapping):
+            raise TypeError(
+                f"a row of Parquet is made of a dictionary, not of the {type(loaded).__name__} "
+                f"that {name} loads: convert to another form"
+            )
+        return row(loaded)
+
+    return checked
+
+
+def table(rows: Sequence[Any], schema: Any) -> Any:
+    """Rows of what ``schema`` loaded as an Arrow table that has the columns the schema says.
 
     Numbers, booleans, dates, times and decimals keep their types, nested schemas are structures,
     everything else is text: as it is dumped, in JSON where that is no text.
 
-    :raises BulkError: results are no dictionaries, or a value does not fit its column
+    :raises Exception: a value does not fit its column
     """
     arrow = pyarrow()
-    if results and not isinstance(results[0], dict):
-        raise BulkError(
-            f"{type(schema).__name__} loads {type(results[0]).__name__} objects (its post_load "
-            "makes them), and Parquet takes dictionaries: convert to another form"
-        )
-    columns, row = _structure(schema)
-    try:
-        return arrow.Table.from_pylist([row(one) for one in results], schema=arrow.schema(columns))
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError, OverflowError) as error:
-        raise BulkError(f"a value does not fit its column of Parquet: {error}") from error
+    columns, _ = _structure(schema)
+    return arrow.Table.from_pylist(rows, schema=arrow.schema(columns))
+
+
+def writer(opened: IO[bytes], schema: Any) -> Any:
+    """What writes tables of what ``schema`` loaded into an open file.
+
+    :raises BulkError: the schema is nested in itself
+    """
+    arrow = pyarrow()
+    columns, _ = _structure(schema)
+    return arrow.parquet.ParquetWriter(opened, arrow.schema(columns))
 
 
 def _structure(schema: Any, above: tuple[type, ...] = ()) -> tuple[list[tuple[str, Any]], Convert]:
@@ -111,16 +173,25 @@ def _structure(schema: Any, above: tuple[type, ...] = ()) -> tuple[list[tuple[st
         column = name if field.data_key is None else field.data_key
         kind, convert = _column(field, above)
         columns.append((column, kind))
-        fields.append((column, name if field.attribute is None else field.attribute, convert))
+        fields.append((column, (field.attribute or name).split("."), convert))
 
     def row(loaded: Any) -> dict[str, Any]:
         return {
             column: value if value is None or convert is None else convert(value)
-            for column, key, convert in fields
-            if (value := loaded.get(key, ABSENT)) is not ABSENT
+            for column, path, convert in fields
+            if (value := _under(loaded, path)) is not ABSENT
         }
 
     return columns, row
+
+
+def _under(loaded: Any, path: Sequence[str]) -> Any:
+    """The value where marshmallow put it: an attribute with dots is a path; ABSENT if none is."""
+    for name in path:
+        loaded = loaded.get(name, ABSENT)
+        if loaded is ABSENT:
+            break
+    return loaded
 
 
 def _column(field: Any, above: tuple[type, ...]) -> tuple[Any, Convert | None]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 TYPE_CHECKING = False
@@ -42,7 +45,8 @@ class Partition:
     of a JSON array the elements from ``start`` to ``end``, which it brings along as ``items``.
 
     ``columns`` are the names of the columns, in CSV and Parquet. ``share`` is about how many
-    bytes of the file it stands for.
+    bytes of the file it stands for. ``place`` is that of the file among those that are read: one
+    may be named twice.
     """
 
     file: str
@@ -52,6 +56,7 @@ class Partition:
     share: int
     columns: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
+    place: int = 0
 
     def __str__(self) -> str:
         if self.form == "parquet":
@@ -90,17 +95,23 @@ def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partit
     :raises BulkError: the file cannot be read, or is not of that form
     """
     try:
+        found = os.stat(file)
+        if form == "json":
+            yield from _elements(file, found.st_size)
+            return
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            raise BulkError(
+                f"{file}: is a pipe or a device, and {form} is read from more than one place: "
+                "write it to a file first"
+            )
         if form == "parquet":
             yield from _row_groups(file)
             return
         with open(file, "rb") as opened:
-            whole = os.fstat(opened.fileno()).st_size
             if form == "ndjson":
-                yield from _lines(file, opened, whole, size)
-            elif form == "csv":
-                yield from _quoted_lines(file, opened, whole, size)
+                yield from _lines(file, opened, found.st_size, size)
             else:
-                yield from _elements(file, whole)
+                yield from _quoted_lines(file, opened, size)
     except OSError as error:
         raise BulkError(f"{file}: {error.strerror or error}") from error
 
@@ -125,33 +136,44 @@ def _behind_line(opened: io.BufferedReader, place: int, whole: int) -> int:
     return whole
 
 
-def _quoted_lines(
-    file: str, opened: io.BufferedReader, whole: int, size: int
-) -> Iterator[Partition]:
-    """CSV ends a line where the number of quotes so far is even: a quoted one may have breaks."""
+def _quoted_lines(file: str, opened: io.BufferedReader, size: int) -> Iterator[Partition]:
     columns, start = _columns(file, opened)
-    at, odd, enough = start, False, start + size
-    opened.seek(start)
+    at, enough = start, start + size
     for line in opened:
-        at += len(line)
-        if line.count(b'"') % 2:
-            odd = not odd
-        if at >= enough and not odd:
+        at += len(_record(line, opened)) if b'"' in line else len(line)
+        if at >= enough:
             yield Partition(file, "csv", start, at, at - start, columns)
             start, enough = at, at + size
     if at > start:
         yield Partition(file, "csv", start, at, at - start, columns)
 
 
+def _record(first: bytes, opened: io.BufferedReader) -> bytes:
+    """The record of CSV whose first line was read; a cell in quotes may have breaks.
+
+    Asked is csv itself: a quote in the middle of a cell is text, for example.
+    """
+    taken = []
+
+    def lines() -> Iterator[str]:
+        for line in chain([first], opened):
+            taken.append(line)
+            # A lone one ends a record here, which csv expects at the end of what it is given; a
+            # cell begins behind either.
+            yield line.replace(b"\r", b",").decode("utf-8", "surrogateescape")
+
+    with suppress(csv.Error):
+        next(csv.reader(lines(), strict=True), None)
+    return b"".join(taken)
+
+
 def _columns(file: str, opened: io.BufferedReader) -> tuple[tuple[str, ...], int]:
     """The names at the head of a CSV file, and where its records begin."""
-    head = b""
-    while line := opened.readline():
-        head += line
-        if head.count(b'"') % 2 == 0:
-            break
+    first = opened.readline()
+    mark = codecs.BOM_UTF8 if first.startswith(codecs.BOM_UTF8) else b""
+    head = _record(first.removeprefix(mark), opened)
     try:
-        text = head.decode("utf-8-sig")
+        text = head.decode()
         columns = next(csv.reader([text], strict=True), [])
     except (UnicodeDecodeError, csv.Error) as error:
         raise BulkError(f"{file}: its first line cannot be read: {error}") from error
@@ -160,7 +182,7 @@ def _columns(file: str, opened: io.BufferedReader) -> tuple[tuple[str, ...], int
     double = sorted({name for name in columns if columns.count(name) > 1})
     if double:
         raise BulkError(f"{file}: more than one column is named {', '.join(map(repr, double))}")
-    return tuple(columns), len(head)
+    return tuple(columns), len(mark + head)
 
 
 def _row_groups(file: str) -> Iterator[Partition]:

@@ -177,25 +177,30 @@ def _json(partition: Partition) -> Iterator[Item]:
 def _csv(partition: Partition) -> Iterator[Item]:
     text = _bytes(partition).decode("utf-8", "surrogateescape")
     columns = partition.columns
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    number = 1
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, strict=True)
+    number, at = 1, 0
     while True:
+        wrong = ""
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            yield number, Unreadable(f"not CSV: {error}")
-            number = reader.line_num + 1
-            continue
-        if len(cells) == len(columns):
+            cells, wrong = [], f"not CSV: {error}"
+        # What the reader counts as lines ends at a lone "\r", too.
+        before, at = at, lines.tell()
+        breaks = text.count("\n", before, at)
+        if wrong:
+            yield number, Unreadable(wrong)
+        elif len(cells) == len(columns):
             record: Any = dict(zip(columns, cells, strict=True))
             if not text.isascii() and any(map(_has_surrogates, cells)):
                 record = Unreadable("not UTF-8")
             yield number, record
         elif cells:
             yield number, Unreadable(f"{len(cells)} cells where the head has {len(columns)}")
-        number = reader.line_num + 1
+        number += breaks
 
 
 def _has_surrogates(text: str) -> bool:
@@ -209,7 +214,11 @@ def _has_surrogates(text: str) -> bool:
 def _parquet(partition: Partition) -> Iterator[Item]:
     from althaia.bulk.parquet import rows
 
-    return enumerate(rows(partition.file, partition.start), 1)
+    for number, row in enumerate(rows(partition.file, partition.start), 1):
+        if isinstance(row, Exception):
+            yield number, Unreadable(f"has a value that cannot be read: {row}")
+        else:
+            yield number, row
 
 
 _READERS = {"ndjson": _ndjson, "json": _json, "csv": _csv, "parquet": _parquet}

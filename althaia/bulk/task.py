@@ -19,6 +19,9 @@ EMPTY = ("text", "missing", "null")
 """What an empty cell of a CSV file means."""
 KEPT = (str, int, float, bool)
 """What stays as it is in messages."""
+MOST_LEVELS = 100
+"""Of messages in messages: all that they go through has room for these on its stack."""
+TOO_DEEP = f"Errors nested more than {MOST_LEVELS} levels deep are not told."
 
 
 @lru_cache(maxsize=4)
@@ -39,7 +42,15 @@ def instance(schema: Any) -> Any:
     """An instance of a schema class, or the instance that it is; BulkError where it is neither."""
     from marshmallow import Schema
 
-    made = schema() if isinstance(schema, type) and issubclass(schema, Schema) else schema
+    made = schema
+    if isinstance(schema, type) and issubclass(schema, Schema):
+        try:
+            made = schema()
+        except Exception as error:
+            raise BulkError(
+                f"{schema.__qualname__} cannot be made without arguments, give an instance "
+                f"instead: {type(error).__name__}: {_said(error)}"
+            ) from error
     if not isinstance(made, Schema):
         raise BulkError(f"{schema!r} is no schema of marshmallow's")
     return made
@@ -95,7 +106,7 @@ class Task:
         outcome = Outcome()
         work = self._work(schema)
         spell = None if self.target is None else writers.spelling(self.target, schema)
-        made: list[Any] = []
+        made: list[tuple[int, Any]] = []
         for number, record in items(partition):
             outcome.records += 1
             if type(record) is Unreadable:
@@ -106,18 +117,32 @@ class Task:
             try:
                 result = work(record)
                 if spell is not None:
-                    made.append(spell(result))
+                    made.append((number, spell(result)))
             except ValidationError as error:
                 outcome.problems.append((number, "invalid", _plain(error.messages)))
             except (Exception, SystemExit) as error:
                 # Code of the schema's own, or what the form has no room for: the record is
                 # named, and the others go on.
-                text = f"{type(error).__name__}: {_said(error)}"
-                outcome.problems.append((number, "exception", text))
+                outcome.problems.append((number, "exception", _failure(error)))
         if self.target is not None:
-            outcome.output = writers.written(made, self.target, schema)
+            outcome.output = self._written(made, outcome)
         outcome.lines = lines_in(partition)
         return outcome
+
+    def _written(self, made: list[tuple[int, Any]], outcome: Outcome) -> Any:
+        """The piece of a file that results make; what does not fit becomes a problem instead."""
+        from althaia.bulk import writers
+
+        assert self.target is not None
+        spelled = [one for _, one in made]
+        try:
+            return writers.written(spelled, self.target, self.schema)
+        except Exception:
+            wrong = dict(writers.misfits(spelled, self.target, self.schema))
+        outcome.problems += [(made[i][0], "exception", _failure(e)) for i, e in wrong.items()]
+        outcome.problems.sort(key=lambda problem: problem[0])
+        fitting = [one for i, one in enumerate(spelled) if i not in wrong]
+        return writers.written(fitting, self.target, self.schema)
 
     def _work(self, schema: Any) -> Callable[[Any], Any]:
         """What is done with one record."""
@@ -136,16 +161,22 @@ def _emptied(record: dict[str, Any], empty: str) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value}
 
 
-def _plain(messages: Any) -> Any:
-    """Messages as JSON can have them; a user's own may be any object."""
+def _plain(messages: Any, levels: int = MOST_LEVELS) -> Any:
+    """Messages as JSON can have them; a user's own may be any object, and any number deep."""
+    if isinstance(messages, (dict, list, tuple)) and not levels:
+        return TOO_DEEP
     if isinstance(messages, dict):
         return {
-            key if type(key) in (str, int) else _said(key): _plain(value)
+            key if type(key) in (str, int) else _said(key): _plain(value, levels - 1)
             for key, value in messages.items()
         }
     if isinstance(messages, (list, tuple)):
-        return [_plain(each) for each in messages]
+        return [_plain(each, levels - 1) for each in messages]
     return messages if messages is None or type(messages) in KEPT else _said(messages)
+
+
+def _failure(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_said(error)}"
 
 
 def _said(thing: Any) -> str:

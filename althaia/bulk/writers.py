@@ -1,26 +1,26 @@
-"""Results of partitions as pieces of a file, and the file that is made of them."""
+"""Results of partitions as pieces of a file, and the content that is made of them."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 
+from althaia.bulk.outputs import writing
 from althaia.bulk.partitions import BulkError
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, Self
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import IO, Any, Self
 
 
 def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
-    """What makes of a result what :func:`written` puts together: its text, for Parquet
-    itself.
+    """What makes of a result what :func:`written` puts together: its text, for Parquet a row.
 
     It raises TypeError or ValueError where the form has no room for the result.
     """
@@ -28,13 +28,15 @@ def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
         return _json
     if form == "csv":
         return partial(_row, _columns(schema))
-    return _itself
+    from althaia.bulk.parquet import row_of
+
+    return row_of(schema)
 
 
 def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
     """Spelled results as a piece of a file: bytes, or for Parquet a table.
 
-    :raises BulkError: the results do not fit into one table
+    :raises Exception: for Parquet only, a value does not fit its column
     """
     if form == "parquet":
         from althaia.bulk.parquet import table
@@ -57,72 +59,86 @@ def _row(columns: Sequence[str], result: Any) -> bytes:
     return _cells([_cell(result.get(name)) for name in columns])
 
 
-def _itself(result: Any) -> Any:
-    return result
+def misfits(spelled: Sequence[Any], form: str, schema: Any) -> Iterator[tuple[int, Exception]]:
+    """Which spelled results :func:`written` has no room for, by their places, and why.
+
+    Halves are tried, and halves of those that fail: a few misfits cost a few tries.
+    """
+    waiting = [(0, len(spelled))]
+    while waiting:
+        start, end = waiting.pop()
+        try:
+            written(spelled[start:end], form, schema)
+        except Exception as error:
+            if end - start == 1:
+                yield start, error
+                continue
+            middle = (start + end) // 2
+            waiting += [(middle, end), (start, middle)]
 
 
 class Target:
-    """The file that pieces are written to, one after the other.
+    """Pieces, one after the other, as the content of an open file.
 
-    It has its name only when it is whole: until then, and for good where the work ends
-    early, nothing stands in its place but what stood there before.
+    :param file: its name, for messages
+    :raises BulkError: when something is written, that fails
     """
 
-    def __init__(self, file: str, form: str, schema: Any) -> None:
+    def __init__(self, opened: IO[bytes], file: str, form: str, schema: Any) -> None:
         self.file, self.form = file, form
-        self._unfinished = f"{file}.part"
+        self._opened = opened
         self._schema = schema
         self._writer: Any = None
         self._pieces = 0
-        try:
-            self._opened = open(self._unfinished, "wb")  # noqa: SIM115
-        except OSError as error:
-            raise BulkError(f"{file}: cannot be written: {error.strerror}") from error
 
     def __enter__(self) -> Self:
-        if self.form == "json":
-            self._opened.write(b"[\n")
-        elif self.form == "csv":
-            self._opened.write(_cells(_columns(self._schema)))
+        with writing(self.file):
+            if self.form == "json":
+                self._opened.write(b"[\n")
+            elif self.form == "csv":
+                self._opened.write(_cells(_columns(self._schema)))
+            elif self.form == "parquet":
+                from althaia.bulk.parquet import writer
+
+                # At once: a file of no rows has its columns too.
+                self._writer = writer(self._opened, self._schema)
         return self
 
     def add(self, piece: Any) -> None:
         """Write a piece; an empty one leaves no trace."""
-        if self.form == "parquet":
-            self._add_table(piece)
+        if not len(piece):
             return
-        if not piece:
-            return
-        if self.form == "json" and self._pieces:
-            self._opened.write(b",\n")
-        self._opened.write(piece)
-        if self.form == "ndjson":
-            self._opened.write(b"\n")
+        with writing(self.file):
+            if self._writer is not None:
+                self._add_table(piece)
+                return
+            if self.form == "json" and self._pieces:
+                self._opened.write(b",\n")
+            self._opened.write(piece)
+            if self.form == "ndjson":
+                self._opened.write(b"\n")
         self._pieces += 1
 
     def _add_table(self, table: Any) -> None:
-        from althaia.bulk.parquet import pyarrow
-
-        arrow = pyarrow()
-        if self._writer is None:
-            self._writer = arrow.parquet.ParquetWriter(self._opened, table.schema)
         try:
-            self._writer.write_table(table.cast(self._writer.schema))
-        except (arrow.ArrowInvalid, ValueError) as error:
+            self._writer.write_table(table)
+        except ValueError as error:
             raise BulkError(f"{self.file}: values of another type than before: {error}") from error
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if self._writer is not None:
-                self._writer.close()
-            elif self.form == "json":
-                self._opened.write(b"\n]\n" if self._pieces else b"]\n")
-        finally:
-            self._opened.close()
-            if kind is None:
-                os.replace(self._unfinished, self.file)
-            else:
-                os.unlink(self._unfinished)
+        if kind is not None:
+            # Nobody will read it: what ended the work is told, not what else goes wrong after it.
+            with suppress(Exception):
+                self._close()
+            return
+        with writing(self.file):
+            self._close()
+
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        elif self.form == "json":
+            self._opened.write(b"\n]\n" if self._pieces else b"]\n")
 
 
 def _columns(schema: Any) -> list[str]:
@@ -143,5 +159,7 @@ def _cell(value: Any) -> Any:
 def _cells(cells: Sequence[Any]) -> bytes:
     """A line of CSV."""
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode()
+    # Before CPython 3.13 only characters of the line's own end are put into quotes, and either one
+    # would part a cell.
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return (text.getvalue().removesuffix("\r\n") + "\n").encode()

@@ -41,32 +41,64 @@ def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        redirect.patch(how=f"python -m althaia {command}")
-        # As 'python -m' has it: modules beside the caller are found.
-        if "" not in sys.path and os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())
-        schema = resolve(options.schema)
-        with progress(options) as watch:
-            summary = job(
-                schema,
-                form=options.format,
-                workers=options.workers,
-                dask=options.dask,
-                errors_to=options.errors_to,
-                empty=options.empty,
-                tell=_Teller(0 if options.json else options.show),
-                watch=watch,
-            )
+        summary = _done(command, options, job)
+        with _telling():
+            if options.json:
+                print(json.dumps(summary.as_dict(), indent=2))
+            else:
+                show(summary)
+            # Here, where it can still be said that it failed.
+            print(end="", flush=True)
     except (BulkError, TargetError, redirect.LatePatchError) as error:
         print(f"python -m althaia {command}: {error}", file=sys.stderr)
         return 2
-    if options.json:
-        print(json.dumps(summary.as_dict(), indent=2))
-    else:
-        show(summary)
+    except _NobodyReads:
+        return 2
     if summary.lost:
         return 2
     return 0 if summary.good else 1
+
+
+def _done(command: str, options: argparse.Namespace, job: Callable[..., Summary]) -> Summary:
+    redirect.patch(how=f"python -m althaia {command}")
+    # As 'python -m' has it: modules beside the caller are found.
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    schema = resolve(options.schema)
+    with progress(options) as watch:
+        return job(
+            schema,
+            form=options.format,
+            workers=options.workers,
+            dask=options.dask,
+            errors_to=options.errors_to,
+            empty=options.empty,
+            tell=_Teller(0 if options.json else options.show),
+            watch=watch,
+        )
+
+
+class _NobodyReads(Exception):
+    """Whoever read standard output has gone, as ``head`` does when it has enough."""
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """What goes wrong while something is printed, in a form that is told apart from the rest.
+
+    :raises _NobodyReads: the other end of a pipe was closed
+    :raises BulkError: standard output cannot be written
+    """
+    try:
+        yield
+    except OSError as error:
+        # What is left in the buffer, the interpreter tries to write once more at its end.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        if isinstance(error, BrokenPipeError):
+            raise _NobodyReads from error
+        raise BulkError(f"standard output cannot be written: {error.strerror}") from error
 
 
 class _Teller:
@@ -79,7 +111,8 @@ class _Teller:
         if self._left > 0:
             self._left -= 1
             said = problem.errors if isinstance(problem.errors, str) else json.dumps(problem.errors)
-            print(f"{problem.file}:{problem.line}: {said}")
+            with _telling():
+                print(f"{problem.file}:{problem.line}: {said}")
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def test_problems_by_line_and_together(ndjson, tmp_path):
 def test_there_and_back(ndjson, orders, tmp_path, form):
     if form == "parquet":
         pytest.importorskip("pyarrow")
-    target, back = tmp_path / f"orders.{form}", tmp_path / "back.ndjson"
+    target, back = tmp_path / f"made.{form}", tmp_path / "back.ndjson"
     summary = bulk.convert(schemas.OrderSchema, str(ndjson), str(target), size=SMALL)
     assert (summary.valid, summary.good) == (500, True)
     if form == "csv":
@@ -147,7 +147,7 @@ def test_a_target_is_whole_or_not_there(ndjson, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         bulk.convert(schemas.OrderSchema, str(ndjson), str(target), size=SMALL, watch=stop)
     assert target.read_text() == "before"
-    assert not target.with_name("out.json.part").exists()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["orders.ndjson", "out.json"]
 
 
 @pytest.mark.parametrize("form", ["ndjson", "json"])
@@ -236,3 +236,18 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         )  # fmt: skip
         peaks.append(int(done.stdout))
     assert peaks[1] < peaks[0] * 1.15
+
+
+@pytest.mark.parametrize("form", ["ndjson", "csv", "parquet"])
+def test_a_file_that_is_named_twice_is_counted_from_its_own_beginning(tmp_path, form):
+    file = tmp_path / f"x.{form}"
+    if form == "parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table({"id": ["1", "2", "x"]}), file, row_group_size=2)
+    else:
+        file.write_text({"csv": "id\n1\nx\n", "ndjson": '{"id": 1}\n\n{"id": "x"}\n'}[form])
+    told = []
+    bulk.check(schemas.CellsSchema, [str(file)] * 3, tell=told.append, size=5)
+    assert [(one.file, one.line) for one in told] == [(str(file), 3)] * 3

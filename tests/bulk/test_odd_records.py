@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -129,3 +131,52 @@ def test_a_number_that_a_block_cuts(tmp_path, number, behind):
         (3, 2),
     ]
     assert bulk.check(Bare, [str(file)]).valid == 3
+
+
+class Deep(Schema):
+    depth = fields.Integer()
+
+    @validates_schema
+    def fail(self, data: Any, **kwargs: Any) -> None:
+        messages: Any = ["found"]
+        for i in range(data["depth"]):
+            messages = [messages] if i % 2 else {"a": messages}
+        raise ValidationError(messages)
+
+
+# In this process marshmallow may be upstream's, which goes less deep itself.
+@pytest.mark.parametrize(("workers", "deepest"), [(1, [200, 300]), (2, [900, 5_000])])
+def test_errors_far_down_are_cut_and_the_others_told(tmp_path, workers, deepest):
+    told = []
+    depths = [1, 97, 101, 150, *deepest]
+    summary = bulk.check(
+        Deep,
+        [written(tmp_path, *({"depth": depth} for depth in depths))],
+        tell=told.append,
+        errors_to=str(tmp_path / "bad.ndjson"),
+        workers=workers,
+    )
+    assert (summary.records, summary.invalid) == (6, 6)
+    texts = [json.dumps(one.errors) for one in told]
+    assert ["found" in text for text in texts] == [True] * 2 + [False] * 4
+    assert ["more than 100 levels" in text for text in texts] == [False] * 2 + [True] * 4
+    assert len((tmp_path / "bad.ndjson").read_text().splitlines()) == 6
+
+
+@pytest.mark.timeout(60)
+def test_elements_too_deep_to_travel_are_done_here(tmp_path):
+    """In a program of its own, which reads what is nearly as deep as its stack."""
+    file = tmp_path / "deep.json"
+    elements = ['{"a": ' + "[" * depth + "]" * depth + "}" for depth in range(930, 980, 3)]
+    file.write_text('[{"b": 1}, ' + ",".join(elements) + "]")
+    program = """
+import sys
+from althaia import bulk
+from tests.bulk import test_odd_records
+summary = bulk.check(test_odd_records.Anything, [sys.argv[1]], workers=2)
+print(summary.invalid, summary.exceptions, summary.lost)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("1 0 []\n", "")

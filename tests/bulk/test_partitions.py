@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 
 import pytest
 
@@ -161,3 +163,54 @@ def test_the_form_is_said_by_the_name_or_has_to_be_named():
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(BulkError, match="No such file"):
         list(parted(str(tmp_path / "x"), "ndjson"))
+
+
+@pytest.mark.parametrize("form", ["ndjson", "csv", "parquet"])
+def test_what_can_be_read_once_only_is_refused(tmp_path, form):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(BulkError, match="write it to a file first"):
+        list(parted(str(pipe), form))
+
+
+@pytest.mark.timeout(20)
+def test_a_json_array_comes_through_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("[1, 2]",), daemon=True)
+    writer.start()
+    (partition,) = parted(str(pipe), "json")
+    writer.join()
+    assert partition.items == ((1, 1), (2, 2))
+
+
+@pytest.mark.parametrize("size", [1, 5, 12, 10**6])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_quotes_that_stand_in_the_middle_of_a_cell_are_text(tmp_path, size, mark):
+    file = tmp_path / "x.csv"
+    file.write_bytes(
+        mark + b'id,5" pipe\n1,5" pipe\n2,"two\nlines"\n3,"a"b\n4,"one, ""\n""two"\n5,7"\n'
+        b'6,"x\r\ny"\r\n7,8" and 9"\n'
+    )
+    assert read(file, "csv", size) == [
+        (2, {"id": "1", '5" pipe': '5" pipe'}),
+        (3, {"id": "2", '5" pipe': "two\nlines"}),
+        (5, "not CSV: ',' expected after '\"'"),
+        (6, {"id": "4", '5" pipe': 'one, "\n"two'}),
+        (8, {"id": "5", '5" pipe': '7"'}),
+        (9, {"id": "6", '5" pipe': "x\r\ny"}),
+        (11, {"id": "7", '5" pipe': '8" and 9"'}),
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 10, 10**6])
+def test_a_lone_carriage_return_in_a_cell_ends_no_line(tmp_path, size):
+    file = tmp_path / "x.csv"
+    file.write_bytes(b'id\n"a\rb\rc"\n\n"d\ne"\nf\n"g"h\ni\n')
+    assert [(line, record) for line, record in read(file, "csv", size)] == [
+        (2, {"id": "a\rb\rc"}),
+        (4, {"id": "d\ne"}),
+        (6, {"id": "f"}),
+        (7, "not CSV: ',' expected after '\"'"),
+        (8, {"id": "i"}),
+    ]

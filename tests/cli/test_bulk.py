@@ -97,3 +97,67 @@ def test_what_the_output_cannot_hold_is_escaped(folder):
     assert (done.returncode, done.stderr) == (1, "")
     assert "\\ud800: Unknown field." in done.stdout
     assert "\\xe9: Unknown field." in done.stdout
+
+
+@pytest.mark.parametrize("words", [("check",), ("convert",)])
+def test_a_reader_that_has_enough_is_left_quietly(folder, words):
+    (folder / "many.ndjson").write_text('{"id": "x"}\n' * 20_000)
+    target = ("out.ndjson",) if words == ("convert",) else ()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "althaia", *words, "orders:Order", "many.ndjson", *target,
+         "--show", "20000"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == 'many.ndjson:1: {"id": ["Not a valid integer."]}\n'
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() == 2
+    assert not (folder / "out.ndjson").exists()
+
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full here")
+@pytest.mark.parametrize("show", ["1", "20000"])
+def test_an_output_that_is_full(folder, show):
+    (folder / "many.ndjson").write_text('{"id": "x"}\n' * 20_000)
+    words = ("check", "orders:Order", "many.ndjson", "--show", show)
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "althaia", *words],
+            cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    said = "standard output cannot be written: No space left on device"
+    assert (done.returncode, done.stderr) == (2, f"python -m althaia check: {said}\n")
+    done = run(folder, *words, "--errors-to", str(FULL))
+    said = f"{FULL}: cannot be written: No space left on device"
+    assert (done.returncode, done.stderr) == (2, f"python -m althaia check: {said}\n")
+
+
+def test_a_pipe_is_refused_with_what_to_do(folder):
+    words = ("check", "orders:Order", "/dev/stdin", "--format")
+    for form, said in (("ndjson", "write it to a file first"), ("json", None)):
+        done = subprocess.run(
+            [sys.executable, "-m", "althaia", *words, form],
+            cwd=folder, input='[{"id": "x"}]\n', capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if said is None:
+            assert (done.returncode, done.stdout.splitlines()[-2]) == (
+                1, "1 records, 0 valid, 1 invalid"
+            )  # fmt: skip
+        else:
+            assert (done.returncode, done.stdout) == (2, "")
+            assert said in done.stderr
+
+
+def test_a_class_that_takes_arguments_is_named(folder):
+    (folder / "orders.py").write_text(
+        SCHEMAS + "\nclass Mine(Order):\n    def __init__(self, shop): super().__init__()\n"
+    )
+    done = run(folder, "check", "orders:Mine", "good.ndjson")
+    assert done.returncode == 2
+    assert "Mine cannot be made without arguments" in done.stderr
+    assert "missing 1 required positional argument: 'shop'" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,124 @@
+"""The files that are written: which may be, what is said when one cannot, when one has its name."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import stat
+from contextlib import contextmanager, suppress
+
+from althaia.bulk.partitions import BulkError
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import IO, Any, Self
+
+    from althaia.bulk.summary import Problem
+
+
+def compare(inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    """See to it that no output is an input or the other output, before anything is opened.
+
+    :raises BulkError: two of them are one file, by whatever names
+    """
+    for i, output in enumerate(outputs):
+        for other in inputs:
+            if _same(other, output):
+                raise BulkError(f"{output}: is {_named(other, output)} read: name another file")
+        for other in outputs[:i]:
+            if _same(other, output):
+                raise BulkError(
+                    f"{output}: is {_named(other, output)} written for another purpose: name two "
+                    "files"
+                )
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        # One of them is not there yet.
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _named(one: str, other: str) -> str:
+    return "also" if one == other else f"the same file as {one}, which is"
+
+
+@contextmanager
+def writing(file: str) -> Iterator[None]:
+    """What goes wrong inside is told as a BulkError that names ``file``."""
+    try:
+        yield
+    except OSError as error:
+        raise BulkError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def appearing(file: str) -> Iterator[IO[bytes]]:
+    """A file to write, which has its name only when it is whole.
+
+    Until then, and for good where the work ends early, nothing stands in its place but what stood
+    there before. Where ``file`` is a link, what it leads to is written; where it was there before,
+    its permissions stay.
+
+    :raises BulkError: it cannot be written, or is something else than a file
+    """
+    with writing(file):
+        try:
+            known = os.stat(file).st_mode
+        except FileNotFoundError:
+            known = None
+        if known is not None and not stat.S_ISREG(known):
+            raise BulkError(
+                f"{file}: is no regular file, and what is written replaces a file when it is "
+                "whole: name a file"
+            )
+        place = os.path.realpath(file)
+        # A name that nobody has, or opening fails.
+        unfinished = f"{place}.{secrets.token_hex(4)}.part"
+        opened = open(unfinished, "xb")  # noqa: SIM115
+    try:
+        yield opened
+        with writing(file):
+            opened.close()
+            if known is not None:
+                shutil.copymode(place, unfinished)
+            os.replace(unfinished, place)
+    except BaseException:
+        with suppress(OSError):
+            opened.close()
+        os.unlink(unfinished)
+        raise
+
+
+class Problems:
+    """A file, or whatever else can be opened by a name, that gets each problem as a line of JSON.
+
+    :raises BulkError: at any time, it cannot be written
+    """
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        with writing(file):
+            self._opened = open(file, "w", encoding="utf-8")  # noqa: SIM115
+
+    def add(self, problem: Problem) -> None:
+        with writing(self._file):
+            self._opened.write(json.dumps(problem.as_dict(), default=str) + "\n")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        if kind is not None:
+            # What ended the work is told, not what else goes wrong after it.
+            with suppress(OSError):
+                self._opened.close()
+            return
+        with writing(self._file):
+            self._opened.close()

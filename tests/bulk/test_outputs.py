@@ -1,0 +1,134 @@
+"""What is written: to which files, how whole, and what is said when it cannot be."""
+
+from __future__ import annotations
+
+import csv
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from marshmallow import Schema, fields
+
+from althaia import bulk
+from tests.bulk import schemas
+
+
+class Small(Schema):
+    a = fields.Integer(required=True)
+    b = fields.String()
+
+
+@pytest.fixture
+def source(tmp_path):
+    file = tmp_path / "a.ndjson"
+    file.write_text('{"a": 1}\n{"a": "x"}\n')
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.ndjson", ""), ("x.csv", "a,b\n"), ("x.json", "[]"), ("x.pq", None)]
+)
+def test_no_records_make_a_file_of_parquet_with_columns(tmp_path, name, text):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    file, target = tmp_path / name, tmp_path / "out.parquet"
+    columns = pyarrow.schema([("a", pyarrow.int64()), ("b", pyarrow.string())])
+    if text is None:
+        parquet.ParquetWriter(file, columns).close()
+    else:
+        file.write_text(text)
+    assert bulk.convert(Small, str(file), str(target)).good
+    found = parquet.read_table(target)
+    assert found.num_rows == 0
+    assert found.schema.equals(columns)
+
+
+@pytest.mark.parametrize("text", ["x\ry", "x\ny", "x\r\ny", "\r", 'x"\r'])
+def test_breaks_in_cells_are_quoted(tmp_path, text):
+    source, target = tmp_path / "a.json", tmp_path / "out.csv"
+    source.write_text(f"[{Small().dumps({'a': 1, 'b': text})}]")
+    assert bulk.convert(Small, str(source), str(target)).good
+    with target.open(newline="") as opened:
+        assert list(csv.reader(opened)) == [["a", "b"], ["1", text]]
+    assert target.read_bytes().startswith(b"a,b\n1,")
+    assert target.read_bytes().endswith(b'"\n')
+    assert bulk.check(Small, [str(target)]).valid == 1
+
+
+def test_a_link_is_followed_and_permissions_stay(source, tmp_path):
+    real, link = tmp_path / "real.ndjson", tmp_path / "link.ndjson"
+    real.write_text("before")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    bulk.convert(Small, str(source), str(link))
+    assert link.is_symlink()
+    assert real.read_text() == '{"a": 1}\n'
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    fresh = tmp_path / "fresh.ndjson"
+    bulk.convert(Small, str(source), str(fresh))
+    (tmp_path / "as usual").touch()
+    assert fresh.stat().st_mode == (tmp_path / "as usual").stat().st_mode
+
+
+def test_a_pipe_is_not_replaced(source, tmp_path):
+    target = tmp_path / "out.ndjson"
+    os.mkfifo(target)
+    with pytest.raises(bulk.BulkError, match=r"out\.ndjson: is no regular file"):
+        bulk.convert(Small, str(source), str(target))
+    assert target.is_fifo()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.ndjson", "out.ndjson"]
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_no_output_is_an_input(source, tmp_path, link):
+    before, name = source.read_text(), str(source)
+    if link:
+        name = str(tmp_path / "other.ndjson")
+        os.link(source, name)
+    said = "is the same file as .*, which is read" if link else "is also read"
+    with pytest.raises(bulk.BulkError, match=said):
+        bulk.check(Small, [str(source)], errors_to=name)
+    with pytest.raises(bulk.BulkError, match="name another file"):
+        bulk.convert(Small, str(source), name)
+    target = str(tmp_path / "out.ndjson")
+    with pytest.raises(bulk.BulkError, match="name two files"):
+        bulk.convert(Small, str(source), target, errors_to=target)
+    assert source.read_text() == before
+    assert not (tmp_path / "out.ndjson").exists()
+
+
+def test_what_is_not_whole_yet_takes_nobodys_name(source, tmp_path):
+    part = tmp_path / "out.ndjson.part"
+    source.rename(part)
+    bulk.convert(Small, str(part), str(tmp_path / "out.ndjson"), form="ndjson")
+    assert (tmp_path / "out.ndjson").read_text() == '{"a": 1}\n'
+    assert part.read_text() == '{"a": 1}\n{"a": "x"}\n'
+    bad = tmp_path / "again.ndjson.part"
+    bulk.convert(
+        Small, str(part), str(tmp_path / "again.ndjson"), form="ndjson", errors_to=str(bad)
+    )
+    assert (tmp_path / "again.ndjson").read_text() == '{"a": 1}\n'
+    assert "Not a valid integer" in bad.read_text()
+
+
+@pytest.mark.parametrize("form", ["ndjson", "csv", "json", "parquet"])
+def test_a_disk_that_is_full(ndjson, tmp_path, form):
+    """Of a file that may not grow any longer, as of a disk."""
+    resource = pytest.importorskip("resource")
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    target = tmp_path / f"out.{form}"
+    done = subprocess.run(
+        [sys.executable, "-m", "althaia", "convert",
+         f"{schemas.__name__}:OrderSchema", str(ndjson), str(target)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, 4_000)),
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"out.{form}: cannot be written: File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.glob("out.*")) == []

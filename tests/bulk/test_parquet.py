@@ -1,0 +1,139 @@
+"""Parquet: results that it has no room for, values that Python has no form for."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from marshmallow import Schema, fields, post_load
+
+from althaia import bulk
+
+pyarrow = pytest.importorskip("pyarrow")
+from pyarrow import parquet  # noqa: E402
+
+
+class Odd(Schema):
+    """Loads what columns have no room for."""
+
+    n = fields.Integer()
+    s = fields.String()
+    prices = fields.Dict(values=fields.Decimal())
+    exact = fields.Decimal(places=2, allow_nan=True)
+    made = fields.Raw(load_only=True)
+
+    @post_load
+    def make(self, data: Any, **kwargs: Any) -> Any:
+        return object() if data.pop("made", None) else data
+
+
+class Placed(Schema):
+    a = fields.Integer(attribute="x.y")
+    b = fields.Integer(attribute="x.z")
+    c = fields.Integer(attribute="c")
+
+
+class Timed(Schema):
+    at = fields.Raw(allow_none=True)
+
+
+def converted(schema, tmp_path, *records, **options):
+    source, target = tmp_path / "in.ndjson", tmp_path / "out.parquet"
+    source.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    told = []
+    summary = bulk.convert(schema, str(source), str(target), tell=told.append, **options)
+    return summary, told, parquet.read_table(target).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"n": 2**70}, "OverflowError: "),
+        ({"s": "\ud800"}, "UnicodeEncodeError: "),
+        ({"prices": {"a": "1.5"}}, "TypeError: Object of type Decimal"),
+        ({"exact": "NaN"}, "ArrowInvalid: "),
+        ({"made": True}, "TypeError: a row of Parquet is made of a dictionary, not of the object"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 3])
+def test_results_without_room_are_named_and_the_others_written(tmp_path, wrong, said, place):
+    records: list[Any] = [{"n": 1}, {"n": "x"}, {"n": 2}, {"s": "é"}]
+    records.insert(place, wrong)
+    summary, told, rows = converted(Odd, tmp_path, *records)
+    assert (summary.records, summary.invalid, summary.exceptions) == (5, 1, 1)
+    assert [one.line for one in told] == sorted([place + 1, records.index({"n": "x"}) + 1])
+    (failed,) = [one for one in told if one.kind == "exception"]
+    assert failed.line == place + 1
+    assert said in failed.errors
+    assert [(row["n"], row["s"]) for row in rows] == [(1, None), (2, None), (None, "é")]
+
+
+def test_many_results_without_room(tmp_path):
+    records = [{"n": 2**70 if i % 3 == 0 else i, "exact": "1"} for i in range(100)]
+    summary, told, rows = converted(Odd, tmp_path, *records, size=500)
+    assert [one.line for one in told] == list(range(1, 101, 3))
+    assert summary.exceptions == 34
+    assert [row["n"] for row in rows] == [i for i in range(100) if i % 3]
+    assert rows[0]["exact"] == Decimal("1.00")
+
+
+def test_an_attribute_with_dots_is_a_path(tmp_path):
+    _, told, rows = converted(Placed, tmp_path, {"a": 1, "b": 2, "c": 3}, {"b": 4})
+    assert told == []
+    assert rows == [{"a": 1, "b": 2, "c": 3}, {"a": None, "b": 4, "c": None}]
+
+
+def checked(tmp_path, values):
+    file, target = tmp_path / "x.parquet", tmp_path / "y.ndjson"
+    parquet.write_table(pyarrow.table({"at": values}), file)
+    told = []
+    bulk.convert(Timed, str(file), str(target), tell=told.append)
+    return told, [json.loads(line)["at"] for line in target.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("zone", "end"), [(None, ""), ("UTC", "+00:00")])
+def test_nanoseconds_are_kept(tmp_path, monkeypatch, zone, end):
+    # With or without pandas, which has a class for them.
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    nano = pyarrow.array([1_000, 1_001, -1, None], pyarrow.timestamp("ns", tz=zone))
+    told, made = checked(tmp_path, nano)
+    assert told == []
+    assert made == [
+        f"1970-01-01T00:00:00.000001{end}",
+        f"1970-01-01T00:00:00.000001001{end}",
+        f"1969-12-31T23:59:59.999999999{end}",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pyarrow.array([0, 400_000_000_000, 86_400], pyarrow.timestamp("s")),
+        pyarrow.array([0, 10_000_000, 1], pyarrow.date32()),
+        pyarrow.array([b"a", b"\xff", b"b"]).view(pyarrow.string()),
+    ],
+    ids=["date-time", "date", "text"],
+)  # fmt: skip
+def test_a_value_that_python_has_no_form_for_costs_its_row_only(tmp_path, values):
+    told, made = checked(tmp_path, values)
+    assert [(one.line, one.kind) for one in told] == [(2, "unreadable")]
+    assert told[0].errors.startswith("has a value that cannot be read: ")
+    first, last = values[0].as_py(), values[2].as_py()
+    if isinstance(first, dt.date):
+        first, last = first.isoformat(), last.isoformat()
+    assert made == [first, last]
+
+
+def test_a_page_that_is_broken_is_an_error_of_the_file(tmp_path):
+    file = tmp_path / "x.parquet"
+    table = pyarrow.table({"at": [f"text {i}" for i in range(1_000)]})
+    parquet.write_table(table, file, compression="snappy", use_dictionary=False)
+    data = bytearray(file.read_bytes())
+    data[60:160] = b"\xff" * 100
+    file.write_bytes(data)
+    with pytest.raises(bulk.BulkError, match=r"x\.parquet: row group 1 cannot be read: "):
+        bulk.check(Timed, [str(file)])
