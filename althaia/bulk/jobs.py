@@ -122,8 +122,8 @@ class _Job:
         if not files:
             raise BulkError("no file is named")
         forms = [form_of(file, form) for file in files]
-        named = [self._errors_to, self._target and self._target[0]]
-        compare(files, [file for file in named if file is not None])
+        if self._errors_to is not None:
+            compare(self._errors_to, files, self._target and self._target[0])
         with ExitStack() as stack:
             errors = None
             if self._errors_to is not None:

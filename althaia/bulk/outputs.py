@@ -20,21 +20,17 @@ if TYPE_CHECKING:
     from althaia.bulk.summary import Problem
 
 
-def compare(inputs: Sequence[str], outputs: Sequence[str]) -> None:
-    """See to it that no output is an input or the other output, before anything is opened.
+def compare(errors_to: str, inputs: Sequence[str], target: str | None) -> None:
+    """See to it that the file of errors, which is emptied at once, is no other, before it is
+    opened. A target may be an input: it is replaced when all has been read.
 
     :raises BulkError: two of them are one file, by whatever names
     """
-    for i, output in enumerate(outputs):
-        for other in inputs:
-            if _same(other, output):
-                raise BulkError(f"{output}: is {_named(other, output)} read: name another file")
-        for other in outputs[:i]:
-            if _same(other, output):
-                raise BulkError(
-                    f"{output}: is {_named(other, output)} written for another purpose: name two "
-                    "files"
-                )
+    for other in inputs:
+        if _same(other, errors_to):
+            raise BulkError(f"{errors_to}: is {_named(other, errors_to)} read: name another file")
+    if target is not None and _same(target, errors_to):
+        raise BulkError(f"{errors_to}: is {_named(target, errors_to)} written: name another file")
 
 
 def _same(one: str, other: str) -> bool:

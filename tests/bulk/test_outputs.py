@@ -83,7 +83,7 @@ def test_a_pipe_is_not_replaced(source, tmp_path):
 
 
 @pytest.mark.parametrize("link", [False, True])
-def test_no_output_is_an_input(source, tmp_path, link):
+def test_the_file_of_errors_is_no_other(source, tmp_path, link):
     before, name = source.read_text(), str(source)
     if link:
         name = str(tmp_path / "other.ndjson")
@@ -91,13 +91,17 @@ def test_no_output_is_an_input(source, tmp_path, link):
     said = "is the same file as .*, which is read" if link else "is also read"
     with pytest.raises(bulk.BulkError, match=said):
         bulk.check(Small, [str(source)], errors_to=name)
-    with pytest.raises(bulk.BulkError, match="name another file"):
-        bulk.convert(Small, str(source), name)
     target = str(tmp_path / "out.ndjson")
-    with pytest.raises(bulk.BulkError, match="name two files"):
+    with pytest.raises(bulk.BulkError, match="is also written: name another file"):
         bulk.convert(Small, str(source), target, errors_to=target)
     assert source.read_text() == before
     assert not (tmp_path / "out.ndjson").exists()
+
+
+def test_a_file_is_converted_onto_itself(source):
+    summary = bulk.convert(Small, str(source), str(source), size=1)
+    assert (summary.valid, summary.records) == (1, 2)
+    assert source.read_text() == '{"a": 1}\n'
 
 
 def test_what_is_not_whole_yet_takes_nobodys_name(source, tmp_path):
