@@ -14,6 +14,13 @@ from althaia.plans.guards import ABSENT
 from althaia.plans.primitives cimport althaia_type_tag
 
 
+# What the interpreter and ``copy`` keep in a class when it, or an instance, is looked at.
+cdef frozenset NOTED_BY_PYTHON = frozenset({
+    "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
+    "__slotnames__",
+})
+
+
 def static(cls, name):
     """The attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
 
@@ -83,9 +90,10 @@ cdef class Upstream:
         """Whether nobody has put an attribute into this very class, or taken one out of it."""
         cdef dict defined = seam.pristine[cls]
         now = vars(cls)
-        return len(now) == len(defined) and all(
-            [now.get(name) is value for name, value in defined.items()]
-        )
+        for name, value in defined.items():
+            if now.get(name) is not value:
+                return False
+        return all([name in defined or name in NOTED_BY_PYTHON for name in now])
 
     def has(self, cls, name, owner):
         """Whether instances of ``cls`` get the method that upstream defined on ``owner``."""

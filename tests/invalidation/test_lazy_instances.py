@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import pytest
 
+import althaia
 from tests.invalidation.usage import scenario, use
 
 DATA = {"a": "1", "m": 2, "n": {"x": "3"}, "l": [{"x": 5}], "t": [1, {"x": 2}]}
@@ -173,6 +175,18 @@ OPTIONS: tuple[dict[str, Any], ...] = (
     {"only": ("a", "n"), "exclude": ("a",), "load_only": ("n",)},
 )
 METHODS = ("__init__", "__contains__", "__iter__", "__len__", "add", "__sub__", "__ior__")
+
+
+def test_copies_and_annotations_are_no_change_of_the_set_of_names() -> None:
+    from althaia import marshmallow as ma
+
+    schema = ma.Schema.from_dict({"a": ma.fields.Integer()})
+    copy.deepcopy(schema(only=("a",)))
+    assert ma.schema.OrderedSet.__annotations__ == {}
+    for _ in range(3):
+        schema().dump({})
+    found = althaia.explain(schema()).as_dict()
+    assert "OrderedSet" not in str(found)
 
 
 @pytest.mark.parametrize("method", METHODS)
