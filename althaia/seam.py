@@ -121,6 +121,27 @@ def _hook_table(defaultdict: Any) -> type:
     return HookTable
 
 
+# What the interpreter and ``copy`` keep in a class when it, or an instance, is looked at.
+_NOTED_BY_PYTHON: Final = frozenset(
+    {
+        "__annotate__",
+        "__annotate_func__",
+        "__annotations__",
+        "__annotations_cache__",
+        "__slotnames__",
+    }
+)
+
+
+def has_kept(cls: type, attributes: Namespace) -> bool:
+    """Whether nobody has put anything into this very class, or taken out of it, since it was
+    defined with these attributes."""
+    now = vars(cls)
+    return all(now.get(name) is value for name, value in attributes.items()) and all(
+        name in attributes or name in _NOTED_BY_PYTHON for name in now
+    )
+
+
 def loaded(schema_namespace: Namespace) -> None:
     """Keep what upstream's classes are made of, before any user code can replace a method.
 

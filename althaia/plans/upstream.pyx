@@ -14,13 +14,6 @@ from althaia.plans.guards import ABSENT
 from althaia.plans.primitives cimport althaia_type_tag
 
 
-# What the interpreter and ``copy`` keep in a class when it, or an instance, is looked at.
-cdef frozenset NOTED_BY_PYTHON = frozenset({
-    "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
-    "__slotnames__",
-})
-
-
 def static(cls, name):
     """The attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
 
@@ -88,12 +81,7 @@ cdef class Upstream:
 
     def is_pristine(self, cls):
         """Whether nobody has put an attribute into this very class, or taken one out of it."""
-        cdef dict defined = seam.pristine[cls]
-        now = vars(cls)
-        for name, value in defined.items():
-            if now.get(name) is not value:
-                return False
-        return all([name in defined or name in NOTED_BY_PYTHON for name in now])
+        return seam.has_kept(cls, seam.pristine[cls])
 
     def has(self, cls, name, owner):
         """Whether instances of ``cls`` get the method that upstream defined on ``owner``."""

@@ -4,6 +4,7 @@
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.tuple cimport PyTuple_GET_ITEM
 
+from althaia import seam
 from althaia.sinks import standard
 
 from althaia.sinks.formats cimport Format
@@ -30,9 +31,7 @@ cdef tuple VALUES = tuple([entry[2] for entry in standard.ENTRIES])
 cdef object USED = standard.USED
 cdef dict STATE_SHIPPED = standard.STATE_SHIPPED
 cdef object JSONEncoder = standard.ENCODER
-cdef tuple METHODS = tuple(
-    (name, vars(standard.ENCODER).get(name)) for name in vars(standard.ENCODER)
-)
+cdef dict METHODS = dict(vars(standard.ENCODER))
 cdef unsigned int encoder_version = 0
 cdef althaia_function[MOST_FUNCTIONS] functions
 cdef int function_count = 0
@@ -63,10 +62,7 @@ cdef bint json_is_as_shipped():
     # Read before the class is looked at: another thread may change it meanwhile.
     version = (<PyTypeObject*>JSONEncoder).tp_version_tag
     if encoder_version == 0 or version != encoder_version:
-        for name, value in METHODS:
-            if JSONEncoder.__dict__.get(name) is not value:
-                return False
-        if len(JSONEncoder.__dict__) != len(METHODS) or JSONEncoder.__bases__ != (object,):
+        if JSONEncoder.__bases__ != (object,) or not seam.has_kept(JSONEncoder, METHODS):
             return False
         encoder_version = version
     return True

@@ -7,6 +7,8 @@ looked at in each call: programs replace ``json.loads``, or a method of its deco
 
 from types import FunctionType
 
+from althaia import seam
+
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         unsigned int tp_version_tag
@@ -97,12 +99,8 @@ cdef bint class_is_untouched() except -1:
     cdef unsigned int version = (<PyTypeObject*>Decoder).tp_version_tag
     if version != 0 and version == decoder_version:
         return True
-    now = vars(Decoder)
-    if len(now) != len(methods) or Decoder.__bases__ != (object,):
+    if Decoder.__bases__ != (object,) or not seam.has_kept(Decoder, methods):
         return False
-    for name, value in methods.items():
-        if now.get(name) is not value:
-            return False
     decoder_version = version
     return True
 

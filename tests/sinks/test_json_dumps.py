@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
 import json
@@ -353,6 +354,16 @@ def test_replaced_defaults_are_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
         patched.setattr(json.dumps, "__kwdefaults__", defaults | {"indent": 2})
         assert dumps(value) == json.dumps(value) != before
     assert dumps(value) == before
+
+
+def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*args: object, **options: object) -> None:
+        raise AssertionError("json itself was used")
+
+    copy.copy(json.JSONEncoder())
+    assert not json.JSONEncoder.__annotations__
+    monkeypatch.setattr("althaia.sinks.standard.dumps", never)
+    assert dumps([1]) == "[1]"
 
 
 def test_another_class_or_dictionary_of_the_encoder_is_obeyed() -> None:
