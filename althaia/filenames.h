@@ -39,6 +39,7 @@ static int
 althaia_name_files(PyObject *namespace, const char **names, size_t count, PyObject **constant)
 {
     PyObject *file, *encoded, *named;
+    const char *first = names[0];
     size_t root, own, i;
     char *text;
     file = PyDict_GetItemString(namespace, "__file__");
@@ -49,10 +50,10 @@ althaia_name_files(PyObject *namespace, const char **names, size_t count, PyObje
     if (encoded == NULL) {
         return -1;
     }
-    root = althaia_root_length(PyBytes_AS_STRING(encoded), names[0]);
-    own = (size_t)(strchr(names[0], '/') - names[0]) + 1;
+    root = althaia_root_length(PyBytes_AS_STRING(encoded), first);
+    own = (size_t)(strchr(first, '/') - first) + 1;
     for (i = 0; root > 0 && i < count; i++) {
-        if (i > 0 && strncmp(names[i], names[0], own) != 0) {
+        if (strncmp(names[i], first, own) != 0) {
             continue;
         }
         text = PyMem_Malloc(root + strlen(names[i]) + 1);

@@ -7,19 +7,18 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from althaia import seam
 from althaia.sinks import standard
 
+from althaia.functions cimport (
+    althaia_function,
+    althaia_has_entries,
+    althaia_is_unchanged,
+    althaia_note_function,
+)
 from althaia.sinks.formats cimport Format
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         unsigned int tp_version_tag
     object PyObject_GenericGetDict(object owner, void* context)
-
-cdef extern from "althaia/functions.h":
-    ctypedef struct althaia_function:
-        pass
-    int althaia_note_function(althaia_function* noted, object function) except -1
-    bint althaia_is_unchanged(const althaia_function* noted)
-    bint althaia_has_entries(dict mapping, dict entries)
 
 cdef enum:
     MOST_FUNCTIONS = 8

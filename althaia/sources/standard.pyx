@@ -9,16 +9,12 @@ from types import FunctionType
 
 from althaia import seam
 
+from althaia.functions cimport althaia_function, althaia_is_unchanged, althaia_note_function
+
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         unsigned int tp_version_tag
     object PyObject_GenericGetDict(object owner, void* context)
-
-cdef extern from "althaia/functions.h":
-    ctypedef struct althaia_function:
-        pass
-    int althaia_note_function(althaia_function* noted, object function) except -1
-    bint althaia_is_unchanged(const althaia_function* noted)
 
 cdef bint standard = False
 cdef dict names = None
