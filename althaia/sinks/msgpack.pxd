@@ -12,7 +12,8 @@ cdef class MessagePackSink(Sink):
     cdef readonly object default
     cdef int pack(self, object value, Py_ssize_t level, bint made) except -1
     cdef int pack_text(self, object value) except -1
-    cdef int pack_bytes(self, object value) except -1
+    cdef int pack_stored(self, const char* data, Py_ssize_t size) except -1
+    cdef int pack_exported(self, object value) except -1
     cdef int pack_other(self, object value, Py_ssize_t level, bint made) except -1
     cdef int pack_items(self, object value, Py_ssize_t level) except -1
     cdef int pack_mapping(self, object value, Py_ssize_t level) except -1

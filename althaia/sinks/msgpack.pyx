@@ -8,10 +8,12 @@ needed. Dates, Decimals and UUIDs are written as the schema dumps them.
 import sys
 
 cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Items
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.list cimport PyList_AsTuple
+from cpython.long cimport PyLong_AsLong, PyLong_AsUnsignedLong
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 
@@ -27,6 +29,7 @@ cdef extern from "Python.h":
         const char* tp_name
 
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
+    Py_ssize_t Py_SIZE(object items)
 
 cdef extern from "althaia/checks.h":
     int althaia_check_stack() except -1
@@ -145,8 +148,10 @@ cdef class MessagePackSink(Sink):
             return 0
         if isinstance(value, float):
             return althaia_pack_double(&self.buffer, PyFloat_AS_DOUBLE(value))
-        if isinstance(value, (bytes, bytearray)):
-            return self.pack_bytes(value)
+        if isinstance(value, bytes):
+            return self.pack_stored(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
+        if isinstance(value, bytearray):
+            return self.pack_exported(value)
         if isinstance(value, str):
             return self.pack_text(value)
         # Not counted by the interpreter, whose limit is lower.
@@ -163,17 +168,24 @@ cdef class MessagePackSink(Sink):
         althaia_pack_head(&self.buffer, &ALTHAIA_TEXT, size)
         return althaia_put_bytes(&self.buffer, text, size)
 
-    cdef int pack_bytes(self, object value) except -1:
-        # As they are stored: `bytes` would ask the `__bytes__` of a subclass.
-        cdef bytes data = value if type(value) is bytes else bytes(memoryview(value))
-        althaia_pack_head(&self.buffer, &ALTHAIA_BYTES, len(data))
-        return althaia_put_bytes(&self.buffer, <const char*>data, len(data))
+    cdef int pack_stored(self, const char* data, Py_ssize_t size) except -1:
+        althaia_pack_head(&self.buffer, &ALTHAIA_BYTES, size)
+        return althaia_put_bytes(&self.buffer, data, size)
+
+    cdef int pack_exported(self, object value) except -1:
+        cdef Py_buffer view
+        PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+        try:
+            return self.pack_stored(<const char*>view.buf, view.len)
+        finally:
+            PyBuffer_Release(&view)
 
     cdef int pack_items(self, object value, Py_ssize_t level) except -1:
         if not ALTHAIA_WALKS_IN_PLACE and type(value) is list:
             # Another thread may change it between its length and its end.
             value = PyList_AsTuple(value)
-        althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, len(value))
+        # A subclass is not asked for its length.
+        althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, Py_SIZE(value))
         for item in value:
             check_level(level)
             self.encode(item, level)
@@ -201,16 +213,19 @@ cdef class MessagePackSink(Sink):
     cdef int pack_other(self, object value, Py_ssize_t level, bint made) except -1:
         package = sys.modules.get("msgpack")
         if package is not None and (
-            isinstance(value, package.ExtType) or isinstance(value, package.Timestamp)
+            isinstance(value, package.ExtType) or type(value) is package.Timestamp
         ):
             packed = package.packb(value)
             return althaia_put_bytes(&self.buffer, <const char*><bytes>packed, len(packed))
         if isinstance(value, (list, tuple)):
             return self.pack_items(value, level + 1)
         if isinstance(value, memoryview):
-            return self.pack_bytes(value)
+            return self.pack_exported(value)
         if (self.default is None or made) and isinstance(value, int):
-            raise OverflowError("Integer value out of range")
+            try:
+                PyLong_AsUnsignedLong(value) if value > 0 else PyLong_AsLong(value)
+            except OverflowError:
+                raise OverflowError("Integer value out of range")
         if self.default is None or made:
             cls = type(value)
             name = (<PyTypeObject*>cls).tp_name.decode()

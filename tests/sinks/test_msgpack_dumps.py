@@ -9,16 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from althaia.msgpack import dumps
-from tests.sinks.outcomes import outcome as full_outcome
+from tests.sinks.outcomes import outcome
 from tests.sinks.values import VALUES, Default
 
 msgpack = pytest.importorskip("msgpack")
-
-
-def outcome(*args: Any, **options: Any) -> Any:
-    """Without an error's context: the package raises some errors while it handles others."""
-    found = full_outcome(*args, **options)
-    return found[:2] if isinstance(found, tuple) else found
 
 
 SIZES = [0, 1, 15, 16, 31, 32, 255, 256, 65535, 65536]
@@ -69,6 +63,59 @@ def test_a_class_that_cannot_be_asked_for() -> None:
             raise RuntimeError("not ready")
 
     for value in (Unready(), [Unready()], {"a": Unready()}):
+        assert outcome(dumps, value) == outcome(msgpack.packb, value)
+
+
+def test_a_class_that_is_asked_for_once() -> None:
+    class Once:
+        asked = 0
+
+        @property
+        def __class__(self) -> type:  # type: ignore[override]
+            self.asked += 1
+            if self.asked > 1:
+                raise KeyError("asked again")
+            return int
+
+    assert (
+        outcome(dumps, Once(), default=repr)[0] is outcome(msgpack.packb, Once(), default=repr)[0]
+    )
+
+
+def test_lengths_of_their_own() -> None:
+    class Hidden(list[int]):
+        def __len__(self) -> int:
+            return 0
+
+    class Loud(list[int]):
+        def __len__(self) -> int:
+            raise RuntimeError("asked")
+
+    class Pair(tuple[int, ...]):
+        def __len__(self) -> int:
+            return 0
+
+    class Keys(dict[str, int]):
+        def __len__(self) -> int:
+            return 0
+
+    for value in (Hidden([1, 2]), Loud([1]), Pair((1, 2)), Keys(a=1), [Hidden([1])]):
+        assert outcome(dumps, value) == outcome(msgpack.packb, value)
+
+
+@pytest.mark.parametrize("base", [msgpack.Timestamp, msgpack.ExtType])
+@pytest.mark.parametrize("default", [None, repr])
+def test_subclasses_of_the_packages_own(base: Any, default: Any) -> None:
+    own = type("Own", (base,), {"__slots__": (), "__repr__": lambda self: "own"})
+    claiming = type("Claiming", (), {"__class__": base, "__repr__": lambda self: "claiming"})()
+    for value in (own(1, b"2" if base is msgpack.ExtType else 2), claiming):
+        expected = outcome(msgpack.packb, value, default=default)
+        assert outcome(dumps, value, default=default) == expected
+
+
+def test_memory_in_steps() -> None:
+    memory = memoryview(bytes(range(12)))
+    for value in (memory[::2], memory.cast("I"), memory[::-1], [memory[3:]]):
         assert outcome(dumps, value) == outcome(msgpack.packb, value)
 
 
