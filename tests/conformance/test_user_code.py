@@ -331,6 +331,27 @@ def test_make_error_that_makes_something_else(ma: Any, log: Any, made: str) -> N
         repeat(log, schema.load, data)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Integer", "Float", "Decimal", "UUID", "DateTime", "AwareDateTime", "Date", "TimeDelta", "IP"],
+)
+@scenario
+def test_make_error_that_raises_says_what_it_was_called_for(ma: Any, log: Any, name: str) -> None:
+    class Own(getattr(ma.fields, name)):  # type: ignore[misc]
+        def make_error(self, key: str, **kwargs: Any) -> Any:
+            raise KeyError(key)
+
+    schema = schema_of(ma, {"f": Own()})
+    for _ in range(4):
+        with pytest.raises(KeyError) as caught:
+            schema.load({"f": "x"})
+        chain, error = [], caught.value.__context__
+        while error is not None:
+            chain.append(type(error).__name__)
+            error = error.__context__
+        log("context", chain)
+
+
 @pytest.mark.parametrize("messages", [{}, [], ""], ids=repr)
 @scenario
 def test_a_hook_whose_error_says_nothing(ma: Any, log: Any, messages: Any) -> None:

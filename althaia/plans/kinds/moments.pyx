@@ -161,12 +161,12 @@ cdef class LoadAwareness(LoadStep):
         self.aware = aware
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object parsed, zone
+        cdef object parsed = None, zone
         if type(value) is str:
             try:
                 parsed = self.parse(value)
             except (TypeError, AttributeError, ValueError):
-                return self.own(value, data, frame)
+                pass
             if PyDateTime_CheckExact(parsed):
                 zone = <object>PyDateTime_DATE_GET_TZINFO(parsed)
                 if type(zone) is timezone if self.aware else zone is None:

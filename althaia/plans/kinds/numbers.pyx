@@ -121,13 +121,14 @@ cdef class LoadFloat(LoadStep):
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef double number
-        cdef object converted = value
+        cdef object converted = value if type(value) is float else None
         if type(value) is int or type(value) is str:
             try:
                 converted = float(value)
             except (TypeError, ValueError, OverflowError):
-                return self.own(value, data, frame)
-        elif type(value) is not float:
+                pass
+        # Behind the handler: else what the field's own code raises had its error in the context.
+        if converted is None:
             return self.own(value, data, frame)
         if not self.allow_nan:
             number = <double>converted
@@ -148,25 +149,25 @@ cdef class LoadDecimal(LoadStep):
         self.rounding = rounding
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object number = value
+        cdef object number = None
         if type(value) is str or type(value) is int or type(value) is float:
             try:
                 number = Decimal(value if type(value) is str else str(value))
             except (InvalidOperation, ValueError):
-                return self.own(value, data, frame)
-        elif type(value) is not Decimal:
-            return self.own(value, data, frame)
-        if not number.is_finite():
-            return self.own(value, data, frame)
-        if self.places is not None:
+                pass
+        elif type(value) is Decimal:
+            number = value
+        if number is not None and number.is_finite():
+            if self.places is None:
+                return number
             try:
                 number = number.quantize(self.places, rounding=self.rounding)
+                # A context that does not trap InvalidOperation makes NaN of what has no room.
+                if number.is_finite():
+                    return number
             except (InvalidOperation, TypeError, ValueError, OverflowError):
-                return self.own(value, data, frame)
-            # A context that does not trap InvalidOperation makes NaN of what has no room.
-            if not number.is_finite():
-                return self.own(value, data, frame)
-        return number
+                pass
+        return self.own(value, data, frame)
 
 
 # ---- What they rest on -------------------------------------------------------------
