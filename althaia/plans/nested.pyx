@@ -94,7 +94,10 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
         if schema is None:
-            return field.schema
+            schema = field.schema
+            if issubclass(type(field.nested), marshmallow.Schema):
+                althaia_count(&rebound, 1)
+            return schema
         if not ALTHAIA_HAS_GIL:
             adopt(schema)
         field._schema = schema
@@ -160,6 +163,8 @@ cdef object from_instance(object field, object nested):
     if field.many is not None:
         field._schema.many = field.many
     field._schema._init_fields()
+    # Once more where upstream's own has counted it; a class may have another one.
+    althaia_count(&rebound, 1)
     return field._schema
 
 

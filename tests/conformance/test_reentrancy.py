@@ -641,6 +641,31 @@ def test_an_instance_is_bound_anew_by_upstreams_own_code(
         log.attempt(getattr(outer, direction), [one, {"other": value}, one], many=True)
 
 
+@pytest.mark.parametrize("direction", ["dump", "load"])
+@scenario
+def test_an_instance_that_binds_its_fields_in_its_own_way(
+    ma: Any, log: Any, direction: str
+) -> None:
+    class Inner(ma.Schema):
+        m = ma.fields.Method("told", deserialize="told")
+
+        def told(self, value: Any) -> Any:
+            return sorted(self.only or ())
+
+        def _init_fields(self) -> None:
+            for name, field in self.declared_fields.items():
+                self._bind_field(name, field)
+            self.fields = dict(self.declared_fields)
+            self.load_fields = dict(self.fields)
+            self.dump_fields = dict(self.fields)
+
+    inner = Inner()
+    fields = {"a": ma.fields.Nested(inner), "b": ma.fields.Nested(inner, only=("m",))}
+    outer = ma.Schema.from_dict(fields)()
+    one = {"a": {"m": 1}}
+    log.attempt(getattr(outer, direction), [one] * 50 + [one | {"b": {"m": 1}}, one], many=True)
+
+
 @scenario
 def test_a_later_copy_names_the_fields_of_an_instance(ma: Any, log: Any) -> None:
     class Inner(ma.Schema):
