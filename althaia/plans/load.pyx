@@ -17,6 +17,7 @@ from althaia.plans.plan cimport NOT_KEPT, Plan, option, valid_plan
 from althaia.plans.primitives cimport (
     althaia_dict_item,
     ALTHAIA_HAS_GIL,
+    althaia_has_plain_keys,
     althaia_item_placed,
     althaia_same_keys,
     althaia_same_version,
@@ -215,7 +216,7 @@ cdef bint has_known_keys(
     """
     if not plan.unique_keys:
         return False
-    if althaia_same_version(data, version):
+    if althaia_same_version(data, version) and althaia_has_plain_keys(data):
         return True
     # The records of a collection mostly have the very same keys.
     if frame.input_keys is not None and althaia_same_keys(data, frame.input_keys):

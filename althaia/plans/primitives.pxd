@@ -56,6 +56,7 @@ cdef extern from "althaia/plans/places.h":
 
 
 cdef extern from "althaia/plans/snapshots.h":
+    bint althaia_has_plain_keys(dict mapping)
     bint althaia_has_simple_keys(dict mapping)
     bint althaia_same_entries(object mapping, tuple snapshot, object any_)
     bint althaia_same_keys(dict mapping, tuple keys)

@@ -117,6 +117,22 @@ def parsed(rows: list[dict[str, Any]]) -> Any:
 
 
 @scenario
+def test_input_whose_keys_compare_themselves(ma: Any, log: Any) -> None:
+    class Key(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            log("eq", str(self))
+            return str.__eq__(self, other)
+
+    schema = schema_of(ma, {name: ma.fields.Integer() for name in NAMES})
+    data = {Key("a"): 1, "b": 2, Key("c"): 3}
+    for _ in range(4):
+        log.attempt(schema.load, [data, data, data], many=True)
+        log.attempt(schema.load, data)
+
+
+@scenario
 def test_keys_of_documents(ma: Any, log: Any) -> None:
     using = schema(ma)
     rows = [
