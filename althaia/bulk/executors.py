@@ -7,9 +7,14 @@ partition counted once: outcomes are return values, and what comes back from nob
 from __future__ import annotations
 
 import multiprocessing
+import os
+import pickle
+import signal
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from threading import Thread
 
 from althaia.bulk.partitions import BulkError
 
@@ -43,6 +48,27 @@ class Lost:
         self.reason = reason
 
 
+class _Source:
+    """Partitions, asked for ahead of the work: an error waits until those before it are done."""
+
+    def __init__(self, partitions: Iterable[Partition]) -> None:
+        self._left = iter(partitions)
+        self._error: Exception | None = None
+
+    def next(self) -> Partition | None:
+        """The next one, or None where there is none."""
+        try:
+            return next(self._left, None)
+        except Exception as error:
+            self._error = error
+            return None
+
+    def end(self) -> None:
+        """Raise what ended the partitions early, if anything did."""
+        if self._error is not None:
+            raise self._error
+
+
 def here(work: Work, partitions: Iterable[Partition]) -> Iterator[Done]:
     """One after the other in this process."""
     for partition in partitions:
@@ -55,15 +81,15 @@ def processes(work: Work, partitions: Iterable[Partition], count: int) -> Iterat
     Where one dies, nobody can say on which of the partitions under way, so each of these is
     tried alone: one that takes its process with it is then known, and the others lose nothing.
     """
-    source = iter(partitions)
+    source = _Source(partitions)
     pool = _Pool(work, count)
     waiting: deque[tuple[Partition, Future[Outcome]]] = deque()
     try:
         while True:
-            while len(waiting) < count * AHEAD and (one := next(source, None)) is not None:
+            while len(waiting) < count * AHEAD and (one := source.next()) is not None:
                 waiting.append((one, pool.submit(one)))
             if not waiting:
-                return
+                return source.end()
             partition, future = waiting.popleft()
             try:
                 yield partition, future.result()
@@ -89,7 +115,7 @@ class _Pool:
     def _made(self) -> ProcessPoolExecutor:
         # Not forked: marshmallow is redirected in a process that has imported nothing yet.
         spawn = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._count, mp_context=spawn)
+        return ProcessPoolExecutor(self._count, mp_context=spawn, initializer=_begin)
 
     def submit(self, partition: Partition) -> Future[Outcome]:
         try:
@@ -110,11 +136,24 @@ class _Pool:
         self._pool.shutdown(cancel_futures=True)
 
 
+def _begin() -> None:
+    """In a new process: it is told to end by the one that made it, and ends when that one does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[Done]:
     """On the workers of a Dask cluster, which see the files under the same names.
 
-    :raises BulkError: ``distributed`` is not installed, nobody answers at ``address``, or the
-        cluster has no workers
+    :raises BulkError: ``distributed`` is not installed, nobody answers at ``address``, the
+        cluster has no workers, or a file has a name that means another one there
     """
     try:
         from distributed import Client, KilledWorker
@@ -130,15 +169,24 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
         if not workers:
             raise BulkError(f"the Dask cluster at {address} has no workers")
-        source = iter(partitions)
+        source = _Source(map(_named_for_all, partitions))
         waiting: deque[tuple[Partition, Any]] = deque()
         while True:
-            while len(waiting) < workers * AHEAD and (one := next(source, None)) is not None:
+            while len(waiting) < workers * AHEAD and (one := source.next()) is not None:
+                try:
+                    packed = pickle.dumps(replace(one, file=os.path.abspath(one.file)))
+                except RecursionError:
+                    # Too deep to be sent: it is done here.
+                    waiting.append((one, None))
+                    continue
                 # Not pure: a partition done before may be another file's by now.
-                waiting.append((one, client.submit(_call, work, one, pure=False)))
+                waiting.append((one, client.submit(_call, work, packed, pure=False)))
             if not waiting:
-                return
+                return source.end()
             partition, future = waiting.popleft()
+            if future is None:
+                yield partition, work(partition)
+                continue
             try:
                 yield partition, future.result()
             except KilledWorker as error:
@@ -147,5 +195,17 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[
             future.release()
 
 
-def _call(work: Work, partition: Partition) -> Outcome:
+def _named_for_all(partition: Partition) -> Partition:
+    """The partition, if its file can have the same name in other processes."""
+    if os.path.realpath(partition.file).startswith(("/dev/", "/proc/")):
+        raise BulkError(
+            f"{partition.file}: is another file in each process, and the workers of a cluster read "
+            "it themselves: name a file"
+        )
+    return partition
+
+
+def _call(work: Work, packed: bytes) -> Outcome:
+    """Packed by us: what a cluster makes of a deep partition it cannot pack is another error."""
+    partition: Partition = pickle.loads(packed)
     return work(partition)

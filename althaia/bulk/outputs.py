@@ -45,6 +45,19 @@ def _named(one: str, other: str) -> str:
     return "also" if one == other else f"the same file as {one}, which is"
 
 
+def _standard(file: str) -> int | None:
+    """Which of standard output and standard error is this regular file, if one is."""
+    try:
+        known = os.stat(file)
+    except OSError:
+        return None
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if stat.S_ISREG(known.st_mode) and os.path.samestat(known, os.fstat(descriptor)):
+                return descriptor
+    return None
+
+
 @contextmanager
 def writing(file: str) -> Iterator[None]:
     """What goes wrong inside is told as a BulkError that names ``file``."""
@@ -69,6 +82,11 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
             known = os.stat(file).st_mode
         except FileNotFoundError:
             known = None
+        if _standard(file) is not None:
+            raise BulkError(
+                f"{file}: is where messages are printed, and what is written replaces a file when "
+                "it is whole: name another file"
+            )
         if known is not None and not stat.S_ISREG(known):
             raise BulkError(
                 f"{file}: is no regular file, and what is written replaces a file when it is "
@@ -77,8 +95,10 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
         place = os.path.realpath(file)
         # A name that nobody has, or opening fails.
         unfinished = f"{place}.{secrets.token_hex(4)}.part"
-        opened = open(unfinished, "xb")  # noqa: SIM115
+    opened = None
     try:
+        with writing(file):
+            opened = open(unfinished, "xb")  # noqa: SIM115
         yield opened
         with writing(file):
             opened.close()
@@ -87,8 +107,11 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
             os.replace(unfinished, place)
     except BaseException:
         with suppress(OSError):
-            opened.close()
-        os.unlink(unfinished)
+            if opened is not None:
+                opened.close()
+        # A signal may have come before it was made.
+        with suppress(FileNotFoundError):
+            os.unlink(unfinished)
         raise
 
 
@@ -101,7 +124,10 @@ class Problems:
     def __init__(self, file: str) -> None:
         self._file = file
         with writing(file):
-            self._opened = open(file, "w", encoding="utf-8")  # noqa: SIM115
+            # What is printed there, too, is not written over.
+            printed = _standard(file)
+            opened: str | int = file if printed is None else os.dup(printed)
+            self._opened = open(opened, "w", encoding="utf-8")  # noqa: SIM115
 
     def add(self, problem: Problem) -> None:
         with writing(self._file):

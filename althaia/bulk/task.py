@@ -29,13 +29,18 @@ def _unpacked(packed: bytes) -> Any:
     """The schema in a worker's process, where marshmallow is redirected first.
 
     :raises LatePatchError: something imported marshmallow before
+    :raises BulkError: a module that the schema needs is not there
     """
     from althaia import redirect
 
     redirect.patch(how="althaia.bulk")
     from althaia.bulk.travel import unpack
 
-    return instance(unpack(packed))
+    try:
+        found = unpack(packed)
+    except ImportError as error:
+        raise BulkError(f"a worker cannot import the schema: {error}") from error
+    return instance(found)
 
 
 def instance(schema: Any) -> Any:
@@ -148,11 +153,20 @@ class Task:
         """What is done with one record."""
         load, dump = schema.load, schema.dump
         # An instance that was made with many=True is asked for one object at a time all the same.
-        if self.dump:
+        if self.dump and schema._hooks.get("pre_dump"):
             return lambda record: dump(record, many=False)
+        if self.dump:
+            return lambda record: dump(_having_values(record), many=False)
         if self.target in (None, "parquet"):
             return lambda record: load(record, many=False)
         return lambda record: dump(load(record, many=False), many=False)
+
+
+def _having_values(record: Any) -> Any:
+    """The record, if it is one: of a number or a list, too, marshmallow dumps what it finds."""
+    if not isinstance(record, dict):
+        raise TypeError(f"a record is an object of JSON, not of type {type(record).__name__}")
+    return record
 
 
 def _emptied(record: dict[str, Any], empty: str) -> dict[str, Any]:

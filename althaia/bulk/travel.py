@@ -14,6 +14,7 @@ from althaia.bulk.partitions import BulkError
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 
@@ -21,12 +22,14 @@ def pack(schema: Any) -> bytes:
     """A schema class or instance as bytes for :func:`unpack` in another process.
 
     A class that its module's name leads to goes as that name. Everything else, such as a class
-    of ``__main__`` or one that ``from_dict`` made, goes by value.
+    of ``__main__`` or one that ``from_dict`` made, goes by value. With it go the classes that its
+    fields nest by a name, which marshmallow knows only once their modules are imported.
 
     :raises BulkError: by value is the only way, and ``cloudpickle`` is not installed or fails
     """
-    if isinstance(schema, type) and _found_by_name(schema):
-        return pickle.dumps((schema.__module__, schema.__qualname__))
+    things = [*_nested_by_name(schema), schema]
+    if all(isinstance(thing, type) and _found_by_name(thing) for thing in things):
+        return pickle.dumps([(thing.__module__, thing.__qualname__) for thing in things])
     try:
         import cloudpickle
     except ImportError as error:
@@ -43,18 +46,19 @@ def pack(schema: Any) -> bytes:
 
     stream = io.BytesIO()
     try:
-        Pickler(stream).dump(schema)
+        Pickler(stream).dump(things)
     except Exception as error:
         raise BulkError(f"{schema!r} cannot be sent to another process: {error}") from error
     return stream.getvalue()
 
 
 def unpack(packed: bytes) -> Any:
-    """The schema that was packed; imports its module."""
-    found = pickle.loads(packed)
-    if not isinstance(found, tuple):
-        return found
-    module, path = found
+    """The schema that was packed; imports its module, and those of what it nests by a name."""
+    found = [_named(*one) if isinstance(one, tuple) else one for one in pickle.loads(packed)]
+    return found[-1]
+
+
+def _named(module: str, path: str) -> Any:
     found = import_module(module)
     for name in path.split("."):
         found = getattr(found, name)
@@ -65,6 +69,42 @@ def _found_by_name(cls: type) -> bool:
     if cls.__module__ == "__main__":
         return False
     try:
-        return unpack(pickle.dumps((cls.__module__, cls.__qualname__))) is cls
+        return _named(cls.__module__, cls.__qualname__) is cls
     except (ImportError, AttributeError):
         return False
+
+
+def _nested_by_name(schema: Any) -> list[type]:
+    """The classes that a schema, and what it nests, nests by a name, in the order of need."""
+    from marshmallow import Schema, class_registry, fields
+    from marshmallow.exceptions import RegistryError
+
+    waiting, seen, named = [schema], set(), []
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen or not hasattr(one, "_declared_fields"):
+            continue
+        seen.add(id(one))
+        declared = one.declared_fields if isinstance(one, Schema) else one._declared_fields
+        for field in _with_inner(declared.values()):
+            if not isinstance(field, fields.Nested):
+                continue
+            nested: Any = field.nested
+            if isinstance(nested, str) and nested != "self":
+                try:
+                    nested = class_registry.get_class(nested)
+                except RegistryError:
+                    # It fails here as there, and says so in each record.
+                    continue
+                named.append(nested)
+            waiting.append(nested)
+    return named[::-1]
+
+
+def _with_inner(some: Any) -> Iterator[Any]:
+    """Fields and what is inside them."""
+    for field in some:
+        yield field
+        inner = [getattr(field, name, None) for name in ("inner", "key_field", "value_field")]
+        inner += getattr(field, "tuple_fields", ())
+        yield from _with_inner([one for one in inner if one is not None])

@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,7 +42,8 @@ def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        summary = _done(command, options, job)
+        with _ended_by_signal():
+            summary = _done(command, options, job)
         with _telling():
             if options.json:
                 print(json.dumps(summary.as_dict(), indent=2))
@@ -54,6 +56,9 @@ def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) 
         return 2
     except _NobodyReads:
         return 2
+    except _Ended as ended:
+        print(f"python -m althaia {command}: ended by {ended.signal.name}", file=sys.stderr)
+        return 128 + ended.signal
     if summary.lost:
         return 2
     return 0 if summary.good else 1
@@ -76,6 +81,31 @@ def _done(command: str, options: argparse.Namespace, job: Callable[..., Summary]
             tell=_Teller(0 if options.json else options.show),
             watch=watch,
         )
+
+
+class _Ended(BaseException):
+    """Somebody wants the work to end."""
+
+    def __init__(self, number: int) -> None:
+        self.signal = signal.Signals(number)
+
+
+@contextmanager
+def _ended_by_signal() -> Iterator[None]:
+    """SIGINT and SIGTERM end what is inside as an error does: nothing unfinished is left behind.
+
+    :raises _Ended: one of them came
+    """
+
+    def end(number: int, frame: object) -> None:
+        raise _Ended(number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _NobodyReads(Exception):

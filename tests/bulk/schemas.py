@@ -74,3 +74,9 @@ class WhichSchema(Schema):
     def which(self, data, **_):
         compiled = sys.modules.get("althaia.marshmallow")
         return {"id": compiled is not None and sys.modules["marshmallow"] is compiled}
+
+
+GeneratedSchema = Schema.from_dict(
+    {"lines": fields.List(fields.Nested("LineSchema"), required=True)}, name="GeneratedSchema"
+)
+"""Nests a class by a name that marshmallow knows only where this module is imported."""

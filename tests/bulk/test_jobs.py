@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pickle
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 from althaia import bulk
+from althaia.bulk.task import _unpacked
 from tests.bulk import schemas
 from tests.bulk.conftest import order
 
@@ -251,3 +255,69 @@ def test_a_file_that_is_named_twice_is_counted_from_its_own_beginning(tmp_path, 
     told = []
     bulk.check(schemas.CellsSchema, [str(file)] * 3, tell=told.append, size=5)
     assert [(one.file, one.line) for one in told] == [(str(file), 3)] * 3
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_was_done_before_an_error_is_told(tmp_path, workers):
+    source = tmp_path / "a.ndjson"
+    source.write_text('{"id": 1}\n{"id": "x"}\n')
+    told = []
+    with pytest.raises(bulk.BulkError, match="missing"):
+        bulk.check(
+            schemas.FailingSchema,
+            [str(source), str(tmp_path / "missing.ndjson")],
+            workers=workers,
+            tell=told.append,
+        )
+    assert [(problem.line, problem.kind) for problem in told] == [(2, "invalid")]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_generated_schema_that_nests_a_class_by_its_name(tmp_path, workers):
+    pytest.importorskip("cloudpickle")
+    source = tmp_path / "a.ndjson"
+    source.write_text('{"lines": [{"position": 1}, {}]}\n')
+    told = []
+    summary = bulk.check(schemas.GeneratedSchema, [str(source)], workers=workers, tell=told.append)
+    assert summary.invalid == 1
+    assert told[0].errors == {"lines": {1: {"position": ["Missing data for required field."]}}}
+
+
+def test_what_is_no_record_is_not_dumped(tmp_path):
+    source, target = tmp_path / "a.ndjson", tmp_path / "b.ndjson"
+    source.write_text('5\nnull\n"abc"\n[1, 2]\n{"id": 1}\n')
+    summary = bulk.convert(schemas.CellsSchema, str(source), str(target), dump=True)
+    assert (summary.valid, summary.exceptions) == (1, 4)
+    assert lines(target) == [{"id": 1}]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of its own")
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=str)
+def test_a_signal_leaves_nothing_behind(tmp_path, number, workers):
+    source, target = tmp_path / "a.ndjson", tmp_path / "b.ndjson"
+    with source.open("w") as opened:
+        opened.writelines(json.dumps(order(i)) + "\n" for i in range(100_000))
+    command = [sys.executable, "-m", "althaia", "convert", "tests.bulk.schemas:OrderSchema"]
+    running = subprocess.Popen(
+        [*command, str(source), str(target), "--workers", workers],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 60
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    running.send_signal(number)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 128 + number
+    # A worker that was just being started may complain behind it.
+    assert said.startswith(f"python -m althaia convert: ended by {number.name}\n")
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_a_worker_that_lacks_the_schemas_module_says_so(monkeypatch):
+    monkeypatch.setattr("althaia.redirect.patch", lambda how: None)
+    packed = pickle.dumps([("no_such_module", "Name")])
+    with pytest.raises(bulk.BulkError, match="cannot import the schema: No module named"):
+        _unpacked(packed)

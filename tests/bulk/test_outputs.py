@@ -136,3 +136,29 @@ def test_a_disk_that_is_full(ndjson, tmp_path, form):
     assert f"out.{form}: cannot be written: File too large" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.glob("out.*")) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="this system has no /dev/stdout")
+def test_a_file_that_is_printed_to(source, tmp_path):
+    printed = tmp_path / "printed"
+    printed.write_text("before\n")
+    command = [sys.executable, "-m", "althaia"]
+    checking = ["check", "tests.bulk.test_outputs:Small", str(source), "--errors-to", "/dev/stdout"]
+    with printed.open("a") as opened:
+        assert subprocess.run(command + checking, stdout=opened, check=False).returncode == 1
+    text = printed.read_text().splitlines()
+    assert text[0] == "before"
+    assert sum(line.startswith("{") for line in text) == 1
+    assert "2 records, 1 valid, 1 invalid" in text
+    converting = ["convert", "tests.bulk.test_outputs:Small", str(source), "/dev/stdout"]
+    with printed.open("a") as opened:
+        done = subprocess.run(
+            [*command, *converting, "--to-format", "ndjson"],
+            stdout=opened,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "/dev/stdout: is where messages are printed" in done.stderr
+    assert printed.read_text().splitlines() == text
