@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
-    {"seam", "config", "installed", "marshmallow", "mocks"},
+    {"seam", "config", "functions", "installed", "marshmallow", "mocks"},
     {"sinks", "sources"},
     {"plans"},
     {"json", "msgpack"},
@@ -112,7 +112,8 @@ def parts_imported(path: Path) -> set[str]:
         if first == "althaia":
             head = rest.partition(".")[0]
             is_module = (ROOT / "althaia" / head).is_dir() or any(
-                (ROOT / "althaia" / f"{head}{suffix}").exists() for suffix in (".py", ".pyx")
+                (ROOT / "althaia" / f"{head}{suffix}").exists()
+                for suffix in (".py", ".pyx", ".pxd")
             )
             parts.add(head if head and (is_module or head == "marshmallow") else "__init__")
     return parts
