@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from decimal import Decimal
 from functools import partial
 
 from althaia.bulk.outputs import writing
@@ -17,6 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import IO, Any, Self
+
+SCALARS = (str, int, float, Decimal, dt.date, dt.time)
+"""What has a plain text for a cell of CSV."""
 
 
 def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
@@ -45,9 +50,18 @@ def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
     return {"ndjson": b"\n", "json": b",\n", "csv": b""}[form].join(spelled)
 
 
+def as_json(value: Any) -> str:
+    """JSON as its standard has it: there are no NaN and no Infinity in it.
+
+    :raises TypeError: a value that JSON has no form for
+    :raises ValueError: likewise, of a number
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
 def _json(result: Any) -> bytes:
     try:
-        return json.dumps(result, ensure_ascii=False).encode()
+        return as_json(result).encode()
     except UnicodeEncodeError:
         # Half of a pair of surrogates, which only an escape can say.
         return json.dumps(result).encode()
@@ -56,6 +70,9 @@ def _json(result: Any) -> bytes:
 def _row(columns: Sequence[str], result: Any) -> bytes:
     if not isinstance(result, Mapping):
         raise TypeError(f"a line of CSV is made of a mapping, not of {type(result).__name__}")
+    if strange := set(result).difference(columns):
+        # A hook may add keys, but the head was written before there was any result.
+        raise TypeError(f"CSV has no column for {', '.join(sorted(map(str, strange)))}")
     return _cells([_cell(result.get(name)) for name in columns])
 
 
@@ -149,11 +166,17 @@ def _columns(schema: Any) -> list[str]:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, (dict, list)):
-        return json.dumps(value, ensure_ascii=False)
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "" if value is None else value
+    if isinstance(value, SCALARS):
+        return value
+    if isinstance(value, (list, tuple)):
+        return as_json(value)
+    if isinstance(value, Mapping):
+        return as_json(dict(value))
+    raise TypeError(f"a cell of CSV has no form for {type(value).__name__}")
 
 
 def _cells(cells: Sequence[Any]) -> bytes:
