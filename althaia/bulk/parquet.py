@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import datetime as dt
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 
 from althaia.bulk.partitions import BulkError
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ROWS = 10_000
 """Rows that become Python objects at a time."""
+NO_FORM = (ValueError, OverflowError, LookupError)
+"""What a value raises that Python has no form for; a zone that is not known is a LookupError."""
 ABSENT = object()
 
 
@@ -65,33 +67,65 @@ def rows(file: str, group: int) -> Iterator[dict[str, Any] | Exception]:
 
 
 def _rows_of(batch: Any) -> Iterator[dict[str, Any] | Exception]:
-    try:
-        found = batch.to_pylist()
-    except (ValueError, OverflowError):
-        # One value is enough: each row by itself.
-        for i in range(batch.num_rows):
-            try:
-                yield {name: _value(batch[name][i]) for name in batch.schema.names}
-            except (ValueError, OverflowError) as error:
-                yield error
-        return
-    for row in found:
-        yield {name: _plain(value) for name, value in row.items()}
+    wrong: dict[int, Exception] = {}
+    columns = [
+        (name, _values(name, column, wrong))
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    ]
+    for i in range(batch.num_rows):
+        yield wrong.get(i) or {name: values[i] for name, values in columns}
+
+
+def _values(name: str, column: Any, wrong: dict[int, Exception]) -> list[Any]:
+    """The values of a column; of those that cannot be read, ``wrong`` gets the reasons."""
+    # As the types spell it. What pyarrow makes of nanoseconds depends on whether pandas is there,
+    # which rounds some.
+    if "[ns" not in str(column.type):
+        with suppress(*NO_FORM):
+            return [_plain(value) for value in column.to_pylist()]
+    values = []
+    for i, scalar in enumerate(column):
+        try:
+            values.append(_value(scalar))
+        except NO_FORM as error:
+            values.append(None)
+            # The text of a KeyError is the key alone.
+            wrong.setdefault(i, ValueError(f"{name}: {type(error).__name__}: {error}"))
+    return values
 
 
 def _value(scalar: Any) -> Any:
-    """A value alone; a date-time with nanoseconds, for which Python has no form, as text too."""
+    """A value alone, or as part of another: nanoseconds, for which Python has no form, are kept."""
     arrow = pyarrow()
-    if arrow.types.is_timestamp(scalar.type) and scalar.type.unit == "ns" and scalar.is_valid:
-        micro, nano = divmod(scalar.value, 1_000)
-        text = (
-            arrow.scalar(micro, arrow.timestamp("us", scalar.type.tz))
-            .as_py()
-            .isoformat(timespec="microseconds")
-        )
-        place = text.index(".") + 7
-        return f"{text[:place]}{nano:03}{text[place:]}" if nano else _plain(scalar.as_py())
+    if not scalar.is_valid:
+        return None
+    if isinstance(scalar, arrow.MapScalar):
+        return [[_value(part) for part in entry.values()] for entry in scalar.values]
+    if isinstance(scalar, arrow.ListScalar):
+        return [_value(one) for one in scalar.values]
+    if isinstance(scalar, arrow.StructScalar):
+        return {name: _value(one) for name, one in scalar.items()}
+    if getattr(scalar.type, "unit", None) == "ns":
+        return _nanoseconds(scalar)
     return _plain(scalar.as_py())
+
+
+def _nanoseconds(scalar: Any) -> Any:
+    """A date-time or a time as text, a duration as its seconds."""
+    arrow = pyarrow()
+    if arrow.types.is_duration(scalar.type):
+        return scalar.value / 10**9
+    micro, nano = divmod(scalar.value, 1_000)
+    if arrow.types.is_timestamp(scalar.type):
+        kind = arrow.timestamp("us", scalar.type.tz)
+    else:
+        kind = arrow.time64("us")
+    rough = arrow.scalar(micro, kind).as_py()
+    if not nano:
+        return rough.isoformat()
+    text = rough.isoformat(timespec="microseconds")
+    place = text.index(".") + 7
+    return f"{text[:place]}{nano:03}{text[place:]}"
 
 
 def _plain(value: Any) -> Any:
@@ -104,10 +138,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return base64.b64encode(value).decode()
+        # Old writers do not mark text as such. What is none is told: any other form of it would
+        # be taken for text as well.
+        return value.decode()
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

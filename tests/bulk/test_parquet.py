@@ -109,6 +109,54 @@ def test_nanoseconds_are_kept(tmp_path, monkeypatch, zone, end):
     ]
 
 
+NANO = pyarrow.timestamp("ns")
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (pyarrow.array([1_001, None], pyarrow.time64("ns")), ["00:00:00.000001001", None]),
+        (pyarrow.array([86_399 * 10**9], pyarrow.time64("ns")), ["23:59:59"]),
+        (pyarrow.array([-1, 1_500_000_001], pyarrow.duration("ns")), [-1e-9, 1.500000001]),
+        (
+            pyarrow.array([[1_001, None], None, []], pyarrow.list_(NANO)),
+            [["1970-01-01T00:00:00.000001001", None], None, []],
+        ),
+        (
+            pyarrow.array(
+                [{"x": 1_001, "y": "é"}, None], pyarrow.struct({"x": NANO, "y": "string"})
+            ),
+            [{"x": "1970-01-01T00:00:00.000001001", "y": "é"}, None],
+        ),
+        (
+            pyarrow.array([[("k", 1)]], pyarrow.map_(pyarrow.string(), pyarrow.time64("ns"))),
+            [[["k", "00:00:00.000000001"]]],
+        ),
+    ],
+    ids=["time", "whole-time", "duration", "list", "structure", "map"],
+)
+def test_nanoseconds_are_kept_wherever_they_are(tmp_path, values, wanted):
+    assert checked(tmp_path, values) == ([], wanted)
+
+
+@pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary(), pyarrow.binary(2)])
+def test_binary_is_text_or_unreadable(tmp_path, kind):
+    told, made = checked(tmp_path, pyarrow.array([b"ab", b"\xff\xfe", "é".encode()], kind))
+    assert [(one.line, one.kind) for one in told] == [(2, "unreadable")]
+    assert "read: at: UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff" in told[0].errors
+    assert made == ["ab", "é"]
+
+
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_a_zone_that_is_not_known(tmp_path, unit):
+    told, made = checked(
+        tmp_path, pyarrow.array([1, None], pyarrow.timestamp(unit, tz="Nowhere/Place"))
+    )
+    assert [(one.line, one.kind) for one in told] == [(1, "unreadable")]
+    assert "Nowhere/Place" in told[0].errors
+    assert made == [None]
+
+
 @pytest.mark.parametrize(
     "values",
     [
