@@ -7,7 +7,7 @@ import csv
 import io
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -87,6 +87,15 @@ def form_of(file: str, form: str | None = None) -> str:
     return found
 
 
+@contextmanager
+def reading(file: str) -> Iterator[None]:
+    """Give what the system says against reading ``file`` as a BulkError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise BulkError(f"{file}: {error.strerror or error}") from error
+
+
 def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partition]:
     """The partitions of ``file`` in order, found as they are asked for.
 
@@ -94,7 +103,7 @@ def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partit
 
     :raises BulkError: the file cannot be read, or is not of that form
     """
-    try:
+    with reading(file):
         found = os.stat(file)
         if form == "json":
             yield from _elements(file, found.st_size)
@@ -111,9 +120,7 @@ def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partit
             if form == "ndjson":
                 yield from _lines(file, opened, found.st_size, size)
             else:
-                yield from _quoted_lines(file, opened, size)
-    except OSError as error:
-        raise BulkError(f"{file}: {error.strerror or error}") from error
+                yield from _quoted_lines(file, opened, found.st_size, size)
 
 
 def _lines(file: str, opened: io.BufferedReader, whole: int, size: int) -> Iterator[Partition]:
@@ -136,7 +143,9 @@ def _behind_line(opened: io.BufferedReader, place: int, whole: int) -> int:
     return whole
 
 
-def _quoted_lines(file: str, opened: io.BufferedReader, size: int) -> Iterator[Partition]:
+def _quoted_lines(
+    file: str, opened: io.BufferedReader, whole: int, size: int
+) -> Iterator[Partition]:
     columns, start = _columns(file, opened)
     at, enough = start, start + size
     for line in opened:
@@ -144,6 +153,8 @@ def _quoted_lines(file: str, opened: io.BufferedReader, size: int) -> Iterator[P
         if at >= enough:
             yield Partition(file, "csv", start, at, at - start, columns)
             start, enough = at, at + size
+    # Of a file that became shorter a part is missing, which is noticed where it is read.
+    at = max(at, whole)
     if at > start:
         yield Partition(file, "csv", start, at, at - start, columns)
 

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 
-from althaia.bulk.partitions import BLOCK
+from althaia.bulk.partitions import BLOCK, BulkError, reading
 
 TYPE_CHECKING = False
 
@@ -70,13 +70,15 @@ def _lines(partition: Partition) -> Iterator[bytes]:
 def _pieces(
     partition: Partition, read: Callable[[io.BufferedReader, int], bytes]
 ) -> Iterator[bytes]:
-    """What ``read`` gives one after the other, told how many bytes are left."""
+    """What ``read`` gives one after the other, told how many bytes are left; BulkError."""
     left = partition.end - partition.start
-    with open(partition.file, "rb") as opened:
+    with reading(partition.file), open(partition.file, "rb") as opened:
         opened.seek(partition.start)
         while piece := read(opened, left):
             yield piece
             left -= len(piece)
+    if left:
+        raise BulkError(f"{partition.file}: became shorter while it was read")
 
 
 def _ndjson(partition: Partition) -> Iterator[Item]:

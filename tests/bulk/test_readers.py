@@ -1,0 +1,57 @@
+"""Files that are not what they were, or hold more in one piece than expected: nothing is lost."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from althaia import bulk
+from althaia.bulk.partitions import parted
+from althaia.bulk.readers import items, lines_in
+from tests.bulk import schemas
+
+RECORDS = {
+    "ndjson": b"".join(b'{"id": %d}\n' % i for i in range(100, 200)),
+    "csv": b"id\n" + b"".join(b"%d\n" % i for i in range(100, 200)),
+}
+
+
+@pytest.fixture(params=RECORDS)
+def file(request, tmp_path):
+    made = tmp_path / f"x.{request.param}"
+    made.write_bytes(RECORDS[request.param])
+    return made
+
+
+READS = (items, lambda partition: [lines_in(partition)])
+
+
+@pytest.mark.parametrize("size", [50, 10**6])
+@pytest.mark.parametrize("kept", [0, 250, 251])
+def test_a_partition_that_is_not_all_there_is_refused(file, size, kept):
+    partitions = list(parted(str(file), file.suffix[1:], size))
+    os.truncate(file, kept)
+    for partition in partitions:
+        for read in READS:
+            if partition.end > kept:
+                with pytest.raises(bulk.BulkError, match=r"x\.\w+: became shorter while"):
+                    list(read(partition))
+            else:
+                assert list(read(partition))
+
+
+def test_a_file_that_becomes_shorter_behind_what_was_read_is_refused(file):
+    def cut(*_):
+        os.truncate(file, 100)
+
+    with pytest.raises(bulk.BulkError, match="became shorter"):
+        bulk.check(schemas.CellsSchema, [str(file)], size=50, watch=cut)
+
+
+def test_a_file_that_is_taken_away_is_named(file):
+    (partition,) = parted(str(file), file.suffix[1:])
+    file.unlink()
+    for read in READS:
+        with pytest.raises(bulk.BulkError, match=r"x\.\w+: No such file or directory"):
+            list(read(partition))
