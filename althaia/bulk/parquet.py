@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
+from operator import index
 
 from althaia.bulk.partitions import BulkError
+from althaia.bulk.writers import as_json
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence, Set
     from typing import IO, Any
 
     Convert = Callable[[Any], Any]
+    Path = tuple[str, ...]
+    """Keys in dictionaries, from the outermost on."""
 
 ROWS = 10_000
 """Rows that become Python objects at a time."""
@@ -149,22 +152,11 @@ def _plain(value: Any) -> Any:
 
 
 def row_of(schema: Any) -> Convert:
-    """What makes a row for :func:`table` of what ``schema`` loaded.
+    """What makes a row for :func:`table` of what ``schema`` loaded; TypeError, ValueError if none.
 
     :raises BulkError: the schema is nested in itself
     """
-    _, row = _structure(schema)
-    name = type(schema).__name__
-
-    def checked(loaded: Any) -> Any:
-        if not isinstance(loaded, Mapping):
-            raise TypeError(
-                f"a row of Parquet is made of a dictionary, not of the {type(loaded).__name__} "
-                f"that {name} loads: convert to another form"
-            )
-        return row(loaded)
-
-    return checked
+    return _structure(schema)[1]
 
 
 def table(rows: Sequence[Any], schema: Any) -> Any:
@@ -190,25 +182,37 @@ def writer(opened: IO[bytes], schema: Any) -> Any:
     return arrow.parquet.ParquetWriter(opened, arrow.schema(columns))
 
 
-def _structure(schema: Any, above: tuple[type, ...] = ()) -> tuple[list[tuple[str, Any]], Convert]:
+def _structure(
+    schema: Any, above: tuple[object, ...] = ()
+) -> tuple[list[tuple[str, Any]], Convert]:
     """The columns of what ``schema`` loads, and what makes a row of a loaded dictionary.
 
     :raises BulkError: the schema is nested in itself
     """
-    above = (*above, type(schema))
-    if type(schema) in above[:-1]:
+    name = type(schema).__name__
+    # With fewer fields, as ``only`` leaves them, a schema within itself has an end.
+    this = type(schema), tuple(schema.load_fields)
+    if this in above:
         raise BulkError(
-            f"{type(schema).__name__} is nested in itself, and columns of Parquet are not: "
-            "convert to another form"
+            f"{name} is nested in itself, and columns of Parquet are not: convert to another form"
         )
     columns, fields = [], []
-    for name, field in schema.load_fields.items():
-        column = name if field.data_key is None else field.data_key
-        kind, convert = _column(field, above)
+    for key, field in schema.load_fields.items():
+        column = key if field.data_key is None else field.data_key
+        kind, convert = _column(field, (*above, this))
         columns.append((column, kind))
-        fields.append((column, (field.attribute or name).split("."), convert))
+        fields.append((column, tuple((field.attribute or key).split(".")), convert))
+    paths = {path for _, path, _ in fields}
+    whole = {path[0] for path in paths if len(path) == 1}
 
     def row(loaded: Any) -> dict[str, Any]:
+        if not isinstance(loaded, Mapping):
+            raise TypeError(
+                f"a row of Parquet is made of a dictionary, not of the {type(loaded).__name__} "
+                f"that {name} loads: convert to another form"
+            )
+        if not loaded.keys() <= whole and (strange := list(_strange(loaded, paths))):
+            raise TypeError(f"Parquet has no column for {', '.join(strange)}")
         return {
             column: value if value is None or convert is None else convert(value)
             for column, path, convert in fields
@@ -218,7 +222,19 @@ def _structure(schema: Any, above: tuple[type, ...] = ()) -> tuple[list[tuple[st
     return columns, row
 
 
-def _under(loaded: Any, path: Sequence[str]) -> Any:
+def _strange(loaded: Any, paths: Set[Path], above: Path = ()) -> Iterator[str]:
+    """The keys that no path leads to or through, which no column would have."""
+    for key, value in loaded.items():
+        path = (*above, key)
+        if path in paths:
+            continue
+        if isinstance(value, Mapping) and any(one[: len(path)] == path for one in paths):
+            yield from _strange(value, paths, path)
+        else:
+            yield ".".join(map(str, path))
+
+
+def _under(loaded: Any, path: Path) -> Any:
     """The value where marshmallow put it: an attribute with dots is a path; ABSENT if none is."""
     for name in path:
         loaded = loaded.get(name, ABSENT)
@@ -227,40 +243,66 @@ def _under(loaded: Any, path: Sequence[str]) -> Any:
     return loaded
 
 
-def _column(field: Any, above: tuple[type, ...]) -> tuple[Any, Convert | None]:
+def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]:
     """The type of a field's column, and what makes its values of what was loaded."""
     from marshmallow import fields
 
     arrow = pyarrow()
     if isinstance(field, fields.Nested):
         columns, row = _structure(field.schema, above)
-        inner = arrow.struct(columns)
-        if field.many or field.schema.many:
-            return arrow.list_(inner), lambda values: [row(one) for one in values]
-        return inner, row
+        column = (arrow.struct(columns), row)
+        return _listed(*column) if field.many or field.schema.many else column
     if isinstance(field, fields.List):
-        kind, convert = _column(field.inner, above)
-        if convert is None:
-            return arrow.list_(kind), None
-        return arrow.list_(kind), lambda values: [v if v is None else convert(v) for v in values]
+        return _listed(*_column(field.inner, above))
     if isinstance(field, fields.Decimal) and field.places is not None:
         # Kept as the decimal that results are rounded to: 0.01 for two places.
         return arrow.decimal128(38, -int(field.places.as_tuple().exponent)), None
     typed = (
-        (fields.Boolean, arrow.bool_()),
-        (fields.Integer, arrow.int64()),
-        (fields.Float, arrow.float64()),
-        (fields.AwareDateTime, arrow.timestamp("us", tz="UTC")),
-        (fields.NaiveDateTime, arrow.timestamp("us")),
-        (fields.Date, arrow.date32()),
-        (fields.Time, arrow.time64("us")),
+        (fields.Boolean, arrow.bool_(), None),
+        # Arrow would cut off what stands behind the point.
+        (fields.Integer, arrow.int64(), index),
+        (fields.Float, arrow.float64(), None),
+        (fields.AwareDateTime, arrow.timestamp("us", tz="UTC"), _with_zone),
+        (fields.NaiveDateTime, arrow.timestamp("us"), _without_zone),
+        (fields.Date, arrow.date32(), _without_time),
+        (fields.Time, arrow.time64("us"), _without_zone),
     )
-    for known, kind in typed:
+    for known, kind, convert in typed:
         if isinstance(field, known):
-            return kind, None
+            return kind, convert
 
     def text(value: Any) -> str:
-        dumped = field._serialize(value, field.name, None)
-        return dumped if isinstance(dumped, str) else json.dumps(dumped, ensure_ascii=False)
+        # Fields that take no value from an object would dump another one than was loaded.
+        dumped = field._serialize(value, field.name, None) if field._CHECK_ATTRIBUTE else value
+        return dumped if isinstance(dumped, str) else as_json(dumped)
 
     return arrow.string(), text
+
+
+def _listed(kind: Any, convert: Convert | None) -> tuple[Any, Convert | None]:
+    """A column of lists of what another column has."""
+    listed = pyarrow().list_(kind)
+    if convert is None:
+        return listed, None
+    return listed, lambda values: [v if v is None else convert(v) for v in values]
+
+
+def _with_zone(value: Any) -> Any:
+    """The value itself; ValueError if it has no zone, where Arrow takes UTC for granted."""
+    if value.utcoffset() is None:
+        raise ValueError(f"{value} has no zone, and its column has one")
+    return value
+
+
+def _without_zone(value: Any) -> Any:
+    """The value itself; ValueError if it has a zone, which Arrow drops or moves to UTC."""
+    if value.tzinfo is not None:
+        raise ValueError(f"{value} has a zone, and its column has none")
+    return value
+
+
+def _without_time(value: Any) -> Any:
+    """The value itself; ValueError if it has a time, which Arrow cuts off."""
+    if isinstance(value, dt.datetime):
+        raise ValueError(f"{value} has a time, and its column has none")
+    return value

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from marshmallow import Schema, fields, post_load
+from marshmallow import INCLUDE, Schema, fields, post_load
 
 from althaia import bulk
 
@@ -34,6 +34,63 @@ class Placed(Schema):
     a = fields.Integer(attribute="x.y")
     b = fields.Integer(attribute="x.z")
     c = fields.Integer(attribute="c")
+
+
+class Open(Schema):
+    """Takes keys in that no field is for, and puts in what it is told to."""
+
+    class Meta:
+        unknown = INCLUDE
+
+    n = fields.Integer(data_key="N")
+    x = fields.Integer(attribute="deep.x")
+    y = fields.Integer(attribute="deep.deeper.y")
+    put = fields.Raw()
+    inner = fields.Nested(lambda: Open(exclude=("inner",)))
+    all = fields.List(fields.Nested(lambda: Open(exclude=("inner", "all"))))
+
+    @post_load
+    def place(self, data: Any, **kwargs: Any) -> Any:
+        return data | data.pop("put", {})
+
+
+class Made(Schema):
+    """Dumps another value than it loads."""
+
+    method = fields.Method("dumped", deserialize="loaded")
+    function = fields.Function(lambda of: of["missing"], lambda value: [value])
+    constant = fields.Constant(5)
+    listed = fields.List(fields.Function(lambda of: "fixed"))
+
+    def dumped(self, of: Any) -> str:
+        return "fixed"
+
+    def loaded(self, value: Any) -> Any:
+        return value
+
+
+class Temporal(Schema):
+    """Whatever was loaded is there instead where ``put`` names a field."""
+
+    VALUES = (
+        dt.datetime(2020, 1, 1, 10, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+        dt.datetime(2020, 1, 1, 10),
+        2.5,
+    )
+    time = fields.Time()
+    times = fields.List(fields.Time())
+    naive = fields.NaiveDateTime()
+    aware = fields.AwareDateTime()
+    day = fields.Date()
+    number = fields.Integer()
+    put = fields.List(fields.Raw())
+
+    @post_load
+    def place(self, data: Any, **kwargs: Any) -> Any:
+        if "put" in data:
+            name, which = data.pop("put")
+            data[name] = self.VALUES[which]
+        return data
 
 
 class Timed(Schema):
@@ -84,6 +141,61 @@ def test_an_attribute_with_dots_is_a_path(tmp_path):
     _, told, rows = converted(Placed, tmp_path, {"a": 1, "b": 2, "c": 3}, {"b": 4})
     assert told == []
     assert rows == [{"a": 1, "b": 2, "c": 3}, {"a": None, "b": 4, "c": None}]
+
+
+@pytest.mark.parametrize(
+    ("record", "keys"),
+    [
+        ({"z": 5, "N": 1}, "z"),
+        ({"deep.x": 5}, "deep.x"),
+        ({"inner": {"w": 1, "z": 2}}, "w, z"),
+        ({"all": [{}, {"z": 1}]}, "z"),
+        ({"put": {"deep": {"x": 1, "z": 2, "deeper": {"y": 3}}}}, "deep.z"),
+        ({"put": {"deep": {"deeper": {"z": 3}}}}, "deep.deeper.z"),
+        ({"put": {"deep": {"deeper": 3}}}, "deep.deeper"),
+        ({"put": {"deep": 3}}, "deep"),
+    ],
+)
+def test_keys_without_a_column_are_named(tmp_path, record, keys):
+    known = {"N": 1, "x": 2, "y": 3, "inner": {"N": 4}}
+    summary, told, rows = converted(Open, tmp_path, known, record, known)
+    assert [(one.line, one.kind) for one in told] == [(2, "exception")]
+    said = told[0].errors.removeprefix("TypeError: Parquet has no column for ")
+    assert sorted(said.split(", ")) == keys.split(", ")
+    assert summary.valid == 2
+    written = [(row["N"], row["x"], row["y"], row["inner"]["N"]) for row in rows]
+    assert written == [(1, 2, 3, 4)] * 2
+
+
+def test_the_loaded_value_is_written_where_another_is_dumped(tmp_path):
+    records = [{"method": "hello", "function": "é", "listed": ["a", 1]}, {"method": {"a": 1}}]
+    _, told, rows = converted(Made, tmp_path, *records)
+    assert told == []
+    assert [tuple(row.values()) for row in rows] == [
+        ("hello", '["é"]', "5", ["a", "1"]),
+        ('{"a": 1}', None, "5", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"time": "10:00:00+02:00"}, "ValueError: 10:00:00+02:00 has a zone, and its column"),
+        ({"times": ["10:00:00", "10:00:00Z"]}, "ValueError: 10:00:00+00:00 has a zone"),
+        ({"put": ["naive", 0]}, "ValueError: 2020-01-01 10:00:00+02:00 has a zone"),
+        ({"put": ["aware", 1]}, "ValueError: 2020-01-01 10:00:00 has no zone"),
+        ({"put": ["day", 1]}, "ValueError: 2020-01-01 10:00:00 has a time"),
+        ({"put": ["number", 2]}, "TypeError: 'float' object cannot be interpreted as an integer"),
+    ],
+)
+def test_what_a_column_would_change_is_no_value_of_it(tmp_path, record, said):
+    good = {"time": "10:00:00", "naive": "2020-01-01T10:00:00", "aware": "2020-01-01T10:00:00Z"}
+    _, told, rows = converted(Temporal, tmp_path, good, record, {"day": "2020-01-01", "number": 2})
+    assert [one.line for one in told] == [2]
+    assert told[0].errors.startswith(said)
+    assert rows[0]["time"] == dt.time(10)
+    assert rows[0]["aware"] == dt.datetime(2020, 1, 1, 10, tzinfo=dt.UTC)
+    assert (rows[1]["day"], rows[1]["number"]) == (dt.date(2020, 1, 1), 2)
 
 
 def checked(tmp_path, values):
