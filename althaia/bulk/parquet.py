@@ -251,6 +251,8 @@ def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]
     if isinstance(field, fields.Nested):
         columns, row = _structure(field.schema, above)
         column = (arrow.struct(columns), row)
+        if isinstance(field, fields.Pluck):
+            column = _plucked(field._field_data_key, columns, row)
         return _listed(*column) if field.many or field.schema.many else column
     if isinstance(field, fields.List):
         return _listed(*_column(field.inner, above))
@@ -285,6 +287,11 @@ def _listed(kind: Any, convert: Convert | None) -> tuple[Any, Convert | None]:
     if convert is None:
         return listed, None
     return listed, lambda values: [v if v is None else convert(v) for v in values]
+
+
+def _plucked(name: str, columns: Sequence[tuple[str, Any]], row: Convert) -> tuple[Any, Convert]:
+    """The column of one field in a structure; of nothing where that field is never loaded."""
+    return dict(columns).get(name, pyarrow().null()), lambda loaded: row(loaded).get(name)
 
 
 def _with_zone(value: Any) -> Any:

@@ -54,6 +54,19 @@ class Open(Schema):
         return data | data.pop("put", {})
 
 
+class Inner(Schema):
+    n = fields.Integer(data_key="N")
+    when = fields.Date()
+    never = fields.Integer(dump_only=True)
+
+
+class Plucked(Schema):
+    one = fields.Pluck(Inner, "n", allow_none=True)
+    many = fields.Pluck(Inner, "when", many=True)
+    own = fields.Pluck(lambda: Plucked(), "one")
+    never = fields.Pluck(Inner, "never")
+
+
 class Made(Schema):
     """Dumps another value than it loads."""
 
@@ -165,6 +178,25 @@ def test_keys_without_a_column_are_named(tmp_path, record, keys):
     assert summary.valid == 2
     written = [(row["N"], row["x"], row["y"], row["inner"]["N"]) for row in rows]
     assert written == [(1, 2, 3, 4)] * 2
+
+
+def test_a_plucked_field_is_its_own_column(tmp_path):
+    records = [
+        {"one": 3, "many": ["2020-01-02", "2020-01-03"], "own": 4},
+        {"one": None, "many": []},
+        {},
+    ]
+    _, told, rows = converted(Plucked, tmp_path, *records)
+    assert told == []
+    days = [dt.date(2020, 1, 2), dt.date(2020, 1, 3)]
+    assert rows == [
+        {"one": 3, "many": days, "own": 4, "never": None},
+        {"one": None, "many": [], "own": None, "never": None},
+        {"one": None, "many": None, "own": None, "never": None},
+    ]
+    kept = Plucked(only=("one",))
+    converted(kept, tmp_path, {"one": 3})
+    assert bulk.check(kept, [str(tmp_path / "out.parquet")]).good
 
 
 def test_the_loaded_value_is_written_where_another_is_dumped(tmp_path):
