@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
+from functools import lru_cache
 from operator import index
 
 from althaia.bulk.partitions import BulkError
@@ -156,7 +157,7 @@ def row_of(schema: Any) -> Convert:
 
     :raises BulkError: the schema is nested in itself
     """
-    return _structure(schema)[1]
+    return _layout(schema)[1]
 
 
 def table(rows: Sequence[Any], schema: Any) -> Any:
@@ -167,9 +168,7 @@ def table(rows: Sequence[Any], schema: Any) -> Any:
 
     :raises Exception: a value does not fit its column
     """
-    arrow = pyarrow()
-    columns, _ = _structure(schema)
-    return arrow.Table.from_pylist(rows, schema=arrow.schema(columns))
+    return pyarrow().Table.from_pylist(rows, schema=_layout(schema)[0])
 
 
 def writer(opened: IO[bytes], schema: Any) -> Any:
@@ -177,9 +176,17 @@ def writer(opened: IO[bytes], schema: Any) -> Any:
 
     :raises BulkError: the schema is nested in itself
     """
-    arrow = pyarrow()
-    columns, _ = _structure(schema)
-    return arrow.parquet.ParquetWriter(opened, arrow.schema(columns))
+    return pyarrow().parquet.ParquetWriter(opened, _layout(schema)[0])
+
+
+@lru_cache(maxsize=4)
+def _layout(schema: Any) -> tuple[Any, Convert]:
+    """Arrow's schema of what ``schema`` loads, and what makes a row; once, for all partitions.
+
+    :raises BulkError: the schema is nested in itself
+    """
+    columns, row = _structure(schema)
+    return pyarrow().schema(columns), row
 
 
 def _structure(
