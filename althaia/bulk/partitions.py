@@ -9,7 +9,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ _SUFFIXES = {
 PARTITION_BYTES = 8 * 2**20
 """About how much of a file one partition holds; its records take some times as much memory."""
 ELEMENTS = 10_000
-"""Of a JSON array in one partition."""
+"""Of a JSON array in one partition, at most."""
 BLOCK = 2**20
 
 
@@ -106,7 +106,7 @@ def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partit
     with reading(file):
         found = os.stat(file)
         if form == "json":
-            yield from _elements(file, found.st_size)
+            yield from _elements(file, size)
             return
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
             raise BulkError(
@@ -208,11 +208,19 @@ def _row_groups(file: str) -> Iterator[Partition]:
             yield Partition(file, "parquet", group, group + 1, share, names)
 
 
-def _elements(file: str, whole: int) -> Iterator[Partition]:
+def _elements(file: str, size: int) -> Iterator[Partition]:
     from althaia.bulk.readers import json_elements
 
-    elements = json_elements(file)
-    while batch := tuple(islice(elements, ELEMENTS)):
-        # How many there will be is not known: the last one stands for the whole file.
-        share = whole if len(batch) < ELEMENTS else 0
-        yield Partition(file, "json", batch[0][0], batch[-1][0], share, items=batch)
+    batch: list[Item] = []
+    start = end = 0
+
+    def partition() -> Partition:
+        return Partition(file, "json", batch[0][0], batch[-1][0], end - start, items=tuple(batch))
+
+    for item, end in json_elements(file):
+        batch.append(item)
+        if end - start >= size or len(batch) == ELEMENTS:
+            yield partition()
+            batch, start = [], end
+    if batch:
+        yield partition()

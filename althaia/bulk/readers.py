@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import json
+import re
 
 from althaia.bulk.partitions import BLOCK, BulkError, reading
 
@@ -25,6 +26,8 @@ MOST_CHARACTERS = 64 * 2**20
 _NEAR = 16
 """An error this close to the end of what was read may only mean that more is to come: the
 longest thing that can be cut in two is ``-Infinity`` or an escaped character."""
+_NOT_UTF8 = "not UTF-8"
+_spaces = re.compile(r"[ \t\r\n]*").match
 
 
 class Unreadable:
@@ -97,25 +100,23 @@ def _ndjson(partition: Partition) -> Iterator[Item]:
             yield number, Unreadable(f"not JSON: {error}{ending}")
 
 
-def json_elements(file: str) -> Iterator[Item]:
-    """The elements of an array, decoded as the text comes in."""
+def json_elements(file: str) -> Iterator[tuple[Item, int]]:
+    """The elements of an array, decoded as the text comes in, and about where each one ends."""
     with open(file, "rb") as opened:
         text = _Text(opened)
-        number = 0
+        number = 1
         try:
             text.expect("[")
-            separator = ","
+            separator = text.expect("]") if text.character() == "]" else ","
             while separator == ",":
-                if number == 0 and text.character() == "]":
-                    text.expect("]")
-                    break
+                yield (number, text.element()), text.place()
+                # What is wrong from here on is not wrong with that element.
                 number += 1
-                yield number, text.element()
                 separator = text.expect(",", "]")
             if text.character():
                 raise ValueError("there is more behind the array")
         except (ValueError, RecursionError) as error:
-            yield max(number, 1), Unreadable(f"not JSON: {error}; the rest is not read")
+            yield (number, Unreadable(f"not JSON: {error}; the rest is not read")), text.place()
 
 
 class _Text:
@@ -123,17 +124,25 @@ class _Text:
 
     def __init__(self, file: io.BufferedReader) -> None:
         self._file = file
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        # A byte that is no character becomes half of a pair of surrogates, which UTF-8 never has.
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
         self._decode = json.JSONDecoder().raw_decode
         self._text = ""
+        self._at = 0
+        self._bytes = 0
         self._ended = False
+        self._broken = False
+
+    def place(self) -> int:
+        """About how many bytes of the file were taken: what is left is counted in characters."""
+        return self._bytes - (len(self._text) - self._at)
 
     def character(self) -> str:
         """The next character that is no space, or nothing at the end."""
         while True:
-            self._text = self._text.lstrip(" \t\r\n")
-            if self._text or not self._more(BLOCK):
-                return self._text[:1]
+            self._at = _spaces(self._text, self._at).end()  # type: ignore[union-attr]
+            if self._at < len(self._text) or not self._more(BLOCK):
+                return self._text[self._at : self._at + 1]
 
     def expect(self, *characters: str) -> str:
         """Take the next character, which has to be one of these; ValueError."""
@@ -141,34 +150,44 @@ class _Text:
         if found not in characters or not found:
             wanted = " or ".join(map(repr, characters))
             raise ValueError(f"expected {wanted}, found {repr(found) if found else 'the end'}")
-        self._text = self._text[1:]
+        self._at += 1
         return found
 
     def element(self) -> Any:
-        """Take the next value; ValueError where there is none."""
+        """Take the next value, Unreadable if not all is UTF-8; ValueError where there is none."""
         self.character()
         size = BLOCK
         while True:
             try:
-                value, end = self._decode(self._text)
+                value, end = self._decode(self._text, self._at)
             except json.JSONDecodeError as error:
-                unfinished = error.pos > len(self._text) - _NEAR or "Unterminated" in error.msg
-                if unfinished and len(self._text) < MOST_CHARACTERS and self._more(size):
+                place, length = error.pos - self._at, len(self._text) - self._at
+                unfinished = place > length - _NEAR or "Unterminated" in error.msg
+                if unfinished and length < MOST_CHARACTERS and self._more(size):
                     # Twice as much each time, or a long element would be decoded very often.
                     size *= 2
                     continue
-                raise
+                # Its place in the element: that in the blocks at hand says nothing to anybody.
+                raise json.JSONDecodeError(error.msg, self._text[self._at :], place) from error
+            length = end - self._at
             # A number may go on in the next block, behind what stands here as "1.", "1e" or "1e+".
             if end < len(self._text) - len("e+") or not self._more(size):
-                self._text = self._text[end:]
+                begin = self._at
+                self._at += length
+                if self._broken and _has_surrogates(self._text[begin : self._at]):
+                    return Unreadable(_NOT_UTF8)
                 return value
 
     def _more(self, size: int) -> bool:
         if self._ended:
             return False
         block = self._file.read(size)
+        self._bytes += len(block)
         self._ended = not block
-        self._text += self._decoder.decode(block, final=self._ended)
+        more = self._decoder.decode(block, final=self._ended)
+        self._broken = self._broken or _has_surrogates(more)
+        self._text = self._text[self._at :] + more
+        self._at = 0
         return not self._ended
 
 
@@ -198,7 +217,7 @@ def _csv(partition: Partition) -> Iterator[Item]:
         elif len(cells) == len(columns):
             record: Any = dict(zip(columns, cells, strict=True))
             if not text.isascii() and any(map(_has_surrogates, cells)):
-                record = Unreadable("not UTF-8")
+                record = Unreadable(_NOT_UTF8)
             yield number, record
         elif cells:
             yield number, Unreadable(f"{len(cells)} cells where the head has {len(columns)}")

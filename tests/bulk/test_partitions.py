@@ -84,7 +84,8 @@ def test_csv_without_a_good_head(tmp_path, head, said):
 
 @pytest.mark.parametrize("block", [1, 3, 16, 2**20])
 @pytest.mark.parametrize("elements", [1, 2, 10_000])
-def test_json_arrays_in_blocks_of_any_size(tmp_path, monkeypatch, block, elements):
+@pytest.mark.parametrize("size", [1, 10**6])
+def test_json_arrays_in_blocks_of_any_size(tmp_path, monkeypatch, block, elements, size):
     values = [
         {"a": [1, {"é": 'x\\"y\u1234'}]},
         12345,
@@ -99,7 +100,7 @@ def test_json_arrays_in_blocks_of_any_size(tmp_path, monkeypatch, block, element
     file.write_text(" " + json.dumps(values, ensure_ascii=False, indent=1) + "\n ")
     monkeypatch.setattr("althaia.bulk.readers.BLOCK", block)
     monkeypatch.setattr(partitions, "ELEMENTS", elements)
-    assert read(file, "json", 1) == list(enumerate(values, 1))
+    assert read(file, "json", size) == list(enumerate(values, 1))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,9 @@ def test_json_arrays_in_blocks_of_any_size(tmp_path, monkeypatch, block, element
         ('[1, {"a": ', 1, "Expecting value"),
         ('[1, "ab', 1, "Unterminated string"),
         ("[1, 2] 3", 2, "there is more behind the array"),
+        ("[1, 2]\n[3]", 2, "there is more behind the array"),
         ("[1 2]", 1, "expected ',' or ']', found '2'"),
+        ("[1, 2, tru]", 2, "Expecting value: line 1 column 1 (char 0)"),
         ("[1,]", 1, "Expecting value"),
         ('{"a": 1}', 0, "expected '[', found '{'"),
         ("", 0, "expected '[', found the end"),
@@ -119,9 +122,48 @@ def test_json_that_is_none(tmp_path, text, good, said):
     file = tmp_path / "x.json"
     file.write_text(text)
     found = read(file, "json", 1)
-    assert [value for _, value in found[:-1]] == [1, 2][:good]
+    assert found[:-1] == [(1, 1), (2, 2)][:good]
+    # The mistake is not in the last good one, or it would not be good.
+    assert found[-1][0] == good + 1
     assert said in found[-1][1]
     assert found[-1][1].endswith("the rest is not read")
+
+
+@pytest.mark.parametrize("block", [1, 3, 16, 2**20])
+def test_json_with_bytes_that_are_no_characters(tmp_path, monkeypatch, block):
+    file = tmp_path / "x.json"
+    monkeypatch.setattr("althaia.bulk.readers.BLOCK", block)
+    good = '"é", ' * 1_000
+    file.write_bytes(
+        b"[" + good.encode() + b'"a\xff\xc3", "\\udcff", {"\xc3": 1}, "\xc3\xa9", \xff, 1]'
+    )
+    found = read(file, "json", 1)
+    assert found[:1_000] == [(i, "é") for i in range(1, 1_001)]
+    assert found[1_000:-1] == [
+        (1_001, "not UTF-8"),
+        (1_002, "\udcff"),
+        (1_003, "not UTF-8"),
+        (1_004, "é"),
+    ]
+    assert found[-1][0] == 1_005
+    assert found[-1][1].endswith("the rest is not read")
+
+
+@pytest.mark.parametrize(
+    ("size", "elements", "most"), [(1_000, 10_000, 10), (1_000, 7, 7), (10**6, 10_000, 500)]
+)
+def test_a_partition_of_a_json_array_holds_so_much_text_and_so_many_elements(
+    tmp_path, monkeypatch, size, elements, most
+):
+    monkeypatch.setattr(partitions, "ELEMENTS", elements)
+    file = tmp_path / "x.json"
+    file.write_text("[" + ",".join(['"' + "x" * 97 + '"'] * 500) + "]")
+    found = list(parted(str(file), "json", size))
+    assert {len(one.items) for one in found[:-1]} <= {most}
+    assert sum(len(one.items) for one in found) == 500
+    assert len(found[0].items) == most
+    # All but the bracket at the end, whose bytes nobody asks for.
+    assert sum(one.share for one in found) == file.stat().st_size - 1
 
 
 def test_an_empty_array(tmp_path):
