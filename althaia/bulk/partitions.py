@@ -7,15 +7,16 @@ import csv
 import io
 import os
 import stat
-from contextlib import contextmanager, suppress
+import threading
+from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from althaia.bulk.readers import Item
 
@@ -33,6 +34,10 @@ PARTITION_BYTES = 8 * 2**20
 ELEMENTS = 10_000
 """Of a JSON array in one partition, at most."""
 BLOCK = 2**20
+MOST_CHARACTERS = 64 * 2**20
+"""In a cell of CSV or an element of a JSON array; what seems longer is taken for text that never
+ends."""
+TOO_LONG = f"not CSV: a cell has more than {MOST_CHARACTERS:,} characters; the rest is not read"
 
 
 class BulkError(Exception):
@@ -148,52 +153,124 @@ def _quoted_lines(
 ) -> Iterator[Partition]:
     columns, start = _columns(file, opened)
     at, enough = start, start + size
+    records = _Records(opened)
     for line in opened:
-        at += len(_record(line, opened)) if b'"' in line else len(line)
+        # No other line can be a part of a record only, or the last that can be read.
+        odd = b'"' in line or len(line) > MOST_CHARACTERS
+        at += records.take(line) if odd else len(line)
+        if not records.readable:
+            break
         if at >= enough:
             yield Partition(file, "csv", start, at, at - start, columns)
             start, enough = at, at + size
-    # Of a file that became shorter a part is missing, which is noticed where it is read.
-    at = max(at, whole)
+    else:
+        # Of a file that became shorter a part is missing, which is noticed where it is read.
+        at = max(at, whole)
     if at > start:
         yield Partition(file, "csv", start, at, at - start, columns)
 
 
-def _record(first: bytes, opened: io.BufferedReader) -> bytes:
-    """The record of CSV whose first line was read; a cell in quotes may have breaks.
+class _Records:
+    """Which lines of a CSV file belong together; a cell in quotes may have breaks.
 
     Asked is csv itself: a quote in the middle of a cell is text, for example.
     """
-    taken = []
 
-    def lines() -> Iterator[str]:
-        for line in chain([first], opened):
-            taken.append(line)
-            # A lone one ends a record here, which csv expects at the end of what it is given; a
-            # cell begins behind either.
-            yield line.replace(b"\r", b",").decode("utf-8", "surrogateescape")
+    def __init__(self, opened: io.BufferedReader) -> None:
+        self.readable = True
+        self._opened = opened
+        self._bytes = 0
+        self._lines: deque[str] = deque()
+        self._found = csv_records(self._asked())
 
-    with suppress(csv.Error):
-        next(csv.reader(lines(), strict=True), None)
-    return b"".join(taken)
+    def take(self, line: bytes) -> int:
+        """How many bytes there are from ``line`` to where a line and a record end."""
+        self._bytes = 0
+        self._add(line)
+        with long_cells:
+            for found in self._found:
+                self.readable = found != TOO_LONG
+                if not (self._lines and self.readable):
+                    break
+        return self._bytes
+
+    def _add(self, line: bytes) -> None:
+        self._bytes += len(line)
+        # A lone carriage return ends a line of csv's, too.
+        self._lines.extend(io.StringIO(line.decode("utf-8", "surrogateescape"), newline=""))
+
+    def _asked(self) -> Iterator[str]:
+        while self._lines or (line := self._opened.readline()):
+            if not self._lines:
+                self._add(line)
+            yield self._lines.popleft()
+
+
+def csv_records(lines: Iterable[str]) -> Iterator[list[str] | str]:
+    """The cells of each record; where it is none, why, and reading goes on with the next line.
+
+    Behind a cell that is too long it does not: what follows may still be of that cell.
+    """
+    reader = csv.reader(lines, strict=True)
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if "field limit" in str(error):
+                yield TOO_LONG
+                return
+            yield f"not CSV: {error}"
+
+
+class _LongCells:
+    """While somebody is within, csv takes cells of up to MOST_CHARACTERS.
+
+    Its limit is the whole process's, so that the first one in sets it and the last one out puts it
+    back, unless the application has set another in the meantime.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._within = 0
+        self._limit = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._within += 1
+            if self._within == 1:
+                self._limit = csv.field_size_limit(MOST_CHARACTERS)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._within -= 1
+            if not self._within and csv.field_size_limit() == MOST_CHARACTERS:
+                csv.field_size_limit(self._limit)
+
+
+long_cells = _LongCells()
 
 
 def _columns(file: str, opened: io.BufferedReader) -> tuple[tuple[str, ...], int]:
     """The names at the head of a CSV file, and where its records begin."""
     first = opened.readline()
     mark = codecs.BOM_UTF8 if first.startswith(codecs.BOM_UTF8) else b""
-    head = _record(first.removeprefix(mark), opened)
+    length = len(mark) + _Records(opened).take(first.removeprefix(mark))
+    opened.seek(0)
     try:
-        text = head.decode()
-        columns = next(csv.reader([text], strict=True), [])
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BulkError(f"{file}: its first line cannot be read: {error}") from error
+        with long_cells:
+            columns = next(csv_records([opened.read(length).decode("utf-8-sig")]), [])
+    except UnicodeDecodeError as error:
+        columns = str(error)
+    if isinstance(columns, str):
+        raise BulkError(f"{file}: its first line cannot be read: {columns}")
     if not columns:
         raise BulkError(f"{file}: has no line with the names of its columns")
     double = sorted({name for name in columns if columns.count(name) > 1})
     if double:
         raise BulkError(f"{file}: more than one column is named {', '.join(map(repr, double))}")
-    return tuple(columns), len(mark + head)
+    return tuple(columns), length
 
 
 def _row_groups(file: str) -> Iterator[Partition]:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import json
 import re
 
-from althaia.bulk.partitions import BLOCK, BulkError, reading
+from althaia.bulk.partitions import (
+    BLOCK,
+    MOST_CHARACTERS,
+    BulkError,
+    csv_records,
+    long_cells,
+    reading,
+)
 
 TYPE_CHECKING = False
 
@@ -21,8 +27,6 @@ if TYPE_CHECKING:
     Item = tuple[int, Any]
     """A number from 1, of the line or of the record, and a record or an Unreadable."""
 
-MOST_CHARACTERS = 64 * 2**20
-"""In one element of a JSON array; what seems longer is taken for text that never ends."""
 _NEAR = 16
 """An error this close to the end of what was read may only mean that more is to come: the
 longest thing that can be cut in two is ``-Infinity`` or an escaped character."""
@@ -199,29 +203,22 @@ def _csv(partition: Partition) -> Iterator[Item]:
     text = _bytes(partition).decode("utf-8", "surrogateescape")
     columns = partition.columns
     lines = io.StringIO(text, newline="")
-    reader = csv.reader(lines, strict=True)
     number, at = 1, 0
-    while True:
-        wrong = ""
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            cells, wrong = [], f"not CSV: {error}"
-        # What the reader counts as lines ends at a lone "\r", too.
-        before, at = at, lines.tell()
-        breaks = text.count("\n", before, at)
-        if wrong:
-            yield number, Unreadable(wrong)
-        elif len(cells) == len(columns):
-            record: Any = dict(zip(columns, cells, strict=True))
-            if not text.isascii() and any(map(_has_surrogates, cells)):
-                record = Unreadable(_NOT_UTF8)
-            yield number, record
-        elif cells:
-            yield number, Unreadable(f"{len(cells)} cells where the head has {len(columns)}")
-        number += breaks
+    with long_cells:
+        for cells in csv_records(lines):
+            # What csv counts as lines ends at a lone "\r", too.
+            before, at = at, lines.tell()
+            breaks = text.count("\n", before, at)
+            if isinstance(cells, str):
+                yield number, Unreadable(cells)
+            elif len(cells) == len(columns):
+                record: Any = dict(zip(columns, cells, strict=True))
+                if not text.isascii() and any(map(_has_surrogates, cells)):
+                    record = Unreadable(_NOT_UTF8)
+                yield number, record
+            elif cells:
+                yield number, Unreadable(f"{len(cells)} cells where the head has {len(columns)}")
+            number += breaks
 
 
 def _has_surrogates(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import threading
@@ -256,3 +257,61 @@ def test_a_lone_carriage_return_in_a_cell_ends_no_line(tmp_path, size):
         (7, "not CSV: ',' expected after '\"'"),
         (8, {"id": "i"}),
     ]
+
+
+@pytest.mark.parametrize("size", [1, 10, 10**6])
+def test_a_lone_carriage_return_ends_what_is_no_record(tmp_path, size):
+    file = tmp_path / "x.csv"
+    file.write_bytes(b'a,b\n"x"y\r1,"q\nz"\r2,"r\ns\n"\n3,t\n')
+    assert read(file, "csv", size) == [
+        (2, "not CSV: ',' expected after '\"'"),
+        (2, {"a": "1", "b": "q\nz"}),
+        (3, {"a": "2", "b": "r\ns\n"}),
+        (6, {"a": "3", "b": "t"}),
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 1_000, 10**6])
+def test_a_cell_longer_than_csv_takes_by_itself(tmp_path, size):
+    file = tmp_path / "x.csv"
+    cells = ["\n".join(["7,inside"] * 20_000), "x" * 150_000]
+    file.write_text(f'a,b\n1,"{cells[0]}"\n2,{cells[1]}\n3,y\n', newline="")
+    limit = csv.field_size_limit()
+    found = read(file, "csv", size)
+    assert [line for line, _ in found] == [2, 20_002, 20_003]
+    # Without the cells at hand, or telling how they differ takes minutes.
+    wanted = [{"a": "1", "b": cells[0]}, {"a": "2", "b": cells[1]}, {"a": "3", "b": "y"}]
+    assert all(one == record for one, (_, record) in zip(wanted, found, strict=True))
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize("size", [1, 100, 10**6])
+@pytest.mark.parametrize("cell", ['"' + "7,inside\n" * 50 + '"', "x" * 300, '"never closed'])
+def test_behind_a_cell_that_is_too_long_nothing_is_taken_for_records(
+    tmp_path, monkeypatch, size, cell
+):
+    monkeypatch.setattr(partitions, "MOST_CHARACTERS", 200)
+    file = tmp_path / "x.csv"
+    file.write_text(f"a,b\n1,x\r2,{cell}\n" + "3,y\n" * 100)
+    found = read(file, "csv", size)
+    assert found == [(2, {"a": "1", "b": "x"}), (2, partitions.TOO_LONG)]
+    assert found[-1][1].endswith("; the rest is not read")
+
+
+def test_the_limit_of_csv_is_put_back_by_the_last_unless_it_is_another_by_then(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text("a\n1\n2\n")
+    limit = csv.field_size_limit()
+    (partition,) = parted(str(file), "csv")
+    try:
+        first, second = items(partition), items(partition)
+        assert next(first) == next(second)
+        first.close()
+        assert csv.field_size_limit() == partitions.MOST_CHARACTERS
+        second.close()
+        assert csv.field_size_limit() == limit
+        for _ in items(partition):
+            csv.field_size_limit(1_000)
+        assert csv.field_size_limit() == 1_000
+    finally:
+        csv.field_size_limit(limit)
