@@ -16,7 +16,7 @@ from pathlib import Path
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from althaia.bulk.readers import Item
 
@@ -46,8 +46,9 @@ class BulkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A piece of a file: bytes ``start`` to ``end``; in Parquet a group of rows by its number;
-    of a JSON array the elements from ``start`` to ``end``, which it brings along as ``items``.
+    """A piece of a file: bytes ``start`` to ``end``; in Parquet the groups of rows between these
+    numbers, one or none; of a JSON array the elements from ``start`` to ``end``, which it brings
+    along as ``items``.
 
     ``columns`` are the names of the columns, in CSV and Parquet. ``share`` is about how many
     bytes of the file it stands for. ``place`` is that of the file among those that are read: one
@@ -104,6 +105,7 @@ def reading(file: str) -> Iterator[None]:
 def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partition]:
     """The partitions of ``file`` in order, found as they are asked for.
 
+    Where there are columns, there is a partition that says them, however few records there are.
     A JSON array is decoded here: where an element begins is known only to who read those before.
 
     :raises BulkError: the file cannot be read, or is not of that form
@@ -151,8 +153,9 @@ def _behind_line(opened: io.BufferedReader, place: int, whole: int) -> int:
 def _quoted_lines(
     file: str, opened: io.BufferedReader, whole: int, size: int
 ) -> Iterator[Partition]:
-    columns, start = _columns(file, opened)
-    at, enough = start, start + size
+    columns, head = _columns(file, opened)
+    start = at = head
+    enough = start + size
     records = _Records(opened)
     for line in opened:
         # No other line can be a part of a record only, or the last that can be read.
@@ -166,7 +169,7 @@ def _quoted_lines(
     else:
         # Of a file that became shorter a part is missing, which is noticed where it is read.
         at = max(at, whole)
-    if at > start:
+    if at > start or at == head:
         yield Partition(file, "csv", start, at, at - start, columns)
 
 
@@ -267,10 +270,15 @@ def _columns(file: str, opened: io.BufferedReader) -> tuple[tuple[str, ...], int
         raise BulkError(f"{file}: its first line cannot be read: {columns}")
     if not columns:
         raise BulkError(f"{file}: has no line with the names of its columns")
+    return _different(file, columns), length
+
+
+def _different(file: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """These names of columns; BulkError where two are the same."""
     double = sorted({name for name in columns if columns.count(name) > 1})
     if double:
         raise BulkError(f"{file}: more than one column is named {', '.join(map(repr, double))}")
-    return tuple(columns), length
+    return tuple(columns)
 
 
 def _row_groups(file: str) -> Iterator[Partition]:
@@ -278,11 +286,11 @@ def _row_groups(file: str) -> Iterator[Partition]:
 
     found = opened_parquet(file)
     with found:
-        names = tuple(found.schema_arrow.names)
+        columns = _different(file, found.schema_arrow.names)
         groups = found.num_row_groups
-        for group in range(groups):
-            share = os.path.getsize(file) // groups
-            yield Partition(file, "parquet", group, group + 1, share, names)
+    share = os.path.getsize(file) // max(groups, 1)
+    for group in range(max(groups, 1)):
+        yield Partition(file, "parquet", group, min(group + 1, groups), share, columns)
 
 
 def _elements(file: str, size: int) -> Iterator[Partition]:

@@ -6,6 +6,7 @@ import codecs
 import io
 import json
 import re
+from itertools import chain
 
 from althaia.bulk.partitions import (
     BLOCK,
@@ -56,7 +57,8 @@ def lines_in(partition: Partition) -> int:
         from althaia.bulk.parquet import opened_parquet
 
         with opened_parquet(partition.file) as opened:
-            return int(opened.metadata.row_group(partition.start).num_rows)
+            found = map(opened.metadata.row_group, _groups(partition))
+            return sum(int(group.num_rows) for group in found)
     # Elements of an array are numbered from the array's beginning.
     return 0
 
@@ -229,10 +231,16 @@ def _has_surrogates(text: str) -> bool:
     return False
 
 
+def _groups(partition: Partition) -> range:
+    """The numbers of the groups of rows."""
+    return range(partition.start, partition.end)
+
+
 def _parquet(partition: Partition) -> Iterator[Item]:
     from althaia.bulk.parquet import rows
 
-    for number, row in enumerate(rows(partition.file, partition.start), 1):
+    found = chain.from_iterable(rows(partition.file, group) for group in _groups(partition))
+    for number, row in enumerate(found, 1):
         if isinstance(row, Exception):
             yield number, Unreadable(f"has a value that cannot be read: {row}")
         else:
