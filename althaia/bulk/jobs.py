@@ -15,6 +15,7 @@ from althaia.bulk.partitions import (
     Partition,
     form_of,
     parted,
+    reading,
 )
 from althaia.bulk.readers import lines_in
 from althaia.bulk.summary import Problem, Summary
@@ -221,5 +222,5 @@ def _lines_before(partition: Partition) -> int:
     """The lines of a CSV file's head."""
     if partition.form != "csv":
         return 0
-    with open(partition.file, "rb") as opened:
+    with reading(partition.file), open(partition.file, "rb") as opened:
         return opened.read(partition.start).count(b"\n")

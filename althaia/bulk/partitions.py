@@ -34,10 +34,10 @@ PARTITION_BYTES = 8 * 2**20
 ELEMENTS = 10_000
 """Of a JSON array in one partition, at most."""
 BLOCK = 2**20
-MOST_CHARACTERS = 64 * 2**20
-"""In a cell of CSV or an element of a JSON array; what seems longer is taken for text that never
-ends."""
-TOO_LONG = f"not CSV: a cell has more than {MOST_CHARACTERS:,} characters; the rest is not read"
+MOST_IN_CELL = 8 * 2**20
+"""Characters of a cell of CSV, which takes four bytes for each; what seems longer is taken for a
+quote that never ends."""
+TOO_LONG = f"not CSV: a cell has more than {MOST_IN_CELL:,} characters; the rest is not read"
 
 
 class BulkError(Exception):
@@ -159,7 +159,7 @@ def _quoted_lines(
     records = _Records(opened)
     for line in opened:
         # No other line can be a part of a record only, or the last that can be read.
-        odd = b'"' in line or len(line) > MOST_CHARACTERS
+        odd = b'"' in line or len(line) > MOST_IN_CELL
         at += records.take(line) if odd else len(line)
         if not records.readable:
             break
@@ -228,7 +228,7 @@ def csv_records(lines: Iterable[str]) -> Iterator[list[str] | str]:
 
 
 class _LongCells:
-    """While somebody is within, csv takes cells of up to MOST_CHARACTERS.
+    """While somebody is within, csv takes cells of up to MOST_IN_CELL.
 
     Its limit is the whole process's, so that the first one in sets it and the last one out puts it
     back, unless the application has set another in the meantime.
@@ -243,12 +243,12 @@ class _LongCells:
         with self._lock:
             self._within += 1
             if self._within == 1:
-                self._limit = csv.field_size_limit(MOST_CHARACTERS)
+                self._limit = csv.field_size_limit(MOST_IN_CELL)
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._within -= 1
-            if not self._within and csv.field_size_limit() == MOST_CHARACTERS:
+            if not self._within and csv.field_size_limit() == MOST_IN_CELL:
                 csv.field_size_limit(self._limit)
 
 

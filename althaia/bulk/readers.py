@@ -10,7 +10,6 @@ from itertools import chain
 
 from althaia.bulk.partitions import (
     BLOCK,
-    MOST_CHARACTERS,
     BulkError,
     csv_records,
     long_cells,
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     Item = tuple[int, Any]
     """A number from 1, of the line or of the record, and a record or an Unreadable."""
 
+MOST_CHARACTERS = 64 * 2**20
+"""In one element of a JSON array; what seems longer is taken for text that never ends."""
 _NEAR = 16
 """An error this close to the end of what was read may only mean that more is to come: the
 longest thing that can be cut in two is ``-Infinity`` or an escaped character."""

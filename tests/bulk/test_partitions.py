@@ -290,7 +290,7 @@ def test_a_cell_longer_than_csv_takes_by_itself(tmp_path, size):
 def test_behind_a_cell_that_is_too_long_nothing_is_taken_for_records(
     tmp_path, monkeypatch, size, cell
 ):
-    monkeypatch.setattr(partitions, "MOST_CHARACTERS", 200)
+    monkeypatch.setattr(partitions, "MOST_IN_CELL", 200)
     file = tmp_path / "x.csv"
     file.write_text(f"a,b\n1,x\r2,{cell}\n" + "3,y\n" * 100)
     found = read(file, "csv", size)
@@ -307,7 +307,7 @@ def test_the_limit_of_csv_is_put_back_by_the_last_unless_it_is_another_by_then(t
         first, second = items(partition), items(partition)
         assert next(first) == next(second)
         first.close()
-        assert csv.field_size_limit() == partitions.MOST_CHARACTERS
+        assert csv.field_size_limit() == partitions.MOST_IN_CELL
         second.close()
         assert csv.field_size_limit() == limit
         for _ in items(partition):
