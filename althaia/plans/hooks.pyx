@@ -13,10 +13,16 @@ cdef extern from "Python.h":
     )
 
 
-cdef object hooks_of(object table, str tag):
-    """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
-    cdef object found = althaia_dict_item(table, tag, None)
-    return table[tag] if found is None else found
+cdef object hooks_of(PyObject* table, str tag):
+    """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table.
+
+    The table is the caller's plan's, borrowed: all threads share it, and without the GIL would wait
+    for each other to count it.
+    """
+    cdef object found = althaia_dict_item(<object>table, tag, None)
+    if found is None:
+        found = (<object>table)[tag]
+    return found
 
 
 cdef tuple no_hooks(object table, tuple tags):

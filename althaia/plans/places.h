@@ -39,18 +39,16 @@ althaia_close_place(althaia_place *place)
     Py_CLEAR(place->key);
 }
 
+#if ALTHAIA_KNOWS_ENTRIES
+
 /* 1 where the place of a value that was not where it was guessed is worth finding out: the first few
  * times, and then now and again, for objects that are never alike. */
 static inline int
 althaia_learns(althaia_place *place)
 {
-    /* Threads that miss together may lose a miss. */
-    unsigned int misses = althaia_read_tag(&place->misses);
-    althaia_write_tag(&place->misses, misses + 1);
+    unsigned int misses = place->misses++;
     return misses < 8 || misses % 32 == 0;
 }
-
-#if ALTHAIA_KNOWS_ENTRIES
 
 /* 1 where what the class has under a name gives way to what the instance has, and always will: the
  * types of Python's own values get no __set__, and such a value gets no other type but a module. */
@@ -144,24 +142,11 @@ althaia_placed(const althaia_place *place, PyObject *obj)
 /* The same for an exact dictionary. */
 #define althaia_item_at(place, dict) althaia_value_at(dict, (place)->key, (place)->at)
 
-#else
-
-#define althaia_learn_place(place, obj, key) ((void)(place))
-#define althaia_placed(place, obj) ((PyObject *)NULL)
-#define althaia_item_at(place, dict) ((PyObject *)NULL)
-
-#endif
-
 /* 1 where the attributes of the class's instances may be looked for at places. */
 static int
 althaia_has_places(PyObject *cls)
 {
-#if ALTHAIA_KNOWS_ENTRIES
     return althaia_facts & ALTHAIA_ENTRIES && althaia_keeps_attributes((PyTypeObject *)cls);
-#else
-    (void)cls;
-    return 0;
-#endif
 }
 
 /* What an instance of such a class keeps under a name, whatever the class has: a new reference; NULL
@@ -169,16 +154,14 @@ althaia_has_places(PyObject *cls)
 static PyObject *
 althaia_entry_placed(PyObject *obj, PyObject *name, althaia_place *place)
 {
-    PyObject *value = NULL;
-#if ALTHAIA_KNOWS_ENTRIES
-    PyObject *dict;
+    PyObject *value, *dict;
     if (althaia_instance_values(obj, &dict) == NULL
         && (dict == NULL || !PyDict_CheckExact(dict))) {
         return NULL;
     }
     value = althaia_attribute_at(obj, place->key, place->at);
     if (value != NULL) {
-        althaia_write_tag(&place->misses, 0);
+        place->misses = 0;
     }
     else if (althaia_learns(place)) {
         /* Of no use where the class is not known to stand aside. */
@@ -186,11 +169,6 @@ althaia_entry_placed(PyObject *obj, PyObject *name, althaia_place *place)
         althaia_learn_key(place, althaia_keys_of_instance(obj), name);
         value = althaia_attribute_at(obj, place->key, place->at);
     }
-#else
-    (void)obj;
-    (void)name;
-    (void)place;
-#endif
     return Py_XNewRef(value);
 }
 
@@ -200,7 +178,7 @@ althaia_get_placed(PyObject *obj, PyObject *key, PyObject *missing, althaia_plac
 {
     PyObject *value = althaia_placed(place, obj);
     if (value != NULL) {
-        althaia_write_tag(&place->misses, 0);
+        place->misses = 0;
         return Py_NewRef(value);
     }
     value = althaia_get_value(obj, key, missing);
@@ -216,7 +194,7 @@ althaia_item_placed(PyObject *dict, PyObject *key, PyObject *absent, althaia_pla
 {
     PyObject *value = althaia_item_at(place, dict);
     if (value != NULL) {
-        althaia_write_tag(&place->misses, 0);
+        place->misses = 0;
         return Py_NewRef(value);
     }
     value = althaia_dict_item(dict, key, absent);
@@ -225,5 +203,18 @@ althaia_item_placed(PyObject *dict, PyObject *key, PyObject *absent, althaia_pla
     }
     return value;
 }
+
+#else
+
+/* Nothing is guessed, and a place is never written: without the GIL all threads have the same. */
+#define althaia_learn_place(place, obj, key) ((void)(place))
+#define althaia_placed(place, obj) ((PyObject *)NULL)
+#define althaia_item_at(place, dict) ((PyObject *)NULL)
+#define althaia_has_places(cls) 0
+#define althaia_entry_placed(obj, name, place) ((void)(place), (PyObject *)NULL)
+#define althaia_get_placed(obj, key, missing, place) althaia_get_value(obj, key, missing)
+#define althaia_item_placed(dict, key, absent, place) althaia_dict_item(dict, key, absent)
+
+#endif
 
 #endif

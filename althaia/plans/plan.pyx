@@ -3,6 +3,7 @@
 
 cimport cython
 from cpython.list cimport PyList_GET_SIZE
+from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 
 from althaia.plans.guards cimport Guard, is_as_noted, note_of
@@ -61,7 +62,9 @@ cdef class Plan:
     cdef bint has_no_hooks(self) noexcept:
         """Whether the schema has none for this direction; False says nothing."""
         cdef Py_ssize_t i
-        if self.empty_hooks is None or not is_as_noted(self.hooks, self.hooks_note):
+        # Borrowed: all threads share it, and would wait for each other to count it.
+        cdef PyObject* hooks = <PyObject*>self.hooks
+        if self.empty_hooks is None or not is_as_noted(<object>hooks, self.hooks_note):
             return False
         for i in range(PyTuple_GET_SIZE(self.empty_hooks)):
             if PyList_GET_SIZE(<object>PyTuple_GET_ITEM(self.empty_hooks, i)):
@@ -70,7 +73,8 @@ cdef class Plan:
 
     cdef int note_hooks(self, tuple tags) except -1:
         """Remember whether there are hooks of these tags, as long as the table is as it is now."""
-        cdef uint64_t note = note_of(self.hooks)
+        cdef PyObject* hooks = <PyObject*>self.hooks
+        cdef uint64_t note = note_of(<object>hooks)
         if note != self.hooks_note:
             self.empty_hooks = no_hooks(self.hooks, tags)
             self.hooks_note = note
@@ -96,9 +100,10 @@ cdef Plan valid_plan(object schema, int direction):
 cdef object option(Plan plan, str name):
     """An option of the schema where it stands in its options, else ``NOT_KEPT``."""
     # The guard watches the class that they had, not that they have it still.
-    if type(plan.opts) is not plan.opts_class:
+    cdef PyObject* opts = <PyObject*>plan.opts
+    if type(<object>opts) is not plan.opts_class:
         return NOT_KEPT
-    return althaia_dict_item(althaia_dict_or_none(plan.opts), name, NOT_KEPT)
+    return althaia_dict_item(althaia_dict_or_none(<object>opts), name, NOT_KEPT)
 
 
 cdef object setting(Plan plan, object schema, str name):

@@ -2,11 +2,17 @@
 """Truth values: ``Boolean``. Dumped as they are."""
 
 cimport cython
+from cpython.object cimport PyObject
 
 from althaia.plans.load_step cimport LoadFrame, LoadStep
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
+
+cdef extern from "Python.h":
+    # Borrowed: without the GIL threads would wait for each other to count references to one set.
+    bint PySet_Contains(PyObject* members, object value) except -1
+    Py_ssize_t PySet_GET_SIZE(PyObject* members)
 
 
 @cython.final
@@ -25,12 +31,12 @@ cdef class LoadBoolean(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         if (
             (type(value) is bool or type(value) is str or type(value) is int)
-            and len(<set>self.truthy)
+            and PySet_GET_SIZE(<PyObject*>self.truthy)
         ):
             try:
-                if value in <set>self.truthy:
+                if PySet_Contains(<PyObject*>self.truthy, value):
                     return True
-                if value in <set>self.falsy:
+                if PySet_Contains(<PyObject*>self.falsy, value):
                     return False
             except TypeError:
                 return frame.failed(self.field.make_error("invalid", input=value))

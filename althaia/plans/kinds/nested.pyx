@@ -6,6 +6,7 @@ checked once per call where it has no hooks, else for each value.
 """
 
 cimport cython
+from cpython.object cimport PyObject
 
 from althaia.plans.dump cimport (
     DUMP_TAGS,
@@ -74,6 +75,9 @@ cdef class DumpNested(DumpStep):
         return self.converted(self.child_of(frame), value, frame)
 
     cdef object converted(self, DumpFrame child, object value, DumpFrame frame):
+        # Borrowed: the child holds it. All threads share it, and would wait for each other to
+        # count it.
+        cdef PyObject* plan = <PyObject*>child.plan
         if value is None:
             return None
         althaia_enter()
@@ -81,13 +85,14 @@ cdef class DumpNested(DumpStep):
             if child.plan is None:
                 result = child.schema.dump(value, many=child.schema.many or self.field.many)
             else:
-                result = run_with_hooks(child.plan, value, child.many, child)
+                result = run_with_hooks(<DumpPlan>plan, value, child.many, child)
         finally:
             althaia_leave()
         return self.plucked(result, child.schema, frame) if self.pluck else result
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         cdef DumpFrame child = self.child_of(frame)
+        cdef PyObject* plan = <PyObject*>child.plan
         if value is None or child.plan is None or self.pluck:
             value = self.converted(child, value, frame)
             if value is marshmallow.missing:
@@ -96,7 +101,7 @@ cdef class DumpNested(DumpStep):
             return True
         althaia_enter()
         try:
-            return write_with_hooks(child.plan, value, child.many, child, sink)
+            return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
         finally:
             althaia_leave()
 
@@ -247,16 +252,17 @@ cdef class LoadNested(LoadStep):
             return frame.failed(error)
 
     cdef object load_by_plan(self, LoadFrame child, object value, LoadFrame frame):
-        cdef LoadPlan plan = <LoadPlan>child.plan
+        # Borrowed, as in a dump.
+        cdef PyObject* plan = <PyObject*>child.plan
         cdef object result
         child.store = None
         child.index = None
         try:
-            result = load_whole_or_fail(plan, value, child, True)
+            result = load_whole_or_fail(<LoadPlan>plan, value, child, True)
             if result is not FAILED:
                 return result
             # Upstream's ``handle_error`` does nothing; a hook may have given the schema another.
-            if plan.silent_errors and plan.has_no_hooks():
+            if (<LoadPlan>plan).silent_errors and (<LoadPlan>plan).has_no_hooks():
                 return fail(frame, child.messages, child.valid_data)
             error = handled_error(value, child)
         except marshmallow.ValidationError as raised:
