@@ -7,7 +7,7 @@ cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_DelItem
 from cpython.mem cimport PyMem_Malloc
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdint cimport uint64_t
 
 from althaia.plans.guards cimport Guard
@@ -125,9 +125,9 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
     cdef object result
     cdef bint text = at >= 0, others = False
     cdef bint plain, full
-    cdef Py_ssize_t found = 0, i, size = len(plan.steps)
     # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
     cdef PyObject* steps = <PyObject*>plan.steps
+    cdef Py_ssize_t found = 0, i, size = PyTuple_GET_SIZE(<object>steps)
     cdef PyObject* step
     cdef uint64_t version
     cdef object value
