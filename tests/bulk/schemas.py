@@ -77,6 +77,7 @@ class WhichSchema(Schema):
 
 
 GeneratedSchema = Schema.from_dict(
-    {"lines": fields.List(fields.Nested("LineSchema"), required=True)}, name="GeneratedSchema"
+    {"lines": fields.List(fields.Nested("tests.bulk.schemas.LineSchema"), required=True)},
+    name="GeneratedSchema",
 )
 """Nests a class by a name that marshmallow knows only where this module is imported."""
