@@ -14,8 +14,8 @@ from althaia.bulk.partitions import (
     BulkError,
     Partition,
     form_of,
+    naming,
     parted,
-    reading,
 )
 from althaia.bulk.readers import lines_in
 from althaia.bulk.summary import Problem, Summary
@@ -222,5 +222,5 @@ def _lines_before(partition: Partition) -> int:
     """The lines of a CSV file's head."""
     if partition.form != "csv":
         return 0
-    with reading(partition.file), open(partition.file, "rb") as opened:
+    with naming(partition.file), open(partition.file, "rb") as opened:
         return opened.read(partition.start).count(b"\n")

@@ -9,12 +9,13 @@ import shutil
 import stat
 from contextlib import contextmanager, suppress
 
-from althaia.bulk.partitions import BulkError
+from althaia.bulk.partitions import BulkError, naming
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import IO, Any, Self
 
     from althaia.bulk.summary import Problem
@@ -58,13 +59,9 @@ def _standard(file: str) -> int | None:
     return None
 
 
-@contextmanager
-def writing(file: str) -> Iterator[None]:
+def writing(file: str) -> AbstractContextManager[None]:
     """What goes wrong inside is told as a BulkError that names ``file``."""
-    try:
-        yield
-    except OSError as error:
-        raise BulkError(f"{file}: cannot be written: {error.strerror or error}") from error
+    return naming(f"{file}: cannot be written")
 
 
 @contextmanager

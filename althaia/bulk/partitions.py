@@ -94,12 +94,12 @@ def form_of(file: str, form: str | None = None) -> str:
 
 
 @contextmanager
-def reading(file: str) -> Iterator[None]:
-    """Give what the system says against reading ``file`` as a BulkError that names it."""
+def naming(what: str) -> Iterator[None]:
+    """Give what the system says inside as a BulkError that begins with ``what``: a file."""
     try:
         yield
     except OSError as error:
-        raise BulkError(f"{file}: {error.strerror or error}") from error
+        raise BulkError(f"{what}: {error.strerror or error}") from error
 
 
 def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partition]:
@@ -110,7 +110,7 @@ def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partit
 
     :raises BulkError: the file cannot be read, or is not of that form
     """
-    with reading(file):
+    with naming(file):
         found = os.stat(file)
         if form == "json":
             yield from _elements(file, size)

@@ -13,7 +13,7 @@ from althaia.bulk.partitions import (
     BulkError,
     csv_records,
     long_cells,
-    reading,
+    naming,
 )
 
 TYPE_CHECKING = False
@@ -82,7 +82,7 @@ def _pieces(
 ) -> Iterator[bytes]:
     """What ``read`` gives one after the other, told how many bytes are left; BulkError."""
     left = partition.end - partition.start
-    with reading(partition.file), open(partition.file, "rb") as opened:
+    with naming(partition.file), open(partition.file, "rb") as opened:
         opened.seek(partition.start)
         while piece := read(opened, left):
             yield piece
