@@ -19,7 +19,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.string cimport memcpy
 
 from althaia.plans.guards cimport Guard
-from althaia.plans.hooks cimport hooks_of, invoke
+from althaia.plans.hooks cimport invoke
 from althaia.plans.lazy cimport field_of_call
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
@@ -442,7 +442,7 @@ cdef object left_by_hooks(
 ):
     """What is to be written where there may be hooks: what ``Schema.dump`` returns, or, where
     ``fields_left`` is made true, the object whose fields the plan is still to write."""
-    cdef object hooks = hooks_of(<PyObject*>plan.hooks, "pre_dump")
+    cdef object hooks = plan.hooks_of("pre_dump")
     cdef object data = obj
     fields_left[0] = False
     if hooks:
@@ -451,7 +451,7 @@ cdef object left_by_hooks(
             return run_changed(frame.schema, obj, data, many)
         # A hook may have given the schema another dictionary.
         frame.state = existing_dict(frame.schema)
-    hooks = hooks_of(<PyObject*>plan.hooks, "post_dump")
+    hooks = plan.hooks_of("post_dump")
     plan.note_hooks(DUMP_TAGS)
     if hooks:
         data = run(plan, data, many, frame)
@@ -477,7 +477,7 @@ cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame fra
         if plan.has_no_hooks():
             return data
         return finish_dump(data, obj, many, frame)
-    hooks = hooks_of(<PyObject*>plan.hooks, "pre_dump")
+    hooks = plan.hooks_of("pre_dump")
     if hooks:
         data = invoke_both(hooks, data, obj, many, frame.schema)
         if valid_plan(frame.schema, DUMP) is not plan:
@@ -489,7 +489,7 @@ cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame fra
 
 cdef object finish_dump(object data, object obj, object many, DumpFrame frame):
     """What follows the fields: ``post_dump``."""
-    cdef object hooks = hooks_of(<PyObject*>frame.plan.hooks, "post_dump")
+    cdef object hooks = frame.plan.hooks_of("post_dump")
     frame.plan.note_hooks(DUMP_TAGS)
     return invoke_both(hooks, data, obj, many, frame.schema) if hooks else data
 

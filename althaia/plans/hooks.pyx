@@ -13,18 +13,6 @@ cdef extern from "Python.h":
     )
 
 
-cdef object hooks_of(PyObject* table, str tag):
-    """The hooks of a tag; as upstream's lookup does, it leaves an entry in the table.
-
-    The table is the caller's plan's, borrowed: all threads share it, and without the GIL would wait
-    for each other to count it.
-    """
-    cdef object found = althaia_dict_item(<object>table, tag, None)
-    if found is None:
-        found = (<object>table)[tag]
-    return found
-
-
 cdef tuple no_hooks(object table, tuple tags):
     """The lists of these tags' hooks where all of them are there and empty, else None."""
     cdef list lists = [althaia_dict_item(table, tag, None) for tag in tags]

@@ -11,7 +11,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdint cimport uint64_t
 
 from althaia.plans.guards cimport Guard
-from althaia.plans.hooks cimport hooks_of, invoke
+from althaia.plans.hooks cimport invoke
 from althaia.plans.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.plans.plan cimport NOT_KEPT, Plan, option, valid_plan
 from althaia.plans.primitives cimport (
@@ -345,13 +345,13 @@ cdef object invoke_both(object hooks, object data, object original, LoadFrame fr
 cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
     """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
     cdef object schema = frame.schema
-    cdef object hooks = hooks_of(<PyObject*>frame.plan.hooks, "validates")
+    cdef object hooks = frame.plan.hooks_of("validates")
     # Upstream loops over them without asking whether there are any.
     if type(hooks) is not list or hooks:
         if frame.store is None:
             frame.store = marshmallow.ErrorStore()
         schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
-    if hooks_of(<PyObject*>frame.plan.hooks, "validates_schema"):
+    if frame.plan.hooks_of("validates_schema"):
         if frame.store is None:
             frame.store = marshmallow.ErrorStore()
         field_errors = bool(frame.store.errors)
@@ -426,7 +426,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             errors = None if frame.store is None else frame.store.errors
             return fail(frame, errors, result) if errors else result
         return finish_load(result, data, frame, postprocess)
-    hooks = hooks_of(<PyObject*>plan.hooks, "pre_load")
+    hooks = plan.hooks_of("pre_load")
     if at >= 0 and hooks_see_input(plan.hooks):
         data = frame.tape.keep(at)
         at = -1
@@ -462,7 +462,7 @@ cdef object finish_load(object result, object data, LoadFrame frame, bint postpr
     frame.plan.note_hooks(LOAD_TAGS)
     errors = None if frame.store is None else frame.store.errors
     if not errors and postprocess:
-        hooks = hooks_of(<PyObject*>frame.plan.hooks, "post_load")
+        hooks = frame.plan.hooks_of("post_load")
         if hooks:
             try:
                 result = invoke_both(hooks, result, data, frame)

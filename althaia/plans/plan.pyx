@@ -59,11 +59,17 @@ cdef class Plan:
         self.opts_class = type(opts)
         self.plain_settings = plain_settings
 
+    cdef object hooks_of(self, str tag):
+        """The schema's hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
+        # Borrowed: all threads share it, and would wait for each other to count it.
+        cdef PyObject* hooks = <PyObject*>self.hooks
+        cdef object found = althaia_dict_item(<object>hooks, tag, None)
+        return (<object>hooks)[tag] if found is None else found
+
     cdef bint has_no_hooks(self) noexcept:
         """Whether the schema has none for this direction; False says nothing."""
         cdef Py_ssize_t i
-        # Borrowed: all threads share it, and would wait for each other to count it.
-        cdef PyObject* hooks = <PyObject*>self.hooks
+        cdef PyObject* hooks = <PyObject*>self.hooks  # Borrowed, as in hooks_of.
         if self.empty_hooks is None or not is_as_noted(<object>hooks, self.hooks_note):
             return False
         for i in range(PyTuple_GET_SIZE(self.empty_hooks)):
