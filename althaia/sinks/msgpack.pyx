@@ -223,7 +223,10 @@ cdef class MessagePackSink(Sink):
             return self.pack_exported(value)
         if (self.default is None or made) and isinstance(value, int):
             try:
-                PyLong_AsUnsignedLong(value) if value > 0 else PyLong_AsLong(value)
+                if value > 0:
+                    PyLong_AsUnsignedLong(value)
+                else:
+                    PyLong_AsLong(value)
             except OverflowError:
                 raise OverflowError("Integer value out of range")
         if self.default is None or made:

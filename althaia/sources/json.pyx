@@ -283,7 +283,7 @@ cdef bint scan(Tape tape, const unit* text, Py_ssize_t size) except -1:
                     if at < 0:
                         return False
                 break
-            if here != (c"}" if container.kind == RECORD else c"]"):
+            if here != <uint32_t>(c"}" if container.kind == RECORD else c"]"):
                 return False
             container.content.next = tape.count
             depth -= 1
