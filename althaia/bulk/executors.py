@@ -101,6 +101,9 @@ def processes(work: Work, partitions: Iterable[Partition], count: int) -> Iterat
                 waiting.clear()
                 for one in interrupted:
                     yield one, pool.alone(one)
+    except BaseException:
+        pool.kill()
+        raise
     finally:
         pool.close()
 
@@ -131,6 +134,14 @@ class _Pool:
             except BrokenProcessPool:
                 continue
         return Lost(f"the process that worked on it died, {ATTEMPTS} times")
+
+    def kill(self) -> None:
+        """End the processes at once: nobody waits for what they are working on."""
+        # Before CPython 3.14 an executor has no public way to do so, and that of 3.14 waits for
+        # the rest of a result that a process was just sending: nobody else may hold the pipe.
+        for process in list((self._pool._processes or {}).values()):
+            process.kill()
+        self._pool._result_queue._writer.close()  # type: ignore[attr-defined]
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 
@@ -24,7 +24,7 @@ from althaia.bulk.task import Task
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from typing import Any
 
     from althaia.bulk.executors import Done
@@ -136,7 +136,8 @@ class _Job:
                 file, to_form = self._target
                 opened = stack.enter_context(appearing(file))
                 out = stack.enter_context(Target(opened, file, to_form, self._schema))
-            for partition, problems, outcome in self._located(files, forms, workers, dask, size):
+            located = self._located(files, forms, workers, dask, size)
+            for partition, problems, outcome in stack.enter_context(closing(located)):
                 for problem in problems:
                     self._summary.add(problem)
                     self._tell(problem)
@@ -160,7 +161,7 @@ class _Job:
         workers: int,
         dask: str | None,
         size: int,
-    ) -> Iterator[tuple[Partition, list[Problem], Outcome | None]]:
+    ) -> Generator[tuple[Partition, list[Problem], Outcome | None]]:
         """Outcomes in order; partitions count lines from their own beginning, files from theirs."""
         execute: Callable[..., Iterator[Done]] = executors.here
         if dask is not None:

@@ -42,8 +42,8 @@ def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        with _ended_by_signal():
-            summary = _done(command, options, job)
+        with _ended_by_signal() as go_on:
+            summary = _done(command, options, job, go_on)
         with _telling():
             if options.json:
                 print(json.dumps(summary.as_dict(), indent=2))
@@ -56,21 +56,32 @@ def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) 
         return 2
     except _NobodyReads:
         return 2
-    except _Ended as ended:
-        print(f"python -m althaia {command}: ended by {ended.signal.name}", file=sys.stderr)
-        return 128 + ended.signal
+    except KeyboardInterrupt as error:
+        ended = error.signal if isinstance(error, _Ended) else signal.SIGINT
+        print(f"python -m althaia {command}: ended by {ended.name}", file=sys.stderr)
+        return 128 + ended
     if summary.lost:
         return 2
     return 0 if summary.good else 1
 
 
-def _done(command: str, options: argparse.Namespace, job: Callable[..., Summary]) -> Summary:
+def _done(
+    command: str,
+    options: argparse.Namespace,
+    job: Callable[..., Summary],
+    go_on: Callable[[], None],
+) -> Summary:
     redirect.patch(how=f"python -m althaia {command}")
     # As 'python -m' has it: modules beside the caller are found.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     schema = resolve(options.schema)
     with progress(options) as watch:
+
+        def after(partition: Partition, summary: Summary) -> None:
+            go_on()
+            watch(partition, summary)
+
         return job(
             schema,
             form=options.format,
@@ -79,33 +90,57 @@ def _done(command: str, options: argparse.Namespace, job: Callable[..., Summary]
             errors_to=options.errors_to,
             empty=options.empty,
             tell=_Teller(0 if options.json else options.show),
-            watch=watch,
+            watch=after,
         )
 
 
-class _Ended(BaseException):
+class _Ended(KeyboardInterrupt):
     """Somebody wants the work to end."""
 
     def __init__(self, number: int) -> None:
         self.signal = signal.Signals(number)
 
 
-@contextmanager
-def _ended_by_signal() -> Iterator[None]:
-    """SIGINT and SIGTERM end what is inside as an error does: nothing unfinished is left behind.
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+"""Signals that end the work. The last one, of a terminal that was closed, is not everywhere."""
 
-    :raises _Ended: one of them came
+
+@contextmanager
+def _ended_by_signal() -> Iterator[Callable[[], None]]:
+    """The first signal ends what is inside as an error does, and later ones are ignored, to the
+    end of the process: nothing unfinished is left behind. One that was ignored before stays so.
+
+    Gives what raises again where code of a schema took the error for its own.
+
+    :raises _Ended: a signal came
     """
+    came: list[int] = []
+    found = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    # None is a handler that Python knows nothing of.
+    before = {
+        number: handler
+        for number in found
+        if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
+    }
 
     def end(number: int, frame: object) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        came.append(number)
         raise _Ended(number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    def go_on() -> None:
+        if came:
+            raise _Ended(came[0])
+
     try:
-        yield
+        for number in before:
+            signal.signal(number, end)
+        yield go_on
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if not came:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 class _NobodyReads(Exception):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from marshmallow import Schema, fields, post_load, pre_load, validate
@@ -62,6 +64,20 @@ class KillingSchema(Schema):
                 if once is not None:
                     Path(once).touch()
                 os.kill(os.getpid(), signal.SIGKILL)
+        return data
+
+
+class SlowSchema(Schema):
+    """Takes its time over id 13, and says in a file that it began, with the process's number."""
+
+    id = fields.Integer()
+
+    @post_load
+    def wait(self, data, **_):
+        if data["id"] == 13:
+            Path(os.environ["TEST_BEGAN"]).write_text(str(os.getpid()))
+            with suppress(BaseException if "TEST_SWALLOW" in os.environ else ()):
+                time.sleep(float(os.environ.get("TEST_SECONDS", "600")))
         return data
 
 

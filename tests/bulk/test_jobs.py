@@ -10,14 +10,18 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 
 from althaia import bulk
+from althaia.bulk import executors
+from althaia.bulk.partitions import PARTITION_BYTES
 from althaia.bulk.task import _unpacked
 from tests.bulk import schemas
 from tests.bulk.conftest import order
 
+signals = pytest.mark.skipif(sys.platform == "win32", reason="signals of its own")
 SMALL = 10_000
 """Bytes in a partition: several of them for the orders of these tests."""
 
@@ -291,9 +295,9 @@ def test_what_is_no_record_is_not_dumped(tmp_path):
     assert lines(target) == [{"id": 1}]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of its own")
+@signals
 @pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=str)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=str)
 def test_a_signal_leaves_nothing_behind(tmp_path, number, workers):
     source, target = tmp_path / "a.ndjson", tmp_path / "b.ndjson"
     with source.open("w") as opened:
@@ -314,6 +318,82 @@ def test_a_signal_leaves_nothing_behind(tmp_path, number, workers):
     # A worker that was just being started may complain behind it.
     assert said.startswith(f"python -m althaia convert: ended by {number.name}\n")
     assert list(tmp_path.iterdir()) == [source]
+
+
+@contextmanager
+def slow(tmp_path, workers, **how):
+    """A conversion that has come to a record which takes its time, and the process that has it."""
+    source, began = tmp_path / "a.ndjson", tmp_path / "began"
+    # The second partition: the first is done.
+    source.write_text(f'{{"id": 1}}{" " * PARTITION_BYTES}\n{{"id": 13}}\n')
+    command = [sys.executable, "-m", "althaia", "convert", "tests.bulk.schemas:SlowSchema"]
+    running = subprocess.Popen(
+        [*command, str(source), str(tmp_path / "b.ndjson"), "--workers", workers],
+        env={**os.environ, "TEST_BEGAN": str(began), **how.pop("env", {})},
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **how,
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 60
+        while not (began.exists() and began.read_text()) and time.monotonic() < until:
+            time.sleep(0.01)
+        yield running, int(began.read_text())
+    finally:
+        running.kill()
+        running.communicate()
+
+
+@signals
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_signals_end_running_work_at_once_however_many_come(tmp_path, workers):
+    with slow(tmp_path, workers) as (running, worker):
+        running.send_signal(signal.SIGINT)
+        for _ in range(20):
+            time.sleep(0.01)
+            running.send_signal(signal.SIGINT)
+            running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=30)
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
+    assert (running.returncode, said) == (130, "python -m althaia convert: ended by SIGINT\n")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.ndjson", "began"]
+
+
+def sent_long(partition):
+    return bytes(50_000_000)
+
+
+@pytest.mark.timeout(60)
+def test_processes_are_ended_while_they_send_what_they_found():
+    partitions = [bulk.Partition("x", "ndjson", 0, 1, 1)] * 20
+    for _ in range(3):
+        found = executors.processes(sent_long, partitions, 2)
+        next(found)
+        found.close()
+
+
+@signals
+def test_a_signal_that_code_of_the_schema_swallows_ends_the_work_behind_the_partition(tmp_path):
+    with slow(tmp_path, "1", env={"TEST_SWALLOW": "1"}) as (running, _):
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=30)
+    assert (running.returncode, said) == (143, "python -m althaia convert: ended by SIGTERM\n")
+    assert not (tmp_path / "b.ndjson").exists()
+
+
+@signals
+def test_a_signal_that_was_ignored_stays_so(tmp_path):
+    ignored = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+
+    def ignore():
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
+
+    with slow(tmp_path, "1", env={"TEST_SECONDS": "1"}, preexec_fn=ignore) as (running, _):
+        for number in ignored:
+            running.send_signal(number)
+        running.communicate(timeout=30)
+    assert running.returncode == 0
+    assert len(lines(tmp_path / "b.ndjson")) == 2
 
 
 def test_a_worker_that_lacks_the_schemas_module_says_so(monkeypatch):
