@@ -75,7 +75,7 @@ def _done(
     # As 'python -m' has it: modules beside the caller are found.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    schema = resolve(options.schema)
+    schema = _resolved(options.schema)
     with progress(options) as watch:
 
         def after(partition: Partition, summary: Summary) -> None:
@@ -92,6 +92,21 @@ def _done(
             tell=_Teller(0 if options.json else options.show),
             watch=after,
         )
+
+
+def _resolved(name: str) -> Any:
+    """The schema; TargetError where its module fails, too."""
+    try:
+        return resolve(name)
+    except (TargetError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # A module may end itself, too.
+        module = name.partition(":")[0]
+        raise TargetError(
+            f"{name} cannot be imported: {type(error).__name__}: {error} "
+            f"(python -c 'import {module}' shows where)"
+        ) from error
 
 
 class _Ended(KeyboardInterrupt):

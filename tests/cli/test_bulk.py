@@ -161,3 +161,27 @@ def test_a_class_that_takes_arguments_is_named(folder):
     assert "Mine cannot be made without arguments" in done.stderr
     assert "missing 1 required positional argument: 'shop'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import sys; sys.exit(0)", "SystemExit: 0"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("import no_such", "ModuleNotFoundError: No module named 'no_such'"),
+    ],
+)
+def test_a_module_that_fails_or_ends_itself(folder, code, said, workers):
+    if workers == "2":
+        # Only where workers import it.
+        code = f"import multiprocessing\nif multiprocessing.parent_process():\n    {code}"
+    (folder / "orders.py").write_text(f"{SCHEMAS}\n{code}\n")
+    done = run(folder, "convert", "orders:Order", "good.ndjson", "out.json", "--workers", workers)
+    assert (done.returncode, done.stdout) == (2, "")
+    if workers == "1":
+        said = f"orders:Order cannot be imported: {said} (python -c 'import orders' shows where)"
+    else:
+        said = f"a worker cannot import the schema: {said}"
+    assert done.stderr == f"python -m althaia convert: {said}\n"
+    assert not (folder / "out.json").exists()
