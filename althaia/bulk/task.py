@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
 from functools import lru_cache
 
 from althaia.bulk.partitions import BulkError
@@ -19,6 +22,11 @@ EMPTY = ("text", "missing", "null")
 """What an empty cell of a CSV file means."""
 KEPT = (str, int, float, bool)
 """What stays as it is in messages."""
+NO_RECORD = (
+    str, bytes, bytearray, int, float, complex, Decimal, dt.date, dt.time, dt.timedelta,
+    list, tuple, set, frozenset, Iterator, type(None),
+)  # fmt: skip
+"""Results of loading in which marshmallow finds no field, so that it dumps an empty record."""
 MOST_LEVELS = 100
 """Of messages in messages: all that they go through has room for these on its stack."""
 TOO_DEEP = f"Errors nested more than {MOST_LEVELS} levels deep are not told."
@@ -29,7 +37,7 @@ def _unpacked(packed: bytes) -> Any:
     """The schema in a worker's process, where marshmallow is redirected first.
 
     :raises LatePatchError: something imported marshmallow before
-    :raises BulkError: a module that the schema needs is not there
+    :raises BulkError: a module that the schema needs is not there, or fails
     """
     from althaia import redirect
 
@@ -38,8 +46,10 @@ def _unpacked(packed: bytes) -> Any:
 
     try:
         found = unpack(packed)
-    except ImportError as error:
-        raise BulkError(f"a worker cannot import the schema: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise BulkError(f"a worker cannot import the schema: {_failure(error)}") from error
     return instance(found)
 
 
@@ -51,10 +61,12 @@ def instance(schema: Any) -> Any:
     if isinstance(schema, type) and issubclass(schema, Schema):
         try:
             made = schema()
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise BulkError(
                 f"{schema.__qualname__} cannot be made without arguments, give an instance "
-                f"instead: {type(error).__name__}: {_said(error)}"
+                f"instead: {_failure(error)}"
             ) from error
     if not isinstance(made, Schema):
         raise BulkError(f"{schema!r} is no schema of marshmallow's")
@@ -125,9 +137,11 @@ class Task:
                     made.append((number, spell(result)))
             except ValidationError as error:
                 outcome.problems.append((number, "invalid", _plain(error.messages)))
-            except (Exception, SystemExit) as error:
-                # Code of the schema's own, or what the form has no room for: the record is
-                # named, and the others go on.
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                # Code of the schema's own, which may end or cancel itself, or what the form has no
+                # room for: the record is named, and the others go on.
                 outcome.problems.append((number, "exception", _failure(error)))
         if self.target is not None:
             outcome.output = self._written(made, outcome)
@@ -159,7 +173,9 @@ class Task:
             return lambda record: dump(_having_values(record), many=False)
         if self.target in (None, "parquet"):
             return lambda record: load(record, many=False)
-        return lambda record: dump(load(record, many=False), many=False)
+        if schema._hooks.get("pre_dump"):
+            return lambda record: dump(load(record, many=False), many=False)
+        return lambda record: dump(_having_fields(load(record, many=False)), many=False)
 
 
 def _having_values(record: Any) -> Any:
@@ -167,6 +183,18 @@ def _having_values(record: Any) -> Any:
     if not isinstance(record, dict):
         raise TypeError(f"a record is an object of JSON, not of type {type(record).__name__}")
     return record
+
+
+def _having_fields(loaded: Any) -> Any:
+    """What was loaded, if it is a record: a dictionary, a named tuple, an object."""
+    if type(loaded) is dict:
+        return loaded
+    if isinstance(loaded, NO_RECORD) and not hasattr(loaded, "_fields"):
+        raise TypeError(
+            f"what was loaded is of type {type(loaded).__name__}, in which there is no field to "
+            "dump: let post_load return a dictionary or an object"
+        )
+    return loaded
 
 
 def _emptied(record: dict[str, Any], empty: str) -> dict[str, Any]:

@@ -60,6 +60,7 @@ def as_json(value: Any) -> str:
 
 
 def _json(result: Any) -> bytes:
+    _be_mapping(result)
     try:
         return as_json(result).encode()
     except UnicodeEncodeError:
@@ -68,12 +69,17 @@ def _json(result: Any) -> bytes:
 
 
 def _row(columns: Sequence[str], result: Any) -> bytes:
-    if not isinstance(result, Mapping):
-        raise TypeError(f"a line of CSV is made of a mapping, not of {type(result).__name__}")
+    _be_mapping(result)
     if strange := set(result).difference(columns):
         # A hook may add keys, but the head was written before there was any result.
         raise TypeError(f"CSV has no column for {', '.join(sorted(map(str, strange)))}")
     return _cells([_cell(result.get(name)) for name in columns])
+
+
+def _be_mapping(result: Any) -> None:
+    """TypeError where a hook made something else of what was dumped."""
+    if not isinstance(result, Mapping):
+        raise TypeError(f"a record is made of a mapping, not of {type(result).__name__}")
 
 
 def misfits(spelled: Sequence[Any], form: str, schema: Any) -> Iterator[tuple[int, Exception]]:

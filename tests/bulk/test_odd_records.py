@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import subprocess
 import sys
+from asyncio import CancelledError
+from collections import ChainMap
+from decimal import Decimal
 from importlib.util import find_spec
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
-from marshmallow import Schema, ValidationError, fields, post_dump, pre_load, validates_schema
+from marshmallow import (
+    Schema,
+    ValidationError,
+    fields,
+    post_dump,
+    post_load,
+    pre_dump,
+    pre_load,
+    validates_schema,
+)
 
 from althaia import bulk
 from althaia.bulk.partitions import parted
@@ -59,7 +73,64 @@ class Failing(Schema):
             "key": ValidationError({("x", 1): ["m"], None: [object]}),
             "silent": Silent(),
             "exit": SystemExit(0),
+            "cancelled": CancelledError(),
+            "generator": GeneratorExit(),
         }[data["kind"]]
+
+
+ENDED = ("cancelled", "generator")
+
+
+class Point(NamedTuple):
+    a: Any
+
+
+class Loading(Schema):
+    """Loads, or dumps, what its number stands for."""
+
+    LOADED = (
+        None, [], {}, (1,), 5, "a", True, iter(()), {1}, Decimal(1), dt.date(2020, 1, 2),
+        Point(1), SimpleNamespace(a=1), ChainMap({"a": 1}), object(),
+    )  # fmt: skip
+    DUMPED = (None, [], 5, "a", {"a": 1})
+    a = fields.Raw()
+
+    @post_load
+    def load_other(self, data: Any, **kwargs: Any) -> Any:
+        return Loading.LOADED[data["a"]] if self.context_of == "load" else data
+
+    @post_dump
+    def dump_other(self, data: Any, **kwargs: Any) -> Any:
+        return Loading.DUMPED[data["a"]] if self.context_of == "dump" else data
+
+    context_of = "load"
+
+
+class Dumping(Loading):
+    context_of = "dump"
+
+
+class Remaking(Loading):
+    @pre_dump
+    def remake(self, loaded: Any, **kwargs: Any) -> Any:
+        return {"a": str(loaded)}
+
+
+@pytest.mark.parametrize("form", ["ndjson", "json", "csv"])
+def test_what_is_loaded_or_dumped_and_no_record_is_named(tmp_path, form):
+    target = tmp_path / f"out.{form}"
+
+    def lines(schema, count):
+        told = []
+        source = written(tmp_path, *({"a": i} for i in range(count)))
+        bulk.convert(schema, source, str(target), tell=told.append)
+        assert all(one.errors.startswith("TypeError: ") for one in told)
+        return [one.line for one in told]
+
+    assert lines(Loading, len(Loading.LOADED)) == [1, 2, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert lines(Dumping, len(Loading.DUMPED)) == [1, 2, 3, 4]
+    # A hook may make a record of anything.
+    assert lines(Remaking, len(Loading.LOADED)) == []
 
 
 def written(tmp_path, *records):
@@ -110,15 +181,18 @@ def test_keys_of_digits_are_told_as_they_are(tmp_path, keys):
 
 def test_errors_of_the_schemas_own_stop_nobody(tmp_path):
     told = []
-    source = written(tmp_path, *({"kind": kind} for kind in ("key", "silent", "exit", "key")))
+    source = written(
+        tmp_path, *({"kind": kind} for kind in ("key", "silent", "exit", *ENDED, "key"))
+    )
     summary = bulk.check(
         Failing, [source], tell=told.append, errors_to=str(tmp_path / "bad.ndjson")
     )
-    assert (summary.invalid, summary.exceptions, summary.valid) == (2, 2, 0)
+    assert (summary.invalid, summary.exceptions, summary.valid) == (2, 4, 0)
     assert told[0].errors == {"('x', 1)": ["m"], "None": [str(object)]}
     assert told[1].errors == "Silent: Silent without a text: RuntimeError"
     assert told[2].errors == "SystemExit: 0"
-    assert len((tmp_path / "bad.ndjson").read_text().splitlines()) == 4
+    assert len((tmp_path / "bad.ndjson").read_text().splitlines()) == 6
+    assert [one.errors for one in told[3:5]] == ["CancelledError: ", "GeneratorExit: "]
 
 
 @pytest.mark.parametrize("number", ["1.5", "1e5", "1e+5"])
