@@ -90,8 +90,9 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
                 "whole: name a file"
             )
         place = os.path.realpath(file)
-        # A name that nobody has, or opening fails.
-        unfinished = f"{place}.{secrets.token_hex(4)}.part"
+        folder, name = os.path.split(place)
+        # A name that nobody has, or opening fails; no longer than names may be.
+        unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
     opened = None
     try:
         with writing(file):
@@ -106,8 +107,8 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             if opened is not None:
                 opened.close()
-        # A signal may have come before it was made.
-        with suppress(FileNotFoundError):
+        # A signal may have come before it was made; else what ended the work is told.
+        with suppress(OSError):
             os.unlink(unfinished)
         raise
 

@@ -162,3 +162,13 @@ def test_a_file_that_is_printed_to(source, tmp_path):
     assert done.returncode == 2
     assert "/dev/stdout: is where messages are printed" in done.stderr
     assert printed.read_text().splitlines() == text
+
+
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_names_as_long_as_names_may_be(source, tmp_path, letter):
+    name = letter * (248 // len(letter.encode())) + ".ndjson"
+    bulk.convert(Small, str(source), str(tmp_path / name))
+    assert (tmp_path / name).read_text() == '{"a": 1}\n'
+    with pytest.raises(bulk.BulkError, match="cannot be written: File name too long"):
+        bulk.convert(Small, str(source), str(tmp_path / f"x{name}"))
+    assert len(list(tmp_path.iterdir())) == 2
