@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 from althaia import redirect
 from althaia.bulk import BulkError, Partition, Problem, Summary
@@ -29,7 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dask", metavar="ADDRESS", help="let the workers of a cluster do it")
     parser.add_argument("--errors-to", metavar="FILE", help="each problem as a line of JSON")
     parser.add_argument("--empty", choices=("text", "missing", "null"), default="text",
-                        help="what an empty cell of CSV means; by default a text")  # fmt: skip
+                        help="what an empty cell of CSV means; by default a text; "
+                             "missing leaves nulls of Parquet out, too")  # fmt: skip
     parser.add_argument("--show", type=int, default=10, metavar="N",
                         help="print the first N problems; by default 10")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -52,17 +53,32 @@ def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) 
             # Here, where it can still be said that it failed.
             print(end="", flush=True)
     except (BulkError, TargetError, redirect.LatePatchError) as error:
-        print(f"python -m althaia {command}: {error}", file=sys.stderr)
+        _complain(f"python -m althaia {command}: {error}")
         return 2
     except _NobodyReads:
         return 2
     except KeyboardInterrupt as error:
         ended = error.signal if isinstance(error, _Ended) else signal.SIGINT
-        print(f"python -m althaia {command}: ended by {ended.name}", file=sys.stderr)
+        _complain(f"python -m althaia {command}: ended by {ended.name}")
         return 128 + ended
     if summary.lost:
         return 2
     return 0 if summary.good else 1
+
+
+def _complain(text: str) -> None:
+    """Print what went wrong; where nobody can be told, the exit code says it alone."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _to_nowhere(sys.stderr)
+
+
+def _to_nowhere(stream: TextIO) -> None:
+    """What is left in the buffer, the interpreter tries to write once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _done(
@@ -172,10 +188,7 @@ def _telling() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # What is left in the buffer, the interpreter tries to write once more at its end.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        _to_nowhere(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise _NobodyReads from error
         raise BulkError(f"standard output cannot be written: {error.strerror}") from error
