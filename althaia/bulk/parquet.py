@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ROWS = 10_000
 """Rows that become Python objects at a time."""
+DIGITS = 38
+"""Of a decimal."""
 NO_FORM = (ValueError, OverflowError, LookupError)
 """What a value raises that Python has no form for; a zone that is not known is a LookupError."""
 ABSENT = object()
@@ -152,6 +154,18 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
+def names_within(kind: Any) -> Iterator[list[str]]:
+    """The names of the parts of each structure in a type, however deep."""
+    if pyarrow().types.is_struct(kind):
+        yield [field.name for field in kind]
+        parts = [field.type for field in kind]
+    else:
+        found = (getattr(kind, name, None) for name in ("value_type", "key_type", "item_type"))
+        parts = [part for part in found if part is not None]
+    for part in parts:
+        yield from names_within(part)
+
+
 def row_of(schema: Any) -> Convert:
     """What makes a row for :func:`table` of what ``schema`` loaded; TypeError, ValueError if none.
 
@@ -183,10 +197,20 @@ def writer(opened: IO[bytes], schema: Any) -> Any:
 def _layout(schema: Any) -> tuple[Any, Convert]:
     """Arrow's schema of what ``schema`` loads, and what makes a row; once, for all partitions.
 
-    :raises BulkError: the schema is nested in itself
+    :raises BulkError: the schema is nested in itself, or Parquet has no columns for it
     """
     columns, row = _structure(schema)
-    return pyarrow().schema(columns), row
+    return pyarrow().schema(_some(columns, schema)), row
+
+
+def _some(columns: list[tuple[str, Any]], schema: Any) -> list[tuple[str, Any]]:
+    """These columns; BulkError if there are none: such rows would leave no trace in a file."""
+    if not columns:
+        raise BulkError(
+            f"{type(schema).__name__} has no fields that are loaded, and Parquet cannot be written "
+            "without columns: convert to another form"
+        )
+    return columns
 
 
 def _structure(
@@ -257,15 +281,22 @@ def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]
     arrow = pyarrow()
     if isinstance(field, fields.Nested):
         columns, row = _structure(field.schema, above)
-        column = (arrow.struct(columns), row)
         if isinstance(field, fields.Pluck):
             column = _plucked(field._field_data_key, columns, row)
+        else:
+            column = arrow.struct(_some(columns, field.schema)), row
         return _listed(*column) if field.many or field.schema.many else column
     if isinstance(field, fields.List):
         return _listed(*_column(field.inner, above))
     if isinstance(field, fields.Decimal) and field.places is not None:
         # Kept as the decimal that results are rounded to: 0.01 for two places.
-        return arrow.decimal128(38, -int(field.places.as_tuple().exponent)), None
+        places = -int(field.places.as_tuple().exponent)
+        if not 0 <= places <= DIGITS:
+            raise BulkError(
+                f"the field {field.name!r} has {places} places, and a decimal of Parquet has 0 to "
+                f"{DIGITS}: convert to another form"
+            )
+        return arrow.decimal128(DIGITS, places), None
     typed = (
         (fields.Boolean, arrow.bool_(), None),
         # Arrow would cut off what stands behind the point.
@@ -290,10 +321,16 @@ def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]
 
 def _listed(kind: Any, convert: Convert | None) -> tuple[Any, Convert | None]:
     """A column of lists of what another column has."""
-    listed = pyarrow().list_(kind)
-    if convert is None:
-        return listed, None
-    return listed, lambda values: [v if v is None else convert(v) for v in values]
+
+    def each(values: Any) -> list[Any]:
+        # Arrow would take a text apart, and the keys of a dictionary.
+        if not isinstance(values, (list, tuple, set, frozenset)):
+            raise TypeError(f"a column of lists has no room for a {type(values).__name__}")
+        if convert is None:
+            return list(values)
+        return [v if v is None else convert(v) for v in values]
+
+    return pyarrow().list_(kind), each
 
 
 def _plucked(name: str, columns: Sequence[tuple[str, Any]], row: Convert) -> tuple[Any, Convert]:
@@ -302,9 +339,14 @@ def _plucked(name: str, columns: Sequence[tuple[str, Any]], row: Convert) -> tup
 
 
 def _with_zone(value: Any) -> Any:
-    """The value itself; ValueError if it has no zone, where Arrow takes UTC for granted."""
+    """The value itself; ValueError if it has no zone, where Arrow takes UTC for granted, or if
+    nobody could read it as UTC, which Arrow writes."""
     if value.utcoffset() is None:
         raise ValueError(f"{value} has no zone, and its column has one")
+    try:
+        value.astimezone(dt.UTC)
+    except OverflowError as error:
+        raise ValueError(f"{value} is, in UTC, in no year from 1 to 9999") from error
     return value
 
 

@@ -124,10 +124,13 @@ def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partit
             yield from _row_groups(file)
             return
         with open(file, "rb") as opened:
+            # Files of /proc say that they hold nothing, whatever they hold.
+            whole = found.st_size or sum(map(len, iter(lambda: opened.read(BLOCK), b"")))
+            opened.seek(0)
             if form == "ndjson":
-                yield from _lines(file, opened, found.st_size, size)
+                yield from _lines(file, opened, whole, size)
             else:
-                yield from _quoted_lines(file, opened, found.st_size, size)
+                yield from _quoted_lines(file, opened, whole, size)
 
 
 def _lines(file: str, opened: io.BufferedReader, whole: int, size: int) -> Iterator[Partition]:
@@ -282,11 +285,14 @@ def _different(file: str, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _row_groups(file: str) -> Iterator[Partition]:
-    from althaia.bulk.parquet import opened_parquet
+    from althaia.bulk.parquet import names_within, opened_parquet
 
     found = opened_parquet(file)
     with found:
         columns = _different(file, found.schema_arrow.names)
+        for kind in found.schema_arrow.types:
+            for names in names_within(kind):
+                _different(file, names)
         groups = found.num_row_groups
     share = os.path.getsize(file) // max(groups, 1)
     for group in range(max(groups, 1)):

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from althaia.bulk.partitions import Partition
 
 EMPTY = ("text", "missing", "null")
-"""What an empty cell of a CSV file means."""
+"""What an empty cell of a CSV file means. With ``missing``, a null of Parquet is left out, too."""
+NOTHING = {"csv": "", "parquet": None}
+"""An empty cell, where no key can be missing."""
 KEPT = (str, int, float, bool)
 """What stays as it is in messages."""
 NO_RECORD = (
@@ -129,8 +131,8 @@ class Task:
             if type(record) is Unreadable:
                 outcome.problems.append((number, "unreadable", record.text))
                 continue
-            if partition.form == "csv" and self.empty != "text":
-                record = _emptied(record, self.empty)
+            if partition.form in NOTHING and self.empty != "text":
+                record = _emptied(record, NOTHING[partition.form], self.empty)
             try:
                 result = work(record)
                 if spell is not None:
@@ -197,10 +199,10 @@ def _having_fields(loaded: Any) -> Any:
     return loaded
 
 
-def _emptied(record: dict[str, Any], empty: str) -> dict[str, Any]:
+def _emptied(record: dict[str, Any], nothing: str | None, empty: str) -> dict[str, Any]:
     if empty == "null":
-        return {name: value or None for name, value in record.items()}
-    return {name: value for name, value in record.items() if value}
+        return {name: None if value == nothing else value for name, value in record.items()}
+    return {name: value for name, value in record.items() if value != nothing}
 
 
 def _plain(messages: Any, levels: int = MOST_LEVELS) -> Any:

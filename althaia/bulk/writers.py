@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import partial
 
 from althaia.bulk.outputs import writing
-from althaia.bulk.partitions import BulkError
+from althaia.bulk.partitions import MOST_IN_CELL, BulkError
 
 TYPE_CHECKING = False
 
@@ -119,7 +119,13 @@ class Target:
             if self.form == "json":
                 self._opened.write(b"[\n")
             elif self.form == "csv":
-                self._opened.write(_cells(_columns(self._schema)))
+                columns = _columns(self._schema)
+                if not columns:
+                    raise BulkError(
+                        f"{type(self._schema).__name__} has no fields that are dumped, and CSV "
+                        "cannot be written without columns: convert to another form"
+                    )
+                self._opened.write(_cells(columns))
             elif self.form == "parquet":
                 from althaia.bulk.parquet import writer
 
@@ -143,10 +149,12 @@ class Target:
         self._pieces += 1
 
     def _add_table(self, table: Any) -> None:
+        from althaia.bulk.parquet import pyarrow
+
         try:
             self._writer.write_table(table)
-        except ValueError as error:
-            raise BulkError(f"{self.file}: values of another type than before: {error}") from error
+        except (ValueError, pyarrow().ArrowException) as error:
+            raise BulkError(f"{self.file}: cannot be written as Parquet: {error}") from error
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
@@ -186,7 +194,9 @@ def _cell(value: Any) -> Any:
 
 
 def _cells(cells: Sequence[Any]) -> bytes:
-    """A line of CSV."""
+    """A line of CSV; ValueError if a cell is longer than is read."""
+    if any(isinstance(cell, str) and len(cell) > MOST_IN_CELL for cell in cells):
+        raise ValueError(f"a cell of CSV has no room for more than {MOST_IN_CELL:,} characters")
     text = io.StringIO(newline="")
     # Before CPython 3.13 only characters of the line's own end are put into quotes, and either one
     # would part a cell.

@@ -341,3 +341,86 @@ def test_a_page_that_is_broken_is_an_error_of_the_file(tmp_path):
     file.write_bytes(data)
     with pytest.raises(bulk.BulkError, match=r"x\.parquet: row group 1 cannot be read: "):
         bulk.check(Timed, [str(file)])
+
+
+def refused(tmp_path, schema, record):
+    """What is told of a record that is converted to Parquet."""
+    source, told = tmp_path / "in.ndjson", []
+    source.write_text(json.dumps(record))
+    bulk.convert(schema, str(source), str(tmp_path / "out.parquet"), tell=told.append)
+    return [one.errors for one in told]
+
+
+class Tagged(Schema):
+    tags = fields.List(fields.String())
+    numbers = fields.List(fields.Integer())
+    how = fields.Raw(load_only=True)
+
+    @post_load
+    def make(self, data: Any, **kwargs: Any) -> Any:
+        how = {"str": str, "dict": dict.fromkeys, "set": set, "tuple": tuple}[data.pop("how")]
+        return {key: how(value) for key, value in data.items()}
+
+
+@pytest.mark.parametrize("record", [{"tags": ["a"]}, {"numbers": [1]}])
+def test_a_list_is_no_text_and_no_dictionary(tmp_path, record):
+    for how in ("str", "dict"):
+        (said,) = refused(tmp_path, Tagged, {**record, "how": how})
+        assert said == f"TypeError: a column of lists has no room for a {how}"
+    for how in ("set", "tuple"):
+        assert refused(tmp_path, Tagged, {**record, "how": how}) == []
+
+
+class Aware(Schema):
+    at = fields.AwareDateTime()
+
+
+def test_a_time_that_is_in_no_year_of_utc(tmp_path):
+    for at in ("0001-01-01T00:00:00+05:00", "9999-12-31T23:00:00-05:00"):
+        (said,) = refused(tmp_path, Aware, {"at": at})
+        assert "is, in UTC, in no year from 1 to 9999" in said
+    assert refused(tmp_path, Aware, {"at": "0001-01-01T05:00:00+05:00"}) == []
+
+
+class Nothing(Schema):
+    never = fields.Integer(dump_only=True)
+
+    class Meta:
+        unknown = INCLUDE
+
+
+@pytest.mark.parametrize(
+    "schema", [Nothing, Schema.from_dict({"n": fields.List(fields.Nested(Nothing))})]
+)
+def test_a_schema_without_fields_is_refused(tmp_path, schema):
+    with pytest.raises(bulk.BulkError, match="Nothing has no fields that are loaded"):
+        refused(tmp_path, schema, {})
+    assert [one.name for one in tmp_path.iterdir()] == ["in.ndjson"]
+
+
+@pytest.mark.parametrize("places", [39, -2])
+def test_a_decimal_of_more_places_than_there_are_is_named(tmp_path, places):
+    schema = Schema.from_dict({"price": fields.Decimal(places=places)})
+    with pytest.raises(bulk.BulkError, match=f"field 'price' has {places} places"):
+        refused(tmp_path, schema, {})
+
+
+def test_parts_of_one_name_are_refused_however_deep(tmp_path):
+    text = pyarrow.string()
+    twice = pyarrow.struct([pyarrow.field("x", text), pyarrow.field("x", text)])
+    for kind in (twice, pyarrow.list_(twice), pyarrow.map_(text, pyarrow.struct({"y": twice}))):
+        file = tmp_path / "x.parquet"
+        parquet.ParquetWriter(file, pyarrow.schema([("at", kind)])).close()
+        with pytest.raises(bulk.BulkError, match="more than one column is named 'x'"):
+            bulk.check(Timed, [str(file)])
+
+
+def test_nulls_are_left_out_where_empty_is_missing(tmp_path):
+    file, made = tmp_path / "x.parquet", tmp_path / "x.ndjson"
+    parquet.write_table(pyarrow.table({"at": ["a", "", None]}), file)
+    bulk.convert(Timed, str(file), str(made), empty="missing")
+    assert [json.loads(line) for line in made.read_text().splitlines()] == [
+        {"at": "a"},
+        {"at": ""},
+        {},
+    ]

@@ -13,6 +13,7 @@ import pytest
 from marshmallow import Schema, fields, post_dump
 
 from althaia import bulk
+from althaia.bulk.partitions import MOST_IN_CELL
 
 
 class Enveloped(Schema):
@@ -85,3 +86,15 @@ def test_numbers_that_json_lacks_are_not_written(tmp_path, form):
     assert [(line, kind) for line, kind, _ in told] == [(2, "exception"), (3, "exception")]
     assert told[0][2].startswith("ValueError: Out of range float values are not JSON")
     assert [part in text for part in ("1.5", "NaN", "Infinity", "2")] == [True, False, False, True]
+
+
+def test_a_cell_that_nobody_would_read_is_not_written(tmp_path):
+    for length, wanted in ((MOST_IN_CELL, []), (MOST_IN_CELL + 1, [1])):
+        told, _ = converted(Rated, tmp_path, "csv", {"rate": "x" * length})
+        assert [line for line, _, _ in told] == wanted
+        assert bulk.check(Rated, [str(tmp_path / "out.csv")]).good
+
+
+def test_a_line_of_csv_needs_columns(tmp_path):
+    with pytest.raises(bulk.BulkError, match="Schema has no fields that are dumped"):
+        converted(Schema(unknown="include"), tmp_path, "csv", {"a": 1})
