@@ -11,7 +11,7 @@ import os
 import pickle
 import signal
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import CancelledError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from threading import Thread
@@ -163,8 +163,8 @@ def _end_with_parent() -> None:
 def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[Done]:
     """On the workers of a Dask cluster, which see the files under the same names.
 
-    :raises BulkError: ``distributed`` is not installed, nobody answers at ``address``, the
-        cluster has no workers, or a file has a name that means another one there
+    :raises BulkError: ``distributed`` is not installed, nobody answers at ``address`` or does so no
+        longer, the cluster has no workers, or a file has a name that means another one there
     """
     try:
         from distributed import Client, KilledWorker
@@ -202,6 +202,8 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[
                 yield partition, future.result()
             except KilledWorker as error:
                 yield partition, Lost(f"the workers that had it died: {error}")
+            except CancelledError as error:
+                raise BulkError(f"the Dask scheduler at {address} has gone: {error}") from error
             # The cluster may forget it: memory is bounded there too.
             future.release()
 

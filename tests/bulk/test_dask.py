@@ -129,3 +129,22 @@ def test_nobody_answers(ndjson, monkeypatch):
     monkeypatch.setattr("althaia.bulk.executors.SECONDS_TO_CONNECT", 1)
     with pytest.raises(bulk.BulkError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         bulk.check(schemas.OrderSchema, [str(ndjson)], dask="tcp://127.0.0.1:9")
+
+
+@pytest.mark.timeout(180)
+def test_a_scheduler_that_goes_away_is_told(ndjson, tmp_path):
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
+        preload=["althaia.bulk.preload"],
+    ) as cluster:  # fmt: skip
+        address = cluster.scheduler_address
+        with pytest.raises(bulk.BulkError, match=f"the Dask scheduler at {address} has gone"):
+            bulk.check(
+                schemas.OrderSchema,
+                [str(ndjson)],
+                size=2_000,
+                watch=lambda partition, summary: cluster.close(),
+                dask=address,
+            )
