@@ -446,7 +446,7 @@ cdef object left_by_hooks(
     cdef object data = obj
     fields_left[0] = False
     if hooks:
-        data = invoke_both(hooks, data, obj, many, frame.schema)
+        data = invoke_both(plan, "pre_dump", data, obj, many, frame.schema)
         if valid_plan(frame.schema, DUMP) is not plan:
             return run_changed(frame.schema, obj, data, many)
         # A hook may have given the schema another dictionary.
@@ -455,7 +455,7 @@ cdef object left_by_hooks(
     plan.note_hooks(DUMP_TAGS)
     if hooks:
         data = run(plan, data, many, frame)
-        return invoke_both(hooks, data, obj, many, frame.schema)
+        return invoke_both(plan, "post_dump", data, obj, many, frame.schema)
     fields_left[0] = True
     return data
 
@@ -463,10 +463,18 @@ cdef object left_by_hooks(
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef object invoke_both(object hooks, object data, object obj, object many, object schema):
+cdef object invoke_both(
+    DumpPlan plan, str tag, object data, object obj, object many, object schema
+):
+    """What ``Schema._invoke_dump_processors`` returns."""
     cdef dict options = {"many": many}
-    data = invoke(hooks, schema, False, data, obj, options)
-    return invoke(hooks, schema, True, data, obj, options)
+    data = invoke(plan.hooks_of(tag), schema, False, data, obj, options)
+    # A hook may have changed the schema.
+    if valid_plan(schema, DUMP) is not plan:
+        return schema._invoke_processors(
+            tag, pass_collection=True, data=data, many=many, original_data=obj
+        )
+    return invoke(plan.hooks_of(tag), schema, True, data, obj, options)
 
 
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame):
@@ -479,7 +487,7 @@ cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame fra
         return finish_dump(data, obj, many, frame)
     hooks = plan.hooks_of("pre_dump")
     if hooks:
-        data = invoke_both(hooks, data, obj, many, frame.schema)
+        data = invoke_both(plan, "pre_dump", data, obj, many, frame.schema)
         if valid_plan(frame.schema, DUMP) is not plan:
             return run_changed(frame.schema, obj, data, many)
         # A hook may have given the schema another dictionary.
@@ -491,7 +499,9 @@ cdef object finish_dump(object data, object obj, object many, DumpFrame frame):
     """What follows the fields: ``post_dump``."""
     cdef object hooks = frame.plan.hooks_of("post_dump")
     frame.plan.note_hooks(DUMP_TAGS)
-    return invoke_both(hooks, data, obj, many, frame.schema) if hooks else data
+    if hooks:
+        return invoke_both(frame.plan, "post_dump", data, obj, many, frame.schema)
+    return data
 
 
 cdef object run_changed(object schema, object obj, object data, object many):

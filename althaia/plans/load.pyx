@@ -336,22 +336,38 @@ cdef object read_items(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef object invoke_both(object hooks, object data, object original, LoadFrame frame):
+cdef bint is_changed(LoadFrame frame):
+    """Whether code of the user has changed the schema since the plan was found for it."""
+    return valid_plan(frame.schema, LOAD) is not frame.plan
+
+
+cdef object hooks_now(LoadFrame frame, str tag):
+    """The schema's hooks of a tag after others of its hooks have run."""
+    return frame.schema._hooks[tag] if is_changed(frame) else frame.plan.hooks_of(tag)
+
+
+cdef object invoke_both(str tag, object data, object original, LoadFrame frame):
+    """What ``Schema._invoke_load_processors`` returns."""
     cdef dict options = {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
-    data = invoke(hooks, frame.schema, True, data, original, options)
-    return invoke(hooks, frame.schema, False, data, original, options)
+    cdef object schema = frame.schema
+    data = invoke(frame.plan.hooks_of(tag), schema, True, data, original, options)
+    if is_changed(frame):
+        return schema._invoke_processors(
+            tag, pass_collection=False, data=data, original_data=original, **options
+        )
+    return invoke(frame.plan.hooks_of(tag), schema, False, data, original, options)
 
 
 cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
     """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
     cdef object schema = frame.schema
-    cdef object hooks = frame.plan.hooks_of("validates")
+    cdef object hooks = hooks_now(frame, "validates")
     # Upstream loops over them without asking whether there are any.
-    if type(hooks) is not list or hooks:
+    if type(hooks) is not list or hooks or is_changed(frame):
         if frame.store is None:
             frame.store = marshmallow.ErrorStore()
         schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
-    if frame.plan.hooks_of("validates_schema"):
+    if hooks_now(frame, "validates_schema"):
         if frame.store is None:
             frame.store = marshmallow.ErrorStore()
         field_errors = bool(frame.store.errors)
@@ -371,32 +387,15 @@ cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
 
 cdef object load_changed(object processed, object data, LoadFrame frame, bint postprocess):
     """The rest of ``Schema._do_load`` where a ``pre_load`` hook has changed the schema."""
-    cdef object schema = frame.schema, errors, result
-    call = {"partial": frame.partial, "unknown": frame.unknown}
-    store = marshmallow.ErrorStore()
-    result = schema._deserialize(processed, error_store=store, many=frame.many, **call)
-    schema._invoke_field_validators(error_store=store, data=result, many=frame.many)
-    if schema._hooks["validates_schema"]:
-        field_errors = bool(store.errors)
-        for pass_collection in (True, False):
-            schema._invoke_schema_validators(
-                error_store=store,
-                pass_collection=pass_collection,
-                data=result,
-                original_data=data,
-                many=frame.many,
-                field_errors=field_errors,
-                **call,
-            )
-    errors = store.errors
-    if not errors and postprocess and schema._hooks["post_load"]:
-        try:
-            result = schema._invoke_load_processors(
-                "post_load", result, many=frame.many, original_data=data, **call
-            )
-        except marshmallow.ValidationError as error:
-            errors = error.normalized_messages()
-    return fail(frame, errors, result) if errors else result
+    frame.store = marshmallow.ErrorStore()
+    result = frame.schema._deserialize(
+        processed,
+        error_store=frame.store,
+        many=frame.many,
+        partial=frame.partial,
+        unknown=frame.unknown,
+    )
+    return finish_load(result, data, frame, postprocess)
 
 
 cdef bint hooks_see_input(object hooks) except -1:
@@ -433,12 +432,12 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     processed = data
     if hooks:
         try:
-            processed = invoke_both(hooks, data, data, frame)
+            processed = invoke_both("pre_load", data, data, frame)
         except marshmallow.ValidationError as error:
             errors = error.normalized_messages()
             preprocessed = False
         else:
-            if valid_plan(frame.schema, LOAD) is not plan or not plannable_partial(frame.partial):
+            if is_changed(frame) or not plannable_partial(frame.partial):
                 return load_changed(processed, data, frame, postprocess)
             # As in a dump.
             frame.state = existing_dict(frame.schema)
@@ -457,18 +456,33 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
 
 cdef object finish_load(object result, object data, LoadFrame frame, bint postprocess):
     """What follows the fields: validators of the schema, and ``post_load``."""
-    cdef object errors, hooks
+    cdef object errors
     validate_schema(result, data, frame)
     frame.plan.note_hooks(LOAD_TAGS)
     errors = None if frame.store is None else frame.store.errors
     if not errors and postprocess:
-        hooks = frame.plan.hooks_of("post_load")
-        if hooks:
-            try:
-                result = invoke_both(hooks, result, data, frame)
-            except marshmallow.ValidationError as error:
-                errors = error.normalized_messages()
+        try:
+            result = post_loaded(result, data, frame)
+        except marshmallow.ValidationError as error:
+            errors = error.normalized_messages()
     return fail(frame, errors, result) if errors else result
+
+
+cdef object post_loaded(object result, object data, LoadFrame frame):
+    """What the schema's ``post_load`` hooks make of a result."""
+    cdef object schema = frame.schema
+    if not hooks_now(frame, "post_load"):
+        return result
+    if is_changed(frame):
+        return schema._invoke_load_processors(
+            "post_load",
+            result,
+            many=frame.many,
+            original_data=data,
+            partial=frame.partial,
+            unknown=frame.unknown,
+        )
+    return invoke_both("post_load", result, data, frame)
 
 
 cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess):

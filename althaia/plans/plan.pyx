@@ -60,7 +60,7 @@ cdef class Plan:
         self.plain_settings = plain_settings
 
     cdef object hooks_of(self, str tag):
-        """The schema's hooks of a tag; as upstream's lookup does, it leaves an entry in the table."""
+        """The schema's hooks of a tag; like upstream's lookup it leaves an entry."""
         # Borrowed: all threads share it, and would wait for each other to count it.
         cdef PyObject* hooks = <PyObject*>self.hooks
         cdef object found = althaia_dict_item(<object>hooks, tag, None)

@@ -32,7 +32,7 @@ from althaia.sinks.sink cimport Sink
 cdef extern from "Python.h":
     object PySequence_Fast(object sequence, const char* message)
     list PyMapping_Items(object mapping)
-    const char* PyUnicode_1BYTE_DATA(object text)
+    void* PyUnicode_1BYTE_DATA(object text)
     bint PyUnicode_IS_ASCII(object text)
     bint PyObject_IsInstance(object value, object cls) except -1
     int Py_EnterRecursiveCall(const char* where)
@@ -513,7 +513,9 @@ cdef class Encoder(Sink):
         return 0
 
     cdef int put_ascii(self, object text) except -1:
-        return althaia_put_bytes(&self.buffer, PyUnicode_1BYTE_DATA(text), len(<str>text))
+        return althaia_put_bytes(
+            &self.buffer, <const char*>PyUnicode_1BYTE_DATA(text), len(<str>text)
+        )
 
     # ---- Circular references --------------------------------------------------------
 

@@ -11,6 +11,7 @@ cdef class PackedRecord(Record):
 cdef class MessagePackSink(Sink):
     cdef readonly object default
     cdef int pack(self, object value, Py_ssize_t level, bint made) except -1
+    cdef bint pack_number(self, object value, bint made) except -1
     cdef int pack_text(self, object value) except -1
     cdef int pack_stored(self, const char* data, Py_ssize_t size) except -1
     cdef int pack_exported(self, object value) except -1

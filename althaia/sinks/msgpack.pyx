@@ -13,7 +13,6 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.dict cimport PyDict_Items
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.list cimport PyList_AsTuple
-from cpython.long cimport PyLong_AsLong, PyLong_AsUnsignedLong
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 
@@ -47,6 +46,10 @@ cdef extern from "althaia/sinks/packing.h":
     const althaia_head ALTHAIA_BYTES
 
     int althaia_pack_integer(althaia_buffer* buffer, object number) except -1
+    int althaia_pack_signed_number(althaia_buffer* buffer, long long number) except -1
+    int althaia_pack_unsigned_number(
+        althaia_buffer* buffer, unsigned long long number
+    ) except -1
     int althaia_pack_double(althaia_buffer* buffer, double number) except -1
     int althaia_pack_head(
         althaia_buffer* buffer, const althaia_head* head, Py_ssize_t count
@@ -144,7 +147,7 @@ cdef class MessagePackSink(Sink):
             return self.none()
         if value is True or value is False:
             return althaia_put_byte(&self.buffer, <char>(0xc3 if value is True else 0xc2))
-        if isinstance(value, int) and althaia_pack_integer(&self.buffer, value):
+        if isinstance(value, int) and self.pack_number(value, made):
             return 0
         if isinstance(value, float):
             return althaia_pack_double(&self.buffer, PyFloat_AS_DOUBLE(value))
@@ -161,6 +164,24 @@ cdef class MessagePackSink(Sink):
         if type(value) is list or type(value) is tuple:
             return self.pack_items(value, level + 1)
         return self.pack_other(value, level, made)
+
+    cdef bint pack_number(self, object value, bint made) except -1:
+        """False where an integer has no room and is for ``default``.
+
+        One of a class of its own says itself whether it is positive, as the package asks it.
+        """
+        if type(value) is int and althaia_pack_integer(&self.buffer, value):
+            return True
+        try:
+            if value > 0:
+                althaia_pack_unsigned_number(&self.buffer, value)
+            else:
+                althaia_pack_signed_number(&self.buffer, value)
+        except OverflowError:
+            if self.default is not None and not made:
+                return False
+            raise OverflowError("Integer value out of range")
+        return True
 
     cdef int pack_text(self, object value) except -1:
         cdef Py_ssize_t size
@@ -221,14 +242,6 @@ cdef class MessagePackSink(Sink):
             return self.pack_items(value, level + 1)
         if isinstance(value, memoryview):
             return self.pack_exported(value)
-        if (self.default is None or made) and isinstance(value, int):
-            try:
-                if value > 0:
-                    PyLong_AsUnsignedLong(value)
-                else:
-                    PyLong_AsLong(value)
-            except OverflowError:
-                raise OverflowError("Integer value out of range")
         if self.default is None or made:
             cls = type(value)
             name = (<PyTypeObject*>cls).tp_name.decode()

@@ -65,33 +65,49 @@ althaia_pack_negative(char *at, int64_t number)
     return althaia_pack_big_endian(at, (uint64_t)number, 8);
 }
 
+static int
+althaia_pack_signed_number(althaia_buffer *buffer, long long number)
+{
+    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
+    if (at == NULL) {
+        return -1;
+    }
+    at = number < 0 ? althaia_pack_negative(at, number)
+                    : althaia_pack_unsigned(at, (uint64_t)number);
+    buffer->size = at - buffer->data;
+    return 0;
+}
+
+static int
+althaia_pack_unsigned_number(althaia_buffer *buffer, unsigned long long number)
+{
+    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
+    if (at == NULL) {
+        return -1;
+    }
+    buffer->size = althaia_pack_unsigned(at, number) - buffer->data;
+    return 0;
+}
+
 /* 1 and written; 0, without an error, where the integer is out of MessagePack's range; -1 on error. */
 static int
 althaia_pack_integer(althaia_buffer *buffer, PyObject *number)
 {
     int overflow;
     long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
-    if (at == NULL) {
-        return -1;
+    unsigned long long large;
+    if (overflow == 0) {
+        return althaia_pack_signed_number(buffer, value) < 0 ? -1 : 1;
     }
     if (overflow < 0) {
         return 0;
     }
-    if (overflow > 0) {
-        unsigned long long large = PyLong_AsUnsignedLongLong(number);
-        if (large == (unsigned long long)-1 && PyErr_Occurred()) {
-            PyErr_Clear();
-            return 0;
-        }
-        at = althaia_pack_unsigned(at, large);
+    large = PyLong_AsUnsignedLongLong(number);
+    if (large == (unsigned long long)-1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
     }
-    else {
-        at = value < 0 ? althaia_pack_negative(at, value)
-                       : althaia_pack_unsigned(at, (uint64_t)value);
-    }
-    buffer->size = at - buffer->data;
-    return 1;
+    return althaia_pack_unsigned_number(buffer, large) < 0 ? -1 : 1;
 }
 
 static int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 from typing import Any
 
@@ -424,3 +425,90 @@ def test_each_nested_hook_has_a_partial_of_its_own(ma: Any, log: Any) -> None:
         for _ in range(2):
             log.attempt(S().load, {"a": {}, "b": [{}, {}]}, partial=partial)
             log.attempt(S().load, [{"a": {}}, {"b": [{}]}], many=True, partial=partial)
+
+
+def _own_entry(ma: Any, schema: Any, tag: str) -> None:
+    type(schema)._hooks[tag] = []
+
+
+def _own_table(ma: Any, schema: Any, tag: str) -> None:
+    type(schema)._hooks = collections.defaultdict(list)
+
+
+def _table_of_the_instance(ma: Any, schema: Any, tag: str) -> None:
+    schema._hooks = collections.defaultdict(list)
+
+
+def _other_hook(ma: Any, schema: Any, tag: str) -> None:
+    type(schema)._hooks[tag] = [("spare", not tag.endswith("load"), {})]
+
+
+def _other_class(ma: Any, schema: Any, tag: str) -> None:
+    class Other(ma.Schema):
+        f = ma.fields.Integer()
+
+        def _invoke_processors(self, tag: str, **kwargs: Any) -> Any:
+            return ["invoked", tag, super()._invoke_processors(tag, **kwargs)]
+
+        def _invoke_field_validators(self, **kwargs: Any) -> None:
+            kwargs["error_store"].store_error({"f": ["invoked"]})
+
+        @ma.post_load
+        def others(self, data: Any, **kwargs: Any) -> Any:
+            return ["others", data]
+
+    schema.__class__ = Other
+
+
+CHANGES = [_own_entry, _own_table, _table_of_the_instance, _other_hook, _other_class]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("tag", [*PROCESSORS, "validates", "validates_schema"])
+@scenario
+def test_a_hook_that_changes_the_hooks_after_it(ma: Any, log: Any, tag: str, change: Any) -> None:
+    """The second pass of a tag, and the tags that follow, are those that the schema has by then."""
+    decorate = getattr(ma, tag)
+    first = tag.endswith("load")
+
+    def schema_class() -> Any:
+        class S(ma.Schema):
+            f = ma.fields.Integer()
+
+            def change(self, data: Any, **kwargs: Any) -> Any:
+                log("change")
+                if switch:
+                    change(ma, self, tag if tag in PROCESSORS else "post_load")
+                return data
+
+            def second(self, data: Any, **kwargs: Any) -> Any:
+                log("second")
+                return data
+
+            def spare(self, data: Any, **kwargs: Any) -> Any:
+                log("spare")
+                return data
+
+            if tag in PROCESSORS:
+                change = decorate(change, pass_collection=first)
+                second = decorate(second, pass_collection=not first)
+            else:
+                change = decorate("f")(change) if tag == "validates" else decorate(change)
+                second = ma.post_load(second)
+
+        return S
+
+    for work in ("dump", "load"):
+        for many in (False, True):
+            switch: list[bool] = []
+            nested = schema_class()
+            for schema, row in (
+                (schema_class()(), {"f": 1}),
+                (ma.Schema.from_dict({"n": ma.fields.Nested(nested)})(), {"n": {"f": 1}}),
+            ):
+                switch.clear()
+                for _ in range(3):
+                    log.attempt(getattr(schema, work), [row, row] if many else row, many=many)
+                switch.append(True)
+                for _ in range(2):
+                    log.attempt(getattr(schema, work), [row, row] if many else row, many=many)

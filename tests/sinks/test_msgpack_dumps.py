@@ -103,6 +103,21 @@ def test_lengths_of_their_own() -> None:
         assert outcome(dumps, value) == outcome(msgpack.packb, value)
 
 
+@pytest.mark.parametrize("positive", [True, False])
+@pytest.mark.parametrize("default", [None, repr])
+def test_integers_that_compare_themselves(positive: bool, default: Any) -> None:
+    class Number(int):
+        def __gt__(self, other: object) -> bool:
+            asked.append(other)
+            return positive
+
+    for number in (5, -5, 0, 2**63 - 1, 2**63 + 1, 2**70, -(2**63), -(2**70)):
+        asked: list[object] = []
+        expected = outcome(msgpack.packb, [Number(number)], default=default), asked
+        asked = []
+        assert (outcome(dumps, [Number(number)], default=default), asked) == expected
+
+
 @pytest.mark.parametrize("base", [msgpack.Timestamp, msgpack.ExtType])
 @pytest.mark.parametrize("default", [None, repr])
 def test_subclasses_of_the_packages_own(base: Any, default: Any) -> None:

@@ -5,6 +5,7 @@ cimport cython
 from cpython.object cimport PyObject
 
 from althaia.plans.load_step cimport LoadFrame, LoadStep
+from althaia.plans.upstream cimport marshmallow
 
 from althaia.plans.analyse import Kind
 from althaia.plans.analysis import Opaque
@@ -38,11 +39,18 @@ cdef class LoadBoolean(LoadStep):
                     return True
                 if PySet_Contains(<PyObject*>self.falsy, value):
                     return False
-            except TypeError:
-                return frame.failed(self.field.make_error("invalid", input=value))
+            except TypeError as error:
+                return self.refused(value, error, frame)
             # Not asked again: a member's comparison may be the user's.
             return frame.failed(self.field.make_error("invalid", input=value))
         return self.own(value, data, frame)
+
+    cdef object refused(self, object value, object cause, LoadFrame frame):
+        """What is left of ``Boolean._deserialize`` where a member's comparison has raised."""
+        try:
+            raise self.field.make_error("invalid", input=value) from cause
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
 
 
 def load_boolean(analysis, field, place):
