@@ -358,6 +358,7 @@ def _connect_engine() -> None:
 
     engine = _engine() if settings().plans else None
     if engine is None:
+        seam.without_engine()
         return
     try:
         engine.connect()

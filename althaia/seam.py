@@ -374,6 +374,19 @@ def await_engine(seconds: float = _SECONDS) -> None:
         attempt.outcome(seconds)
 
 
+def without_engine() -> None:
+    """There is no engine, or it is switched off: from here on each hook answers at once."""
+    globals().update(dict.fromkeys(_OWN, _declined), construct=_not_made)
+
+
+def _declined(*args: Any) -> Any:
+    return DECLINED
+
+
+def _not_made(*args: Any) -> bool:
+    return False
+
+
 def dump(schema: Any, obj: Any, many: bool | None) -> Any:
     """First statement of ``Schema.dump``: the whole dump, hooks included, or DECLINED."""
     return _first_call("dump", schema, obj, many)

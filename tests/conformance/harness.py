@@ -153,22 +153,13 @@ def plans_at_once() -> Iterator[None]:
         planner.build_at_once(False)
 
 
-def _decline(*args: object) -> object:
-    return seam.DECLINED
-
-
-def _build_in_full(*args: object) -> bool:
-    return False
-
-
 @contextlib.contextmanager
 def plans_off() -> Iterator[None]:
     """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does."""
     with contextlib.ExitStack() as stack:
         for name in seam._OWN:
-            stack.enter_context(mock.patch.object(seam, name, _decline))
-        # Built in full: nothing lazy is left to be looked into.
-        stack.enter_context(mock.patch.object(seam, "construct", _build_in_full))
+            stack.enter_context(mock.patch.object(seam, name, None))
+        seam.without_engine()
         yield
 
 

@@ -24,9 +24,9 @@ print(althaia.stats())
 """
 
 
-def run(**environment: str) -> list[str]:
+def run(script: str = SCRIPT, **environment: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", script],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -57,3 +57,17 @@ def test_switched_on() -> None:
             "  dump: a plan of 1 step",
         ]
         assert "__main__.User" in shown[-1]
+
+
+def test_an_engine_that_is_switched_off_is_looked_for_once() -> None:
+    script = """
+from althaia import marshmallow as ma, seam
+
+first = seam.dump
+schema = ma.Schema.from_dict({"name": ma.fields.String()})()
+assert schema.dump({"name": 1}) == {"name": "1"} == schema.load({"name": "1"})
+assert seam.dump is not first and seam.dump(schema, {}, None) is seam.DECLINED
+assert seam.construct(schema, None, (), None, (), (), None, None) is False
+print("done")
+"""
+    assert run(script, ALTHAIA_PLANS="0") == ["done"]
