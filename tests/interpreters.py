@@ -23,4 +23,6 @@ notices_exchanged_keys = pytest.mark.skipif(
 
 frees_at_exit = pytest.mark.skipif(PYPY, reason="PyPy runs no finalizers when it ends")
 
+sends_by_value = pytest.mark.skipif(PYPY, reason="cloudpickle cannot pickle a class on PyPy")
+
 words_of_cpython = pytest.mark.skipif(PYPY, reason="PyPy reports this in words of its own")

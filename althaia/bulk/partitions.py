@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import os
+import re
 import stat
 import threading
 from collections import deque
@@ -37,6 +38,8 @@ BLOCK = 2**20
 MOST_IN_CELL = 8 * 2**20
 """Characters of a cell of CSV, which takes four bytes for each; what seems longer is taken for a
 quote that never ends."""
+LINE_OF_READER = re.compile(r"^line \d+: ")
+"""What PyPy puts before a message, counted from where the reader began."""
 TOO_LONG = f"not CSV: a cell has more than {MOST_IN_CELL:,} characters; the rest is not read"
 
 
@@ -227,7 +230,7 @@ def csv_records(lines: Iterable[str]) -> Iterator[list[str] | str]:
             if "field limit" in str(error):
                 yield TOO_LONG
                 return
-            yield f"not CSV: {error}"
+            yield f"not CSV: {LINE_OF_READER.sub('', str(error))}"
 
 
 class _LongCells:

@@ -20,6 +20,7 @@ from althaia.bulk.partitions import PARTITION_BYTES
 from althaia.bulk.task import _unpacked
 from tests.bulk import schemas
 from tests.bulk.conftest import order
+from tests.interpreters import sends_by_value
 
 signals = pytest.mark.skipif(sys.platform == "win32", reason="signals of its own")
 SMALL = 10_000
@@ -276,6 +277,7 @@ def test_what_was_done_before_an_error_is_told(tmp_path, workers):
     assert [(problem.line, problem.kind) for problem in told] == [(2, "invalid")]
 
 
+@sends_by_value
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_generated_schema_that_nests_a_class_by_its_name(tmp_path, workers):
     pytest.importorskip("cloudpickle")

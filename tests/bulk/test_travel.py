@@ -10,6 +10,7 @@ import pytest
 
 from althaia.bulk.travel import pack, unpack
 from tests.bulk import schemas
+from tests.interpreters import sends_by_value
 
 PROGRAM = """
 import pickle, sys
@@ -46,6 +47,7 @@ def test_a_class_of_a_module_goes_by_name():
     assert len(packed) < 100
 
 
+@sends_by_value
 @pytest.mark.parametrize("patched", [False, True])
 def test_others_go_by_value_without_plans(patched):
     pytest.importorskip("cloudpickle")

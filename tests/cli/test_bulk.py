@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interpreters import sends_by_value
+
 SCHEMAS = """
 from marshmallow import Schema, fields
 
@@ -64,6 +66,7 @@ def test_as_json_and_with_few_shown(folder):
     assert done.stdout.startswith("3 records")
 
 
+@sends_by_value
 def test_convert_and_an_instance_with_workers(folder):
     done = run(folder, "convert", "orders:Order", "bad.ndjson", "out.csv")
     assert done.returncode == 1
