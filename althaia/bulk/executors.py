@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import time
 from collections import deque
 from concurrent.futures import CancelledError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -144,7 +145,15 @@ class _Pool:
         self._pool._result_queue._writer.close()  # type: ignore[attr-defined]
 
     def close(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        for _ in range(100):
+            try:
+                self._pool.shutdown(cancel_futures=True)
+            except RuntimeError:
+                # A signal came while the executor was starting its thread, which cannot be waited
+                # for yet; or never, if the signal was the earlier.
+                time.sleep(0.01)
+            else:
+                break
 
 
 def _begin() -> None:

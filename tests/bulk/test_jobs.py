@@ -297,6 +297,17 @@ def test_what_is_no_record_is_not_dumped(tmp_path):
     assert lines(target) == [{"id": 1}]
 
 
+def answering(handler):
+    """What has a new process begin with this handler: the tests may run where signals are ignored,
+    as they are in the background of a script."""
+
+    def set_handlers():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, handler)
+
+    return set_handlers
+
+
 @signals
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=str)
@@ -310,20 +321,21 @@ def test_a_signal_leaves_nothing_behind(tmp_path, number, workers):
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=answering(signal.SIG_DFL),
     )
     until = time.monotonic() + 60
     while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
         time.sleep(0.01)
     running.send_signal(number)
     _, said = running.communicate(timeout=60)
-    assert running.returncode == 128 + number
+    assert running.returncode == 128 + number, said
     # A worker that was just being started may complain behind it.
     assert said.startswith(f"python -m althaia convert: ended by {number.name}\n")
     assert list(tmp_path.iterdir()) == [source]
 
 
 @contextmanager
-def slow(tmp_path, workers, **how):
+def slow(tmp_path, workers, handler=signal.SIG_DFL, **environment):
     """A conversion that has come to a record which takes its time, and the process that has it."""
     source, began = tmp_path / "a.ndjson", tmp_path / "began"
     # The second partition: the first is done.
@@ -331,8 +343,8 @@ def slow(tmp_path, workers, **how):
     command = [sys.executable, "-m", "althaia", "convert", "tests.bulk.schemas:SlowSchema"]
     running = subprocess.Popen(
         [*command, str(source), str(tmp_path / "b.ndjson"), "--workers", workers],
-        env={**os.environ, "TEST_BEGAN": str(began), **how.pop("env", {})},
-        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **how,
+        env={**os.environ, "TEST_BEGAN": str(began), **environment},
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=answering(handler),
     )  # fmt: skip
     try:
         until = time.monotonic() + 60
@@ -375,7 +387,7 @@ def test_processes_are_ended_while_they_send_what_they_found():
 
 @signals
 def test_a_signal_that_code_of_the_schema_swallows_ends_the_work_behind_the_partition(tmp_path):
-    with slow(tmp_path, "1", env={"TEST_SWALLOW": "1"}) as (running, _):
+    with slow(tmp_path, "1", TEST_SWALLOW="1") as (running, _):
         running.send_signal(signal.SIGTERM)
         _, said = running.communicate(timeout=30)
     assert (running.returncode, said) == (143, "python -m althaia convert: ended by SIGTERM\n")
@@ -384,14 +396,8 @@ def test_a_signal_that_code_of_the_schema_swallows_ends_the_work_behind_the_part
 
 @signals
 def test_a_signal_that_was_ignored_stays_so(tmp_path):
-    ignored = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
-
-    def ignore():
-        for number in ignored:
-            signal.signal(number, signal.SIG_IGN)
-
-    with slow(tmp_path, "1", env={"TEST_SECONDS": "1"}, preexec_fn=ignore) as (running, _):
-        for number in ignored:
+    with slow(tmp_path, "1", handler=signal.SIG_IGN, TEST_SECONDS="1") as (running, _):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             running.send_signal(number)
         running.communicate(timeout=30)
     assert running.returncode == 0
