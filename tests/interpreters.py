@@ -25,4 +25,8 @@ frees_at_exit = pytest.mark.skipif(PYPY, reason="PyPy runs no finalizers when it
 
 sends_by_value = pytest.mark.skipif(PYPY, reason="cloudpickle cannot pickle a class on PyPy")
 
+sees_ignored_signals = pytest.mark.skipif(
+    PYPY, reason="PyPy does not know which signals were ignored before it began"
+)
+
 words_of_cpython = pytest.mark.skipif(PYPY, reason="PyPy reports this in words of its own")

@@ -20,7 +20,7 @@ from althaia.bulk.partitions import PARTITION_BYTES
 from althaia.bulk.task import _unpacked
 from tests.bulk import schemas
 from tests.bulk.conftest import order
-from tests.interpreters import sends_by_value
+from tests.interpreters import sees_ignored_signals, sends_by_value
 
 signals = pytest.mark.skipif(sys.platform == "win32", reason="signals of its own")
 SMALL = 10_000
@@ -395,6 +395,7 @@ def test_a_signal_that_code_of_the_schema_swallows_ends_the_work_behind_the_part
 
 
 @signals
+@sees_ignored_signals
 def test_a_signal_that_was_ignored_stays_so(tmp_path):
     with slow(tmp_path, "1", handler=signal.SIG_IGN, TEST_SECONDS="1") as (running, _):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
