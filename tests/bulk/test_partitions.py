@@ -317,7 +317,7 @@ def test_the_limit_of_csv_is_put_back_by_the_last_unless_it_is_another_by_then(t
         csv.field_size_limit(limit)
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="there is no /proc here")
+@pytest.mark.skipif(not os.path.exists("/proc/self/limits"), reason="there is no /proc here")
 def test_files_that_say_they_hold_nothing():
     file = "/proc/self/limits"
     assert os.path.getsize(file) == 0
