@@ -15,7 +15,8 @@ from collections import deque
 from concurrent.futures import CancelledError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from threading import Thread
+from multiprocessing.connection import wait
+from threading import Lock, Thread
 
 from althaia.bulk.partitions import BulkError
 
@@ -24,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
+    from multiprocessing.process import BaseProcess
     from typing import Any
 
     from althaia.bulk.partitions import Partition
@@ -115,6 +117,8 @@ class _Pool:
     def __init__(self, work: Work, count: int) -> None:
         self._work, self._count = work, count
         self._pool = self._made()
+        self._watched: set[BaseProcess] = set()
+        self._ending = Lock()
 
     def _made(self) -> ProcessPoolExecutor:
         # Not forked: marshmallow is redirected in a process that has imported nothing yet.
@@ -123,10 +127,15 @@ class _Pool:
 
     def submit(self, partition: Partition) -> Future[Outcome]:
         try:
-            return self._pool.submit(self._work, partition)
+            future = self._pool.submit(self._work, partition)
         except BrokenProcessPool:
             self._pool = self._made()
-            return self._pool.submit(self._work, partition)
+            future = self._pool.submit(self._work, partition)
+        # Processes are started as they are needed.
+        for process in set((self._pool._processes or {}).values()) - self._watched:
+            self._watched.add(process)
+            Thread(target=self._end_with, args=(process, self._pool), daemon=True).start()
+        return future
 
     def alone(self, partition: Partition) -> Outcome | Lost:
         for _ in range(ATTEMPTS):
@@ -138,11 +147,26 @@ class _Pool:
 
     def kill(self) -> None:
         """End the processes at once: nobody waits for what they are working on."""
+        self._end(self._pool)
+
+    def _end_with(self, process: BaseProcess, pool: ProcessPoolExecutor) -> None:
+        """Wait until a process has ended, and end the others.
+
+        The executor does so itself, but not while it reads a result that the process was sending.
+        """
+        wait([process.sentinel])
+        if not pool._shutdown_thread:
+            self._end(pool)
+
+    def _end(self, pool: ProcessPoolExecutor) -> None:
         # Before CPython 3.14 an executor has no public way to do so, and that of 3.14 waits for
         # the rest of a result that a process was just sending: nobody else may hold the pipe.
-        for process in list((self._pool._processes or {}).values()):
+        results = pool._result_queue
+        for process in list((pool._processes or {}).values()):
             process.kill()
-        self._pool._result_queue._writer.close()  # type: ignore[attr-defined]
+        with self._ending:
+            if results is not None and not results._writer.closed:  # type: ignore[attr-defined]
+                results._writer.close()  # type: ignore[attr-defined]
 
     def close(self) -> None:
         for _ in range(100):

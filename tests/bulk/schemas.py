@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from marshmallow import Schema, fields, post_load, pre_load, validate
@@ -65,6 +66,26 @@ class KillingSchema(Schema):
                     Path(once).touch()
                 os.kill(os.getpid(), signal.SIGKILL)
         return data
+
+
+class KillingWhileSendingSchema(Schema):
+    """Loading id 13 has the process killed in the middle of what it sends next, once."""
+
+    id = fields.Integer()
+    text = fields.String()
+
+    @post_load
+    def kill(self, data, **_):
+        once = Path(os.environ["TEST_KILL_ONCE"])
+        if data["id"] == 13 and not once.exists():
+            once.touch()
+            Connection._send = self.send_half
+        return data
+
+    @staticmethod
+    def send_half(connection, data, write=os.write):
+        write(connection.fileno(), data[: len(data) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class SlowSchema(Schema):

@@ -197,6 +197,17 @@ def test_a_process_that_dies_once_costs_nothing(deadly, tmp_path, monkeypatch):
     assert [one["id"] for one in lines(target)] == list(range(40))
 
 
+def test_a_process_that_dies_while_it_sends_its_result_costs_nothing(tmp_path, monkeypatch):
+    file, target, once = tmp_path / "x.ndjson", tmp_path / "y.ndjson", tmp_path / "killed"
+    file.write_text("".join(f'{{"id": {i}, "text": "{"y" * 10_000}"}}\n' for i in range(40)))
+    monkeypatch.setenv("TEST_KILL_ONCE", str(once))
+    schema = schemas.KillingWhileSendingSchema
+    summary = bulk.convert(schema, str(file), str(target), workers=2, size=100_000)
+    assert once.exists()
+    assert summary.good
+    assert [one["id"] for one in lines(target)] == list(range(40))
+
+
 def test_a_partition_that_kills_everybody_is_named_and_the_others_are_done(deadly, tmp_path):
     summary = bulk.check(Killing, [str(deadly)], workers=2, size=500)
     (lost,) = summary.lost
