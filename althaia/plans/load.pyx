@@ -182,8 +182,8 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
         else:
             value = (<LoadStep>step).read(frame.tape, at, frame)
         if value is FAILED:
-            value = frame.valid_data or marshmallow.missing
-            frame.store_error(frame.messages, (<LoadStep>step).key)
+            frame.store_error(frame.messages_now(), (<LoadStep>step).key)
+            value = frame.valid_data_now() or marshmallow.missing
         if value is marshmallow.missing:
             if full:
                 PyDict_DelItem(result, (<LoadStep>step).target)

@@ -24,8 +24,10 @@ cdef class LoadFrame:
     cdef object index
     cdef object store
     cdef object kwargs
+    # What the last value that failed left behind: these two, or an error that is asked for them.
     cdef object messages
     cdef object valid_data
+    cdef object error
     cdef list sub_partials
     cdef list children
     # As in a dump frame.
@@ -43,6 +45,8 @@ cdef class LoadFrame:
     cdef tuple input_keys
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
+    cdef object messages_now(self)
+    cdef object valid_data_now(self)
     cdef object shown_input(self, object key, object data)
     cdef bint may_be_missing(self, str name) except -1
 

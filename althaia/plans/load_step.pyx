@@ -60,9 +60,18 @@ cdef class LoadFrame:
             if not issubclass(cls, BaseException):
                 raise TypeError("exceptions must derive from BaseException")
             raise error
-        self.messages = error.messages
-        self.valid_data = error.valid_data
+        if type(error) is marshmallow.ValidationError:
+            fail(self, error.messages, error.valid_data)
+        else:
+            # A class of the user's own may compute what it is asked for.
+            self.error = error
         return FAILED
+
+    cdef object messages_now(self):
+        return self.messages if self.error is None else self.error.messages
+
+    cdef object valid_data_now(self):
+        return self.valid_data if self.error is None else self.error.valid_data
 
     cdef int store_error(self, object messages, object field_name) except -1:
         """What ``ErrorStore.store_error`` does, short where nothing is to be merged."""
@@ -105,6 +114,7 @@ cdef class LoadFrame:
 cdef object fail(LoadFrame frame, object messages, object valid_data):
     frame.messages = messages
     frame.valid_data = valid_data
+    frame.error = None
     return FAILED
 
 
@@ -240,6 +250,7 @@ cdef class LoadStep:
     cdef object validate(self, object value, LoadFrame frame):
         """The value if all validators pass, else FAILED; all of them run, as ``And`` does."""
         cdef list errors = None
+        cdef dict kwargs = None
         # Borrowed, as the steps are: see plans/dump.pyx.
         cdef PyObject* checks = <PyObject*>self.checks
         cdef Py_ssize_t i
@@ -253,14 +264,17 @@ cdef class LoadStep:
             try:
                 messages = (<Check>PyTuple_GET_ITEM(<object>checks, i)).failure(value)
                 if messages is not PASSED:
-                    errors = with_messages(errors, messages)
+                    errors = with_messages(errors, messages, None)
             except marshmallow.ValidationError as error:
-                errors = with_messages(errors, error.messages)
-        if errors:
-            frame.messages = errors
-            frame.valid_data = None
-            return FAILED
-        return value
+                if kwargs is None:
+                    kwargs = {}
+                kwargs.update(error.kwargs)
+                errors = with_messages(errors, error.messages, error)
+        if not errors:
+            return value
+        if kwargs:
+            return frame.failed(marshmallow.ValidationError(errors, **kwargs))
+        return fail(frame, errors, None)
 
     def inner(self):
         """The steps inside this one, by label."""
@@ -291,12 +305,15 @@ cdef class OpaqueLoadStep(LoadStep):
     narrow = False
 
 
-cdef list with_messages(list errors, object messages):
-    """The messages of one validator put to those of the validators before it."""
+cdef list with_messages(list errors, object messages, object error):
+    """The messages of one validator put to those of the validators before it.
+
+    Where they are an error's they are asked for twice: its class may compute them.
+    """
     if errors is None:
         errors = []
     if isinstance(messages, dict):
-        errors.append(messages)
+        errors.append(messages if error is None else error.messages)
     else:
-        errors.extend(messages)
+        errors.extend(messages if error is None else error.messages)
     return errors

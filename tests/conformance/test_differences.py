@@ -64,6 +64,8 @@ def test_accepted_the_order_of_two_look_ups_while_a_schema_is_made() -> None:
 def fresh(ma: Any) -> Any:
     cls = ma.Schema.from_dict({"f": ma.fields.Raw()})
     with plans_at_once():
+        # Nothing is lazy before the engine is loaded, which a process's first dump does.
+        cls().dump({})
         cls()
         return cls()
 
@@ -194,6 +196,20 @@ def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(
     with plans_at_once():
         assert dumped(UPSTREAM) == ["replaced", "replaced"]
         assert dumped(OURS) == ['{"a": 1}', "replaced"]
+
+
+@planned_only
+def test_accepted_a_list_of_partials_that_a_validator_changes_is_seen_by_the_next_call() -> None:
+    def loaded(ma: Any) -> list[Any]:
+        partial = ["a"]
+        nested = ma.Schema.from_dict({"x": ma.fields.Integer(required=True)})
+        grow = ma.fields.Integer(validate=lambda value: partial.append("n.x"))
+        schema = ma.Schema.from_dict({"a": grow, "n": ma.fields.Nested(nested)})()
+        return [schema.validate({"a": 1, "n": {}}, partial=partial) for _ in range(2)]
+
+    with plans_at_once():
+        assert loaded(UPSTREAM) == [{}, {}]
+        assert loaded(OURS) == [{"n": {"x": ["Missing data for required field."]}}, {}]
 
 
 @planned_only

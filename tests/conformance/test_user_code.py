@@ -364,3 +364,88 @@ def test_a_hook_whose_error_says_nothing(ma: Any, log: Any, messages: Any) -> No
 
     repeat(log, S().load, {"f": 1})
     repeat(log, S().validate, {"f": 1})
+
+
+def asked_class(ma: Any, log: Any) -> type[Exception]:
+    """An error that notes what it is asked for."""
+
+    class Asked(ma.ValidationError):  # type: ignore[misc]
+        def __getattribute__(self, name: str) -> Any:
+            if not name.startswith("__"):
+                log("asked", name)
+            return super().__getattribute__(name)
+
+    return Asked
+
+
+@pytest.mark.parametrize("left", [None, 0, 7])
+@pytest.mark.parametrize("container", CONTAINERS)
+@scenario
+def test_what_an_error_is_asked_for(ma: Any, log: Any, container: str, left: Any) -> None:
+    error = asked_class(ma, log)
+
+    class Fails(ma.fields.Raw):
+        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            raise error(["no", value], valid_data=left)
+
+    schema = schema_of(ma, {"f": CONTAINERS[container](ma, Fails())})
+    for value in ((1, 2), {"x": 1, "y": 2}):
+        repeat(log, schema.load, {"f": value})
+        repeat(log, schema.validate, [{"f": value}], many=True)
+
+
+@pytest.mark.parametrize("name", ["messages", "valid_data"])
+@pytest.mark.parametrize("container", CONTAINERS)
+@scenario
+def test_an_error_that_fails_to_answer(ma: Any, log: Any, container: str, name: str) -> None:
+    def fail(error: Any) -> Any:
+        raise KeyError(name)
+
+    error = type("Error", (ma.ValidationError,), {name: property(fail, lambda error, value: None)})
+
+    class Fails(ma.fields.Raw):
+        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            raise error("no", valid_data=value)
+
+    schema = schema_of(ma, {"f": CONTAINERS[container](ma, Fails())})
+    for value in ((1, 2), {"x": 1}):
+        repeat(log, schema.load, {"f": value})
+
+
+CARRIED: dict[str, Any] = {
+    "nothing": {},
+    "its own": {"reason": "text"},
+    "what an error is made of": {"valid_data": [1], "data": 2},
+    "the message again": {"message": "other"},
+    "no text": {1: 2},
+    "no mapping": 5,
+}
+
+
+@pytest.mark.parametrize("carried", CARRIED)
+@pytest.mark.parametrize("container", CONTAINERS)
+@scenario
+def test_what_a_validators_error_carries(ma: Any, log: Any, container: str, carried: str) -> None:
+    error = asked_class(ma, log)
+
+    def check(value: Any) -> None:
+        raised = error("no")
+        raised.kwargs = CARRIED[carried]  # type: ignore[attr-defined]
+        raise raised
+
+    field = ma.fields.Raw(validate=[check, ma.validate.Equal(1), check])
+    schema = schema_of(ma, {"f": CONTAINERS[container](ma, field)})
+    for value in ((1, 2), {"x": 1, "y": 2}):
+        repeat(log, schema.load, {"f": value})
+
+
+@scenario
+def test_a_validators_error_without_what_errors_have(ma: Any, log: Any) -> None:
+    class Bare(ma.ValidationError):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.messages = ["no"]
+
+    def check(value: Any) -> None:
+        raise Bare
+
+    repeat(log, schema_of(ma, {"f": ma.fields.Raw(validate=check)}).load, {"f": 1})

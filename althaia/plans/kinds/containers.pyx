@@ -194,9 +194,10 @@ cdef object left_to_field(
 
 cdef int note_item(LoadFrame frame, list items, dict errors, object index) except -1:
     """Keep what a failed item of a collection left behind."""
-    if frame.valid_data is not None:
-        items.append(frame.valid_data)
-    errors[index] = frame.messages
+    # Asked for as often, and in the order, that upstream does.
+    if frame.valid_data_now() is not None:
+        items.append(frame.valid_data_now())
+    errors[index] = frame.messages_now()
     return 0
 
 
@@ -332,7 +333,7 @@ cdef class LoadDict(LoadStep):
                 if loaded is FAILED:
                     if errors is None:
                         errors = defaultdict(dict)
-                    errors[key]["key"] = frame.messages
+                    errors[key]["key"] = frame.messages_now()
                 else:
                     keys[key] = loaded
         for key, each in value.items():
@@ -348,10 +349,10 @@ cdef class LoadDict(LoadStep):
                 if each is FAILED:
                     if errors is None:
                         errors = defaultdict(dict)
-                    errors[key]["value"] = frame.messages
-                    if frame.valid_data is None:
-                        continue
-                    each = frame.valid_data
+                    errors[key]["value"] = frame.messages_now()
+                    if frame.valid_data_now() is not None and key in keys:
+                        result[key if self.keys is None else keys[key]] = frame.valid_data_now()
+                    continue
             if key in keys:
                 result[key if self.keys is None else keys[key]] = each
         return result if errors is None else fail(frame, errors, result)
