@@ -292,8 +292,7 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
             raise Opaque(f"a declared field asks for an option of its own, {option!r}")
     method, nested = upstream.fields["Method"], upstream.fields["Nested"]
     if isinstance(field, method):
-        analysis.field_function("fields", "utils")
-        analysis.field_function("utils", "callable_or_raise")
+        analysis.fields_helper("callable_or_raise")
         _check_methods(cls, field, top=top)
     if isinstance(field, nested) and state.get("_schema") is not None:
         raise Opaque("a declared nested field is resolved already")

@@ -294,6 +294,14 @@ class Analysis:
             self.known(*self.upstream.origins(module, name))
             self._functions.add((module, name))
 
+    def fields_helper(self, *names: str) -> None:
+        """Watch functions that upstream's fields find in ``marshmallow.utils``.
+
+        :raises Opaque: where one, or the module, is not upstream's.
+        """
+        self.field_function("fields", "utils")
+        self.field_function("utils", *names)
+
     def as_defined(self, module: str, name: str) -> None:
         """Watch a name of an upstream module that has to stay what upstream defined it as.
 

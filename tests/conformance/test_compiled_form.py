@@ -802,10 +802,10 @@ def test_tracebacks_name_upstreams_functions(ma, log):
 
 # What follows are the accepted differences: docs/differences.md lists each with its reason.
 
-# The last is copyreg's memory of a class whose instance was copied or pickled.
 WRITTEN_BY_THE_INTERPRETER = {
     "__firstlineno__",
     "__static_attributes__",
+    # copyreg's memory of a class whose instance was copied or pickled.
     "__slotnames__",
     # From 3.14 on, once somebody has asked for annotations.
     "__annotate_func__",

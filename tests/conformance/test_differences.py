@@ -7,6 +7,7 @@ is true, or less.
 from __future__ import annotations
 
 import gc
+import inspect
 import json
 import subprocess
 import sys
@@ -210,6 +211,20 @@ def test_accepted_a_list_of_partials_that_a_validator_changes_is_seen_by_the_nex
     with plans_at_once():
         assert loaded(UPSTREAM) == [{}, {}]
         assert loaded(OURS) == [{"n": {"x": ["Missing data for required field."]}}, {}]
+
+
+@planned_only
+def test_accepted_what_is_behind_the_modules_that_helpers_use_is_not_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schemas = [ma.Schema.from_dict({"f": ma.fields.Integer()})() for ma in (UPSTREAM, OURS)]
+    with plans_at_once():
+        for schema in schemas:
+            assert schema.load({"f": 1}) == {"f": 1}
+        monkeypatch.setattr(inspect, "isgenerator", lambda value: True)
+        with pytest.raises(TypeError, match="not iterable"):
+            schemas[0].load({"f": 1})
+        assert schemas[1].load({"f": 1}) == {"f": 1}
 
 
 @planned_only

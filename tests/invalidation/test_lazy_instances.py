@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import types
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -71,6 +72,14 @@ def _resolved(schema: Any) -> list[bool]:
     return [getattr(field, "_schema", None) is not None for field in nested]
 
 
+def _spied_helpers(ma: Any, log: Any) -> types.SimpleNamespace:
+    """Another module of helpers, whose ``callable_or_raise`` is noted."""
+    helper = ma.utils.callable_or_raise
+    return types.SimpleNamespace(
+        **{**vars(ma.utils), "callable_or_raise": log.spy("callable_or_raise", helper)}
+    )
+
+
 CHANGES: dict[str, Callable[[Any, Any, Any], object]] = {
     "a method deleted": lambda ma, log, cls: delattr(cls, "get_m"),
     "a method replaced": _set("get_m", lambda self, obj: "late"),
@@ -103,6 +112,7 @@ CHANGES: dict[str, Callable[[Any, Any, Any], object]] = {
     "schema.is_collection": _helper("schema", "is_collection"),
     "utils.callable_or_raise": _helper("utils", "callable_or_raise"),
     "utils.is_collection": _helper("utils", "is_collection"),
+    "fields.utils": lambda ma, log, cls: log.patch(ma.fields, "utils", _spied_helpers(ma, log)),
     **{
         f"{owner}.{name}": _spy(owner, name)
         for owner, name in [

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 import althaia
-from tests.interpreters import FREE_THREADED
 from tests.leaks.measure import MEASURES
 
 FACTOR = int(os.environ.get("LEAK_FACTOR", "1"))
@@ -44,10 +43,6 @@ block a round would still be far beyond."""
 MORE_SLACK = {"changes": 400}
 """Where each round throws hundreds of objects away, more of them are on their way."""
 
-SLACK_WITHOUT_GIL = 1_500
-"""Without the GIL memory is given back later, when no thread can be reading it: 100 to 800 blocks
-of instances are on their way after 1,000 rounds and after 30,000."""
-
 FEW_REFERENCES = 20
 """Unlike blocks, references that a debug build counts come out even."""
 
@@ -76,10 +71,8 @@ def test_every_measure_has_its_rounds() -> None:
 @pytest.mark.parametrize("name", [name for name in ROUNDS if name != "freed"])
 def test_nothing_grows(name: str) -> None:
     shown = measure(name, ROUNDS[name] * FACTOR)
-    slack = max(SLACK if compiled() else PURE_SLACK, MORE_SLACK.get(name, 0))
-    if FREE_THREADED and name == "instances":
-        slack = SLACK_WITHOUT_GIL
-    assert shown["blocks"] <= slack
+    slack = SLACK if compiled() else PURE_SLACK
+    assert shown["blocks"] <= max(slack, MORE_SLACK.get(name, 0))
     assert not any(shown["references"])
     # All references of the process; 0 but in a debug build.
     assert shown["total"] <= FEW_REFERENCES

@@ -374,8 +374,7 @@ def dump_list(analysis, field, place):
 
 
 def load_list(analysis, field, place):
-    analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")
+    analysis.fields_helper("is_collection", "is_iterable_but_not_string")
     item = inner_load_step(analysis, analysis.field_value(field, "inner"))
     return LoadList(field, item=item, **place)
 
@@ -397,8 +396,7 @@ def dump_tuple(analysis, field, place):
 
 def load_tuple(analysis, field, place):
     inner = tuple_fields(analysis, field)
-    analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "is_sequence_but_not_string")
+    analysis.fields_helper("is_sequence_but_not_string")
     length = analysis.field_value(field, "validate_length")
     analysis.watch_field(length)
     if not isinstance(check_for(analysis, length), LengthCheck):

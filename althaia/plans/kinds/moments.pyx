@@ -245,8 +245,7 @@ def dump_timedelta(analysis, field, place):
     precision = analysis.field_value(field, "precision")
     if type(units) is not dict or type(precision) is not str:
         raise Opaque("its units are not upstream's")
-    analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "timedelta_to_microseconds")
+    analysis.fields_helper("timedelta_to_microseconds")
     unit = analysis.watch_entry(units, precision)
     if type(unit) is not int or not 0 < unit < 2**53:
         raise Opaque(f"the unit {precision!r} is no number of microseconds")
@@ -295,8 +294,7 @@ def load_of_awareness(analysis, field, place, name, *, aware):
     if owners[:2] != [fields[name], fields["_TemporalField"]]:
         raise Opaque("_deserialize goes on to a class that is not upstream's")
     analysis.class_method(fields["_TemporalField"], "_deserialize")
-    analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "is_aware")
+    analysis.fields_helper("is_aware")
     return LoadAwareness(field, parse=parse_function(analysis, field), aware=aware, **place)
 
 

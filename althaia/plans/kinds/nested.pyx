@@ -290,8 +290,7 @@ def dump_pluck(analysis, field, place):
         raise Opaque(f"_serialize of Pluck goes on to {owners[1].__qualname__}")
     analysis.class_method(fields["Nested"], "_serialize")
     analysis.field_method(field, "_field_data_key", fields["Pluck"])
-    analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "pluck")
+    analysis.fields_helper("pluck")
     return DumpNested(field, site=analysis.new_site(), pluck=True, **place)
 
 
@@ -322,8 +321,7 @@ def check_loaded(analysis, field):
     for name in ("many", "unknown"):
         analysis.field_value(field, name)
     check_resolved(analysis, field)
-    analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "is_collection", "is_iterable_but_not_string")
+    analysis.fields_helper("is_collection", "is_iterable_but_not_string")
 
 
 def check_resolved(analysis, field):

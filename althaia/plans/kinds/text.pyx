@@ -37,14 +37,12 @@ cdef class LoadText(LoadStep):
 
 
 def dump_text(analysis, field, place):
-    analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "ensure_text_type")
+    analysis.fields_helper("ensure_text_type")
     return DumpText(field, **place)
 
 
 def load_text(analysis, field, place):
-    analysis.field_function("fields", "utils")
-    analysis.field_function("utils", "ensure_text_type")
+    analysis.fields_helper("ensure_text_type")
     return LoadText(field, **place)
 
 
