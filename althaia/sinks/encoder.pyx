@@ -10,6 +10,7 @@ meets is handed to it, in its place.
 import builtins
 
 cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Keys, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.object cimport PyObject
@@ -502,8 +503,11 @@ cdef class Encoder(Sink):
     # ---- Pieces ---------------------------------------------------------------------
 
     cdef int separate(self) except -1:
-        cdef bytes separator = self.format.item_separator
-        return althaia_put_bytes(&self.buffer, <const char*>separator, len(separator))
+        # Borrowed: all threads share the format, and would wait for each other to count its text.
+        cdef PyObject* separator = <PyObject*>self.format.item_separator
+        return althaia_put_bytes(
+            &self.buffer, PyBytes_AS_STRING(<bytes>separator), PyBytes_GET_SIZE(<bytes>separator)
+        )
 
     cdef int newline(self, Py_ssize_t level) except -1:
         cdef bytes indent = self.format.indent

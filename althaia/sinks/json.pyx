@@ -123,24 +123,29 @@ cdef class JSONSink(Encoder):
         self.buffer.beyond_ascii |= (<JSONRecord>record).beyond_ascii
         return 0
 
+    # The record is borrowed here, as its level has it: all threads write the same one, and would
+    # wait for each other to count it for each key.
+
     cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
-        cdef JSONRecord record = <JSONRecord>level.record
+        cdef PyObject* record = level.record
         cdef Py_ssize_t mark = self.buffer.size
-        cdef Py_ssize_t start = record.ends[index]
-        cdef bint first = level.count == 0 and record.order is NULL
+        cdef Py_ssize_t start = (<JSONRecord>record).ends[index]
+        cdef bint first = level.count == 0 and (<JSONRecord>record).order is NULL
         level.index = index
         level.count += 1
-        if record.order is not NULL:
+        if (<JSONRecord>record).order is not NULL:
             self.begin_fragment(index)
         if self.format.indent is not None:
             if not first:
                 self.separate()
             self.newline(self.depth)
         elif first:
-            start += record.separator
+            start += (<JSONRecord>record).separator
         althaia_put_bytes(
-            &self.buffer, <const char*>record.text + start, record.ends[index + 1] - start
+            &self.buffer,
+            <const char*>(<JSONRecord>record).text + start,
+            (<JSONRecord>record).ends[index + 1] - start,
         )
         return mark
 
@@ -154,10 +159,9 @@ cdef class JSONSink(Encoder):
 
     cdef int close_record(self) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
-        cdef JSONRecord record = <JSONRecord>level.record
-        if record.order is not NULL:
+        if (<JSONRecord>level.record).order is not NULL:
             if level.count:
-                self.sort_fragments(record)
+                self.sort_fragments(<JSONRecord>level.record)
             self.fragment_count = level.fragments
         self.depth -= 1
         if self.format.indent is not None and level.count:

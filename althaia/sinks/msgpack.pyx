@@ -280,17 +280,21 @@ cdef class MessagePackSink(Sink):
         self.push(<PyObject*>record, None)
         return althaia_pack_head(&self.buffer, &ALTHAIA_MAP, 0)
 
+    # The record is borrowed, as in JSONSink.
+
     cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
-        cdef PackedRecord record = <PackedRecord>level.record
-        cdef Py_ssize_t mark = self.buffer.size, start = record.ends[index]
+        cdef PyObject* record = level.record
+        cdef Py_ssize_t mark = self.buffer.size, start = (<PackedRecord>record).ends[index]
         level.index = index
         level.count += 1
-        if record.ends[index + 1] == start:
-            self.leave_hole(record.keys[index])
+        if (<PackedRecord>record).ends[index + 1] == start:
+            self.leave_hole((<PackedRecord>record).keys[index])
             return mark
         althaia_put_bytes(
-            &self.buffer, <const char*>record.packed + start, record.ends[index + 1] - start
+            &self.buffer,
+            <const char*>(<PackedRecord>record).packed + start,
+            (<PackedRecord>record).ends[index + 1] - start,
         )
         return mark
 
