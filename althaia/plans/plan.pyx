@@ -2,7 +2,6 @@
 """What a plan for dumping and a plan for loading have in common, and where a valid one is found."""
 
 cimport cython
-from cpython.list cimport PyList_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 
@@ -11,6 +10,10 @@ from althaia.plans.hooks cimport no_hooks
 from althaia.plans.lazy cimport prototype_of
 from althaia.plans.primitives cimport althaia_dict_item, althaia_dict_or_none
 from althaia.plans.state cimport InstanceDict, existing_dict
+
+cdef extern from "Python.h":
+    # Borrowed: without the GIL threads would wait for each other to count one list of hooks.
+    Py_ssize_t PyList_GET_SIZE(PyObject* hooks)
 
 # No value of any setting or option.
 cdef object NOT_KEPT = object()
@@ -73,7 +76,7 @@ cdef class Plan:
         if self.empty_hooks is None or not is_as_noted(<object>hooks, self.hooks_note):
             return False
         for i in range(PyTuple_GET_SIZE(self.empty_hooks)):
-            if PyList_GET_SIZE(<object>PyTuple_GET_ITEM(self.empty_hooks, i)):
+            if PyList_GET_SIZE(<PyObject*>PyTuple_GET_ITEM(self.empty_hooks, i)):
                 return False
         return True
 
