@@ -478,9 +478,7 @@ cdef class Encoder(Sink):
             althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
         else:
             self.encode_key(key)
-        althaia_put_bytes(
-            &self.buffer, <const char*>self.format.key_separator, len(self.format.key_separator)
-        )
+        self.put_piece(<PyObject*>self.format.key_separator)
         return self.encode_item(value, level, mapping, key, -1)
 
     cdef int encode_key(self, object key) except -1:
@@ -503,18 +501,20 @@ cdef class Encoder(Sink):
     # ---- Pieces ---------------------------------------------------------------------
 
     cdef int separate(self) except -1:
-        # Borrowed: all threads share the format, and would wait for each other to count its text.
-        cdef PyObject* separator = <PyObject*>self.format.item_separator
-        return althaia_put_bytes(
-            &self.buffer, PyBytes_AS_STRING(<bytes>separator), PyBytes_GET_SIZE(<bytes>separator)
-        )
+        return self.put_piece(<PyObject*>self.format.item_separator)
 
     cdef int newline(self, Py_ssize_t level) except -1:
-        cdef bytes indent = self.format.indent
         althaia_put_byte(&self.buffer, b"\n")
         for _ in range(level):
-            althaia_put_bytes(&self.buffer, <const char*>indent, len(indent))
+            self.put_piece(<PyObject*>self.format.indent)
         return 0
+
+    cdef int put_piece(self, PyObject* piece) except -1:
+        """Bytes of the format; borrowed, as all threads share the format and would wait for each
+        other to count them."""
+        return althaia_put_bytes(
+            &self.buffer, PyBytes_AS_STRING(<bytes>piece), PyBytes_GET_SIZE(<bytes>piece)
+        )
 
     cdef int put_ascii(self, object text) except -1:
         return althaia_put_bytes(

@@ -300,8 +300,9 @@ cdef class MessagePackSink(Sink):
 
     cdef int take_back(self, Py_ssize_t mark) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
-        cdef PackedRecord record = <PackedRecord>level.record
-        if record.ends[level.index + 1] == record.ends[level.index]:
+        cdef PyObject* record = level.record
+        cdef Py_ssize_t index = level.index
+        if (<PackedRecord>record).ends[index + 1] == (<PackedRecord>record).ends[index]:
             self.holes.pop()
         return Sink.take_back(self, mark)
 
