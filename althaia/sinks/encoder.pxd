@@ -59,7 +59,6 @@ cdef class Encoder(Sink):
     cdef int encode_key(self, object key) except -1
     cdef int separate(self) except -1
     cdef int newline(self, Py_ssize_t level) except -1
-    cdef int put_piece(self, PyObject* piece) except -1
     cdef int put_ascii(self, object text) except -1
     cdef int open(self, void* container) except -1
     cdef int open_deeper(self, object ident) except -1

@@ -21,6 +21,7 @@ from libc.math cimport isfinite
 from althaia.sinks import standard
 
 from althaia.sinks.buffer cimport (
+    althaia_buffer,
     althaia_put_byte,
     althaia_put_bytes,
     althaia_put_double,
@@ -84,6 +85,14 @@ cdef bint is_plain_key(object key):
     asked."""
     return (
         type(key) is int or type(key) is float or key is None or key is True or key is False
+    )
+
+
+cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
+    """Bytes of the format; borrowed, as all threads share the format and would wait for each other
+    to count them."""
+    return althaia_put_bytes(
+        buffer, PyBytes_AS_STRING(<bytes>piece), PyBytes_GET_SIZE(<bytes>piece)
     )
 
 
@@ -478,7 +487,7 @@ cdef class Encoder(Sink):
             althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
         else:
             self.encode_key(key)
-        self.put_piece(<PyObject*>self.format.key_separator)
+        put_piece(&self.buffer, <PyObject*>self.format.key_separator)
         return self.encode_item(value, level, mapping, key, -1)
 
     cdef int encode_key(self, object key) except -1:
@@ -501,20 +510,13 @@ cdef class Encoder(Sink):
     # ---- Pieces ---------------------------------------------------------------------
 
     cdef int separate(self) except -1:
-        return self.put_piece(<PyObject*>self.format.item_separator)
+        return put_piece(&self.buffer, <PyObject*>self.format.item_separator)
 
     cdef int newline(self, Py_ssize_t level) except -1:
         althaia_put_byte(&self.buffer, b"\n")
         for _ in range(level):
-            self.put_piece(<PyObject*>self.format.indent)
+            put_piece(&self.buffer, <PyObject*>self.format.indent)
         return 0
-
-    cdef int put_piece(self, PyObject* piece) except -1:
-        """Bytes of the format; borrowed, as all threads share the format and would wait for each
-        other to count them."""
-        return althaia_put_bytes(
-            &self.buffer, PyBytes_AS_STRING(<bytes>piece), PyBytes_GET_SIZE(<bytes>piece)
-        )
 
     cdef int put_ascii(self, object text) except -1:
         return althaia_put_bytes(
