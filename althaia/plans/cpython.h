@@ -122,6 +122,8 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_int(place, number) (*(place) = (number))
 #define althaia_write_tag(place, tag) (*(place) = (tag))
 #define althaia_write_version(place, version) (*(place) = (version))
+#define althaia_read_note(place) (*(place))
+#define althaia_write_note(place, note) (*(place) = (note))
 #else
 #define althaia_read_pointer(place) _Py_atomic_load_ptr_relaxed(place)
 #define althaia_read_byte(place) _Py_atomic_load_uint8_relaxed(place)
@@ -131,6 +133,9 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_int(place, number) _Py_atomic_store_int_relaxed(place, number)
 #define althaia_write_tag(place, tag) _Py_atomic_store_uint_relaxed(place, tag)
 #define althaia_write_version(place, version) _Py_atomic_store_uint64_relaxed(place, version)
+/* Whoever reads a note also finds what was stored before it. */
+#define althaia_read_note(place) _Py_atomic_load_uint64(place)
+#define althaia_write_note(place, note) _Py_atomic_store_uint64(place, note)
 #endif
 
 /* Count on; no count is lost. */

@@ -297,11 +297,12 @@ cdef object read(DumpStep step, object obj, DumpFrame frame):
 
 cdef Reading reading_of(object obj, DumpFrame frame):
     """How objects of this type are read in this call where they have a reader, else None."""
+    cdef PyObject* names = <PyObject*>frame.plan.names
     if is_plain(obj):
         return None
     if frame.readings is None:
         frame.readings = Readings.__new__(Readings)
-    return frame.readings.of(<tuple><void*>frame.plan.names, obj)
+    return frame.readings.of(<tuple>names, obj)
 
 
 cdef inline object serialized(
@@ -389,6 +390,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef Py_ssize_t i, mark
     cdef Reading reading
     cdef PyObject* step
+    cdef PyObject* record
     cdef object value
     if plan.template is None:
         return sink.any(run_general(plan, obj, frame))
@@ -396,7 +398,8 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     if frame.record is None:
         # The frame holds it while the sink uses it: another call may replace the plan's.
         frame.record = record_of(plan, sink)
-    sink.open_record(<Record><void*>frame.record)
+    record = <PyObject*>frame.record
+    sink.open_record(<Record>record)
     for i in range(PyTuple_GET_SIZE(<object>steps)):
         step = PyTuple_GET_ITEM(<object>steps, i)
         value = value_of(i, <DumpStep>step, obj, frame, reading)

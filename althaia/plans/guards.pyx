@@ -121,7 +121,7 @@ def state_of(obj):
 
 
 cdef uint64_t note_of(object mapping) noexcept:
-    return althaia_version_to_note(mapping) if ALTHAIA_HAS_GIL else 0
+    return althaia_version_to_note(mapping)
 
 
 cdef bint is_as_noted(object mapping, uint64_t note) noexcept:

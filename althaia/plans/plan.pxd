@@ -25,6 +25,8 @@ cdef class Plan:
     # The lists of hooks, all empty, that were in the table when it was noted; None: not all were.
     cdef tuple empty_hooks
     cdef uint64_t hooks_note
+    # Those before, where a thread without a reference may still be reading them.
+    cdef list replaced_hooks
     cdef object hooks_of(self, str tag)
     cdef bint has_no_hooks(self) noexcept
     cdef int note_hooks(self, tuple tags) except -1

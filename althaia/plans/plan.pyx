@@ -3,17 +3,28 @@
 
 cimport cython
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 
 from althaia.plans.guards cimport Guard, is_as_noted, note_of
 from althaia.plans.hooks cimport no_hooks
 from althaia.plans.lazy cimport prototype_of
-from althaia.plans.primitives cimport althaia_dict_item, althaia_dict_or_none
+from althaia.plans.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_dict_item,
+    althaia_dict_or_none,
+    althaia_read_note,
+    althaia_write_note,
+)
 from althaia.plans.state cimport InstanceDict, existing_dict
 
 cdef extern from "Python.h":
     # Borrowed: without the GIL threads would wait for each other to count one list of hooks.
     Py_ssize_t PyList_GET_SIZE(PyObject* hooks)
+    Py_ssize_t PyTuple_GET_SIZE(PyObject* lists)
+    PyObject* PyTuple_GET_ITEM(PyObject* lists, Py_ssize_t i)
+
+cdef enum:
+    # How often a plan notes another state of its table of hooks where it keeps all that it noted.
+    MOST_REPLACED = 100
 
 # No value of any setting or option.
 cdef object NOT_KEPT = object()
@@ -61,6 +72,7 @@ cdef class Plan:
         self.opts = opts
         self.opts_class = type(opts)
         self.plain_settings = plain_settings
+        self.replaced_hooks = []
 
     cdef object hooks_of(self, str tag):
         """The schema's hooks of a tag; like upstream's lookup it leaves an entry."""
@@ -73,20 +85,34 @@ cdef class Plan:
         """Whether the schema has none for this direction; False says nothing."""
         cdef Py_ssize_t i
         cdef PyObject* hooks = <PyObject*>self.hooks  # Borrowed, as in hooks_of.
-        if self.empty_hooks is None or not is_as_noted(<object>hooks, self.hooks_note):
+        # Read before the lists, and stored after them: another thread may be doing so.
+        cdef uint64_t note = althaia_read_note(&self.hooks_note)
+        cdef PyObject* lists = <PyObject*>self.empty_hooks
+        if <object>lists is None or not is_as_noted(<object>hooks, note):
             return False
-        for i in range(PyTuple_GET_SIZE(self.empty_hooks)):
-            if PyList_GET_SIZE(<PyObject*>PyTuple_GET_ITEM(self.empty_hooks, i)):
+        for i in range(PyTuple_GET_SIZE(lists)):
+            if PyList_GET_SIZE(PyTuple_GET_ITEM(lists, i)):
                 return False
         return True
 
     cdef int note_hooks(self, tuple tags) except -1:
         """Remember whether there are hooks of these tags, as long as the table is as it is now."""
-        cdef PyObject* hooks = <PyObject*>self.hooks
-        cdef uint64_t note = note_of(<object>hooks)
-        if note != self.hooks_note:
-            self.empty_hooks = no_hooks(self.hooks, tags)
-            self.hooks_note = note
+        cdef object hooks = self.hooks
+        cdef uint64_t note = note_of(hooks)
+        cdef tuple lists
+        if note == althaia_read_note(&self.hooks_note):
+            return 0
+        with cython.critical_section(hooks):
+            note = note_of(hooks)
+            lists = no_hooks(hooks, tags)
+        with cython.critical_section(self):
+            if not ALTHAIA_HAS_GIL:
+                # Another thread may be reading those before, and counts no reference.
+                if len(self.replaced_hooks) == MOST_REPLACED:
+                    return 0
+                self.replaced_hooks.append(self.empty_hooks)
+            self.empty_hooks = lists
+            althaia_write_note(&self.hooks_note, note)
         return 0
 
     def __repr__(self):

@@ -27,6 +27,8 @@ cdef extern from "althaia/plans/cpython.h":
     int64_t althaia_counted(int64_t* counter)
     int althaia_read_int(int* place)
     void althaia_write_int(int* place, int number)
+    uint64_t althaia_read_note(uint64_t* place)
+    void althaia_write_note(uint64_t* place, uint64_t note)
     object althaia_dict_or_none(object obj)
     object althaia_dict_item(object mapping, object key, object absent)
     object althaia_type_lookup(object type_, object name)
