@@ -193,6 +193,9 @@ class _Dumping:
     def check(self, analysis: Analysis) -> None:
         analysis.known("schema.Schema._serialize", "schema.Schema.dump")
         analysis.field_function("schema", "missing", "PRE_DUMP", "POST_DUMP")
+        if analysis.is_data_descriptor(static(type(analysis.schema), "get_attribute")):
+            # Also for fields that read no attribute.
+            raise Opaque("get_attribute is a descriptor, which is asked for each field")
 
     def step(self, analysis: Analysis, name: str, field: Any) -> dump.DumpStep:
         upstream = analysis.upstream
@@ -243,6 +246,8 @@ def _plain_options(analysis: Analysis, name: str) -> Any:
         static(cls, "__getattribute__") is object.__getattribute__
         and static(cls, name) is ABSENT
         and type(static(cls, "__dict__")) is GetSetDescriptorType
+        # Else its __getattr__ is asked.
+        and name in object.__getattribute__(opts, "__dict__")
     )
     return opts if plain else None
 

@@ -557,3 +557,26 @@ def test_get_attribute_that_is_false(ma: Any, log: Any, place: str, value: str) 
     (S if place == "class" else schema).get_attribute = made
     for _ in range(3):
         log.attempt(schema.dump, {"f": 1, "h": {"i": 2}, "n": {"x": 1}})
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@scenario
+def test_get_attribute_is_a_property(ma, log, fails):
+    """Upstream asks for it with each field, also with those that read no attribute."""
+
+    class S(ma.Schema):
+        constant = ma.fields.Constant(1)
+        function = ma.fields.Function(lambda obj: 2)
+        number = ma.fields.Integer()
+
+        @property
+        def get_attribute(self):
+            log("asked")
+            if fails:
+                raise RuntimeError("no accessor")
+            return lambda obj, name, default: 3
+
+    schema = S()
+    for _ in range(4):
+        log.attempt(schema.dump, {})
+        log.attempt(schema.dump, [{}, {}], many=True)

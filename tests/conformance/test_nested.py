@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -651,3 +652,72 @@ def test_a_nested_hook_that_leaves_nothing(ma, log, many):
         log.attempt(
             schema.dump, {"child": [child] if many and child is not None else child, "b": 1}
         )
+
+
+@pytest.mark.parametrize("direction", ["dump", "load", "loads"])
+@pytest.mark.parametrize("name", ["many", "partial", "unknown"])
+@scenario
+def test_a_computed_setting_of_a_nested_schema(ma, log, name, direction):
+    """Asked in upstream's order, and not at all where upstream needs it for no value."""
+    settings = {"many": False, "partial": False, "unknown": "raise"}
+
+    def get(self):
+        log("asked")
+        if self.context_is_missing:
+            raise LookupError(name)
+        return settings[name]
+
+    Child = type(
+        "Child",
+        (ma.Schema,),
+        {
+            "context_is_missing": False,
+            "a": ma.fields.Integer(required=True),
+            name: property(get, lambda self, value: None),
+        },
+    )
+
+    class Parent(ma.Schema):
+        one = ma.fields.Nested(Child)
+        all = ma.fields.Nested(Child, many=True)
+        plucked = ma.fields.Pluck(Child, "a")
+
+    schema = Parent()
+    call = getattr(schema, direction)
+    values = [{"one": None}, {"all": 5}, {"one": {"a": 1}, "plucked": 3}, {"all": [{"a": 1}, {}]}]
+    for missing in (False, True):
+        Child.context_is_missing = missing
+        for value in values * 3:
+            log(repr(value))
+            log.attempt(call, json.dumps(value) if direction == "loads" else value)
+        log.attempt(getattr(Parent(many=True), direction), values)
+
+
+@scenario
+def test_a_nested_schema_without_its_settings(ma, log):
+    class Forgetful(ma.Schema):
+        a = ma.fields.Integer()
+
+        def __init__(self, **options):
+            pass
+
+    class Child(ma.Schema):
+        a = ma.fields.Integer()
+
+        def __getattr__(self, name):
+            log("asked", name)
+            if name in ("many", "partial"):
+                return False
+            raise AttributeError(name)
+
+    class Parent(ma.Schema):
+        forgetful = ma.fields.Nested(Forgetful)
+        child = ma.fields.Nested(Child)
+
+    schema = Parent()
+    child = schema.fields["child"].schema
+    del child.many, child.partial
+    for _ in range(4):
+        for data in ({"forgetful": {"a": 1}}, {"child": {"a": 1}}, {"child": {"a": "no"}}):
+            log.attempt(schema.load, data)
+            log.attempt(schema.dump, data)

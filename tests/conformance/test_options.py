@@ -231,3 +231,23 @@ def test_many_that_answers_for_its_truth(ma: Any, log: Any, value: bool) -> None
             log.attempt(cls().loads, text, many=Flag())
             log.attempt(cls().dump, given, many=Flag())
             log.attempt(cls().dumps, given, many=Flag())
+
+
+@scenario
+def test_an_option_that_is_answered_by_getattr(ma, log):
+    class Options(ma.SchemaOpts):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            del self.index_errors
+
+        def __getattr__(self, name):
+            log("asked", name)
+            return name == "index_errors"
+
+    class S(ma.Schema):
+        OPTIONS_CLASS = Options
+        a = ma.fields.Integer()
+
+    schema = S(many=True)
+    for _ in range(4):
+        log.attempt(schema.load, [{"a": "x"}, {"a": 1}, {"a": "z"}])

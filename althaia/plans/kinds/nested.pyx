@@ -28,7 +28,7 @@ from althaia.plans.load cimport (
 )
 from althaia.plans.load_step cimport FAILED, LoadFrame, LoadStep, fail, own_load
 from althaia.plans.nested cimport nested_field, nested_schema, plucked_key, times_rebound
-from althaia.plans.plan cimport Plan, plan_of
+from althaia.plans.plan cimport NOT_KEPT, Plan, kept_setting, plan_of
 from althaia.plans.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
 from althaia.plans.state cimport DUMP, LOAD
 from althaia.plans.upstream cimport marshmallow
@@ -117,16 +117,21 @@ cdef class DumpNested(DumpStep):
     cdef DumpFrame open_child(self, DumpFrame frame):
         cdef DumpPlan plan
         cdef DumpFrame child
+        cdef object many = None
         field = nested_field(self.field, frame.state)
         schema = nested_schema(field, frame.schema, frame.state)
         plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
-        child = open_frame(plan if plan is not None and plan.nestable else None, schema)
+        if plan is not None:
+            many = kept_setting(plan, schema, "many")
+            if not plan.nestable or many is NOT_KEPT:
+                plan = None
+        child = open_frame(plan, schema)
         child.large = frame.large
         child.bound = times_rebound()
-        if child.plan is not None:
-            many = schema.many or self.field.many
+        if plan is not None:
+            wanted = many or self.field.many
             # Schema.dump's own reading of its argument.
-            child.many = schema.many if many is None else bool(many)
+            child.many = many if wanted is None else bool(wanted)
         return child
 
     cdef object plucked(self, object result, object schema, DumpFrame frame):
@@ -173,20 +178,16 @@ cdef class LoadNested(LoadStep):
         cdef LoadFrame child
         cdef bint many
         partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
-        if frame.children[self.site] is None:
-            field = nested_field(self.field, frame.state)
-            if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
-                if tape is not None:
-                    value = tape.keep(at)
-                data = frame.shown_input(self.key, data)
-                return own_load(field, value, self.key, data, frame)
         child = self.child_of(frame, partial)
+        if child is None or (
+            child.plan is None and althaia_is_simply_true(type(child.schema))
+        ):
+            # It is upstream's, which asks nothing of the input around the value.
+            value = value if tape is None else tape.keep(at)
+            return own_load(nested_field(self.field, frame.state), value, self.key, data, frame)
         many = True if child.schema.many or self.field.many else False
         if tape is not None and (
-            self.pluck
-            or child.plan is None
-            or many != (tape.slots[at].kind == ARRAY)
-            or not althaia_is_simply_true(type(child.schema))
+            self.pluck or child.plan is None or many != (tape.slots[at].kind == ARRAY)
         ):
             value = tape.keep(at)
             tape = None
@@ -205,8 +206,7 @@ cdef class LoadNested(LoadStep):
                 value = [{self.key_in(child, frame): each} for each in value]
             else:
                 value = {self.key_in(child, frame): value}
-        # A schema that may be false is resolved again each time that upstream asks for it.
-        if child.plan is None or not althaia_is_simply_true(type(child.schema)):
+        if child.plan is None:
             return self.load_by_call(value, partial, frame)
         althaia_enter()
         try:
@@ -218,38 +218,53 @@ cdef class LoadNested(LoadStep):
 
     cdef object key_in(self, LoadFrame child, LoadFrame frame):
         """The key of the plucked field in its schema's input."""
-        if althaia_is_simply_true(type(child.schema)):
+        if child.plan is not None:
             return plucked_key(self.field, child.schema)
         return nested_field(self.field, frame.state)._field_data_key
 
+    cdef object load_by_call(self, object value, object partial, LoadFrame frame):
+        """Go on behind upstream's first look at a schema that may be false: each one resolves it."""
+        try:
+            return nested_field(self.field, frame.state)._load(value, partial=partial)
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
+
     cdef LoadFrame child_of(self, LoadFrame frame, object partial):
+        """The nested schema's frame, without a plan where the field's own method shall load.
+
+        None: it was resolved before, may be false, and is resolved again at each look.
+        """
         cdef LoadFrame child = <LoadFrame>frame.children[self.site]
         cdef LoadPlan plan
         if child is not None and child.bound == times_rebound():
             return child
         field = nested_field(self.field, frame.state)
+        if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
+            return None
         schema = nested_schema(field, frame.schema, frame.state)
         plan = <LoadPlan>plan_of(schema, LOAD, frame.large)
-        if partial is None:
-            partial = schema.partial
-        if plan is not None and not (plan.nestable and plannable_partial(partial)):
-            plan = None
-        unknown = self.field.unknown
-        child = open_load_frame(
-            plan, schema, schema.many, partial, schema.unknown if unknown is None else unknown
-        )
+        child = self.open_child(plan, schema, partial)
         child.large = frame.large
         child.bound = times_rebound()
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
-        if frame.sub_partials is None and is_alike_for_all(schema, plan, LOAD_TAGS):
+        if frame.sub_partials is None and is_alike_for_all(schema, child.plan, LOAD_TAGS):
             frame.children[self.site] = child
         return child
 
-    cdef object load_by_call(self, object value, object partial, LoadFrame frame):
-        try:
-            return nested_field(self.field, frame.state)._load(value, partial=partial)
-        except marshmallow.ValidationError as error:
-            return frame.failed(error)
+    cdef LoadFrame open_child(self, LoadPlan plan, object schema, object partial):
+        """A frame with the settings that ``Schema.load`` would go by, if no code is asked for them."""
+        cdef object many, unknown
+        if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
+            many = kept_setting(plan, schema, "many")
+            unknown = kept_setting(plan, schema, "unknown")
+            if partial is None:
+                partial = kept_setting(plan, schema, "partial")
+            if not (many is NOT_KEPT or unknown is NOT_KEPT or partial is NOT_KEPT):
+                if self.field.unknown is not None:
+                    unknown = self.field.unknown
+                if plannable_partial(partial):
+                    return open_load_frame(plan, schema, many, partial, unknown)
+        return open_load_frame(None, schema, None, None, None)
 
     cdef object load_by_plan(self, LoadFrame child, object value, LoadFrame frame):
         # Borrowed, as in a dump.
