@@ -14,9 +14,10 @@ from types import FunctionType, GetSetDescriptorType
 from typing import Any, NamedTuple
 
 from althaia.plans import dump, load, load_step
-from althaia.plans.analysis import Analysis, Opaque, why_unwatchable
+from althaia.plans.analysis import NOT_PLAIN, Analysis, Opaque, why_unwatchable
 from althaia.plans.checks import check_for
 from althaia.plans.guards import ABSENT, Guard
+from althaia.plans.state import may_be_put
 from althaia.plans.upstream import Upstream, static
 
 DUMP, LOAD = 0, 1
@@ -71,10 +72,12 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
     :return: a :class:`~althaia.plans.dump.DumpPlan` or :class:`~althaia.plans.load.LoadPlan`.
     """
     way: _Dumping | _Loading = _Loading() if direction == LOAD else _Dumping()
+    common = {"schema_class": type(schema), "statistics": statistics}
+    if not may_be_put(schema):
+        return _declined(way, Analysis(upstream, schema, None).guard(), NOT_PLAIN, common)
     # Not by asking the schema: its class may answer for its attributes, and would notice.
     members = object.__getattribute__(schema, "__dict__").get(way.members)
     analysis = Analysis(upstream, schema, members)
-    common = {"schema_class": type(schema), "statistics": statistics}
     try:
         _check_schema(analysis, way.members)
         way.check(analysis)

@@ -16,10 +16,11 @@ from types import FunctionType, GetSetDescriptorType
 from typing import Any, Generic
 
 from althaia import seam
-from althaia.plans.analysis import Analysis, Opaque, why_unwatchable
+from althaia.plans.analysis import NOT_PLAIN, Analysis, Opaque, why_unwatchable
 from althaia.plans.guards import ABSENT, Guard
 from althaia.plans.lazy import LAZY_NAMES
 from althaia.plans.prototypes import CONSTRUCTION
+from althaia.plans.state import may_be_put
 from althaia.plans.upstream import Upstream, qualified, static
 
 # What upstream or the interpreter would ask a prototype itself.
@@ -146,6 +147,8 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
 
     :param schema: an instance of the class on its way into ``Schema.__init__``.
     """
+    if not may_be_put(schema):
+        return None, NOT_PLAIN
     declared = static(cls, "_declared_fields")
     if type(declared) is not dict:
         return None, "_declared_fields is no plain dictionary"

@@ -18,6 +18,7 @@ from typing import Any
 
 from althaia import seam
 from althaia.plans.guards import ABSENT, Guard, snapshot, state_of, type_tag
+from althaia.plans.state import may_be_put
 from althaia.plans.upstream import Upstream, qualified, static
 
 
@@ -37,8 +38,16 @@ _HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
 _CHANGEABLE = _HEAP_TYPE | _IMMUTABLE
 _flags_of = type.__dict__["__flags__"].__get__
 
+NOT_PLAIN = "the dictionary of an instance cannot be replaced"
+"""Why a schema has no place for plans."""
+
 # Fields stand inside each other a few deep; what goes on for longer may well never end.
 DEEPEST = 50
+
+
+def attributes_of(schema: Any) -> dict[str, Any]:
+    """A schema's own attributes; nothing where only code of somebody else's would tell."""
+    return object.__getattribute__(schema, "__dict__") if may_be_put(schema) else {}
 
 
 class Analysis:
@@ -57,7 +66,7 @@ class Analysis:
         self._members: tuple[Any, ...] | None = (
             snapshot(members) if type(members) in (dict, OrderedDict) else None
         )
-        self.state: dict[str, Any] = object.__getattribute__(schema, "__dict__")
+        self.state = attributes_of(schema)
         self.sites = 0
         self._outer: list[Any] = []
         self._types: dict[int, tuple[type, int]] = {}

@@ -296,6 +296,19 @@ althaia_dict_or_none(PyObject *obj)
     return dict != NULL ? dict : Py_NewRef(Py_None);
 }
 
+/* 1 where no type that is written in C decides itself what dictionary its objects have; with some
+ * of them it cannot be set. See subtype_setdict() in Objects/typeobject.c. */
+static inline int
+althaia_has_python_dict(PyObject *obj)
+{
+    for (PyTypeObject *type = Py_TYPE(obj); type != NULL; type = type->tp_base) {
+        if (type->tp_dictoffset != 0 && !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The values of dictionaries that share their keys: the n-th is that of the n-th key. */
 typedef struct {
 #if ALTHAIA_VALUES_HAVE_HEAD

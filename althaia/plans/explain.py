@@ -420,8 +420,11 @@ class _Explainer:
         )
 
     def overridden(self, direction: str, schema: Any) -> Iterator[str]:
+        from althaia.plans.analysis import attributes_of
+
+        own = attributes_of(schema)
         for name in SCHEMA_METHODS[direction]:
-            if name in schema.__dict__:
+            if name in own:
                 yield f"{name}, set on the instance"
             elif not self.upstream.has(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"

@@ -2,6 +2,7 @@
 """Where a schema keeps its plans: an instance dictionary with room for them."""
 
 import copy
+from types import GetSetDescriptorType
 
 cimport cython
 from cpython.object cimport PyObject
@@ -10,7 +11,9 @@ from althaia.plans.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_begins_with,
     althaia_dict_or_none,
+    althaia_has_python_dict,
     althaia_is_private,
+    althaia_type_lookup,
 )
 
 cdef extern from "Python.h":
@@ -70,7 +73,7 @@ cdef InstanceDict existing_dict(object schema):
 
 cdef InstanceDict instance_dict(object schema):
     """The schema's dictionary as an :class:`InstanceDict`, put in place where it is not yet
-    one; None where somebody else holds the plain dictionary and would lose touch.
+    one; None where it cannot be replaced, or somebody else holds it and would lose touch.
 
     Without the GIL none is put in place here: another thread may be setting attributes, and
     CPython does not bear that. :func:`adopt` does it before others can have the schema.
@@ -93,10 +96,18 @@ cdef InstanceDict claimed_dict(object schema):
     if type(state) is InstanceDict:
         return <InstanceDict>state
     # One reference is the schema's, one is ours.
-    if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
+    if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2 or not may_be_put(schema):
         return None
     replacement = InstanceDict(state)
     return replacement if replace_dict(schema, <dict>state, replacement, 0) else None
+
+
+cpdef bint may_be_put(object obj) except -1:
+    """Whether an object can be given another dictionary without asking code of the user's."""
+    return (
+        althaia_has_python_dict(obj)
+        and type(althaia_type_lookup(type(obj), "__dict__")) is GetSetDescriptorType
+    )
 
 
 cdef bint replace_dict(

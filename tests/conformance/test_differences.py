@@ -367,3 +367,71 @@ def test_accepted_the_name_of_a_function_given_no_mapping() -> None:
 
     assert refused(UPSTREAM).endswith("after ** must be a mapping, not list")
     assert refused(OURS) == "'list' object is not a mapping"
+
+
+@planned_only
+def test_accepted_nothing_is_handled_while_an_attribute_is_asked_for() -> None:
+    class Row(tuple):
+        @property
+        def total(self) -> int:
+            raise ValueError("no total")
+
+    def contexts(ma: Any) -> list[type]:
+        schema = ma.Schema.from_dict({"total": ma.fields.Integer()})()
+        found = []
+        with plans_at_once():
+            for _ in range(3):
+                with pytest.raises(ValueError, match="no total") as caught:
+                    schema.dump(Row())
+                found.append(type(caught.value.__context__))
+        return found
+
+    assert contexts(UPSTREAM) == [TypeError] * 3
+    assert contexts(OURS) == [type(None)] * 3
+
+
+@planned_only
+def test_accepted_nothing_is_handled_while_an_error_is_asked_for_its_messages() -> None:
+    def handled(ma: Any) -> set[type | None]:
+        found = set()
+
+        class Error(ma.ValidationError):
+            @property
+            def messages(self) -> Any:
+                found.add(sys.exc_info()[0])
+                return ["no"]
+
+            @messages.setter
+            def messages(self, value: Any) -> None:
+                pass
+
+        def refuse(value: Any) -> None:
+            raise Error("no")
+
+        schema = ma.Schema.from_dict({"a": ma.fields.Function(None, refuse)})()
+        with plans_at_once():
+            assert schema.validate({"a": 1}) == {"a": ["no"]}
+        return {None if one is None else one.__bases__[0] for one in found}
+
+    assert handled(UPSTREAM) == {UPSTREAM.ValidationError}
+    assert handled(OURS) == {None}
+
+
+@planned_only
+def test_accepted_instances_that_share_a_dictionary_have_methods_of_their_own() -> None:
+    def called(ma: Any) -> str:
+        class S(ma.Schema):
+            a = ma.fields.Method("name")
+
+            def name(self, obj: Any) -> str:
+                return "first" if self is first else "second"
+
+        first = S()
+        with plans_at_once():
+            first.dump({})
+            second = S.__new__(S)
+            second.__dict__ = first.__dict__
+            return second.dump({})["a"]
+
+    assert called(UPSTREAM) == "first"
+    assert called(OURS) == "second"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import gc
 import inspect
+import io
 import pickle
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -728,3 +731,80 @@ def test_options_that_copy_in_their_own_way(ma: Any, log: Any) -> None:
     for _ in range(3):
         log("dumped", S().dump({"a": 1}))
     log("options", S().opts is S.opts)
+
+
+def unusual_dictionaries(ma: Any, log: Any) -> dict[str, Any]:
+    """Schema classes whose instances have a dictionary that cannot be replaced, or not unseen."""
+
+    class Namespace(ma.Schema, types.SimpleNamespace):
+        a = ma.fields.Integer()
+
+    class Module(ma.Schema, types.ModuleType):
+        a = ma.fields.Integer()
+
+        def __init__(self, **options):
+            types.ModuleType.__init__(self, "name")
+            ma.Schema.__init__(self, **options)
+
+    class Buffer(ma.Schema, io.StringIO):
+        a = ma.fields.Integer()
+
+    class Future(asyncio.Future, ma.Schema):
+        a = ma.fields.Integer()
+
+        def __init__(self, **options):
+            ma.Schema.__init__(self, **options)
+
+    class Failure(ma.Schema, Exception):
+        a = ma.fields.Integer()
+
+    class ReadOnly(ma.Schema):
+        a = ma.fields.Integer()
+
+        @property
+        def __dict__(self):
+            return {"a": 1}
+
+    class Watched(ma.Schema):
+        a = ma.fields.Integer()
+
+        @property
+        def __dict__(self):
+            return {}
+
+        @__dict__.setter
+        def __dict__(self, value):
+            log("set")
+
+    return {cls.__name__: cls for cls in locals().values() if inspect.isclass(cls)}
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(
+    "name", ["Namespace", "Module", "Buffer", "Future", "Failure", "ReadOnly", "Watched"]
+)
+@scenario
+def test_a_dictionary_that_cannot_be_replaced(ma, log, name, nested):
+    cls = unusual_dictionaries(ma, log)[name]
+    data = {"a": "1"}
+    if nested:
+        cls = ma.Schema.from_dict({"inner": ma.fields.Nested(cls)})
+        data = {"inner": data}
+    shared = cls()
+    for _ in range(4):
+        for schema in (shared, cls()):
+            log.attempt(schema.dump, data)
+            log.attempt(schema.load, data)
+            log.attempt(schema.dump, [data, data], many=True)
+            log.attempt(schema.loads, "[]", many=True)
+
+
+@pytest.mark.parametrize("method", ["dump", "load", "dumps", "validate", "loads"])
+@scenario
+def test_a_method_called_on_something_else(ma, log, method):
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    for given in (S, types.SimpleNamespace(many=False), io.StringIO(), types, None, 3):
+        for _ in range(3):
+            log.attempt(getattr(ma.Schema, method), given, "{}" if method == "loads" else {"a": 1})

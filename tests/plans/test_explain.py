@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import enum
+import io
 import json
 from typing import Any
 
@@ -370,3 +371,10 @@ def test_the_short_text_opens_with_the_summary() -> None:
     assert not any("guard:" in line or "instances:" in line for line in lines)
     kept = [line for line in explanation.as_text().splitlines() if line in lines]
     assert kept == [lines[0], *lines[2:]]
+
+
+def test_a_dictionary_that_cannot_be_replaced() -> None:
+    class Buffer(ma.Schema, io.StringIO):
+        number = fields.Integer()
+
+    assert "dump: the dictionary of an instance cannot be replaced" in str(althaia.explain(Buffer))

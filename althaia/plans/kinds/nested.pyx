@@ -223,7 +223,7 @@ cdef class LoadNested(LoadStep):
         return nested_field(self.field, frame.state)._field_data_key
 
     cdef object load_by_call(self, object value, object partial, LoadFrame frame):
-        """Go on behind upstream's first look at a schema that may be false: each one resolves it."""
+        """Go on behind upstream's first look at a schema that may be false: each resolves it."""
         try:
             return nested_field(self.field, frame.state)._load(value, partial=partial)
         except marshmallow.ValidationError as error:
@@ -252,7 +252,7 @@ cdef class LoadNested(LoadStep):
         return child
 
     cdef LoadFrame open_child(self, LoadPlan plan, object schema, object partial):
-        """A frame with the settings that ``Schema.load`` would go by, if no code is asked for them."""
+        """A frame with the settings that ``Schema.load`` goes by, if asking them runs no code."""
         cdef object many, unknown
         if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
             many = kept_setting(plan, schema, "many")
@@ -304,7 +304,7 @@ def dump_pluck(analysis, field, place):
     if owners[:2] != [fields["Pluck"], fields["Nested"]]:
         raise Opaque(f"_serialize of Pluck goes on to {owners[1].__qualname__}")
     analysis.class_method(fields["Nested"], "_serialize")
-    analysis.field_method(field, "_field_data_key", fields["Pluck"])
+    check_plucked(analysis, field)
     analysis.fields_helper("pluck")
     return DumpNested(field, site=analysis.new_site(), pluck=True, **place)
 
@@ -324,8 +324,7 @@ def load_nested(analysis, field, place):
 
 def load_pluck(analysis, field, place):
     check_loaded(analysis, field)
-    pluck = analysis.upstream.fields["Pluck"]
-    analysis.field_method(field, "_field_data_key", pluck)
+    check_plucked(analysis, field)
     return LoadNested(field, site=analysis.new_site(), pluck=True, **place)
 
 
@@ -339,12 +338,17 @@ def check_loaded(analysis, field):
     analysis.fields_helper("is_collection", "is_iterable_but_not_string")
 
 
+def check_plucked(analysis, field):
+    analysis.field_method(field, "_field_data_key", analysis.upstream.fields["Pluck"])
+    analysis.field_value(field, "field_name")
+
+
 def check_resolved(analysis, field):
     """Make sure that resolving the nested schema is upstream's: part of it is done again here."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
     for name in ("Schema", "SchemaMeta"):
         analysis.as_defined("schema", name)
-    for name in ("nested", "only", "exclude"):
+    for name in ("nested", "only", "exclude", "_schema"):
         analysis.field_value(field, name)
     analysis.check_writable(field)
     # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
