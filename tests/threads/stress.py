@@ -86,6 +86,17 @@ class World:
             def same(self, data: Any, **kwargs: Any) -> Any:
                 return data
 
+        class Marked(ma.Schema):
+            a = ma.fields.Integer()
+
+            @ma.post_dump
+            @ma.post_load
+            def mark(self, data: Any, **kwargs: Any) -> Any:
+                return {**data, "marked": True}
+
+        class Holder(ma.Schema):
+            inner = ma.fields.Nested(Marked)
+
         class Packed(Outer):
             class Meta:
                 render_module = althaia_msgpack
@@ -103,6 +114,8 @@ class World:
         self.outer, self.hooked, self.packed = Outer(), Hooked(), Packed()
         self.some = Outer(only=("number", "inner.a"))
         self.keyed, self.patched = Keyed(), Patched()
+        self.holder, self.marked_class = Holder(), Marked
+        self.hooks = {tag: list(Marked._hooks[tag]) for tag in ("post_dump", "post_load")}
         self.growing: list[Any] = [1, 2]
         self.turn = turn
 
@@ -238,6 +251,25 @@ def use_class(world: World, chance: random.Random) -> None:
     expect(world.patched.dump({"number": "1"}), {"number": 1}, {"number": -1})
 
 
+def change_hooks(world: World, chance: random.Random) -> None:
+    tag, hooks = chance.choice(list(world.hooks.items()))
+    world.marked_class._hooks[tag] = chance.choice((list(hooks), []))
+
+
+def use_hooks(world: World, chance: random.Random) -> None:
+    data = {"inner": {"a": 1}}
+    allowed = (data, {"inner": {"a": 1, "marked": True}})
+    expect(world.holder.dump(data), *allowed)
+    expect(world.holder.load(data), *allowed)
+    rows = [data] * 9
+    for found in (
+        *world.holder.dump(rows, many=True),
+        *world.holder.load(rows, many=True),
+        *json.loads(world.holder.dumps(rows, many=True)),
+    ):
+        expect(found, *allowed)
+
+
 def change_list(world: World, chance: random.Random) -> None:
     for _ in range(5):
         world.growing.append(3)
@@ -278,7 +310,7 @@ JOBS: dict[str, Job] = {
     for job in (
         dump_one, dump_many, load_one, load_many, refuse, text, packed, look_into, new_instance,
         copies, set_attributes, change_key, use_key, replace_fields, use_fields, patch_class,
-        use_class, change_list, use_list, new_class, ask,
+        use_class, change_hooks, use_hooks, change_list, use_list, new_class, ask,
     )
 }  # fmt: skip
 SELDOM = {"new_class", "ask", "copies"}
