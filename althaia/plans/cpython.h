@@ -296,12 +296,22 @@ althaia_dict_or_none(PyObject *obj)
     return dict != NULL ? dict : Py_NewRef(Py_None);
 }
 
-/* 1 where no type that is written in C decides itself what dictionary its objects have; with some
- * of them it cannot be set. See subtype_setdict() in Objects/typeobject.c. */
+/* 1 where an object's dictionary can be set: `descriptor`, the `__dict__` of its class, is what the
+ * interpreter gives to a class statement, and no type that is written in C decides itself. See
+ * subtype_setdict() in Objects/typeobject.c. */
 static inline int
-althaia_has_python_dict(PyObject *obj)
+althaia_has_python_dict(PyObject *obj, PyObject *descriptor)
 {
-    for (PyTypeObject *type = Py_TYPE(obj); type != NULL; type = type->tp_base) {
+    PyTypeObject *type;
+    if (!Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
+        return 0;
+    }
+    type = PyDescr_TYPE(descriptor);
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)
+        || PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE)) {
+        return 0;
+    }
+    for (type = Py_TYPE(obj); type != NULL; type = type->tp_base) {
         if (type->tp_dictoffset != 0 && !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
             return 0;
         }

@@ -30,7 +30,7 @@ cdef extern from "althaia/plans/cpython.h":
     uint64_t althaia_read_note(uint64_t* place)
     void althaia_write_note(uint64_t* place, uint64_t note)
     object althaia_dict_or_none(object obj)
-    bint althaia_has_python_dict(object obj)
+    bint althaia_has_python_dict(object obj, object descriptor)
     object althaia_dict_item(object mapping, object key, object absent)
     object althaia_type_lookup(object type_, object name)
     bint althaia_is_plainly_asked(object cls)

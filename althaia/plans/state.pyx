@@ -2,7 +2,6 @@
 """Where a schema keeps its plans: an instance dictionary with room for them."""
 
 import copy
-from types import GetSetDescriptorType
 
 cimport cython
 from cpython.object cimport PyObject
@@ -104,10 +103,7 @@ cdef InstanceDict claimed_dict(object schema):
 
 cpdef bint may_be_put(object obj) except -1:
     """Whether an object can be given another dictionary without asking code of the user's."""
-    return (
-        althaia_has_python_dict(obj)
-        and type(althaia_type_lookup(type(obj), "__dict__")) is GetSetDescriptorType
-    )
+    return althaia_has_python_dict(obj, althaia_type_lookup(type(obj), "__dict__"))
 
 
 cdef bint replace_dict(
