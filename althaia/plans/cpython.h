@@ -124,6 +124,7 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_version(place, version) (*(place) = (version))
 #define althaia_read_note(place) (*(place))
 #define althaia_write_note(place, note) (*(place) = (note))
+#define althaia_write_pointer(place, pointer) (*(place) = (pointer))
 #else
 #define althaia_read_pointer(place) _Py_atomic_load_ptr_relaxed(place)
 #define althaia_read_byte(place) _Py_atomic_load_uint8_relaxed(place)
@@ -136,6 +137,7 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 /* Whoever reads a note also finds what was stored before it. */
 #define althaia_read_note(place) _Py_atomic_load_uint64(place)
 #define althaia_write_note(place, note) _Py_atomic_store_uint64(place, note)
+#define althaia_write_pointer(place, pointer) _Py_atomic_store_ptr_release(place, pointer)
 #endif
 
 /* Count on; no count is lost. */

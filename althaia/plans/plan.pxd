@@ -1,5 +1,6 @@
 """What a plan for dumping and a plan for loading have in common."""
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 from althaia.plans.guards cimport Guard
@@ -22,11 +23,11 @@ cdef class Plan:
     cdef object opts_class
     cdef readonly bint plain_settings
     cdef Template template
-    # The lists of hooks, all empty, that were in the table when it was noted; None: not all were.
-    cdef tuple empty_hooks
+    # The lists of hooks, all empty, that were in the table when it was noted; NULL: not all were.
+    # Borrowed from the last of those noted.
+    cdef PyObject* empty_hooks
     cdef uint64_t hooks_note
-    # Those before, where a thread without a reference may still be reading them.
-    cdef list replaced_hooks
+    cdef list noted_hooks
     cdef object hooks_of(self, str tag)
     cdef bint has_no_hooks(self) noexcept
     cdef int note_hooks(self, tuple tags) except -1

@@ -12,7 +12,9 @@ from althaia.plans.primitives cimport (
     althaia_dict_item,
     althaia_dict_or_none,
     althaia_read_note,
+    althaia_read_pointer,
     althaia_write_note,
+    althaia_write_pointer,
 )
 from althaia.plans.state cimport InstanceDict, existing_dict
 
@@ -24,7 +26,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     # How often a plan notes another state of its table of hooks where it keeps all that it noted.
-    MOST_REPLACED = 100
+    MOST_NOTED = 100
 
 # No value of any setting or option.
 cdef object NOT_KEPT = object()
@@ -72,7 +74,7 @@ cdef class Plan:
         self.opts = opts
         self.opts_class = type(opts)
         self.plain_settings = plain_settings
-        self.replaced_hooks = []
+        self.noted_hooks = []
 
     cdef object hooks_of(self, str tag):
         """The schema's hooks of a tag; like upstream's lookup it leaves an entry."""
@@ -87,8 +89,8 @@ cdef class Plan:
         cdef PyObject* hooks = <PyObject*>self.hooks  # Borrowed, as in hooks_of.
         # Read before the lists, and stored after them: another thread may be doing so.
         cdef uint64_t note = althaia_read_note(&self.hooks_note)
-        cdef PyObject* lists = <PyObject*>self.empty_hooks
-        if <object>lists is None or not is_as_noted(<object>hooks, note):
+        cdef PyObject* lists = <PyObject*>althaia_read_pointer(&self.empty_hooks)
+        if lists is NULL or not is_as_noted(<object>hooks, note):
             return False
         for i in range(PyTuple_GET_SIZE(lists)):
             if PyList_GET_SIZE(PyTuple_GET_ITEM(lists, i)):
@@ -99,19 +101,21 @@ cdef class Plan:
         """Remember whether there are hooks of these tags, as long as the table is as it is now."""
         cdef object hooks = self.hooks
         cdef uint64_t note = note_of(hooks)
-        cdef tuple lists
+        cdef object lists
+        cdef list before, kept
         if note == althaia_read_note(&self.hooks_note):
             return 0
         with cython.critical_section(hooks):
             note = note_of(hooks)
             lists = no_hooks(hooks, tags)
         with cython.critical_section(self):
-            if not ALTHAIA_HAS_GIL:
-                # Another thread may be reading those before, and counts no reference.
-                if len(self.replaced_hooks) == MOST_REPLACED:
-                    return 0
-                self.replaced_hooks.append(self.empty_hooks)
-            self.empty_hooks = lists
+            before = self.noted_hooks
+            # Without the GIL another thread may be reading those before, and counts no reference.
+            kept = [] if ALTHAIA_HAS_GIL else before
+            if len(kept) == MOST_NOTED:
+                return 0
+            self.noted_hooks = [*kept, lists]
+            althaia_write_pointer(&self.empty_hooks, NULL if lists is None else <PyObject*>lists)
             althaia_write_note(&self.hooks_note, note)
         return 0
 

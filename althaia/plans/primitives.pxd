@@ -29,6 +29,8 @@ cdef extern from "althaia/plans/cpython.h":
     void althaia_write_int(int* place, int number)
     uint64_t althaia_read_note(uint64_t* place)
     void althaia_write_note(uint64_t* place, uint64_t note)
+    void* althaia_read_pointer(void* place)
+    void althaia_write_pointer(void* place, void* pointer)
     object althaia_dict_or_none(object obj)
     bint althaia_has_python_dict(object obj, object descriptor)
     object althaia_dict_item(object mapping, object key, object absent)
