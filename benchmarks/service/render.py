@@ -44,11 +44,14 @@ def figures(kind: Kind, measured: Mapping[str, Mapping[str, Figures]]) -> dict[s
 
 def text(report: Report) -> str:
     """All tables, in Markdown, which a terminal shows just as well."""
-    return "\n\n".join(_parts(report)) + "\n"
+    return "\n\n".join([*_parts(report), *_latency(report)]) + "\n"
 
 
 def save(report: Report) -> None:
-    """The tables in ``docs/performance.md``, and charts beside the raw results."""
+    """The tables in ``docs/performance.md``, and charts beside the raw results.
+
+    What this run has not measured stays as it is there.
+    """
     # Imports matplotlib, which a run without charts does not need.
     from benchmarks.service import charts
 
@@ -56,9 +59,11 @@ def save(report: Report) -> None:
         charts.shares(report["profile"], report["endpoints"], CHARTS / "service.svg")
     if report["latency"]:
         charts.connections(report["latency"], CHARTS / "connections.svg")
-    sections.replace(
-        DOCUMENT, "service", "make bench-service", ["## At the door of a service", *_parts(report)]
-    )
+    if report["servers"]:
+        parts = ["## At the door of a service", *_parts(report)]
+        sections.replace(DOCUMENT, "service", "make bench-service", parts)
+    if report["latency"]:
+        sections.replace(DOCUMENT, "pings", "make bench-service", [*_latency(report)])
 
 
 def _parts(report: Report) -> Iterator[str]:
@@ -70,8 +75,6 @@ def _parts(report: Report) -> Iterator[str]:
         yield from _server(report, name, server)
     if report["profile"]:
         yield from _profile(report)
-    if report["latency"]:
-        yield from _latency(report["latency"])
 
 
 def _machine(report: Report) -> str:
@@ -179,9 +182,15 @@ def _profile(report: Report) -> Iterator[str]:
     )
 
 
-def _latency(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _latency(report: Report) -> Iterator[str]:
+    points, machine = report["latency"], report["machine"]
+    if not points:
+        return
     yield "### Latency while thousands of connections are open"
-    yield "Of several rounds: p50, p99 and dumps are their medians, the slowest is that of all."
+    yield (
+        f"CPython {machine['python']} on {machine['processor']}, {machine['cores']} cores. Of "
+        "several rounds: p50, p99 and dumps are their medians, the slowest is that of all."
+    )
     yield markdown_table(
         ["server", "", "connections", "pings", "p50, ms", "p99, ms", "slowest, ms", "dumps/s"],
         (
