@@ -62,6 +62,7 @@ RUN = {
 def written(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     monkeypatch.setattr(report, "DOCUMENT", tmp_path / "docs" / "performance.md")
+    pytest.importorskip("matplotlib", reason="charts need it; it has no wheel everywhere")
     monkeypatch.setattr(report, "CHARTS", tmp_path / "charts")
     results.save(RUN)
     report.write()
