@@ -196,7 +196,10 @@ class _Dumping:
     def check(self, analysis: Analysis) -> None:
         analysis.known("schema.Schema._serialize", "schema.Schema.dump")
         analysis.field_function("schema", "missing", "PRE_DUMP", "POST_DUMP")
-        if analysis.is_data_descriptor(static(type(analysis.schema), "get_attribute")):
+        upstreams = static(analysis.upstream.Schema, "get_attribute")
+        found = static(type(analysis.schema), "get_attribute")
+        known = (type(upstreams), FunctionType, staticmethod, classmethod)
+        if type(found) not in known and hasattr(type(found), "__get__"):
             # Also for fields that read no attribute.
             raise Opaque("get_attribute is a descriptor, which is asked for each field")
 

@@ -308,9 +308,11 @@ althaia_has_python_dict(PyObject *obj, PyObject *descriptor)
     if (!Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
         return 0;
     }
+    /* From 3.15 on all classes have the same one, which is `object`'s. */
     type = PyDescr_TYPE(descriptor);
-    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)
-        || PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE)) {
+    if (type != &PyBaseObject_Type
+        && (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)
+            || PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE))) {
         return 0;
     }
     for (type = Py_TYPE(obj); type != NULL; type = type->tp_base) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 from unittest import mock
 
@@ -559,24 +560,38 @@ def test_get_attribute_that_is_false(ma: Any, log: Any, place: str, value: str) 
         log.attempt(schema.dump, {"f": 1, "h": {"i": 2}, "n": {"x": 1}})
 
 
+@pytest.mark.parametrize("kind", ["property", "cached_property", "get_only"])
 @pytest.mark.parametrize("fails", [False, True])
 @scenario
-def test_get_attribute_is_a_property(ma, log, fails):
+def test_get_attribute_is_computed(ma, log, fails, kind):
     """Upstream asks for it with each field, also with those that read no attribute."""
+
+    def get(self, cls=None):
+        log("asked")
+        if fails:
+            raise RuntimeError("no accessor")
+        return lambda obj, name, default: 3
+
+    class GetOnly:
+        def __get__(self, instance, cls=None):
+            return get(instance)
+
+    accessor = GetOnly() if kind == "get_only" else None
+    if accessor is None:
+        accessor = property(get) if kind == "property" else functools.cached_property(get)
 
     class S(ma.Schema):
         constant = ma.fields.Constant(1)
         function = ma.fields.Function(lambda obj: 2)
+        get_attribute = accessor
+
+    class WithNumber(S):
         number = ma.fields.Integer()
 
-        @property
-        def get_attribute(self):
-            log("asked")
-            if fails:
-                raise RuntimeError("no accessor")
-            return lambda obj, name, default: 3
-
-    schema = S()
-    for _ in range(4):
-        log.attempt(schema.dump, {})
-        log.attempt(schema.dump, [{}, {}], many=True)
+    for cls in (S, WithNumber):
+        shared = cls()
+        for _ in range(4):
+            for schema in (shared, cls()):
+                log.attempt(schema.dump, {})
+                log.attempt(schema.dump, [{}, {}], many=True)
+                log("kept", "get_attribute" in vars(schema))
