@@ -721,3 +721,30 @@ def test_a_nested_schema_without_its_settings(ma, log):
         for data in ({"forgetful": {"a": 1}}, {"child": {"a": 1}}, {"child": {"a": "no"}}):
             log.attempt(schema.load, data)
             log.attempt(schema.dump, data)
+
+
+@pytest.mark.parametrize("where", ["schema", "field"])
+@pytest.mark.parametrize("fails", [False, True])
+@scenario
+def test_many_is_an_object_with_a_truth_of_its_own(ma, log, fails, where):
+    class Truth:
+        def __bool__(self):
+            log("asked")
+            if fails:
+                raise LookupError("truth")
+            return False
+
+    class Child(ma.Schema):
+        a = ma.fields.Integer()
+
+    class Parent(ma.Schema):
+        n = ma.fields.Nested(Child)
+        p = ma.fields.Pluck(Child, "a")
+
+    schema = Parent()
+    for field in schema.fields.values():
+        (field.schema if where == "schema" else field).many = Truth()
+    for data in ({"n": None}, {"n": {"a": 1}}, {"p": {"a": 1}}, {"p": 1}) * 3:
+        log(repr(data))
+        log.attempt(schema.dump, data)
+        log.attempt(schema.load, data)

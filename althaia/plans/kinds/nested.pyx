@@ -54,6 +54,11 @@ cdef bint is_alike_for_all(object schema, Plan plan, tuple tags):
     )
 
 
+cdef bint is_flag(object many):
+    """Whether ``many`` may be asked for its truth at any time: that of other objects is code."""
+    return many is None or many is True or many is False
+
+
 # ---- Dump --------------------------------------------------------------------------
 
 
@@ -123,7 +128,7 @@ cdef class DumpNested(DumpStep):
         plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
         if plan is not None:
             many = kept_setting(plan, schema, "many")
-            if not plan.nestable or many is NOT_KEPT:
+            if not plan.nestable or not is_flag(many):
                 plan = None
         child = open_frame(plan, schema)
         child.large = frame.large
@@ -259,7 +264,7 @@ cdef class LoadNested(LoadStep):
             unknown = kept_setting(plan, schema, "unknown")
             if partial is None:
                 partial = kept_setting(plan, schema, "partial")
-            if not (many is NOT_KEPT or unknown is NOT_KEPT or partial is NOT_KEPT):
+            if is_flag(many) and not (unknown is NOT_KEPT or partial is NOT_KEPT):
                 if self.field.unknown is not None:
                     unknown = self.field.unknown
                 if plannable_partial(partial):
@@ -313,7 +318,6 @@ def check_dumped(analysis, field):
     nested = analysis.upstream.fields["Nested"]
     if not analysis.upstream.defines(type(field), "schema", nested):
         raise Opaque(analysis.upstream.why_not(type(field), "schema", nested))
-    analysis.field_value(field, "many")
     check_resolved(analysis, field)
 
 
@@ -332,8 +336,7 @@ def check_loaded(analysis, field):
     nested = analysis.upstream.fields["Nested"]
     for name in ("schema", "_load", "_test_collection"):
         analysis.field_method(field, name, nested)
-    for name in ("many", "unknown"):
-        analysis.field_value(field, name)
+    analysis.field_value(field, "unknown")
     check_resolved(analysis, field)
     analysis.fields_helper("is_collection", "is_iterable_but_not_string")
 
@@ -350,6 +353,8 @@ def check_resolved(analysis, field):
         analysis.as_defined("schema", name)
     for name in ("nested", "only", "exclude", "_schema"):
         analysis.field_value(field, name)
+    if not is_flag(analysis.field_value(field, "many")):
+        raise Opaque("many is neither True nor False")
     analysis.check_writable(field)
     # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
     analysis.leave_out(field, "_schema")
