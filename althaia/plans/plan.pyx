@@ -109,6 +109,9 @@ cdef class Plan:
             note = note_of(hooks)
             lists = no_hooks(hooks, tags)
         with cython.critical_section(self):
+            # Of two threads the one that has seen the older table must not come last.
+            if note != note_of(hooks):
+                return 0
             before = self.noted_hooks
             # Without the GIL another thread may be reading those before, and counts no reference.
             kept = [] if ALTHAIA_HAS_GIL else before
