@@ -21,9 +21,10 @@ def static(cls, name):
     True
     """
     for base in cls.__mro__:
-        namespace = base.__dict__
-        if name in namespace:
-            return namespace[name]
+        # In one look: another thread may be deleting it.
+        found = base.__dict__.get(name, ABSENT)
+        if found is not ABSENT:
+            return found
     return ABSENT
 
 
