@@ -37,7 +37,9 @@ def toolchain(environ: Mapping[str, str]) -> Toolchain:
     # Setuptools forgets Python's own -DNDEBUG and -fwrapv once CFLAGS is set. And a header of
     # inline functions need not have all of them used in every module.
     common = ("-DNDEBUG", "-fwrapv", "-Wno-unused-function")
-    return Toolchain((*level, *small, *common), link)
+    # The interpreter's functions are called through their addresses, not through a stub for each.
+    calls = ("-fno-plt",) if sys.platform == "linux" else ()
+    return Toolchain((*level, *small, *common, *calls), link)
 
 
 def try_compiler(tools: Toolchain) -> None:

@@ -8,7 +8,7 @@ user's own field costs only itself.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from types import FunctionType, GetSetDescriptorType
 from typing import Any, NamedTuple
@@ -85,8 +85,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         if not isinstance(dict_class, type):
             raise Opaque("dict_class is no class")
         hooks = analysis.schema_value("_hooks")
-        if not isinstance(hooks, dict):
-            raise Opaque("_hooks is no dictionary")
+        _check_hooks(analysis, hooks)
         steps = tuple(_step(analysis, way, name, field) for name, field in analysis.items())
     except Opaque as opaque:
         analysis.leave_out_members()
@@ -94,6 +93,9 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
     own = {name: analysis.schema_method_is_upstreams(name) for name in way.methods}
     reach = way.reach(analysis, own)
     plain_settings = _has_plain_settings(analysis)
+    if not plain_settings:
+        # Upstream's own code asks for them, and each hook anew for the truth of many.
+        reach |= {"whole": False, "nestable": False}
     guard = analysis.guard()
     if guard.unwatchable() is not None:
         return _declined(way, guard, why_unwatchable(guard), common)
@@ -122,6 +124,21 @@ def _check_schema(analysis: Analysis, members: str) -> None:
         raise Opaque(f"{members} is a {type(analysis.members).__qualname__}")
     if static(type(analysis.schema), "__getattribute__") is not object.__getattribute__:
         raise Opaque("the schema class overrides __getattribute__")
+
+
+def _check_hooks(analysis: Analysis, hooks: Any) -> None:
+    """Make sure that looking a tag up among the hooks asks no object of the user's."""
+    cls = type(hooks)
+    if cls is analysis.upstream.HookTable:
+        return
+    if not issubclass(cls, dict):
+        raise Opaque("_hooks is no dictionary")
+    analysis.watch_type(cls)
+    missing = static(cls, "__missing__")
+    if static(cls, "__getitem__") is not dict.__getitem__ or (
+        missing is not ABSENT and missing is not defaultdict.__missing__
+    ):
+        raise Opaque(f"_hooks is a {cls.__qualname__}, which answers for its entries")
 
 
 def _step(analysis: Analysis, way: _Dumping | _Loading, name: Any, field: Any) -> Any:
@@ -198,7 +215,10 @@ class _Dumping:
         analysis.field_function("schema", "missing", "PRE_DUMP", "POST_DUMP")
         upstreams = static(analysis.upstream.Schema, "get_attribute")
         found = static(type(analysis.schema), "get_attribute")
-        known = (type(upstreams), FunctionType, staticmethod, classmethod)
+        if isinstance(found, classmethod):
+            # Until 3.12 one asks what it wraps.
+            found = found.__func__
+        known = (type(upstreams), FunctionType, staticmethod)
         if type(found) not in known and hasattr(type(found), "__get__"):
             # Also for fields that read no attribute.
             raise Opaque("get_attribute is a descriptor, which is asked for each field")
@@ -331,8 +351,13 @@ class _Loading:
     methods = (*whole, "load", "_do_load", "handle_error")
 
     def check(self, analysis: Analysis) -> None:
-        if _plain_options(analysis, "index_errors") is None:
+        opts = _plain_options(analysis, "index_errors")
+        if opts is None:
             raise Opaque("asking opts for index_errors may run code of the user's")
+        index_errors = object.__getattribute__(opts, "__dict__")["index_errors"]
+        if type(index_errors) not in (bool, int, type(None)):
+            # Upstream asks its truth for each item.
+            raise Opaque("opts.index_errors is neither True nor False")
         analysis.known("schema.Schema._deserialize", "schema.Schema._do_load")
         if not analysis.schema_method_is_upstreams("_call_and_store"):
             raise Opaque(analysis.why_schema_method("_call_and_store"))

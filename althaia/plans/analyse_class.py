@@ -28,7 +28,7 @@ UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
 EAGER_NAMES = ("many", "partial", "unknown")
 _COPY = seam.defined.get("copy", vars(copy))
 COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
-OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__")
+OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__", "__class__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 # What upstream's construction asks a field for.
 BINDING = ("_bind_to_schema", "__deepcopy__")
@@ -159,6 +159,7 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("fields", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
+        analysis.as_defined("utils", "Mapping")
         for name, function in COPYING:
             if analysis.watch_entry(vars(copy), name) is not function:
                 raise Opaque(f"copy.{name} is replaced")
@@ -252,6 +253,8 @@ def _check_class(analysis: Analysis, cls: type) -> None:
 
 def _check_options(analysis: Analysis, cls: type) -> None:
     opts = static(cls, "opts")
+    if hasattr(type(opts), "__get__"):
+        raise Opaque("opts is a descriptor")
     analysis.watch_field(opts)
     analysis.check_readable(opts)
     for name in OPTION_NAMES:

@@ -44,6 +44,16 @@ cdef tuple REPLACED_FUNCTIONS = (
     "schema.Schema._init_fields",
     "schema.Schema._normalize_nested_options",
     "fields.Field.__deepcopy__",
+    "utils.is_collection",
+    "utils.is_iterable_but_not_string",
+    "utils.is_generator",
+)
+# What says that an option is a collection of names.
+cdef tuple ASKED_OF_OPTIONS = (
+    ("schema", "is_collection"),
+    ("utils", "is_iterable_but_not_string"),
+    ("utils", "is_generator"),
+    ("utils", "Mapping"),
 )
 # How ``copy`` asks a field's class, and ``object.__reduce_ex__`` the field itself.
 cdef tuple OBJECT_METHODS = (
@@ -69,7 +79,8 @@ cdef int MOST_TAGS = 1024
 
 
 def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
-    """In ``Schema.__init__``: make the instance. False: upstream's code runs."""
+    """First in ``Schema.__init__``: make the instance. False: upstream's code runs, from asking
+    whether the options are collections on."""
     if _lazy.construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
         return True
     if only is not None or not is_empty(exclude) or not is_replaceable(schema):
@@ -98,6 +109,9 @@ cdef bint is_replaceable(object schema) except -1:
     for name in REPLACED_FUNCTIONS:
         if name in marshmallow.unknown:
             return False
+    for module, name in ASKED_OF_OPTIONS:
+        if marshmallow.live[module].get(name) is not seam.defined[module].get(name, ABSENT):
+            return False
     for name in REPLACED:
         if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
             return False
@@ -114,10 +128,12 @@ cdef bint is_replaceable(object schema) except -1:
     ):
         return False
     opts = althaia_type_lookup(cls, "opts")
+    options = althaia_dict_or_none(opts)
     return (
         has_plain_options(type(opts))
-        and is_empty(opts.exclude)
-        and is_empty(opts.fields)
+        and type(options) is dict
+        and is_empty((<dict>options).get("exclude"))
+        and is_empty((<dict>options).get("fields"))
         and marshmallow.has_plain_sets()
     )
 

@@ -65,6 +65,7 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
 cdef bint write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1
+cdef int end_dump(DumpPlan plan) except -1
 cdef object left_by_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, bint* fields_left
 )

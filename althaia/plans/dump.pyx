@@ -23,6 +23,7 @@ from althaia.plans.hooks cimport invoke
 from althaia.plans.lazy cimport field_of_call
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
+    althaia_dict_item,
     althaia_close_place,
     althaia_get_placed,
     althaia_get_value,
@@ -433,6 +434,7 @@ cdef bint write_with_hooks(
         data = left_by_hooks(plan, obj, many, frame, &fields_left)
     if fields_left:
         write(plan, data, many, frame, sink)
+        end_dump(plan)
     elif data is marshmallow.missing:
         return False
     else:
@@ -454,13 +456,27 @@ cdef object left_by_hooks(
             return run_changed(frame.schema, obj, data, many)
         # A hook may have given the schema another dictionary.
         frame.state = existing_dict(frame.schema)
-    hooks = plan.hooks_of("post_dump")
-    plan.note_hooks(DUMP_TAGS)
-    if hooks:
-        data = run(plan, data, many, frame)
-        return invoke_both(plan, "post_dump", data, obj, many, frame.schema)
+    if not has_no_hooks_after(plan):
+        return finish_dump(run(plan, data, many, frame), obj, many, frame)
     fields_left[0] = True
     return data
+
+
+cdef bint has_no_hooks_after(DumpPlan plan) except -1:
+    """Whether no hook follows the fields, without upstream's look at them, which may leave an
+    entry, and comes later."""
+    cdef object hooks = althaia_dict_item(plan.hooks, "post_dump", None)
+    if hooks is None:
+        return getattr(plan.hooks, "default_factory", None) is list
+    return type(hooks) is list and not hooks
+
+
+cdef int end_dump(DumpPlan plan) except -1:
+    """What is left to do once the fields are written and no hook follows."""
+    if not plan.has_no_hooks():
+        plan.hooks_of("post_dump")
+        plan.note_hooks(DUMP_TAGS)
+    return 0
 
 
 # ---- Hooks --------------------------------------------------------------------------

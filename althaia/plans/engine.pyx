@@ -20,6 +20,7 @@ from althaia.sinks import standard as _standard
 from althaia.plans.dump cimport (
     DumpFrame,
     DumpPlan,
+    end_dump,
     left_by_hooks,
     open_frame,
     run,
@@ -34,7 +35,7 @@ from althaia.plans.load cimport (
     plannable_partial,
 )
 from althaia.plans.load_step cimport LoadFrame
-from althaia.plans.plan cimport Plan, kept_setting, option, setting, valid_plan
+from althaia.plans.plan cimport NOT_KEPT, Plan, kept_setting, option, valid_plan
 from althaia.plans.planner cimport (
     LARGE,
     at_once,
@@ -145,10 +146,15 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
     return None if plan is None or plan.declined else plan
 
 
-cdef inline bint is_plain_flag(Plan plan, object many):
-    """Whether a plan may ask a flag more or less often than upstream does: no object of the
-    user's, unless getting it has run user code already."""
-    return many is None or has_plain_truth(many) or not plan.plain_settings
+cdef inline object wanted_many(Plan plan, object schema, object many):
+    """The ``many`` of a call as upstream first reads it, or the schema's where it gives none.
+
+    ``NOT_KEPT``: user code has it, or its truth. Upstream's own code asks that once for each hook.
+    """
+    if many is not None:
+        return bool(many)
+    many = kept_setting(plan, schema, "many")
+    return many if many is None or has_plain_truth(many) else NOT_KEPT
 
 
 cdef int count_once(object schema, int direction, object obj) except -1:
@@ -169,8 +175,8 @@ def dump(schema, obj, many):
     cdef DumpFrame frame
     if plan is None:
         return DECLINED
-    many = setting(plan, schema, "many") if many is None else bool(many)
-    if not is_plain_flag(plan, many):
+    many = wanted_many(plan, schema, many)
+    if many is NOT_KEPT:
         return DECLINED
     counters = <Counters>plan.statistics
     althaia_count(&counters.calls, 1)
@@ -215,8 +221,8 @@ cdef object written(object schema, object obj, object many, dict options, bint a
     sink = sink_for(writer, options)
     if sink is None:
         return DECLINED
-    many = setting(plan, schema, "many") if many is None else bool(many)
-    if not is_plain_flag(plan, many):
+    many = wanted_many(plan, schema, many)
+    if many is NOT_KEPT:
         return DECLINED
     counters = <Counters>plan.statistics
     althaia_count(&counters.calls, 1)
@@ -233,6 +239,7 @@ cdef object written(object schema, object obj, object many, dict options, bint a
                 return schema.opts.render_module.dumps(data, **options)
         if fields_left:
             write(plan, data, many, frame, sink)
+            end_dump(plan)
         else:
             sink.any(data)
         althaia_count(&counters.objects, count(obj, many, None))
@@ -280,14 +287,14 @@ def load(schema, data, many, partial, unknown, bint postprocess):
     cdef LoadFrame frame
     if plan is None:
         return DECLINED
-    many = setting(plan, schema, "many") if many is None else bool(many)
-    if not is_plain_flag(plan, many):
-        return DECLINED
     if unknown is None:
-        unknown = setting(plan, schema, "unknown")
+        unknown = kept_setting(plan, schema, "unknown")
     if partial is None:
-        partial = setting(plan, schema, "partial")
-    if not plannable_partial(partial):
+        partial = kept_setting(plan, schema, "partial")
+    if unknown is NOT_KEPT or not plannable_partial(partial):
+        return DECLINED
+    many = wanted_many(plan, schema, many)
+    if many is NOT_KEPT:
         return DECLINED
     counters = <Counters>plan.statistics
     althaia_count(&counters.calls, 1)
@@ -323,7 +330,8 @@ def loads(schema, text, many, partial, unknown, dict options):
         plan is None
         or not plan.whole
         or not plan.nestable
-        or (many is None and not is_plain_flag(plan, kept_setting(plan, schema, "many")))
+        or (many is None and wanted_many(plan, schema, None) is NOT_KEPT)
+        or (unknown is None and kept_setting(plan, schema, "unknown") is NOT_KEPT)
         or not plannable_partial(
             kept_setting(plan, schema, "partial") if partial is None else partial
         )
@@ -338,11 +346,11 @@ cdef object load_text(
     """What :func:`load` returns for parsed text."""
     cdef Counters counters = <Counters>plan.statistics
     cdef LoadFrame frame
-    many = setting(plan, schema, "many") if many is None else bool(many)
+    many = wanted_many(plan, schema, many)
     if unknown is None:
-        unknown = setting(plan, schema, "unknown")
+        unknown = kept_setting(plan, schema, "unknown")
     if partial is None:
-        partial = setting(plan, schema, "partial")
+        partial = kept_setting(plan, schema, "partial")
     althaia_count(&counters.calls, 1)
     althaia_count(&counters.straight, 1)
     althaia_count(&counters.objects, length_of(tape) if is_plainly_true(many) else 1)

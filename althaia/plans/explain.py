@@ -40,6 +40,13 @@ SCHEMA_METHODS = {
 }
 """What upstream's ``dump`` and ``load`` call of the schema, where overriding is seen."""
 
+SETTINGS = {
+    "dump": ("many",),
+    "dumps": ("many",),
+    "load": ("many", "unknown", "partial"),
+}
+"""What they ask of the schema, where computing it is seen."""
+
 HOOKS = {
     "dump": ("pre_dump", "post_dump"),
     "load": ("pre_load", "validates", "validates_schema", "post_load"),
@@ -421,6 +428,7 @@ class _Explainer:
 
     def overridden(self, direction: str, schema: Any) -> Iterator[str]:
         from althaia.plans.analysis import attributes_of
+        from althaia.plans.upstream import static
 
         own = attributes_of(schema)
         for name in SCHEMA_METHODS[direction]:
@@ -428,6 +436,10 @@ class _Explainer:
                 yield f"{name}, set on the instance"
             elif not self.upstream.has(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"
+        for name in SETTINGS[direction]:
+            kind = type(static(type(schema), name))
+            if hasattr(kind, "__set__") or hasattr(kind, "__delete__"):
+                yield f"{name}, computed by {self.upstream.owner(type(schema), name)}"
 
 
 def _text_writers() -> tuple[Any, ...]:

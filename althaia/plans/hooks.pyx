@@ -5,6 +5,7 @@ from itertools import zip_longest
 
 from cpython.object cimport PyObject
 
+from althaia.calls import three_of
 from althaia.plans.primitives cimport althaia_dict_item
 
 cdef extern from "Python.h":
@@ -37,12 +38,17 @@ cdef object invoke(
 ):
     """What ``Schema._invoke_processors`` does; ``options`` are the keywords of each call, ``many``
     first."""
-    cdef bint each_item = options["many"] and not pass_collection
-    for attr_name, hook_many, config in hooks:
+    cdef bint each_item
+    for hook in hooks:
+        if type(hook) is not tuple or len(<tuple>hook) != 3:
+            # In the interpreter's words where it cannot be.
+            hook = three_of(hook)
+        attr_name, hook_many, config = <tuple>hook
         if hook_many != pass_collection:
             continue
         processor = getattr(schema, attr_name)
         pass_original = config.get("pass_original", False)
+        each_item = options["many"] and not pass_collection
         if not each_item:
             data = call(processor, data, original, pass_original, options)
         elif pass_original:

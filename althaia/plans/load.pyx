@@ -400,14 +400,27 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
 
 cdef bint hooks_see_input(object hooks) except -1:
     """Whether a hook of a load is given its input, or upstream's code that calls one is."""
-    if althaia_dict_item(hooks, "pre_load", None) or althaia_dict_item(
-        hooks, "validates_schema", None
-    ):
-        return True
-    for _, _, config in althaia_dict_item(hooks, "post_load", None) or ():
-        if config.get("pass_original", False):
+    cdef object found
+    for tag in ("pre_load", "validates_schema", "post_load"):
+        found = althaia_dict_item(hooks, tag, None)
+        if found is None:
+            continue
+        if type(found) is not list or (found and tag != "post_load"):
             return True
+        for hook in <list>found:
+            if not is_plain_hook(hook) or hook[2].get("pass_original", False):
+                return True
     return False
+
+
+cdef bint is_plain_hook(object hook):
+    """Whether looking into a hook's entry asks no object of the user's."""
+    return (
+        type(hook) is tuple
+        and len(<tuple>hook) == 3
+        and type((<tuple>hook)[2]) is dict
+        and type((<dict>(<tuple>hook)[2]).get("pass_original", False)) is bool
+    )
 
 
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):

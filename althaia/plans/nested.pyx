@@ -25,6 +25,7 @@ from althaia.plans.upstream cimport marshmallow
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
 
+cdef object object_class = object.__dict__["__class__"]
 cdef object object_new = object.__new__
 # How often a schema that had fields bound them. What is nested as an instance is copied, and the
 # copies share what is inside their fields, so that each binds it anew for the others.
@@ -127,7 +128,11 @@ cdef object from_returned(object field, object nested):
         return nested
     if issubclass(type(nested), marshmallow.SchemaMeta) and issubclass(nested, marshmallow.Schema):
         return from_class(field, nested)
-    if issubclass(type(nested), marshmallow.Schema) and not issubclass(type(nested), dict):
+    if (
+        issubclass(type(nested), marshmallow.Schema)
+        and not issubclass(type(nested), dict)
+        and althaia_type_lookup(type(nested), "__class__") is object_class
+    ):
         return from_instance(field, nested)
     return from_twin(field, returning(nested) if callable(nested) else nested)
 

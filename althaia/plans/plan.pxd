@@ -35,7 +35,6 @@ cdef class Plan:
 
 cdef Plan valid_plan(object schema, int direction)
 cdef object option(Plan plan, str name)
-cdef object setting(Plan plan, object schema, str name)
 # What kept_setting gives where only asking the schema would tell.
 cdef object NOT_KEPT
 cdef object kept_setting(Plan plan, object schema, str name)

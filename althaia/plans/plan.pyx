@@ -148,14 +148,9 @@ cdef object option(Plan plan, str name):
     return althaia_dict_item(althaia_dict_or_none(<object>opts), name, NOT_KEPT)
 
 
-cdef object setting(Plan plan, object schema, str name):
-    """``getattr(schema, name)`` for one of its settings, read where upstream keeps it."""
-    cdef object found = kept_setting(plan, schema, name)
-    return getattr(schema, name) if found is NOT_KEPT else found
-
-
 cdef object kept_setting(Plan plan, object schema, str name):
-    """The same where no user code can be asked for it, else ``NOT_KEPT``."""
+    """``getattr(schema, name)`` for one of its settings where upstream keeps it, so that no user
+    code is asked for it, else ``NOT_KEPT``."""
     cdef object state = existing_dict(schema) if plan.plain_settings else None
     return NOT_KEPT if state is None else althaia_dict_item(state, name, NOT_KEPT)
 

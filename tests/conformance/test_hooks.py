@@ -512,3 +512,154 @@ def test_a_hook_that_changes_the_hooks_after_it(ma: Any, log: Any, tag: str, cha
                 switch.append(True)
                 for _ in range(2):
                     log.attempt(getattr(schema, work), [row, row] if many else row, many=many)
+
+
+class Answering(dict):
+    """Entries that only ``__getitem__`` has."""
+
+    def __init__(self, log: Any, hooks: dict[str, Any]) -> None:
+        super().__init__({tag: [] for tag in hooks})
+        self.log = log
+        self.hooks = hooks
+
+    def __getitem__(self, tag: str) -> Any:
+        self.log("asked for", tag)
+        return self.hooks[tag]
+
+
+class Forgetting(Answering):
+    """Entries that are made anew each time."""
+
+    __getitem__ = dict.__getitem__
+
+    def __init__(self, log: Any, hooks: dict[str, Any]) -> None:
+        super().__init__(log, hooks)
+        self.clear()
+
+    def __missing__(self, tag: str) -> Any:
+        return Answering.__getitem__(self, tag)
+
+
+TAGS = [*PROCESSORS, "validates", "validates_schema"]
+
+
+@pytest.mark.parametrize("of", ["class", "instance"])
+@pytest.mark.parametrize("table", [Answering, Forgetting])
+@scenario
+def test_a_table_of_hooks_that_answers_itself(ma: Any, log: Any, table: Any, of: str) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        def process(self, data: Any, **kwargs: Any) -> Any:
+            return dict(data, f=5)
+
+    hooks: dict[str, Any] = {tag: [] for tag in TAGS}
+    hooks["post_dump"] = hooks["post_load"] = [("process", False, {})]
+    schema = S()
+    (S if of == "class" else schema)._hooks = table(log, hooks)
+    for _ in range(3):
+        for call in (schema.dump, schema.dumps, schema.load):
+            log.attempt(call, {"f": 1})
+        log.attempt(schema.loads, '{"f": "x"}')
+
+
+@scenario
+def test_entries_that_looking_for_hooks_leaves(ma: Any, log: Any) -> None:
+    class Child(ma.Schema):
+        f = ma.fields.Integer()
+
+    class S(Child):
+        n = ma.fields.Nested(Child)
+
+    schema = S()
+    for data in ({"f": "x"}, {"n": {"f": "x"}}, {"n": {"f": 1}}) * 2:
+        for call in (schema.dumps, schema.dump):
+            for _ in range(3):
+                log.attempt(call, data)
+                log("entries", list(S._hooks), list(Child._hooks))
+
+
+@pytest.mark.parametrize("tag", PROCESSORS)
+@scenario
+def test_lists_of_hooks_with_a_truth_or_a_factory_of_their_own(ma: Any, log: Any, tag: str) -> None:
+    class Hooks(list):
+        def __len__(self) -> int:
+            log("length")
+            return 0
+
+    def factory() -> list[Any]:
+        log("made")
+        return []
+
+    class S(ma.Schema):
+        f = ma.fields.Function(lambda obj: log("field"), deserialize=lambda value: log("field"))
+
+    schema = S()
+    S._hooks[tag] = Hooks()
+    for _ in range(3):
+        log.attempt(schema.dumps, {})
+        log.attempt(schema.loads, '{"f": 1}')
+    S._hooks = collections.defaultdict(factory)
+    for _ in range(3):
+        log.attempt(schema.dumps, {})
+        log.attempt(schema.loads, '{"f": 1}')
+        del S._hooks["post_dump"]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [("process", False), ("process", False, {}, 1), 5, "abc", ["process", False, {}],
+     ("process", False, None), ("process", False, {"pass_original": "yes"})],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("tag", PROCESSORS)
+@scenario
+def test_entries_of_hooks_by_hand(ma: Any, log: Any, tag: str, entry: Any) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        def process(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+            log("process", data, args)
+            return data
+
+    S._hooks[tag] = [entry]
+    schema = S()
+    for _ in range(3):
+        for call in (schema.dump, schema.dumps, schema.load):
+            log.attempt(call, {"f": 1})
+        for text in ('{"f": 1}', '{"f": "x"}'):
+            log.attempt(schema.loads, text)
+
+
+@pytest.mark.parametrize("setting", ["many", "partial", "unknown"])
+@scenario
+def test_a_computed_setting_is_asked_as_often_as_upstream_asks(
+    ma: Any, log: Any, setting: str
+) -> None:
+    class Truth:
+        def __bool__(self) -> bool:
+            log("truth")
+            return True
+
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+
+        def process(self, data: Any, **kwargs: Any) -> Any:
+            log("process")
+            return data
+
+        first = ma.post_dump(process)
+        second = ma.post_dump(process)
+        third = ma.pre_load(process)
+
+    def compute(schema: Any) -> Any:
+        log("asked")
+        return Truth()
+
+    setattr(S, setting, property(compute, lambda schema, value: None))
+    schema = S()
+    for _ in range(3):
+        for call in (schema.dump, schema.dumps, schema.load):
+            for data in ([{"f": 1}], {"f": 1}):
+                log.attempt(call, data)
+        log.attempt(schema.loads, '[{"f": 1}]')

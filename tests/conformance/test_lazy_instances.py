@@ -335,3 +335,68 @@ def test_names_that_are_more_than_text(ma: Any, log: Any, name: str) -> None:
         made = schema()
         log("dumped", made.dump({"a": 1, "key": 2}))
         log("loaded", made.load({"key": 3, "a": 4}, unknown="include"))
+
+
+@scenario
+def test_a_class_that_answers_for_its_class(ma, log):
+    class Other(ma.Schema):
+        error_messages = {"unknown": "OTHER"}
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+        @property
+        def __class__(self):
+            log("class")
+            return Other
+
+    class D(ma.Schema):
+        __class__ = dict
+
+    class Parent(ma.Schema):
+        made = ma.fields.Nested(lambda: D())
+
+    for _ in range(8):
+        log("instance")
+        log.attempt(lambda: S().load({"z": 1}))
+        log.attempt(lambda: Parent().dump({"made": {}}))
+
+
+@pytest.mark.parametrize("name", ["Mapping", "is_generator", "is_iterable_but_not_string"])
+@pytest.mark.parametrize("eager", [False, True])
+@scenario
+def test_what_tells_collections_is_replaced(ma, log, name, eager):
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+        if eager:
+
+            def on_bind_field(self, field_name, field_obj):
+                pass
+
+    for _ in range(5):
+        S().dump({})
+    before = getattr(ma.utils, name)
+
+    def replaced(value):
+        log("asked", value)
+        return False
+
+    setattr(ma.utils, name, tuple if name == "Mapping" else replaced)
+    try:
+        for options in ({}, {"exclude": ["a"]}, {"only": {"a"}}) * 3:
+            log.attempt(lambda options=options: S(**options).dump({"a": 1}))
+    finally:
+        setattr(ma.utils, name, before)
+
+
+@scenario
+def test_names_that_are_no_collection(ma, log):
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    for options in ({}, {"only": "a"}, {"exclude": "a"}, {"only": {"a": 1}}, {"exclude": None}) * 3:
+        log.attempt(lambda options=options: S(**options).dump({"a": 1}))
+        schema = S()
+        log.attempt(schema.__init__, **options)
+        log.attempt(schema.dump, {"a": 1})

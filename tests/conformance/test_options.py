@@ -251,3 +251,54 @@ def test_an_option_that_is_answered_by_getattr(ma, log):
     schema = S(many=True)
     for _ in range(4):
         log.attempt(schema.load, [{"a": "x"}, {"a": 1}, {"a": "z"}])
+
+
+@scenario
+def test_the_truth_of_index_errors_is_asked_for_each_item(ma, log):
+    class Truth:
+        def __bool__(self):
+            self.asked = not getattr(self, "asked", False)
+            log("truth", self.asked)
+            return self.asked
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+        class Meta:
+            index_errors = Truth()
+
+    schema = S(many=True)
+    for _ in range(4):
+        log.attempt(schema.load, [{"a": "x"}, {"a": 1}, {"a": "y"}])
+        log.attempt(schema.loads, '[{"a": "x"}, {"a": 1}, {"a": "y"}]')
+
+
+@scenario
+def test_options_that_are_a_descriptor(ma, log):
+    class Options(ma.SchemaOpts):
+        def __get__(self, schema, cls=None):
+            log("asked")
+            return self
+
+    class S(ma.Schema):
+        OPTIONS_CLASS = Options
+        a = ma.fields.Integer()
+
+    for _ in range(6):
+        log("instance")
+        schema = S()
+        log.attempt(schema.load, {"a": 1})
+        log.attempt(schema.dump, {"a": 1})
+
+
+@scenario
+def test_a_class_without_options(ma, log):
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    for _ in range(4):
+        S().dump({})
+    for options in (None, object(), type("O", (), {"exclude": (), "fields": ()})()):
+        S.opts = options
+        log.attempt(S)
+        log.attempt(lambda: S(only=("a",)))
