@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
-    {"seam", "config", "functions", "installed", "marshmallow", "mocks"},
+    {"calls", "seam", "config", "functions", "installed", "marshmallow", "mocks"},
     {"sinks", "sources"},
     {"plans"},
     {"json", "msgpack"},

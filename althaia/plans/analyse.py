@@ -354,7 +354,7 @@ class _Loading:
         opts = _plain_options(analysis, "index_errors")
         if opts is None:
             raise Opaque("asking opts for index_errors may run code of the user's")
-        index_errors = object.__getattribute__(opts, "__dict__")["index_errors"]
+        index_errors = dict.get(object.__getattribute__(opts, "__dict__"), "index_errors")
         if type(index_errors) not in (bool, int, type(None)):
             # Upstream asks its truth for each item.
             raise Opaque("opts.index_errors is neither True nor False")
