@@ -136,7 +136,8 @@ _NOTED_BY_PYTHON: Final = frozenset(
 def has_kept(cls: type, attributes: Namespace) -> bool:
     """Whether nobody has put anything into this very class, or taken out of it, since it was
     defined with these attributes."""
-    now = vars(cls)
+    # In one go: another thread may be changing it.
+    now = vars(cls).copy()
     return all(now.get(name) is value for name, value in attributes.items()) and all(
         name in attributes or name in _NOTED_BY_PYTHON for name in now
     )
@@ -245,7 +246,7 @@ def construct(
     partial: Any,
     unknown: Any,
 ) -> bool:
-    """In ``Schema.__init__``, when its arguments have been checked: whether the instance is made.
+    """First statement of ``Schema.__init__``: whether the instance is made.
 
     The engine takes this over once it is loaded. Schemas alone load it only where there is no
     GIL: there a schema gets room for its plans while it is made, or never.

@@ -46,20 +46,29 @@ class Kind(NamedTuple):
     load: Maker | None = None
 
 
-def by_function(upstream: Upstream, kinds: Iterable[Kind]) -> tuple[dict[int, Any], ...]:
+def identity(function: Any) -> str:
+    """What tells a function from all others while it lives.
+
+    Text, because without the GIL threads wait for each other to look a number up that only the
+    thread that put it into a dictionary may count.
+    """
+    return f"{id(function):x}"
+
+
+def by_function(upstream: Upstream, kinds: Iterable[Kind]) -> tuple[dict[str, Any], ...]:
     """The makers for dumping and for loading, each with the function that it stands for.
 
     Found by the identity of the function, so that it does not matter what a field's class is
     called, or which of its bases defines the method.
     """
-    found: tuple[dict[int, Any], ...] = ({}, {})
+    found: tuple[dict[str, Any], ...] = ({}, {})
     for kind in kinds:
         cls = upstream.fields.get(kind.name)
         methods = (("_serialize", kind.dump), ("_deserialize", kind.load))
         for direction, (method, maker) in enumerate(methods):
             if cls is not None and maker is not None:
                 function = upstream.raw(cls, method)
-                found[direction][id(function)] = (f"fields.{kind.name}.{method}", maker)
+                found[direction][identity(function)] = (f"fields.{kind.name}.{method}", maker)
     return found
 
 
@@ -157,7 +166,7 @@ def _conversion(analysis: Analysis, field: Any, place: Place, direction: int) ->
         analysis.check_readable(field)
         if method in analysis.state_of(field):
             raise Opaque(f"{method} is set on the field instance")
-        known = analysis.upstream.kinds[direction].get(id(static(type(field), method)))
+        known = analysis.upstream.kinds[direction].get(identity(static(type(field), method)))
         if known is None:
             raise Opaque(
                 f"{method} is overridden by {analysis.upstream.owner(type(field), method)}"

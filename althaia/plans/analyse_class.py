@@ -344,18 +344,17 @@ def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] =
 def _check_upstreams_class(base: type) -> None:
     """Make sure that a class of upstream's has the functions that it was made with."""
     pristine = seam.pristine[base]
-    for name in base.__dict__.keys() | pristine.keys():
-        value = pristine.get(name, base.__dict__.get(name))
-        if hasattr(type(value), "__get__") and (
-            name not in pristine or base.__dict__.get(name) is not value
-        ):
+    # In one go, here and below: another thread may be changing it.
+    now = base.__dict__.copy()
+    for name in now.keys() | pristine.keys():
+        value = pristine.get(name, now.get(name))
+        if hasattr(type(value), "__get__") and (name not in pristine or now.get(name) is not value):
             raise Opaque(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
 
 
 def _check_users_class(cls: type, base: type, harmless: frozenset[str]) -> None:
     """Make sure that a user's class among the bases of a field's class holds plain data."""
-    for name in list(base.__dict__):
-        value = base.__dict__[name]
+    for name, value in base.__dict__.copy().items():
         if hasattr(type(value), "__get__") and not (
             name in harmless or _is_harmless(cls, name, value)
         ):

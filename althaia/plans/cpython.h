@@ -193,6 +193,16 @@ althaia_is_private(PyObject *obj)
 
 /* ---- Types ------------------------------------------------------------------------ */
 
+/* Have instances of a class allocated by another function, where that is Python's own. */
+static inline void
+althaia_allocate_by(PyObject *cls, PyObject *(*allocate)(PyObject *, Py_ssize_t))
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (type->tp_alloc == PyType_GenericAlloc) {
+        type->tp_alloc = (allocfunc)(void (*)(void))allocate;
+    }
+}
+
 /* The attribute of a type and its bases, descriptors unbound, as a new reference; None where
  * there is none. Its metaclass is not asked. */
 static inline PyObject *

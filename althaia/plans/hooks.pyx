@@ -3,10 +3,12 @@
 
 from itertools import zip_longest
 
+cimport cython
 from cpython.object cimport PyObject
 
 from althaia.calls import three_of
 from althaia.plans.primitives cimport althaia_dict_item
+from althaia.sources.tape cimport Tape
 
 cdef extern from "Python.h":
     object PyObject_VectorcallDict(
@@ -23,6 +25,28 @@ cdef tuple no_hooks(object table, tuple tags):
     return tuple(lists)
 
 
+@cython.final
+cdef class Unread:
+    """The input of a load while it stands in parsed text only."""
+
+    cdef object read(self):
+        """The input; made by whoever is given it first."""
+        return self.tape.keep(self.at)
+
+
+cdef object unread(Tape tape, Py_ssize_t at):
+    """The input of a load that stands at a slot of a tape."""
+    cdef Unread result = Unread.__new__(Unread)
+    result.tape = tape
+    result.at = at
+    return result
+
+
+cdef object input_of(object original):
+    """The input of a load, for code that is given it."""
+    return (<Unread>original).read() if type(original) is Unread else original
+
+
 cdef object call(
     object processor, object data, object original, bint pass_original, dict options
 ):
@@ -37,8 +61,8 @@ cdef object invoke(
     object hooks, object schema, bint pass_collection, object data, object original, dict options
 ):
     """What ``Schema._invoke_processors`` does; ``options`` are the keywords of each call, ``many``
-    first."""
-    cdef bint each_item
+    first; ``original`` may be unread."""
+    cdef bint each_item, with_original
     for hook in hooks:
         if type(hook) is not tuple or len(<tuple>hook) != 3:
             # In the interpreter's words where it cannot be.
@@ -49,9 +73,12 @@ cdef object invoke(
         processor = getattr(schema, attr_name)
         pass_original = config.get("pass_original", False)
         each_item = options["many"] and not pass_collection
+        with_original = True if pass_original else False
+        if with_original:
+            original = input_of(original)
         if not each_item:
-            data = call(processor, data, original, pass_original, options)
-        elif pass_original:
+            data = call(processor, data, original, with_original, options)
+        elif with_original:
             data = [
                 call(processor, item, origin, True, options)
                 for item, origin in zip_longest(data, original)

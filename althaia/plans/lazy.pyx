@@ -30,7 +30,14 @@ from althaia.plans.prototypes cimport (
     options_key,
     vars_of,
 )
-from althaia.plans.state cimport InstanceDict, adopt, existing_dict, put_dict, replace_dict
+from althaia.plans.state cimport (
+    InstanceDict,
+    adopt,
+    adopt_instances,
+    existing_dict,
+    put_dict,
+    replace_dict,
+)
 from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "althaia/plans/cpython.h":
@@ -68,6 +75,8 @@ cdef frozenset FIELD_MAPPINGS = frozenset(
     {"declared_fields", "fields", "load_fields", "dump_fields"}
 )
 cdef object METHODS_OF = object()
+cdef object object_new = object.__dict__["__new__"]
+cdef object type_call = type.__dict__["__call__"]
 cdef dict NOTHING = {}
 cdef bint at_once = False
 cdef int MOST_EXAMINATIONS = 64
@@ -86,8 +95,12 @@ def examine_with(examiner):
         of a schema class may be lazy.
     """
     global examine, shadowing
+    cdef list classes = [marshmallow.Schema]
     examine = examiner
     shadowing = frozenset(marshmallow.schema_attributes) | LAZY_NAMES
+    for cls in classes:
+        adopt_instances(cls)
+        classes += type.__subclasses__(cls)
 
 
 # ---- Construction --------------------------------------------------------------------
@@ -108,7 +121,9 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     if not ALTHAIA_HAS_GIL:
         # Nothing can be put in place behind the back of other threads: no instance is lazy.
         del before
-        adopt(schema)
+        adopt_instances(cls)
+        if is_unseen(cls):
+            adopt(schema)
         return False
     # Who else holds the dictionary would lose touch with the instance: one reference is the
     # schema's, one is ours.
@@ -137,6 +152,15 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     PyDict_SetItem(state, ERROR_MESSAGES, messages_of(cls))
     state.prototype = prototype
     return replace_dict(schema, <dict>before, state, 4)
+
+
+cdef bint is_unseen(object cls):
+    """Whether no code of the user's can have had an instance that is now in ``__init__``."""
+    return (
+        althaia_type_lookup(cls, "__init__") is marshmallow.schema_attributes["__init__"]
+        and althaia_type_lookup(cls, "__new__") is object_new
+        and althaia_type_lookup(type(cls), "__call__") is type_call
+    )
 
 
 cdef dict messages_of(object cls):
@@ -524,7 +548,9 @@ cdef int intercept(object cls) except -1:
 
 
 def created(cls):
-    """Intercept a new schema class where a base of it is intercepted."""
+    """Intercept a new schema class where a base of it is intercepted; without the GIL, give its
+    instances room for their plans."""
+    adopt_instances(cls)
     for base in cls.__mro__:
         if althaia_is_intercepted(base, lazy_getattr):
             intercept(cls)

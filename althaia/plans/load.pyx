@@ -11,11 +11,10 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdint cimport uint64_t
 
 from althaia.plans.guards cimport Guard
-from althaia.plans.hooks cimport invoke
+from althaia.plans.hooks cimport input_of, invoke, unread
 from althaia.plans.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.plans.plan cimport NOT_KEPT, Plan, option, valid_plan
 from althaia.plans.primitives cimport (
-    althaia_dict_item,
     ALTHAIA_HAS_GIL,
     althaia_has_plain_keys,
     althaia_item_placed,
@@ -368,6 +367,7 @@ cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
             frame.store = marshmallow.ErrorStore()
         schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
     if hooks_now(frame, "validates_schema"):
+        data = input_of(data)
         if frame.store is None:
             frame.store = marshmallow.ErrorStore()
         field_errors = bool(frame.store.errors)
@@ -398,52 +398,26 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
     return finish_load(result, data, frame, postprocess)
 
 
-cdef bint hooks_see_input(object hooks) except -1:
-    """Whether a hook of a load is given its input, or upstream's code that calls one is."""
-    cdef object found
-    for tag in ("pre_load", "validates_schema", "post_load"):
-        found = althaia_dict_item(hooks, tag, None)
-        if found is None:
-            continue
-        if type(found) is not list or (found and tag != "post_load"):
-            return True
-        for hook in <list>found:
-            if not is_plain_hook(hook) or hook[2].get("pass_original", False):
-                return True
-    return False
-
-
-cdef bint is_plain_hook(object hook):
-    """Whether looking into a hook's entry asks no object of the user's."""
-    return (
-        type(hook) is tuple
-        and len(<tuple>hook) == 3
-        and type((<tuple>hook)[2]) is dict
-        and type((<dict>(<tuple>hook)[2]).get("pass_original", False)) is bool
-    )
-
-
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
     """What ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
 
     Where the input is text, ``data`` is None and the frame knows the slot.
     """
     cdef object errors = None, result, processed
-    cdef bint preprocessed = True
+    cdef bint preprocessed = True, preprocess
     cdef Py_ssize_t at = -1 if frame.tape is None else frame.root
-    cdef object hooks
     if plan.has_no_hooks():
         result = load_items(plan, data, at, True if frame.many else False, frame)
         if plan.has_no_hooks():
             errors = None if frame.store is None else frame.store.errors
             return fail(frame, errors, result) if errors else result
-        return finish_load(result, data, frame, postprocess)
-    hooks = plan.hooks_of("pre_load")
-    if at >= 0 and hooks_see_input(plan.hooks):
+        return finish_load(result, original_of(data, at, frame), frame, postprocess)
+    preprocess = True if plan.hooks_of("pre_load") else False
+    if at >= 0 and preprocess:
         data = frame.tape.keep(at)
         at = -1
     processed = data
-    if hooks:
+    if preprocess:
         try:
             processed = invoke_both("pre_load", data, data, frame)
         except marshmallow.ValidationError as error:
@@ -464,11 +438,17 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             "with a value"
         )
     result = load_items(plan, processed, at, True if frame.many else False, frame)
-    return finish_load(result, data, frame, postprocess)
+    return finish_load(result, original_of(data, at, frame), frame, postprocess)
+
+
+cdef object original_of(object data, Py_ssize_t at, LoadFrame frame):
+    """The input of a load as its hooks are given it: at hand, or still to be read."""
+    return data if at < 0 else unread(frame.tape, at)
 
 
 cdef object finish_load(object result, object data, LoadFrame frame, bint postprocess):
-    """What follows the fields: validators of the schema, and ``post_load``."""
+    """What follows the fields: validators of the schema, and ``post_load``; ``data`` may be
+    unread."""
     cdef object errors
     validate_schema(result, data, frame)
     frame.plan.note_hooks(LOAD_TAGS)
@@ -491,7 +471,7 @@ cdef object post_loaded(object result, object data, LoadFrame frame):
             "post_load",
             result,
             many=frame.many,
-            original_data=data,
+            original_data=input_of(data),
             partial=frame.partial,
             unknown=frame.unknown,
         )

@@ -19,7 +19,7 @@ from althaia.plans.primitives cimport (
     althaia_type_lookup,
 )
 from althaia.plans.prototypes cimport Prototype, clone, names
-from althaia.plans.state cimport InstanceDict, adopt, existing_dict
+from althaia.plans.state cimport InstanceDict, existing_dict
 from althaia.plans.upstream cimport marshmallow
 
 cdef extern from "Python.h":
@@ -99,8 +99,6 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
             if issubclass(type(field.nested), marshmallow.Schema):
                 althaia_count(&rebound, 1)
             return schema
-        if not ALTHAIA_HAS_GIL:
-            adopt(schema)
         field._schema = schema
         return schema
     return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
@@ -152,8 +150,6 @@ cdef object from_instance(object field, object nested):
     """What upstream makes of an instance: a copy of it, which is the field's schema while it is
     narrowed and binds its fields anew."""
     cdef object schema = marshmallow.live["fields"]["copy"].copy(nested)
-    if not ALTHAIA_HAS_GIL:
-        adopt(schema)
     field._schema = schema
     make_set = field._schema.set_class
     if field.only is not None:

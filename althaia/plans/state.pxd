@@ -24,6 +24,7 @@ cdef class InstanceDict(dict):
 
 cdef InstanceDict instance_dict(object schema)
 cdef InstanceDict existing_dict(object schema)
+cdef int adopt_instances(object cls) except -1
 cdef int adopt(object schema) except -1
 cdef bint replace_dict(
     object schema, dict state, InstanceDict replacement, Py_ssize_t more

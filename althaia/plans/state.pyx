@@ -18,6 +18,13 @@ from althaia.plans.primitives cimport (
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
+    ctypedef struct PyTypeObject:
+        pass
+    object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
+
+cdef extern from "althaia/plans/cpython.h":
+    ctypedef object (*allocator)(object cls, Py_ssize_t items)
+    void althaia_allocate_by(object cls, allocator allocate)
 
 
 cdef class InstanceDict(dict):
@@ -75,15 +82,30 @@ cdef InstanceDict instance_dict(object schema):
     one; None where it cannot be replaced, or somebody else holds it and would lose touch.
 
     Without the GIL none is put in place here: another thread may be setting attributes, and
-    CPython does not bear that. :func:`adopt` does it before others can have the schema.
+    CPython does not bear that. :func:`adopt_instances` does it before others can have the schema.
     """
     if not ALTHAIA_HAS_GIL:
         return existing_dict(schema)
     return claimed_dict(schema)
 
 
+cdef object allocated(object cls, Py_ssize_t items):
+    """A new instance that has room for its plans before anybody can have it."""
+    cdef object schema = PyType_GenericAlloc(<PyTypeObject*>cls, items)
+    if may_be_put(schema):
+        put_dict(schema, InstanceDict.__new__(InstanceDict))
+    return schema
+
+
+cdef int adopt_instances(object cls) except -1:
+    """Without the GIL: give each instance of a schema class room for its plans from the start."""
+    if not ALTHAIA_HAS_GIL:
+        althaia_allocate_by(cls, allocated)
+    return 0
+
+
 cdef int adopt(object schema) except -1:
-    """Give a new schema room for its plans, if no other thread can have it yet."""
+    """The same for an instance that its class made before, and that only its construction has."""
     if althaia_is_private(schema):
         claimed_dict(schema)
     return 0

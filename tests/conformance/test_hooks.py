@@ -663,3 +663,33 @@ def test_a_computed_setting_is_asked_as_often_as_upstream_asks(
             for data in ([{"f": 1}], {"f": 1}):
                 log.attempt(call, data)
         log.attempt(schema.loads, '[{"f": 1}]')
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("tag", ["pre_load", "post_load", "validates_schema"])
+@scenario
+def test_a_hook_that_a_field_adds_is_given_the_input(
+    ma: Any, log: Any, tag: str, nested: bool
+) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Function(deserialize=lambda value: add(value))
+        g = ma.fields.Raw()
+
+        def process(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+            log("process", data, args)
+            return data
+
+    def add(value: Any) -> Any:
+        if value:
+            S._hooks[tag] = [("process", False, {"pass_original": True})]
+        return value
+
+    class Parent(ma.Schema):
+        child = ma.fields.Nested(S)
+        children = ma.fields.List(ma.fields.Nested(S))
+
+    schema = Parent() if nested else S()
+    for value in (0, 0, 0, 1, 1):
+        one = f'{{"f": {value}, "g": {{"h": [1, "a"]}}}}'
+        log.attempt(schema.loads, f'{{"child": {one}, "children": [{one}]}}' if nested else one)
+    log.attempt(schema.loads, "null")
