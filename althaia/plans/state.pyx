@@ -92,8 +92,10 @@ cdef InstanceDict instance_dict(object schema):
 cdef object allocated(object cls, Py_ssize_t items):
     """A new instance that has room for its plans before anybody can have it."""
     cdef object schema = PyType_GenericAlloc(<PyTypeObject*>cls, items)
+    cdef InstanceDict state
     if may_be_put(schema):
-        put_dict(schema, InstanceDict.__new__(InstanceDict))
+        state = InstanceDict.__new__(InstanceDict)
+        put_dict(schema, state)
     return schema
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import json
 import sys
 import threading
 import time
@@ -371,3 +372,75 @@ def test_a_class_changed_while_instances_are_made() -> None:
 
     run(work)
     assert Base().dump({"a": "1"}) == {"k1": 1}
+
+
+def test_an_instance_that_others_have_before_it_is_made() -> None:
+    newest: list[Any] = [None]
+
+    class Registered(Outer):
+        def __init__(self, **options: Any) -> None:
+            newest[0] = self
+            super().__init__(**options)
+
+    Registered()
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            for _ in range(3000):
+                assert Registered().dump(DATA) == DUMPED
+            done.set()
+            return
+        turn = 0
+        while not done.is_set():
+            turn += 1
+            name, schema = f"x{number}_{turn % 50}", newest[0]
+            setattr(schema, name, turn)
+            assert getattr(schema, name) == turn
+
+    run(work, threads=3)
+
+
+def test_a_hook_that_comes_and_goes_while_text_is_loaded() -> None:
+    given: set[str] = set()
+
+    class Hooked(ma.Schema):
+        a = ma.fields.Integer()
+
+        def see(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+            given.add(repr((data, args)))
+            return data
+
+    tags = ("pre_load", "post_load")
+    hook = ("see", False, {"pass_original": True})
+    Hooked().loads('{"a": 1}')
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number < len(tags):
+            while not done.is_set():
+                Hooked._hooks[tags[number]].append(hook)
+                Hooked._hooks[tags[number]].clear()
+            return
+        for _ in range(2000):
+            assert Hooked().loads('{"a": 1}') == {"a": 1}
+        done.set()
+
+    run(work, threads=3)
+    assert given <= {"({'a': 1}, ({'a': 1},))"}
+
+
+def test_json_changed_while_others_write() -> None:
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            while not done.is_set():
+                json.JSONEncoder.extra = 1  # type: ignore[attr-defined]
+                del json.JSONEncoder.extra  # type: ignore[attr-defined]
+            return
+        for _ in range(2000):
+            assert Inner().dumps({"a": 1}) == '{"a": 1}'
+        done.set()
+
+    run(work, threads=2)
