@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -52,7 +53,9 @@ def test_a_pure_build(tree: Layout, layout: Layout, pinned: Upstream) -> None:
         if path.is_file()
     }
     assert written == {*pinned.files, "LICENSE", "NOTICE"}
-    assert "_seam.dump(" in (tree.generated / "schema.py").read_text("utf-8")
+    schema = (tree.generated / "schema.py").read_text("utf-8")
+    # What is told, and nothing asked for each object.
+    assert set(re.findall(r"_seam\.(\w+)", schema)) == {"loaded", "resolve_hooks", "DECLINED"}
     assert [*tree.package.rglob("*.so")] == []
     info = json.loads(tree.stamp.read_text("utf-8"))
     assert info["compiled"] is False
