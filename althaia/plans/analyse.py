@@ -21,7 +21,6 @@ from althaia.plans.state import may_be_put
 from althaia.plans.upstream import Upstream, static
 
 DUMP, LOAD = 0, 1
-_SETTINGS = ("many", "unknown", "partial")
 
 Place = dict[str, Any]
 """What all steps are given, as keyword arguments: where a value comes from and where it goes."""
@@ -101,7 +100,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         return _declined(way, analysis.guard(), opaque.reason, common)
     own = {name: analysis.schema_method_is_upstreams(name) for name in way.methods}
     reach = way.reach(analysis, own)
-    plain_settings = _has_plain_settings(analysis)
+    plain_settings = _has_plain_settings(analysis, way.settings)
     if not plain_settings:
         # Upstream's own code asks for them, and each hook anew for the truth of many.
         reach |= {"whole": False, "nestable": False}
@@ -217,6 +216,7 @@ class _Dumping:
 
     members = "dump_fields"
     plan = dump.DumpPlan
+    settings = ("many",)
     methods = ("dumps", "dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
 
     def check(self, analysis: Analysis) -> None:
@@ -263,10 +263,10 @@ class _Dumping:
         }
 
 
-def _has_plain_settings(analysis: Analysis) -> bool:
-    """Whether the settings of an instance are what stands in its dictionary."""
+def _has_plain_settings(analysis: Analysis, names: tuple[str, ...]) -> bool:
+    """Whether these settings of an instance are what stands in its dictionary."""
     cls = type(analysis.schema)
-    return not any(analysis.is_data_descriptor(static(cls, name)) for name in _SETTINGS)
+    return not any(analysis.is_data_descriptor(static(cls, name)) for name in names)
 
 
 def _plain_options(analysis: Analysis, name: str) -> Any:
@@ -350,6 +350,7 @@ class _Loading:
 
     members = "load_fields"
     plan = load.LoadPlan
+    settings = ("many", "unknown", "partial")
     whole = (
         "_deserialize",
         "_invoke_load_processors",

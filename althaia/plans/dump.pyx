@@ -23,8 +23,8 @@ from althaia.plans.hooks cimport invoke
 from althaia.plans.lazy cimport field_of_call
 from althaia.plans.plan cimport Plan, valid_plan
 from althaia.plans.primitives cimport (
-    althaia_dict_item,
     althaia_close_place,
+    althaia_dict_item,
     althaia_get_placed,
     althaia_get_value,
     althaia_open_place,

@@ -51,8 +51,8 @@ cdef class Plan:
     :param statistics: the counters of this direction.
     :param opts: the schema's options where asking them for what this direction needs runs no
         user code, else None.
-    :param plain_settings: nothing stands before ``many``, ``unknown`` and ``partial`` in the
-        schema's instance dictionary (the guard watches its class).
+    :param plain_settings: nothing stands before ``many`` (to load also ``unknown`` and
+        ``partial``) in the schema's instance dictionary (the guard watches its class).
     """
 
     def __init__(
