@@ -39,10 +39,12 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     started = time.perf_counter()
     source = upstream.find(environ)
     queue = patching.read_series(layout.patches)
-    if is_pure(environ):
-        # There is no engine to ask, and asking in vain costs PyPy one part in fifty.
-        queue = [patch for patch in queue if patch.header["Reason"] != "engine"]
     generated = generate.generate(source, lock.read(layout.lock), queue)
+    if is_pure(environ):
+        # There is no engine to ask, and asking in vain costs PyPy one part in fifty. All patches
+        # have to fit nevertheless.
+        told = [patch for patch in queue if patch.header["Reason"] != "engine"]
+        generated = generate.generate(source, lock.read(layout.lock), told)
     pristine = {name: source.text(name) for name in source.modules}
     differing = semantics.differing(semantics.read(layout.semantics), semantics.digests(pristine))
     compiling.remove_binaries(layout)
