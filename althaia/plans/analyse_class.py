@@ -33,7 +33,8 @@ COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__se
 # What upstream's construction asks a field for.
 BINDING = ("_bind_to_schema", "__deepcopy__")
 # What options may be collected in without being watched.
-UNCHANGING = (str, tuple, frozenset)
+UNCHANGING = (str, tuple, frozenset, type(None))
+COLLECTED = ("fields", "exclude", "load_only", "dump_only")
 OPTION_NAMES = (
     "fields",
     "exclude",
@@ -261,7 +262,9 @@ def _check_options(analysis: Analysis, cls: type) -> None:
         value = analysis.field_value(opts, name)
         if type(value) is list:
             analysis.watch_list(value)
-        elif type(value) not in UNCHANGING and hasattr(type(value), "__iter__"):
+        elif type(value) not in UNCHANGING and (
+            name in COLLECTED or hasattr(type(value), "__iter__")
+        ):
             raise Opaque(f"Meta.{name} is a {type(value).__qualname__}")
 
 

@@ -85,7 +85,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         return True
     if only is not None or not is_empty(exclude) or not is_replaceable(schema):
         return False
-    declared = schema._declared_fields
+    declared = althaia_type_lookup(type(schema), "_declared_fields")
     if type(declared) is not dict or not copies_simply(<dict>declared):
         return False
     make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown)
@@ -125,6 +125,7 @@ cdef bint is_replaceable(object schema) except -1:
         althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
         or althaia_type_lookup(cls, "__setattr__") is not object_setattr
         or (state is not None and "opts" in <dict>state)
+        or (state is not None and "_declared_fields" in <dict>state)
     ):
         return False
     opts = althaia_type_lookup(cls, "opts")

@@ -467,7 +467,7 @@ cdef bint has_no_hooks_after(DumpPlan plan) except -1:
     entry, and comes later."""
     cdef object hooks = althaia_dict_item(plan.hooks, "post_dump", None)
     if hooks is None:
-        return getattr(plan.hooks, "default_factory", None) is list
+        return type(plan.hooks) is marshmallow.HookTable and plan.hooks.default_factory is list
     return type(hooks) is list and not hooks
 
 

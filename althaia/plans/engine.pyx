@@ -149,10 +149,11 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
 cdef inline object wanted_many(Plan plan, object schema, object many):
     """The ``many`` of a call as upstream first reads it, or the schema's where it gives none.
 
-    ``NOT_KEPT``: user code has it, or its truth. Upstream's own code asks that once for each hook.
+    ``NOT_KEPT``: user code has it, or its truth. Upstream's own code asks that, before it reads the
+    other settings, and the schema's once for each hook.
     """
     if many is not None:
-        return bool(many)
+        return bool(many) if has_plain_truth(many) else NOT_KEPT
     many = kept_setting(plan, schema, "many")
     return many if many is None or has_plain_truth(many) else NOT_KEPT
 
@@ -330,7 +331,7 @@ def loads(schema, text, many, partial, unknown, dict options):
         plan is None
         or not plan.whole
         or not plan.nestable
-        or (many is None and wanted_many(plan, schema, None) is NOT_KEPT)
+        or wanted_many(plan, schema, many) is NOT_KEPT
         or (unknown is None and kept_setting(plan, schema, "unknown") is NOT_KEPT)
         or not plannable_partial(
             kept_setting(plan, schema, "partial") if partial is None else partial

@@ -16,6 +16,7 @@ from althaia.plans.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.plans.plan cimport NOT_KEPT, Plan, option, valid_plan
 from althaia.plans.primitives cimport (
     ALTHAIA_HAS_GIL,
+    althaia_dict_item,
     althaia_has_plain_keys,
     althaia_item_placed,
     althaia_same_keys,
@@ -398,6 +399,32 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
     return finish_load(result, data, frame, postprocess)
 
 
+cdef bint hooks_see_input(object hooks) except -1:
+    """Whether a hook behind the fields is given the input, as far as no user code has to be asked.
+
+    It is made before the fields are loaded then, which go by its very values.
+    """
+    cdef object found = althaia_dict_item(hooks, "validates_schema", None)
+    if type(found) is list and found:
+        return True
+    found = althaia_dict_item(hooks, "post_load", None)
+    if type(found) is list:
+        for hook in <list>found:
+            if is_plain_hook(hook) and (<dict>(<tuple>hook)[2]).get("pass_original", False):
+                return True
+    return False
+
+
+cdef bint is_plain_hook(object hook):
+    """Whether looking into a hook's entry asks no object of the user's."""
+    return (
+        type(hook) is tuple
+        and len(<tuple>hook) == 3
+        and type((<tuple>hook)[2]) is dict
+        and type((<dict>(<tuple>hook)[2]).get("pass_original", False)) is bool
+    )
+
+
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
     """What ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
 
@@ -413,7 +440,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             return fail(frame, errors, result) if errors else result
         return finish_load(result, original_of(data, at, frame), frame, postprocess)
     preprocess = True if plan.hooks_of("pre_load") else False
-    if at >= 0 and preprocess:
+    if at >= 0 and (preprocess or hooks_see_input(plan.hooks)):
         data = frame.tape.keep(at)
         at = -1
     processed = data

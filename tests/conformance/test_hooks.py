@@ -693,3 +693,46 @@ def test_a_hook_that_a_field_adds_is_given_the_input(
         one = f'{{"f": {value}, "g": {{"h": [1, "a"]}}}}'
         log.attempt(schema.loads, f'{{"child": {one}, "children": [{one}]}}' if nested else one)
     log.attempt(schema.loads, "null")
+
+
+@scenario
+def test_a_table_of_hooks_that_answers_for_attributes(ma: Any, log: Any) -> None:
+    class Table(dict):
+        def __getattr__(self, name: str) -> Any:
+            log("asked for", name)
+            return self[name]
+
+    class Factory(collections.defaultdict):
+        @property
+        def default_factory(self) -> Any:
+            log("factory")
+            return list
+
+    class S(ma.Schema):
+        f = ma.fields.Function(lambda obj: log("field"))
+
+    tags = [tag for tag in TAGS if tag != "post_dump"]
+    for table in (Table({tag: [] for tag in tags}), Factory(list)):
+        S._hooks = table
+        schema = S()
+        for _ in range(4):
+            log.attempt(schema.dumps, {})
+            log.attempt(schema.dump, {})
+
+
+@pytest.mark.parametrize("tag", ["post_load", "validates_schema"])
+@scenario
+def test_the_original_holds_what_the_fields_were_given(ma: Any, log: Any, tag: str) -> None:
+    class S(ma.Schema):
+        s = ma.fields.String()
+        f = ma.fields.Float()
+        r = ma.fields.Raw()
+
+        @getattr(ma, tag)(pass_original=True)
+        def look(self, data: Any, original: Any, **kwargs: Any) -> Any:
+            log("same", [data[name] is original[name] for name in original])
+            return data
+
+    schema = S()
+    for _ in range(4):
+        log.attempt(schema.loads, '{"s": "hello world", "f": 1.5, "r": {"a": "some text"}}')

@@ -302,3 +302,65 @@ def test_a_class_without_options(ma, log):
         S.opts = options
         log.attempt(S)
         log.attempt(lambda: S(only=("a",)))
+
+
+@pytest.mark.parametrize("setting", ["partial", "unknown"])
+@pytest.mark.parametrize("deletes", [False, True])
+@scenario
+def test_the_truth_of_many_changes_another_setting(ma, log, deletes, setting):
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    class Truth:
+        def __bool__(self):
+            log("truth")
+            if deletes:
+                vars(schema).pop(setting, None)
+            else:
+                setattr(schema, setting, "include" if setting == "unknown" else True)
+            return False
+
+    schema = S()
+    for _ in range(4):
+        for given in (False, Truth()):
+            schema.partial, schema.unknown = None, "raise"
+            log.attempt(schema.loads, '{"a": 1, "u": 2}', many=given)
+            schema.partial, schema.unknown = None, "raise"
+            log.attempt(schema.load, {"a": 1, "u": 2}, many=given)
+            log.attempt(schema.dump, {"a": 1}, many=given)
+            log.attempt(schema.dumps, {"a": 1}, many=given)
+
+
+@scenario
+def test_names_in_the_options_that_are_no_collection(ma, log):
+    class Truth:
+        def __bool__(self):
+            log("truth")
+            return False
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    for name in ("fields", "exclude", "load_only", "dump_only"):
+        before = getattr(S.opts, name)
+        for value in (5, object(), None, Truth()):
+            setattr(S.opts, name, value)
+            for options in ({}, {"only": ["a"]}, {"exclude": ["a"]}) * 3:
+                log.attempt(lambda options=options: S(**options).dump({"a": 1}))
+        setattr(S.opts, name, before)
+
+
+@scenario
+def test_declared_fields_are_asked_for_as_often_as_upstream_asks(ma, log):
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    declared = S._declared_fields
+
+    def ask(schema):
+        log("asked")
+        return dict(declared)
+
+    S._declared_fields = property(ask)
+    for _ in range(4):
+        log.attempt(lambda: S().dump({"a": 1}))
