@@ -12,6 +12,7 @@ import pytest
 from althaia.plans.state import InstanceDict
 
 from althaia import marshmallow as ma
+from tests.interpreters import FREE_THREADED
 
 
 class Inner(ma.Schema):
@@ -100,7 +101,8 @@ def test_a_copy_has_a_plain_dictionary_and_no_plan(way: str) -> None:
     schema = used()
     other = COPIES[way](schema)
     assert type(other) is Used
-    assert type(vars(other)) is dict
+    # Without the GIL every schema is allocated with room for its plans.
+    assert FREE_THREADED or type(vars(other)) is dict
     assert list(vars(other)) == list(vars(schema))
 
 
