@@ -128,7 +128,9 @@ class _Pool:
     def submit(self, partition: Partition) -> Future[Outcome]:
         try:
             future = self._pool.submit(self._work, partition)
-        except BrokenProcessPool:
+        except (BrokenProcessPool, OSError):
+            # The latter where one has died, and its pipe was closed, while the next was started.
+            self.kill()
             self._pool = self._made()
             future = self._pool.submit(self._work, partition)
         # Processes are started as they are needed.

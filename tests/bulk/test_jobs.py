@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import pickle
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -394,6 +396,28 @@ def test_processes_are_ended_while_they_send_what_they_found():
         found = executors.processes(sent_long, partitions, 2)
         next(found)
         found.close()
+
+
+def sent_back(partition):
+    return partition.start
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("call", [1, 3])
+def test_a_process_that_dies_while_another_is_started(monkeypatch, call):
+    """Its pipe is closed by then, and pickling it for the other one fails."""
+    calls = itertools.count(1)
+    submit = ProcessPoolExecutor.submit
+
+    def fails_once(self, *args):
+        if next(calls) == call:
+            raise OSError("handle is closed")
+        return submit(self, *args)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", fails_once)
+    partitions = [bulk.Partition("x", "ndjson", at, at + 1, 1) for at in range(8)]
+    found = list(executors.processes(sent_back, partitions, 2))
+    assert found == [(one, one.start) for one in partitions]
 
 
 @signals
