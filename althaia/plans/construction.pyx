@@ -124,8 +124,7 @@ cdef bint is_replaceable(object schema) except -1:
     if (
         althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
         or althaia_type_lookup(cls, "__setattr__") is not object_setattr
-        or (state is not None and "opts" in <dict>state)
-        or (state is not None and "_declared_fields" in <dict>state)
+        or (state is not None and ("opts" in <dict>state or "_declared_fields" in <dict>state))
     ):
         return False
     opts = althaia_type_lookup(cls, "opts")

@@ -428,10 +428,12 @@ cdef bint write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1:
     """What ``Schema.dump`` returns, into a sink; nothing, and False, where that is ``missing``."""
-    cdef object data = obj
-    cdef bint fields_left = True
-    if not plan.has_no_hooks():
-        data = left_by_hooks(plan, obj, many, frame, &fields_left)
+    cdef object data
+    cdef bint fields_left
+    if plan.has_no_hooks():
+        write(plan, obj, many, frame, sink)
+        return True
+    data = left_by_hooks(plan, obj, many, frame, &fields_left)
     if fields_left:
         write(plan, data, many, frame, sink)
         end_dump(plan)
@@ -472,10 +474,9 @@ cdef bint has_no_hooks_after(DumpPlan plan) except -1:
 
 
 cdef int end_dump(DumpPlan plan) except -1:
-    """What is left to do once the fields are written and no hook follows."""
-    if not plan.has_no_hooks():
-        plan.hooks_of("post_dump")
-        plan.note_hooks(DUMP_TAGS)
+    """Upstream's look at the hooks that follow the fields, where :func:`left_by_hooks` saw none."""
+    plan.hooks_of("post_dump")
+    plan.note_hooks(DUMP_TAGS)
     return 0
 
 

@@ -211,7 +211,7 @@ cdef object written(object schema, object obj, object many, dict options, bint a
     cdef Sink sink
     cdef Counters counters
     cdef object writer, data = obj
-    cdef bint fields_left = True
+    cdef bint fields_left
     cdef DumpPlan plan = <DumpPlan>valid_plan(schema, DUMP)
     if plan is None and is_large(obj, plain_many(schema) if many is None else many):
         # A small one is left to Schema.dump, which counts it.
@@ -232,17 +232,19 @@ cdef object written(object schema, object obj, object many, dict options, bint a
     try:
         frame = open_frame(plan, schema)
         frame.large = is_large(obj, many)
-        if not plan.has_no_hooks():
+        if plan.has_no_hooks():
+            write(plan, data, many, frame, sink)
+        else:
             data = left_by_hooks(plan, obj, many, frame, &fields_left)
             if schema.opts is not plan.opts or writer_of(plan) is not writer:
                 # A hook has given the schema another render module, which upstream asks for last.
                 data = run(plan, data, many, frame) if fields_left else data
                 return schema.opts.render_module.dumps(data, **options)
-        if fields_left:
-            write(plan, data, many, frame, sink)
-            end_dump(plan)
-        else:
-            sink.any(data)
+            if fields_left:
+                write(plan, data, many, frame, sink)
+                end_dump(plan)
+            else:
+                sink.any(data)
         althaia_count(&counters.objects, count(obj, many, None))
         return sink.finished_bytes() if as_bytes else sink.finished()
     finally:

@@ -6,7 +6,6 @@ from althaia.sources.tape cimport Tape
 cdef class Unread:
     cdef Tape tape
     cdef Py_ssize_t at
-    cdef object read(self)
 
 
 cdef object unread(Tape tape, Py_ssize_t at)

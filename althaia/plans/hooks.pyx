@@ -29,10 +29,6 @@ cdef tuple no_hooks(object table, tuple tags):
 cdef class Unread:
     """The input of a load while it stands in parsed text only."""
 
-    cdef object read(self):
-        """The input; made by whoever is given it first."""
-        return self.tape.keep(self.at)
-
 
 cdef object unread(Tape tape, Py_ssize_t at):
     """The input of a load that stands at a slot of a tape."""
@@ -43,8 +39,10 @@ cdef object unread(Tape tape, Py_ssize_t at):
 
 
 cdef object input_of(object original):
-    """The input of a load, for code that is given it."""
-    return (<Unread>original).read() if type(original) is Unread else original
+    """The input of a load, for code that is given it; made for the first that is."""
+    if type(original) is Unread:
+        return (<Unread>original).tape.keep((<Unread>original).at)
+    return original
 
 
 cdef object call(
