@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     from marshmallow import validates as validates
     from marshmallow import validates_schema as validates_schema
 
-    from althaia.config import ConfigError as ConfigError
-    from althaia.installed import ReleaseError as ReleaseError
+    from althaia.engine.explain import Explanation
+    from althaia.engine.strict import StrictError as StrictError
     from althaia.lines import LoadedLine
-    from althaia.plans.explain import Explanation
-    from althaia.plans.strict import StrictError as StrictError
-    from althaia.redirect import LatePatchError as LatePatchError
-    from althaia.status import Info
-    from althaia.status import NotCompiledError as NotCompiledError
     from althaia.streams import StreamError as StreamError
+    from althaia.switch.config import ConfigError as ConfigError
+    from althaia.switch.installed import ReleaseError as ReleaseError
+    from althaia.switch.redirect import LatePatchError as LatePatchError
+    from althaia.switch.status import Info
+    from althaia.switch.status import NotCompiledError as NotCompiledError
 
     __version__: str
 
@@ -76,12 +76,12 @@ __all__ = [
 ]
 
 _LAZY = {
-    "ConfigError": "althaia.config",
-    "LatePatchError": "althaia.redirect",
-    "NotCompiledError": "althaia.status",
-    "ReleaseError": "althaia.installed",
+    "ConfigError": "althaia.switch.config",
+    "LatePatchError": "althaia.switch.redirect",
+    "NotCompiledError": "althaia.switch.status",
+    "ReleaseError": "althaia.switch.installed",
     "StreamError": "althaia.streams",
-    "StrictError": "althaia.plans.strict",
+    "StrictError": "althaia.engine.strict",
 }
 
 _UPSTREAMS = (
@@ -126,7 +126,7 @@ def patch(*, force: bool = False) -> bool:
     True
     >>> import marshmallow
     """
-    from althaia import redirect
+    from althaia.switch import redirect
 
     return redirect.patch(force=force, how="althaia.patch()")
 
@@ -139,14 +139,14 @@ def unpatch() -> bool:
 
     :returns: whether there was a redirect to take away.
     """
-    from althaia import redirect
+    from althaia.switch import redirect
 
     return redirect.unpatch()
 
 
 def is_patched() -> bool:
     """Whether ``import marshmallow`` yields the compiled copy."""
-    from althaia import redirect
+    from althaia.switch import redirect
 
     return redirect.is_patched()
 
@@ -161,7 +161,7 @@ def info() -> Info:
     >>> althaia.info().as_dict()["patched"]
     False
     """
-    from althaia import status
+    from althaia.switch import status
 
     return status.info()
 
@@ -176,7 +176,7 @@ def explain(schema: Any) -> Explanation:
 
     >>> print(althaia.explain(UserSchema).as_text())
     """
-    from althaia.plans.explain import explain
+    from althaia.engine.explain import explain
 
     return explain(schema)
 
@@ -193,9 +193,9 @@ def stats() -> dict[str, dict[str, dict[str, int]]]:
     12
     """
     try:
-        import althaia.plans.engine as engine
+        import althaia.engine.door as engine
     except ModuleNotFoundError as error:
-        if error.name != "althaia.plans.engine":
+        if error.name != "althaia.engine.door":
             raise
         return {}
     counted: dict[str, dict[str, dict[str, int]]] = engine.stats()
@@ -341,20 +341,20 @@ def __dir__() -> list[str]:
 def _engine() -> Any:
     """The engine; None in a pure build, which has none."""
     try:
-        import althaia.plans.engine as engine
+        import althaia.engine.door as engine
     except ModuleNotFoundError as error:
-        if error.name != "althaia.plans.engine":
+        if error.name != "althaia.engine.door":
             raise
         return None
     return engine
 
 
 def _connect_engine() -> None:
-    from althaia import mocks
+    from althaia.switch import mocks
 
     if mocked := mocks.found():
         raise RuntimeError(f"replaced by mocks: {', '.join(mocked)}")
-    from althaia.config import settings
+    from althaia.switch.config import settings
 
     engine = _engine() if settings().plans else None
     if engine is None:
@@ -363,22 +363,18 @@ def _connect_engine() -> None:
     try:
         engine.connect()
     except (AttributeError, KeyError, TypeError) as error:
-        from althaia.installed import served
+        from althaia.switch.installed import served
 
         raise seam.EngineError(
             f"althaia's plans do not fit the marshmallow that it was built from ({served()}): "
             f"{type(error).__name__}: {error}. Set ALTHAIA_PLANS=0 to run without plans, or build "
             "from the release that vendor/marshmallow/lock.toml names"
         ) from error
-    from althaia import adapters
-    from althaia.plans import readers
-
-    adapters.connect(readers.register)
 
 
 seam.connect(_connect_engine)
 
 if environ.get("ALTHAIA_REQUIRE_COMPILED"):
-    from althaia import status as _status
+    from althaia.switch import status as _status
 
     _status.check_compiled()

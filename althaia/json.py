@@ -18,10 +18,10 @@ from typing import Any
 from althaia import seam
 
 try:
-    from althaia.sinks.json import dumps
-    from althaia.sources.json import loads
+    from althaia.formats.json.json_parser import loads
+    from althaia.formats.json.json_writer import dumps
 except ModuleNotFoundError as error:
-    if error.name not in ("althaia.sinks.json", "althaia.sources.json"):
+    if error.name not in ("althaia.formats.json.json_writer", "althaia.formats.json.json_parser"):
         raise
     from json import dumps, loads
 

@@ -8,11 +8,16 @@ from one form to the other entry by entry. The package itself need not be instal
 from __future__ import annotations
 
 try:
-    from althaia.sinks.msgpack import dumps as dumps
-    from althaia.sources.msgpack import MessagePackDecodeError as MessagePackDecodeError
-    from althaia.sources.msgpack import loads as loads
+    from althaia.formats.msgpack.msgpack_parser import (
+        MessagePackDecodeError as MessagePackDecodeError,
+    )
+    from althaia.formats.msgpack.msgpack_parser import loads as loads
+    from althaia.formats.msgpack.msgpack_writer import dumps as dumps
 except ModuleNotFoundError as error:
-    if error.name not in ("althaia.sinks.msgpack", "althaia.sources.msgpack"):
+    if error.name not in (
+        "althaia.formats.msgpack.msgpack_writer",
+        "althaia.formats.msgpack.msgpack_parser",
+    ):
         raise
     raise ImportError(
         "althaia.msgpack is compiled code, and this is a pure build: install a wheel, or build "

@@ -10,9 +10,9 @@ import pytest
 from _pytest import config
 
 import althaia
-from althaia import redirect
-from althaia.config import ConfigError
-from althaia.installed import ReleaseError
+from althaia.switch import redirect
+from althaia.switch.config import ConfigError
+from althaia.switch.installed import ReleaseError
 
 
 def _activate() -> None:

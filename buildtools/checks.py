@@ -14,7 +14,7 @@ from pathlib import Path
 
 from buildtools.errors import BuildError
 
-HEADER = Path("althaia/checks.h")
+HEADER = Path("althaia/cpython/stack.h")
 
 _PYTHON_HEADER = '#include "Python.h"\n'
 _WRAPPER_NAME = re.compile(r"^static PyObject \*(__pyx_pw_\w+)\(", re.MULTILINE)

@@ -3,7 +3,7 @@ those of upstream's code have the names of its functions.
 
 Into the C source that Cython wrote goes one call, before the module makes its code objects: it
 completes the relative names there by the folder that the module was loaded from
-(``althaia/filenames.h``).
+(``althaia/cpython/filenames.h``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from buildtools.errors import BuildError
 
-HEADER = Path("althaia/filenames.h")
+HEADER = Path("althaia/cpython/filenames.h")
 
 _PYTHON_HEADER = '#include "Python.h"\n'
 _NAMES = 'static const char* const __pyx_f[] = {\n  "'

@@ -1,7 +1,7 @@
 """Errors that compiled code finds by itself are said in the interpreter's words, not Cython's.
 
-The C source that Cython wrote is made to ask ``althaia/wording.h`` where a function has found
-that its arguments do not fit, and where a value is unpacked; other messages are replaced
+The C source that Cython wrote is made to ask ``althaia/cpython/wording.h`` where a function has
+found that its arguments do not fit, and where a value is unpacked; other messages are replaced
 where they stand. A place of another form than is known here stops the build.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from buildtools.errors import BuildError
 
-HEADER = Path("althaia/wording.h")
+HEADER = Path("althaia/cpython/wording.h")
 
 _PYTHON_HEADER = '#include "Python.h"\n'
 # The clean-up after unpacking the arguments, which only a failure there reaches.

@@ -12,38 +12,34 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
-    {"calls", "seam", "config", "functions", "installed", "marshmallow", "mocks"},
-    {"sinks", "sources"},
-    {"plans"},
+    {"calls", "cpython", "marshmallow", "seam"},
+    {"switch"},
+    {"formats"},
+    {"engine"},
     {"json", "msgpack"},
     {"streams"},
     {"adapters", "lines"},
-    {"redirect"},
-    {"status"},
     {"bulk"},
-    {"__init__", "startup"},
+    {"__init__"},
     {"cli", "pytest_plugin", "_pyinstaller"},
     {"__main__"},
 ]
 """From the bottom up. A part may import what lies below it, and itself. The public API
 (``__init__``) is what the commands and the plugin are written against."""
 
-PLANS: list[set[str]] = [
-    {"primitives", "temporal"},
-    {"templates", "state", "guards", "hooks", "statistics"},
-    {"upstream", "readers"},
-    {"prototypes"},
-    {"lazy"},
-    {"nested", "plan", "analysis", "construction", "models"},
-    {"checks", "dump"},
-    {"load_step"},
-    {"load"},
-    {"analyse", "analyse_class", "formats", "strict"},
-    {"kinds", "planner"},
-    {"engine"},
+ENGINE: list[set[str]] = [
+    {"plan"},
+    {"statistics", "upstream"},
+    {"instances", "objects"},
+    {"run"},
+    {"analysis"},
+    {"kinds"},
+    {"strict"},
+    {"planner"},
+    {"door"},
     {"explain"},
 ]
-"""The same for the modules of ``althaia.plans``; ``kinds`` is one of them here."""
+"""The same for the folders and modules of ``althaia.engine``."""
 
 SEPARATE = {"buildtools", "benchmarks", "demo", "tests"}
 """Packages that the library never imports."""
@@ -128,21 +124,21 @@ def test_imports_run_downwards(path: Path) -> None:
         )
 
 
-def plans_part_of(path: Path) -> str:
-    return path.relative_to(ROOT / "althaia" / "plans").parts[0].partition(".")[0]
+def engine_part_of(path: Path) -> str:
+    return path.relative_to(ROOT / "althaia" / "engine").parts[0].partition(".")[0]
 
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in sources() if part_of(path) == "plans" and path.stat().st_size],
+    [path for path in sources() if part_of(path) == "engine" and path.stat().st_size],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
-def test_imports_run_downwards_inside_plans(path: Path) -> None:
-    own = plans_part_of(path)
-    others = {name.split(".")[2] for name in imported(path) if name.startswith("althaia.plans.")}
+def test_imports_run_downwards_inside_the_engine(path: Path) -> None:
+    own = engine_part_of(path)
+    others = {name.split(".")[2] for name in imported(path) if name.startswith("althaia.engine.")}
     for other in others - {own}:
-        assert height(other, PLANS) < height(own, PLANS), (
-            f"{path.relative_to(ROOT)} imports althaia.plans.{other}, which lies above it"
+        assert height(other, ENGINE) < height(own, ENGINE), (
+            f"{path.relative_to(ROOT)} imports althaia.engine.{other}, which lies above it"
         )
 
 

@@ -17,7 +17,7 @@ from althaia.bulk.partitions import (
     naming,
     parted,
 )
-from althaia.bulk.readers import lines_in
+from althaia.bulk.records import lines_in
 from althaia.bulk.summary import Problem, Summary
 from althaia.bulk.task import Task
 

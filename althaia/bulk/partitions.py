@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from althaia.bulk.readers import Item
+    from althaia.bulk.records import Item
 
 FORMS = ("ndjson", "json", "csv", "parquet")
 _SUFFIXES = {
@@ -303,7 +303,7 @@ def _row_groups(file: str) -> Iterator[Partition]:
 
 
 def _elements(file: str, size: int) -> Iterator[Partition]:
-    from althaia.bulk.readers import json_elements
+    from althaia.bulk.records import json_elements
 
     batch: list[Item] = []
     start = end = 0

@@ -3,6 +3,6 @@ that the worker runs can import it. Importing this module does it; nothing else 
 
 from __future__ import annotations
 
-from althaia import redirect
+from althaia.switch import redirect
 
 redirect.patch(how="althaia.bulk.preload")

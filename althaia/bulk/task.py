@@ -41,7 +41,7 @@ def _unpacked(packed: bytes) -> Any:
     :raises LatePatchError: something imported marshmallow before
     :raises BulkError: a module that the schema needs is not there, or fails
     """
-    from althaia import redirect
+    from althaia.switch import redirect
 
     redirect.patch(how="althaia.bulk")
     from althaia.bulk.travel import unpack
@@ -120,7 +120,7 @@ class Task:
         from marshmallow import ValidationError
 
         from althaia.bulk import writers
-        from althaia.bulk.readers import Unreadable, items, lines_in
+        from althaia.bulk.records import Unreadable, items, lines_in
 
         outcome = Outcome()
         work = self._work(schema)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from althaia.config import ConfigError
+from althaia.switch.config import ConfigError
 
 TYPE_CHECKING = False
 

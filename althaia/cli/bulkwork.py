@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from althaia import redirect
 from althaia.bulk import BulkError, Partition, Problem, Summary
 from althaia.cli.target import TargetError, resolve
+from althaia.switch import redirect
 
 MOST_MESSAGES = 20
 """Lines of the summary."""

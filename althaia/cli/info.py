@@ -6,7 +6,7 @@ import argparse
 import json
 
 import althaia
-from althaia import status
+from althaia.switch import status
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -12,9 +12,9 @@ import sys
 from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
 from io import open_code
 
-from althaia import redirect
-from althaia.config import ConfigError
-from althaia.installed import ReleaseError
+from althaia.switch import redirect
+from althaia.switch.config import ConfigError
+from althaia.switch.installed import ReleaseError
 
 TYPE_CHECKING = False
 

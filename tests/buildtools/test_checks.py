@@ -29,7 +29,7 @@ def test_each_wrapper_gets_one_check_and_the_file_one_header() -> None:
     text = checked(HEAD + FUNCTION.format(number=1) + FUNCTION.format(number=2), "mod.c")
     assert text.count("  ALTHAIA_CHECK __Pyx_RefNannySetupContext(") == 2
     assert text.count('ALTHAIA_CHECK __Pyx_RefNannySetupContext("f (wrapper)", 0);') == 2
-    assert text.count('#include "althaia/checks.h"') == 1
+    assert text.count('#include "althaia/cpython/stack.h"') == 1
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def tree(tmp_path: Path) -> Layout:
     for name in (
         "althaia/__init__.py",
         "althaia/plain.py",
-        "althaia/plans/dump.pyx",
+        "althaia/engine/run/dump.pyx",
         "althaia/json/writer.pyx",
         "althaia/marshmallow/__init__.py",
         "althaia/marshmallow/error_store.py",
@@ -39,7 +39,7 @@ def test_modules_are_found_by_place_and_suffix(tree: Layout) -> None:
         "althaia.marshmallow.error_store": True,
         "althaia.marshmallow.experimental.context": True,
         "althaia.marshmallow.fields": True,
-        "althaia.plans.dump": False,
+        "althaia.engine.run.dump": False,
         "althaia.json.writer": False,
     }
 
@@ -84,16 +84,16 @@ class TestKey:
         return compiling.key(tree, module, self.tools, environ)
 
     def test_same_input_same_key(self, tree: Layout) -> None:
-        name = "althaia.plans.dump"
+        name = "althaia.engine.run.dump"
         assert self.key(tree, name) == self.key(tree, name)
 
     @pytest.mark.parametrize("changed", ["plans/dump.pyx", "plans/fast.pxd", "plans/fast.h"])
     def test_our_modules_depend_on_their_source_and_on_declarations(
         self, tree: Layout, changed: str
     ) -> None:
-        before = self.key(tree, "althaia.plans.dump")
+        before = self.key(tree, "althaia.engine.run.dump")
         (tree.package / changed).write_text("x = 1\n")
-        assert self.key(tree, "althaia.plans.dump") != before
+        assert self.key(tree, "althaia.engine.run.dump") != before
 
     def test_upstreams_depend_on_their_own_source_only(self, tree: Layout) -> None:
         before = self.key(tree, "althaia.marshmallow.fields")

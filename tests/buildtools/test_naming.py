@@ -11,11 +11,11 @@ from buildtools.naming import named, with_interpreters_names
 SOURCE = """\
 #include "Python.h"
 static const char* const __pyx_f[] = {
-  "althaia/plans/dump.pyx",
+  "althaia/engine/run/dump.pyx",
 };
   if (__Pyx_CreateCodeObjects(__pyx_mstate) < (0)) __PYX_ERR(0, 1, __pyx_L1_error)
 """
-NAME = "althaia/plans/dump.pyx"
+NAME = "althaia/engine/run/dump.pyx"
 CODE_OBJECT = (
     "tab[0] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_althaia_{}, x);\n"
 )

@@ -40,7 +40,7 @@ def test_only_the_arguments_error_is_changed() -> None:
     assert text.count("ALTHAIA_WRONG_CALL();") == 1
     assert text.index("ALTHAIA_WRONG_CALL();") < text.index("__pyx_L1_error")
     assert text.count("__Pyx_AddTraceback") == 1
-    assert text.startswith('#include "Python.h"\n#include "althaia/wording.h"\n')
+    assert text.startswith('#include "Python.h"\n#include "althaia/cpython/wording.h"\n')
 
 
 def test_iterating_is_asked_about_only_to_unpack() -> None:

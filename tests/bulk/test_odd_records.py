@@ -27,7 +27,7 @@ from marshmallow import (
 
 from althaia import bulk
 from althaia.bulk.partitions import parted
-from althaia.bulk.readers import BLOCK
+from althaia.bulk.records import BLOCK
 
 
 class Anything(Schema):
@@ -220,7 +220,7 @@ class Deep(Schema):
 
 
 # Interpreted code goes less deep itself: in this process marshmallow may be upstream's.
-COMPILED = find_spec("althaia.plans.engine") is not None
+COMPILED = find_spec("althaia.engine.door") is not None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from althaia.bulk import partitions
 from althaia.bulk.partitions import BulkError, form_of, parted
-from althaia.bulk.readers import Unreadable, items, lines_in
+from althaia.bulk.records import Unreadable, items, lines_in
 
 
 def read(file, form, size):
@@ -99,7 +99,7 @@ def test_json_arrays_in_blocks_of_any_size(tmp_path, monkeypatch, block, element
     ]
     file = tmp_path / "x.json"
     file.write_text(" " + json.dumps(values, ensure_ascii=False, indent=1) + "\n ")
-    monkeypatch.setattr("althaia.bulk.readers.BLOCK", block)
+    monkeypatch.setattr("althaia.bulk.records.BLOCK", block)
     monkeypatch.setattr(partitions, "ELEMENTS", elements)
     assert read(file, "json", size) == list(enumerate(values, 1))
 
@@ -133,7 +133,7 @@ def test_json_that_is_none(tmp_path, text, good, said):
 @pytest.mark.parametrize("block", [1, 3, 16, 2**20])
 def test_json_with_bytes_that_are_no_characters(tmp_path, monkeypatch, block):
     file = tmp_path / "x.json"
-    monkeypatch.setattr("althaia.bulk.readers.BLOCK", block)
+    monkeypatch.setattr("althaia.bulk.records.BLOCK", block)
     good = '"é", ' * 1_000
     file.write_bytes(
         b"[" + good.encode() + b'"a\xff\xc3", "\\udcff", {"\xc3": 1}, "\xc3\xa9", \xff, 1]'
@@ -176,15 +176,15 @@ def test_an_empty_array(tmp_path):
 def test_a_mistake_early_in_a_large_array_does_not_read_it_all(tmp_path, monkeypatch):
     file = tmp_path / "x.json"
     file.write_text("[1, {'a': 1}, " + "2, " * 100_000 + "3]")
-    monkeypatch.setattr("althaia.bulk.readers.BLOCK", 64)
+    monkeypatch.setattr("althaia.bulk.records.BLOCK", 64)
     held = []
-    more = __import__("althaia.bulk.readers", fromlist=["_Text"])._Text._more
+    more = __import__("althaia.bulk.records", fromlist=["_Text"])._Text._more
 
     def counting(self, size):
         held.append(size)
         return more(self, size)
 
-    monkeypatch.setattr("althaia.bulk.readers._Text._more", counting)
+    monkeypatch.setattr("althaia.bulk.records._Text._more", counting)
     assert "Expecting property name" in read(file, "json", 1)[-1][1]
     assert sum(held) < 1_000
 

@@ -8,7 +8,7 @@ import pytest
 
 from althaia import bulk
 from althaia.bulk.partitions import parted
-from althaia.bulk.readers import items, lines_in
+from althaia.bulk.records import items, lines_in
 from tests.bulk import schemas
 
 RECORDS = {

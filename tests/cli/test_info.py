@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import althaia
-from althaia import status
+from althaia.switch import status
 
 ROOT = Path(althaia.__file__).parent.parent
 

@@ -133,7 +133,8 @@ class Log:
 
 
 try:
-    from althaia.plans import engine, planner
+    from althaia.engine import door as engine
+    from althaia.engine import planner
 except ImportError:
     engine = planner = None
 

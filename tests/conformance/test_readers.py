@@ -522,7 +522,7 @@ def test_plain_records(ma, log):
 @pytest.mark.skipif(engine is None, reason="a pure build has no plans and no readers")
 def test_sqlalchemy_is_the_release_that_the_reader_knows():
     """Or all of the above compares upstream's way with itself."""
-    from althaia.adapters.sqlalchemy import orm_readers, row_readers
+    from althaia.engine.objects.sqlalchemy import orm_readers, row_readers
 
     assert "sqlalchemy.orm.attributes" in sys.modules
     assert len(orm_readers()) == 1

@@ -13,7 +13,7 @@ from tests.hostile.processes import OURS, Outcome, run
 
 SMALL, SMALL_LEVELS = "128", ("10", "60", "1000", "20000")
 NORMAL, NORMAL_LEVELS = "2048", ("15", "100", "240", "1000", "20000")
-HAS_PLANS = find_spec("althaia.plans.engine") is not None
+HAS_PLANS = find_spec("althaia.engine.door") is not None
 
 
 def outcome(library: str, stack: str) -> Outcome:

@@ -13,7 +13,7 @@ from althaia import marshmallow as ma
 
 pytestmark = [
     pytest.mark.skipif(
-        find_spec("althaia.plans.engine") is None, reason="this build has no compiled plans"
+        find_spec("althaia.engine.door") is None, reason="this build has no compiled plans"
     ),
     pytest.mark.skipif(
         sys.version_info < (3, 13), reason="this CPython numbers all changes it ever meets"
@@ -35,7 +35,7 @@ def use(schema: ma.Schema) -> None:
 
 
 def built(cls: type[ma.Schema]) -> int:
-    from althaia.plans.statistics import statistics_of
+    from althaia.engine.statistics import statistics_of
 
     counters = statistics_of(cls).as_dict()
     return counters["dump"]["built"] + counters["load"]["built"]

@@ -290,7 +290,7 @@ def changes(rounds: int) -> dict[str, Any]:
 
     seam.load_engine()
     try:
-        from althaia.plans import planner
+        from althaia.engine import planner
     except ImportError:
         pass
     else:

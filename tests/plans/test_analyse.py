@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.plans import analyse_class, planner
+from althaia.engine import planner
+from althaia.engine.analysis import schema_class as analyse_class
 from tests.conformance.material import schema_of
 
 fields = ma.fields

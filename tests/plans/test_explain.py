@@ -13,7 +13,7 @@ import pytest
 
 import althaia
 from althaia import marshmallow as ma
-from althaia.plans.explain import DEEPEST, Explanation, FieldPath
+from althaia.engine.explain import DEEPEST, Explanation, FieldPath
 from tests.interpreters import FREE_THREADED
 
 fields = ma.fields

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.plans import guards, planner
+from althaia.engine import planner
+from althaia.engine.plan import guard as guards
 
 fields = ma.fields
 

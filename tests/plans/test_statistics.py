@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from althaia.plans.statistics import statistics_of
+from althaia.engine.statistics import statistics_of
 
 import althaia
 from althaia import marshmallow as ma
-from althaia.plans import planner
+from althaia.engine import planner
 from tests.conformance.material import schema_of
 from tests.interpreters import FREE_THREADED
 

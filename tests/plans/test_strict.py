@@ -13,7 +13,7 @@ import pytest
 
 import althaia
 from althaia import marshmallow as ma
-from althaia.plans import planner
+from althaia.engine import planner
 from tests.conformance.material import schema_of
 
 fields = ma.fields
@@ -136,4 +136,4 @@ schema.dump({})
         text=True,
     )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("althaia.plans.strict.StrictError: ")
+    assert done.stderr.splitlines()[-1].startswith("althaia.engine.strict.StrictError: ")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from althaia.plans.templates import Template
+from althaia.engine.plan.template import Template
 from hypothesis import given
 from hypothesis import strategies as st
 

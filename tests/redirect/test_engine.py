@@ -7,13 +7,13 @@ from importlib.util import find_spec
 import pytest
 
 pytestmark = pytest.mark.skipif(
-    find_spec("althaia.plans.engine") is None, reason="a pure build has no engine"
+    find_spec("althaia.engine.door") is None, reason="a pure build has no engine"
 )
 
 BROKEN = """
     import althaia
     from althaia.marshmallow import Schema, fields
-    from althaia.plans import upstream
+    from althaia.engine import upstream
 
     def load():
         return {}["get_value"]

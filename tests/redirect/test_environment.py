@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 import althaia
-from althaia.config import ConfigError, read
+from althaia.switch.config import ConfigError, read
 from tests.redirect.processes import IS_OURS, environment, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
@@ -98,7 +98,7 @@ def test_the_start_up_file_asks_the_variable_before_it_imports():
     line = (ROOT / "althaia_startup.pth").read_text("utf-8")
     assert line.startswith('import os; os.environ.get("ALTHAIA_PATCH") and ')
     assert line.count("\n") == 1
-    assert '"althaia.startup"' in line
+    assert '"althaia.switch.startup"' in line
     # Any Python that knows start files would import what one names at each start.
     assert not (ROOT / "althaia_startup.start").exists()
 
@@ -179,13 +179,17 @@ class TestRequireCompiled:
                 copy.write_bytes(path.read_bytes())
         return tmp_path
 
-    @pytest.mark.parametrize("imported", ["althaia", "althaia.marshmallow", "althaia.redirect"])
+    @pytest.mark.parametrize(
+        "imported", ["althaia", "althaia.marshmallow", "althaia.switch.redirect"]
+    )
     def test_an_uncompiled_import_is_an_error(self, imported, uncompiled):
         code = f"import sys; sys.path.insert(0, '')\nimport {imported}"
         done = run("-c", code, cwd=uncompiled, env=self.ENV)
         assert done.returncode == 1
         last = done.stderr.strip().splitlines()[-1]
-        assert last.startswith("althaia.status.NotCompiledError: ALTHAIA_REQUIRE_COMPILED is set")
+        assert last.startswith(
+            "althaia.switch.status.NotCompiledError: ALTHAIA_REQUIRE_COMPILED is set"
+        )
         assert "althaia.marshmallow.schema" in last
         assert succeed("-c", code, cwd=uncompiled) == ""
 

@@ -39,7 +39,7 @@ def test_a_submodule_is_found_while_nothing_is_imported(redirected):
         import pyclbr, sys
         assert "Length" in pyclbr.readmodule("marshmallow.validate")
         assert not [n for n in sys.modules if n.startswith(("marsh" "mallow", "althaia.marsh"))]
-        finder = next(f for f in sys.meta_path if type(f).__module__ == "althaia.redirect")
+        finder = next(f for f in sys.meta_path if type(f).__module__ == "althaia.switch.redirect")
         assert finder.find_spec("marshmallow.fields") is None
         """
     )

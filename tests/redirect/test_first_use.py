@@ -10,7 +10,7 @@ import pytest
 from tests.interpreters import lazily
 
 NEEDS_ENGINE = pytest.mark.skipif(
-    find_spec("althaia.plans.engine") is None, reason="a pure build has no engine"
+    find_spec("althaia.engine.door") is None, reason="a pure build has no engine"
 )
 
 REPLACED = {
@@ -165,7 +165,7 @@ def test_an_engine_that_never_loads_is_told_once(patched, program):
         [
             IMPORTS_FAIL,
             "import warnings",
-            "with mock.patch.dict(sys.modules, {'althaia.plans.dump': None}):",
+            "with mock.patch.dict(sys.modules, {'althaia.engine.run.dump': None}):",
             "    with warnings.catch_warnings(record=True) as told:",
             "        for _ in range(1_200):",
             "            assert rows.dump([{'x': '1'}]) == [{'x': 1}]",
@@ -174,8 +174,8 @@ def test_an_engine_that_never_loads_is_told_once(patched, program):
     told = """
 import althaia
 assert [warning.category for warning in told] == [RuntimeWarning], told
-assert "althaia.plans.dump" in str(told[0].message) and told[0].filename == "<string>", told[0]
-assert "althaia.plans.dump" in althaia.info().plans
+assert "althaia.engine.run.dump" in str(told[0].message) and told[0].filename == "<string>", told[0]
+assert "althaia.engine.run.dump" in althaia.info().plans
 """
     assert patched(text + told) == program(text)
 
@@ -282,7 +282,7 @@ def test_explained_without_it(patched):
         + """
 import althaia
 
-with mock.patch.dict(sys.modules, {"althaia.plans.dump": None}):
+with mock.patch.dict(sys.modules, {"althaia.engine.run.dump": None}):
     explained = althaia.explain(rows)
     assert "could not be loaded" in explained.as_text(), explained.as_text()
     assert rows.dump([{"x": "1"}]) == [{"x": 1}]

@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from althaia import mocks
+from althaia.switch import mocks
 from tests.interpreters import lazily
 
 ENGINE = Path(mocks.__file__).parent

@@ -14,7 +14,7 @@ import marshmallow
 import pytest
 
 import althaia
-from althaia import installed, redirect
+from althaia.switch import installed, redirect
 from tests.redirect.processes import IS_OURS, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
@@ -44,7 +44,7 @@ def test_another_line_is_an_error_that_names_both(install, tmp_path, version):
             althaia.patch()
         except althaia.ReleaseError as error:
             assert not althaia.is_patched()
-            assert not [f for f in sys.meta_path if type(f).__module__ == "althaia.redirect"]
+            assert not [f for f in sys.meta_path if type(f).__module__ == "althaia.switch.redirect"]
             print(error.installed, error.served, error, sep="|")
         assert althaia.patch(force=True) and althaia.is_patched()
         assert althaia.patch(), "who forced it once need not force it again"
@@ -175,7 +175,7 @@ def test_found_before_the_start_up_files_have_all_run(tmp_path, monkeypatch):
 def test_asking_costs_little_and_imports_nothing(tmp_path):
     code = """
         import sys
-        from althaia import installed
+        from althaia.switch import installed
         before = set(sys.modules)
         installed.check()
         print(sorted(set(sys.modules) - before))

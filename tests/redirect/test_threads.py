@@ -86,7 +86,7 @@ def test_a_child_forked_while_another_thread_holds_the_lock_can_import(program):
         if not hasattr(os, "fork"):
             raise SystemExit
         import althaia
-        from althaia import redirect
+        from althaia.switch import redirect
         althaia.patch()
         held, done = threading.Event(), threading.Event()
 

@@ -34,7 +34,7 @@ def test_the_error_names_who_holds_references(tmp_path, program):
         assert not althaia.is_patched()
         import marshmallow
         assert sys.modules.get("althaia.marshmallow") is not marshmallow
-        assert not [f for f in sys.meta_path if type(f).__module__ == "althaia.redirect"]
+        assert not [f for f in sys.meta_path if type(f).__module__ == "althaia.switch.redirect"]
         """
     )
 

@@ -51,7 +51,7 @@ def test_most_values_are_encoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*args: object, **options: object) -> None:
         raise AssertionError("json's own encoder was used")
 
-    monkeypatch.setattr("althaia.sinks.standard.encode", never)
+    monkeypatch.setattr("althaia.formats.json.shipped_encoder.encode", never)
     for name in ("floats", "escapes", "astral", "nested", "keys", "subclasses", "namedtuple"):
         for options in ("none", "unescaped", "sorted compact"):
             if (name, options) != ("keys", "sorted compact"):
@@ -362,7 +362,7 @@ def test_what_a_copy_notes_in_the_class_is_no_patch(monkeypatch: pytest.MonkeyPa
 
     copy.copy(json.JSONEncoder())
     assert not json.JSONEncoder.__annotations__
-    monkeypatch.setattr("althaia.sinks.standard.dumps", never)
+    monkeypatch.setattr("althaia.formats.json.shipped_encoder.dumps", never)
     assert dumps([1]) == "[1]"
 
 

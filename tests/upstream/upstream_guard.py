@@ -67,7 +67,7 @@ class Guard:
 
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get(AT_ONCE) == "1":
-        from althaia.plans import planner
+        from althaia.engine import planner
 
         planner.build_at_once(True)
     config.pluginmanager.register(Guard())

@@ -19,8 +19,8 @@ def library(name: str) -> Any:
         return marshmallow
     from althaia import marshmallow as ours
 
-    if name == "plans" and find_spec("althaia.plans.engine"):
-        from althaia.plans import planner
+    if name == "plans" and find_spec("althaia.engine.door"):
+        from althaia.engine import planner
 
         planner.build_at_once(True)
     return ours

@@ -126,8 +126,8 @@ JOBS: dict[str, Callable[[], Any]] = {
 
 if LIBRARY == "plans":
     from althaia import json as own_json
-    from althaia.plans import planner
-    from althaia.plans.dump import DumpStep
+    from althaia.engine import planner
+    from althaia.engine.run.dump import DumpStep
 
     child = Child()
     # What is there now is not gone through again by each collection in a job.

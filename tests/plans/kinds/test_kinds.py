@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.plans import kinds, planner
+from althaia.engine import kinds, planner
 
 fields = ma.fields
 

@@ -1,0 +1,4 @@
+"""What CPython does not promise: its layout, its features, and C helpers that rest on them.
+
+The lowest floor: headers and declarations only. Everything above may use it; it imports nothing.
+"""

@@ -1,0 +1,109 @@
+/* Reading the value of a field from an object, as marshmallow.utils.get_value does. */
+#ifndef ALTHAIA_ATTRIBUTES_H
+#define ALTHAIA_ATTRIBUTES_H
+
+#include <Python.h>
+
+#include "althaia/cpython/layout.h"
+
+/* getattr(obj, name, missing) as a new reference, NULL on error. */
+static PyObject *
+althaia_getattr(PyObject *obj, PyObject *name, PyObject *missing)
+{
+    PyObject *value;
+    if (althaia_optional_attr(obj, name, &value) < 0) {
+        return NULL;
+    }
+    return value != NULL ? value : Py_NewRef(missing);
+}
+
+static PyObject *althaia_getitem_name = NULL;
+
+/* What upstream's marshmallow.utils._get_value_for_key swallows: the lookup failed. */
+static int
+althaia_swallow_lookup_error(void)
+{
+    if (PyErr_ExceptionMatches(PyExc_KeyError) || PyErr_ExceptionMatches(PyExc_IndexError)
+        || PyErr_ExceptionMatches(PyExc_TypeError)
+        || PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        return 1;
+    }
+    return 0;
+}
+
+/* True where `obj[str]` is known to raise TypeError, so that asking can be spared. */
+static int
+althaia_refuses_str_keys(PyTypeObject *type, binaryfunc subscript)
+{
+    if (subscript == PyTuple_Type.tp_as_mapping->mp_subscript) {
+        return 1;
+    }
+    return type == &PyList_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
+}
+
+/* 1 where attributes are read as object.__getattribute__ does and `obj[key]` is a TypeError that
+ * nobody is asked for: upstream falls through to getattr, whatever __getitem__ the instance has. */
+static inline int
+althaia_has_no_items(PyTypeObject *type)
+{
+    return type->tp_getattro == PyObject_GenericGetAttr
+        && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_subscript == NULL)
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL);
+}
+
+/* One key of one object, as marshmallow.utils._get_value_for_key reads it: `obj[key]`
+ * where the object has __getitem__, then `getattr(obj, key, missing)`.
+ * `key` is an exact str. New reference, NULL on error. */
+static PyObject *
+althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
+{
+    PyTypeObject *type = Py_TYPE(obj);
+    PyObject *getitem, *value;
+    if (type == &PyDict_Type) {
+        if (althaia_dict_get(obj, key, &value) > 0) {
+            return value;
+        }
+        if (PyErr_Occurred() && !althaia_swallow_lookup_error()) {
+            return NULL;
+        }
+        return althaia_getattr(obj, key, missing);
+    }
+    if (althaia_has_no_items(type)) {
+        return althaia_getattr(obj, key, missing);
+    }
+    if (type->tp_getattro == PyObject_GenericGetAttr && type->tp_as_mapping != NULL
+        && type->tp_as_mapping->mp_subscript != NULL
+        && althaia_refuses_str_keys(type, type->tp_as_mapping->mp_subscript)) {
+        return althaia_getattr(obj, key, missing);
+    }
+    getitem = althaia_kept_name(&althaia_getitem_name, "__getitem__");
+    if (getitem == NULL || althaia_optional_attr(obj, getitem, &value) < 0) {
+        return NULL;
+    }
+    if (value == NULL) {
+        return althaia_getattr(obj, key, missing);
+    }
+    Py_DECREF(value);
+    value = PyObject_GetItem(obj, key);
+    if (value != NULL) {
+        return value;
+    }
+    if (!althaia_swallow_lookup_error()) {
+        return NULL;
+    }
+    return althaia_getattr(obj, key, missing);
+}
+
+/* 1 where the instances of a class are true without being asked; upstream asks a nested schema
+ * each time, and resolves one that says no again. */
+static int
+althaia_is_simply_true(PyObject *cls)
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    return (type->tp_as_number == NULL || type->tp_as_number->nb_bool == NULL)
+        && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_length == NULL)
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_length == NULL);
+}
+
+#endif

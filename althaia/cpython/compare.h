@@ -1,0 +1,409 @@
+/* Comparing dictionaries, lists and objects with what they were. */
+#ifndef ALTHAIA_SNAPSHOTS_H
+#define ALTHAIA_SNAPSHOTS_H
+
+#include <Python.h>
+
+#include "althaia/cpython/layout.h"
+#include "althaia/cpython/features.h"
+
+/* 1 where `dict` holds exactly the keys and values of `snapshot` (key, value, key, …),
+ * by identity and in order. A value equal to `any` in the snapshot is not compared. */
+static int
+althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot), at = 0, position = 0;
+    PyObject **expected = ((PyTupleObject *)snapshot)->ob_item;
+    PyObject *key, *value;
+    int same;
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    same = PyDict_GET_SIZE(dict) * 2 == size;
+    while (same && PyDict_Next(dict, &position, &key, &value)) {
+        if (at >= size || key != expected[at]
+            || (value != expected[at + 1] && expected[at + 1] != any)) {
+            same = 0;
+        }
+        at += 2;
+    }
+    ALTHAIA_END_CRITICAL();
+    return same && at == size;
+}
+
+/* 1 where the dictionary holds these very keys and no others, in this order. */
+static int
+althaia_same_keys(PyObject *dict, PyObject *keys)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(keys), at = 0, position = 0;
+    PyObject *key;
+    int same;
+#if ALTHAIA_KNOWS_ENTRIES
+    if (althaia_facts & ALTHAIA_ENTRIES && althaia_values_of(dict) == NULL) {
+        same = PyDict_GET_SIZE(dict) == size && althaia_keys_of(dict)->used == size;
+        while (same && at < size) {
+            same = althaia_is_key_at(althaia_keys_of(dict), PyTuple_GET_ITEM(keys, at), at);
+            at++;
+        }
+        return same;
+    }
+#endif
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    same = PyDict_GET_SIZE(dict) == size;
+    while (same && PyDict_Next(dict, &position, &key, NULL)) {
+        same = at < size && key == PyTuple_GET_ITEM(keys, at);
+        at++;
+    }
+    ALTHAIA_END_CRITICAL();
+    return same && at == size;
+}
+
+/* 1 where all keys of a dictionary are known to be plain text, which is compared by nobody's code. */
+static inline int
+althaia_has_plain_keys(PyObject *dict)
+{
+#if ALTHAIA_KNOWS_ENTRIES
+    return althaia_facts & ALTHAIA_ENTRIES && althaia_keys_of(dict)->kind != ALTHAIA_GENERAL_KEYS;
+#else
+    (void)dict;
+    return 0;
+#endif
+}
+
+/* The version of a dictionary as something to rely on; 0 where there is none. */
+static inline uint64_t
+althaia_trusted_version(PyObject *dict)
+{
+    return althaia_facts & ALTHAIA_DICT_VERSIONS ? althaia_dict_version(dict) : 0;
+}
+
+/* 1 where the dictionary is what it was at the version; 0 says nothing. */
+static inline int
+althaia_same_version(PyObject *dict, uint64_t version)
+{
+    return version != 0 && althaia_dict_version(dict) == version;
+}
+
+/* The same for a version that another thread may be noting. */
+static inline int
+althaia_has_noted_version(PyObject *dict, uint64_t *place)
+{
+    return althaia_same_version(dict, althaia_read_version(place));
+}
+
+/* Keep the version at which a dictionary was as expected, read before it was looked at. Any thread
+ * may do so, and what it writes is true. */
+static inline void
+althaia_note_version(uint64_t *place, uint64_t version)
+{
+    if (version != 0) {
+        althaia_write_version(place, version);
+    }
+}
+
+/* The values that lie in an object, and the one of them that is not compared (or -1). */
+typedef struct {
+    int unwatched;
+    althaia_values values;
+} althaia_inline_copy;
+
+/* What lies in an object, to be compared with later; NULL without an error where nothing lies
+ * there or it is not what the snapshot says. For PyMem_Free(). */
+static althaia_inline_copy *
+althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
+{
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot) / 2;
+    althaia_values *values
+        = althaia_facts & ALTHAIA_INLINE_VALUES ? althaia_inline_values(object) : NULL;
+    althaia_inline_copy *copy;
+    size_t bytes;
+    int unwatched = -1;
+    if (values == NULL || !values->valid || values->size != size
+        || values->size > values->capacity) {
+        return NULL;
+    }
+    bytes = (size_t)(althaia_inline_order(values) + size - (const uint8_t *)values);
+    copy = PyMem_Malloc(offsetof(althaia_inline_copy, values) + bytes);
+    if (copy == NULL) {
+        return NULL;
+    }
+    /* What is copied is compared, not what it was copied from: that may change meanwhile. */
+    memcpy(&copy->values, values, bytes);
+    values = &copy->values;
+    for (Py_ssize_t i = 0; i < size; i++) {
+        int at = althaia_inline_order(values)[i];
+        PyObject *expected = PyTuple_GET_ITEM(snapshot, 2 * i + 1);
+        if (expected == any && unwatched < 0) {
+            unwatched = at;
+        }
+        else if (at >= values->capacity || values->values[at] != expected) {
+            PyMem_Free(copy);
+            return NULL;
+        }
+    }
+    copy->unwatched = unwatched;
+    return copy;
+#else
+    (void)object;
+    (void)snapshot;
+    (void)any;
+    return NULL;
+#endif
+}
+
+/* 1 where an object of the same type holds what was copied; 0 says nothing. */
+static int
+althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
+{
+#if ALTHAIA_KNOWS_INLINE_VALUES
+    const althaia_values *now, *then;
+#if ALTHAIA_HAS_GIL
+    size_t before, after;
+#endif
+    if (copy == NULL) {
+        return 0;
+    }
+    now = (const althaia_values *)(object + 1);
+    then = &copy->values;
+    if (now->capacity != then->capacity || althaia_read_byte(&now->size) != then->size
+        || !althaia_read_byte(&now->valid)) {
+        return 0;
+    }
+#if !ALTHAIA_HAS_GIL
+    for (int i = 0; i < then->capacity; i++) {
+        if (i != copy->unwatched && althaia_read_pointer(&now->values[i]) != then->values[i]) {
+            return 0;
+        }
+    }
+    for (int i = 0; i < then->size; i++) {
+        if (althaia_read_byte(&althaia_inline_order(now)[i]) != althaia_inline_order(then)[i]) {
+            return 0;
+        }
+    }
+    return 1;
+#else
+    before = copy->unwatched < 0 ? now->capacity : (size_t)copy->unwatched;
+    after = copy->unwatched < 0 ? now->capacity : before + 1;
+    return memcmp(now->values, then->values, before * sizeof(PyObject *)) == 0
+        && memcmp(now->values + after, then->values + after,
+                  (now->capacity - after) * sizeof(PyObject *)) == 0
+        && memcmp(althaia_inline_order(now), althaia_inline_order(then), now->size) == 0;
+#endif
+#else
+    (void)object;
+    (void)copy;
+    return 0;
+#endif
+}
+
+/* What a guard knows of one object with an instance dictionary. All pointers are borrowed but
+ * `copy`; the guard owns the objects. */
+typedef struct {
+    PyObject *object;
+    PyObject *type;
+    PyObject *dict;
+    /* Where the object keeps `dict`; NULL where that is not known, or changes are not told of. */
+    PyObject **place;
+    uint64_t version;
+    PyObject *snapshot;
+    althaia_inline_copy *copy;
+} althaia_watched;
+
+/* What stands for a dictionary as it is before it is looked at; 0 where nothing does. Where CPython
+ * tells of changes, that is the number which changes with each of them. */
+static inline uint64_t
+althaia_version_to_note(PyObject *dict)
+{
+#if ALTHAIA_KNOWS_DICT_WATCHERS
+    if (althaia_epoch != 0) {
+        if (!(althaia_facts & ALTHAIA_INLINE_WATCHERS) && althaia_values_of(dict) != NULL
+            && althaia_values_of(dict)->embedded) {
+            return 0;
+        }
+        if (althaia_watch_dict(dict) < 0) {
+            PyErr_Clear();
+            return 0;
+        }
+        return althaia_epoch;
+    }
+#endif
+    return althaia_trusted_version(dict);
+}
+
+/* 1 where a dictionary is as it was when this was noted of it; 0 says nothing. */
+static inline int
+althaia_is_as_noted(PyObject *dict, uint64_t note)
+{
+    return althaia_epoch != 0 ? note == althaia_epoch : althaia_same_version(dict, note);
+}
+
+/* Where an object keeps this instance dictionary, for the guard to look there; NULL where that is
+ * not known. */
+static inline PyObject **
+althaia_watched_place(PyObject *object, PyObject *dict)
+{
+#if ALTHAIA_KNOWS_DICT_WATCHERS && ALTHAIA_KNOWS_ENTRIES
+    if (althaia_epoch != 0 && althaia_facts & ALTHAIA_ENTRIES
+        && althaia_keeps_attributes(Py_TYPE(object))) {
+        PyObject **place = althaia_dict_place(object);
+        return *place == dict ? place : NULL;
+    }
+#endif
+    (void)object;
+    (void)dict;
+    return NULL;
+}
+
+/* 1 where an object has its type and in its dictionary what the snapshot says. */
+static inline int
+althaia_holds(althaia_watched *each, PyObject *any)
+{
+    PyObject *dict;
+    uint64_t version = 0;
+    int same;
+    if ((PyObject *)Py_TYPE(each->object) != each->type) {
+        return 0;
+    }
+    if (each->place != NULL && *each->place == each->dict) {
+        if (each->version == althaia_epoch) {
+            return 1;
+        }
+        version = althaia_version_to_note(each->dict);
+    }
+    if (althaia_same_inline(each->object, each->copy)) {
+        althaia_note_version(&each->version, version);
+        return 1;
+    }
+    dict = althaia_instance_dict(each->object);
+    if (dict == NULL) {
+        return 0;
+    }
+    same = dict == each->dict && althaia_is_as_noted(dict, althaia_read_version(&each->version));
+    if (!same) {
+        version = dict == each->dict ? althaia_version_to_note(dict) : 0;
+        /* A copy of it may be asked for, and then a subclass answers for itself. */
+        same = PyDict_CheckExact(dict) && althaia_same_entries(dict, each->snapshot, any);
+        if (same) {
+            althaia_note_version(&each->version, version);
+        }
+    }
+    Py_DECREF(dict);
+    return same;
+}
+
+/* 1 where all of them have. */
+static int
+althaia_all_hold(althaia_watched *watched, Py_ssize_t count, PyObject *any)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!althaia_holds(&watched[i], any)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* 1 where the list holds exactly the items of the tuple, by identity and in order. */
+static int
+althaia_same_items(PyObject *list, PyObject *snapshot)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(snapshot);
+    int same;
+    ALTHAIA_BEGIN_CRITICAL(list);
+    same = PyList_GET_SIZE(list) == size;
+    for (Py_ssize_t i = 0; same && i < size; i++) {
+        same = PyList_GET_ITEM(list, i) == PyTuple_GET_ITEM(snapshot, i);
+    }
+    ALTHAIA_END_CRITICAL();
+    return same;
+}
+
+/* What a guard knows of one list; it owns both. */
+typedef struct {
+    PyObject *list;
+    PyObject *items;
+} althaia_watched_list;
+
+/* 1 where all of them hold their items. */
+static int
+althaia_lists_hold(const althaia_watched_list *watched, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!althaia_same_items(watched[i].list, watched[i].items)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What a guard knows of one type, which it owns. */
+typedef struct {
+    PyObject *type;
+    unsigned int tag;
+} althaia_watched_type;
+
+/* 1 where all of them are as they were. */
+static int
+althaia_types_hold(const althaia_watched_type *watched, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (ALTHAIA_TYPE_TAG(watched[i].type) != watched[i].tag) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* 1 where dict.get(key) is value; an absent key is told by value == absent. Never raises. */
+static int
+althaia_same_entry(PyObject *dict, PyObject *key, PyObject *value, PyObject *absent)
+{
+    PyObject *found;
+    int same;
+    if (althaia_dict_get(dict, key, &found) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    same = (found != NULL ? found : absent) == value;
+    Py_XDECREF(found);
+    return same;
+}
+
+/* 1 where a dictionary begins with all the keys and values of another, by identity and in order. */
+static int
+althaia_begins_with(PyObject *dict, PyObject *other)
+{
+    Py_ssize_t here = 0, there = 0;
+    PyObject *key, *value, *other_key, *other_value;
+    while (PyDict_Next(other, &there, &other_key, &other_value)) {
+        if (!PyDict_Next(dict, &here, &key, &value) || key != other_key || value != other_value) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Make the dictionary hold what the other holds, in its order, with no moment in which other code
+ * could run: the caller owns all that is in it. 0, or -1 on error: it is then empty. */
+static inline int
+althaia_become(PyObject *dict, PyObject *other)
+{
+    PyDict_Clear(dict);
+    return PyDict_Update(dict, other);
+}
+
+/* 1 where hashing and comparing the keys of a dictionary runs no user code. */
+static int
+althaia_has_simple_keys(PyObject *dict)
+{
+    Py_ssize_t position = 0;
+    PyObject *key;
+    int simple = 1;
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    while (simple && PyDict_Next(dict, &position, &key, NULL)) {
+        simple = PyUnicode_CheckExact(key) || PyLong_CheckExact(key);
+    }
+    ALTHAIA_END_CRITICAL();
+    return simple;
+}
+
+#endif

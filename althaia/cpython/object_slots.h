@@ -1,0 +1,120 @@
+/* What readers ask of types and objects: the slots of an object by their place, what a getset
+ * gives, an entry of an instance dictionary. */
+#ifndef ALTHAIA_READERS_H
+#define ALTHAIA_READERS_H
+
+#include <Python.h>
+#include <structmember.h>
+
+#include "althaia/cpython/attributes.h"
+#include "althaia/cpython/layout.h"
+
+/* 1 where the class has the attribute, and it is not None: that stands before nothing. */
+static inline int
+althaia_has_class_attribute(PyObject *cls, PyObject *name)
+{
+    PyObject *found = althaia_type_lookup(cls, name);
+    int has = found != Py_None;
+    Py_DECREF(found);
+    return has;
+}
+
+/* The place of a slot that holds an object, told from its descriptor; 0 for every other. */
+static Py_ssize_t
+althaia_slot_place(PyObject *descriptor)
+{
+    PyMemberDef *member;
+    if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) {
+        return 0;
+    }
+    member = ((PyMemberDescrObject *)descriptor)->d_member;
+    return member->type == T_OBJECT_EX ? member->offset : 0;
+}
+
+/* What is in a slot as a new reference; NULL without an error where it is empty. Whoever sets a slot
+ * locks the object. */
+static PyObject *
+althaia_slot(PyObject *obj, Py_ssize_t place)
+{
+    PyObject *value;
+    ALTHAIA_BEGIN_CRITICAL(obj);
+    value = Py_XNewRef(*(PyObject **)((char *)obj + place));
+    ALTHAIA_END_CRITICAL();
+    return value;
+}
+
+/* What a getset or member descriptor gives for an object of its type, as a new reference. */
+static PyObject *
+althaia_described(PyObject *descriptor, PyObject *obj)
+{
+    return Py_TYPE(descriptor)->tp_descr_get(descriptor, obj, (PyObject *)Py_TYPE(obj));
+}
+
+/* An entry of an object's instance dictionary as a new reference; NULL without an error where
+ * there is none, or the dictionary is none of Python's own. */
+static PyObject *
+althaia_instance_entry(PyObject *obj, PyObject *name)
+{
+    PyObject *value = NULL, *dict = PyObject_GenericGetDict(obj, NULL);
+    if (dict == NULL) {
+        PyErr_Clear();
+        return NULL;
+    }
+    if (PyDict_CheckExact(dict)) {
+        althaia_dict_get(dict, name, &value);
+    }
+    Py_DECREF(dict);
+    return value;
+}
+
+/* 1 where attributes are got as object.__getattribute__ does, `__dict__` is the object's own, and
+ * `obj[name]` is a TypeError without anybody being asked. */
+static int
+althaia_reads_plainly(PyObject *cls)
+{
+    static PyObject *kept = NULL;
+    PyTypeObject *type = (PyTypeObject *)cls;
+    PyObject *dict, *dict_name;
+    int plain;
+    if (!althaia_has_no_items(type)) {
+        return 0;
+    }
+    if ((dict_name = althaia_kept_name(&kept, "__dict__")) == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    dict = althaia_type_lookup(cls, dict_name);
+    plain = Py_IS_TYPE(dict, &PyGetSetDescr_Type);
+    Py_DECREF(dict);
+    return plain;
+}
+
+/* ---- Types that no reader reads ---------------------------------------------------- */
+
+/* A type's version is never another type's, nor its own once it has changed: what is known of
+ * it needs no reference to the type. */
+#define ALTHAIA_PLAIN_TYPES 64
+static unsigned int althaia_plain_types[ALTHAIA_PLAIN_TYPES];
+
+static inline int
+althaia_is_plain(PyObject *obj)
+{
+    unsigned int tag = ALTHAIA_TYPE_TAG(Py_TYPE(obj));
+    return tag != 0 && althaia_read_tag(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES]) == tag;
+}
+
+static inline void
+althaia_remember_plain(unsigned int tag)
+{
+    althaia_write_tag(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES], tag);
+}
+
+static void
+althaia_forget_plain(void)
+{
+    for (int i = 0; i < ALTHAIA_PLAIN_TYPES; i++) {
+        althaia_write_tag(&althaia_plain_types[i], 0);
+    }
+}
+
+#endif

@@ -1,0 +1,114 @@
+"""Declarations of the C primitives, by the header that defines them."""
+
+from libc.stdint cimport int64_t, uint64_t
+
+
+cdef extern from "althaia/cpython/features.h":
+    int althaia_try_facts() except -1
+    unsigned int althaia_facts
+    enum:
+        ALTHAIA_SHARED_VALUES
+        ALTHAIA_INLINE_VALUES
+        ALTHAIA_DICT_VERSIONS
+        ALTHAIA_TYPE_TAGS
+        ALTHAIA_DICT_WATCHERS
+        ALTHAIA_ENTRIES
+        ALTHAIA_INLINE_WATCHERS
+    int althaia_start_watching() except -1
+    int althaia_watch_dict(object mapping) except -1
+    uint64_t althaia_epoch
+
+
+cdef extern from "althaia/cpython/layout.h":
+    bint ALTHAIA_HAS_GIL
+    bint althaia_is_private(object obj)
+    bint althaia_has_weak_references(object obj)
+    void althaia_count(int64_t* counter, int64_t more)
+    int64_t althaia_counted(int64_t* counter)
+    int althaia_read_int(int* place)
+    void althaia_write_int(int* place, int number)
+    uint64_t althaia_read_note(uint64_t* place)
+    void althaia_write_note(uint64_t* place, uint64_t note)
+    void* althaia_read_pointer(void* place)
+    void althaia_write_pointer(void* place, void* pointer)
+    object althaia_dict_or_none(object obj)
+    bint althaia_has_python_dict(object obj, object descriptor)
+    object althaia_dict_item(object mapping, object key, object absent)
+    object althaia_type_lookup(object type_, object name)
+    bint althaia_is_plainly_asked(object cls)
+    unsigned int althaia_type_tag(object type_)
+    unsigned int ALTHAIA_TYPE_TAG(object type_)
+    bint althaia_lies_in_order(dict mapping, tuple expected)
+    uint64_t althaia_dict_version(object mapping)
+
+
+cdef extern from "althaia/cpython/attributes.h":
+    # Key and `missing` are borrowed: what all threads share is not counted for each value.
+    object althaia_get_value(object obj, void* key, void* missing)
+    bint althaia_is_simply_true(object cls)
+
+
+cdef extern from "althaia/cpython/inline_cache.h":
+    ctypedef struct althaia_place:
+        unsigned int misses
+
+    void althaia_open_place(althaia_place* place)
+    void althaia_close_place(althaia_place* place)
+    bint althaia_has_places(object cls)
+    void* althaia_entry_placed(object obj, object name, althaia_place* place) except? NULL
+    object althaia_get_placed(object obj, void* key, void* missing, althaia_place* place)
+    object althaia_item_placed(dict mapping, void* key, void* absent, althaia_place* place)
+
+
+cdef extern from "althaia/cpython/compare.h":
+    bint althaia_has_plain_keys(dict mapping)
+    bint althaia_has_simple_keys(dict mapping)
+    bint althaia_same_entries(object mapping, tuple snapshot, object any_)
+    bint althaia_same_keys(dict mapping, tuple keys)
+    bint althaia_begins_with(dict mapping, dict other)
+    bint althaia_same_items(list items, tuple snapshot)
+    bint althaia_same_entry(object mapping, object key, object value, object absent)
+    int althaia_become(dict mapping, dict other) except -1
+
+    ctypedef struct althaia_inline_copy:
+        pass
+
+    ctypedef struct althaia_watched:
+        void* object
+        void* type
+        void* dict
+        void* place
+        uint64_t version
+        void* snapshot
+        althaia_inline_copy* copy
+
+    ctypedef struct althaia_watched_list:
+        void* list
+        void* items
+
+    ctypedef struct althaia_watched_type:
+        void* type
+        unsigned int tag
+
+    uint64_t althaia_trusted_version(object mapping)
+    void althaia_note_version(uint64_t* place, uint64_t version)
+    bint althaia_same_version(object mapping, uint64_t version)
+    uint64_t althaia_version_to_note(object mapping)
+    bint althaia_is_as_noted(object mapping, uint64_t note)
+    void* althaia_watched_place(object owner, object state)
+    bint althaia_has_noted_version(object mapping, uint64_t* place)
+    althaia_inline_copy* althaia_copy_inline(object owner, tuple snapshot, object any_)
+    bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
+    bint althaia_lists_hold(const althaia_watched_list* watched, Py_ssize_t count)
+    bint althaia_types_hold(const althaia_watched_type* watched, Py_ssize_t count)
+
+
+cdef extern from "althaia/engine/run/addresses.h":
+    bint althaia_email_is_plain(object text)
+    bint althaia_url_is_plain(object text)
+
+
+cdef extern from "althaia/cpython/stack.h":
+    int althaia_enter() except -1
+    void althaia_leave()
+    int althaia_tick() except -1

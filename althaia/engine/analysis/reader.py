@@ -1,0 +1,361 @@
+"""What dump and load analysis share: reading fields safely, and noting what was read.
+
+Everything an analysis rests on goes through an :class:`Analysis`, which hands it to the
+guard. What cannot be read without running user code (a descriptor, a ``__getattribute__``)
+is :class:`NotPlannable`: the field's own method runs instead.
+
+Where a dictionary is gone through here, its keys are, not its ``items()``: CPython 3.11 crashes
+where the iterator over those finds no memory for its first pair.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from types import GetSetDescriptorType
+from typing import Any
+
+from althaia import seam
+from althaia.engine.plan.guard import ABSENT, Guard, snapshot, state_of, type_tag
+from althaia.engine.plan.instance_dict import may_be_put
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.upstream import Upstream, qualified, static
+
+# CPython's flags of a class that a statement made, and of one that nobody can change.
+_HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
+_CHANGEABLE = _HEAP_TYPE | _IMMUTABLE
+_flags_of = type.__dict__["__flags__"].__get__
+
+NOT_PLAIN = "the dictionary of an instance cannot be replaced"
+"""Why a schema has no place for plans."""
+
+# Fields stand inside each other a few deep; what goes on for longer may well never end.
+DEEPEST = 50
+
+
+def attributes_of(schema: Any) -> dict[str, Any]:
+    """A schema's own attributes; nothing where only code of somebody else's would tell."""
+    return object.__getattribute__(schema, "__dict__") if may_be_put(schema) else {}
+
+
+class Analysis:
+    """One schema under analysis.
+
+    :param schema: the schema instance.
+    :param members: its mapping of field names to fields that the plan is for.
+    """
+
+    def __init__(self, upstream: Upstream, schema: Any, members: Any) -> None:
+        self.upstream = upstream
+        self.schema = schema
+        self.members = members
+        # Copied before anything is read, like all that is watched: a thread that changes
+        # something meanwhile must find a guard that does not hold.
+        self._members: tuple[Any, ...] | None = (
+            snapshot(members) if type(members) in (dict, OrderedDict) else None
+        )
+        self.state = attributes_of(schema)
+        self.sites = 0
+        self._outer: list[Any] = []
+        self._types: dict[int, tuple[type, int]] = {}
+        self._fields: dict[int, tuple[Any, type, dict[str, Any]]] = {}
+        self._unwatched: dict[int, tuple[str, ...]] = {}
+        self._lists: list[tuple[list[Any], tuple[Any, ...]]] = []
+        self._entries: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]] = {}
+        self._schema_names: dict[str, Any] = {}
+        self._functions: set[tuple[str, str]] = set()
+        self._readable: set[int] = set()
+        self._looked_at: set[tuple[int, Hashable]] = set()
+        self.watch_type(type(schema))
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """Names and fields of the mapping, as they were when the analysis began."""
+        flat = self._members or ()
+        return list(zip(flat[::2], flat[1::2], strict=True))
+
+    def leave_out_members(self) -> None:
+        """Do not watch a mapping that is no plain one: asking it might run user code."""
+        if self._members is None:
+            self.members, self._members = {}, ()
+
+    # -- What is watched
+
+    def watch_type(self, cls: type) -> None:
+        """Watch a class, before anything is asked of it."""
+        if id(cls) not in self._types:
+            self._types[id(cls)] = (cls, type_tag(cls))
+
+    def watch_field(self, field: Any) -> None:
+        """Watch a field or validator, before anything is asked of it.
+
+        :raises NotPlannable: it has no instance dictionary.
+        """
+        if id(field) in self._fields:
+            return
+        self.watch_type(type(field))
+        try:
+            self._fields[id(field)] = (field, type(field), state_of(field))
+        except TypeError as error:
+            raise NotPlannable(str(error)) from None
+
+    def state_of(self, field: Any) -> dict[str, Any]:
+        """The instance dictionary of a field as it was when it was first watched."""
+        self.watch_field(field)
+        return self._fields[id(field)][2]
+
+    def leave_out(self, field: Any, *names: str) -> None:
+        """Do not watch these attributes of a watched field: each call reads them anew."""
+        self._unwatched[id(field)] = names
+
+    def is_first_look(self, cls: type, at: Hashable) -> bool:
+        """Whether a class has not yet been looked at in this way. A change after the first look
+        is seen by the guard: the class, or a class of which it is a base, is watched since then."""
+        key = (id(cls), at)
+        is_first = key not in self._looked_at
+        self._looked_at.add(key)
+        return is_first
+
+    def watch_list(self, items: list[Any]) -> tuple[Any, ...]:
+        """Watch a list; its items."""
+        watched = tuple(items)
+        self._lists.append((items, watched))
+        return watched
+
+    def watch_entry(self, mapping: dict[Any, Any], key: Any) -> Any:
+        """The value under a key (``ABSENT`` of the guards where there is none), watched."""
+        value = mapping.get(key, ABSENT)
+        self._entries[id(mapping), key] = (mapping, key, value)
+        return value
+
+    def new_site(self) -> int:
+        self.sites += 1
+        return self.sites - 1
+
+    def guard(self) -> Guard:
+        """The guard of all that was watched."""
+        return Guard(
+            tuple((name, self._schema_names[name]) for name in self._schema_names),
+            self.members,
+            self._members,
+            tuple(self._types.values()),
+            tuple(
+                (field, cls, snapshot(state, self._unwatched.get(id(field), ())))
+                for field, cls, state in self._fields.values()
+            ),
+            tuple(self._lists),
+            tuple(self._entries.values()),
+        )
+
+    def holds_own_code(self, field: Any) -> bool:
+        """Whether a field inside this one runs code that may look at its schema: a nested one, or
+        one of the user's own kind."""
+        waiting, seen = [field], set()
+        while waiting:
+            each = waiting.pop()
+            if id(each) in seen or not isinstance(each, self.upstream.Field):
+                continue
+            seen.add(id(each))
+            state = self.state_of(each)
+            if each is not field and (type(each) not in seam.pristine or "_schema" in state):
+                return True
+            waiting += [state.get(name) for name in ("inner", "key_field", "value_field")]
+            tuple_fields = state.get("tuple_fields")
+            if tuple_fields is not None and type(tuple_fields) is not list:
+                return True
+            waiting += tuple_fields or ()
+        return False
+
+    @contextmanager
+    def inside(self, field: Any) -> Iterator[None]:
+        """While a field inside another is analysed.
+
+        :raises NotPlannable: where it may be inside itself.
+        """
+        if len(self._outer) == DEEPEST or any(outer is field for outer in self._outer):
+            raise NotPlannable("fields stand inside each other without an end")
+        self._outer.append(field)
+        try:
+            yield
+        finally:
+            self._outer.pop()
+
+    # -- The schema
+
+    def schema_value(self, name: str) -> Any:
+        """An attribute of the schema, read without running code.
+
+        :raises NotPlannable: where a descriptor computes it.
+        """
+        raw = static(type(self.schema), name)
+        if self.is_data_descriptor(raw):
+            raise NotPlannable(f"{name} is a descriptor of {self._owner(type(self.schema), name)}")
+        value = self.state.get(name, ABSENT)
+        self._schema_names[name] = value
+        if value is not ABSENT:
+            return value
+        if raw is ABSENT or hasattr(type(raw), "__get__"):
+            raise NotPlannable(f"{name} is not a plain value")
+        return raw
+
+    def is_data_descriptor(self, raw: Any) -> bool:
+        """Whether a class attribute answers for the instances instead of their dictionaries."""
+        if raw is ABSENT:
+            return False
+        kind = type(raw)
+        if _flags_of(kind) & _CHANGEABLE == _HEAP_TYPE:
+            self.watch_type(kind)
+        return hasattr(kind, "__set__") or hasattr(kind, "__delete__")
+
+    def schema_method_is_upstreams(self, name: str) -> bool:
+        """Whether the schema has upstream's own method, neither overridden nor shadowed."""
+        self._schema_names[name] = self.state.get(name, ABSENT)
+        if self._schema_names[name] is not ABSENT:
+            return False
+        cls = type(self.schema)
+        return self.upstream.defines(cls, name, self.upstream.Schema)
+
+    def why_schema_method(self, name: str) -> str:
+        """Where the schema gets a method from that is not upstream's."""
+        if self._schema_names.get(name, ABSENT) is not ABSENT:
+            return f"{name} is set on the schema instance"
+        return self.upstream.why_not(type(self.schema), name, self.upstream.Schema)
+
+    # -- Upstream
+
+    def known(self, *names: str) -> None:
+        """Make sure that functions of upstream's mean what the plan takes them to mean.
+
+        :param names: as in the semantic lock: ``fields.Integer._validated``.
+        :raises NotPlannable: this release has another one.
+        """
+        for name in names:
+            if not self.upstream.is_known(name):
+                raise NotPlannable(f"this release's {name} is another one")
+
+    # -- Fields
+
+    def field_value(self, field: Any, name: str) -> Any:
+        """An attribute of a watched field, read without running code.
+
+        :raises NotPlannable: where a descriptor computes it, or where there is none.
+        """
+        raw = static(type(field), name)
+        if self.is_data_descriptor(raw):
+            raise NotPlannable(f"{name} is a descriptor of {self._owner(type(field), name)}")
+        state = self.state_of(field)
+        if name in state:
+            return state[name]
+        if raw is ABSENT or hasattr(type(raw), "__get__"):
+            raise NotPlannable(f"{name} is not a plain value")
+        return raw
+
+    def field_flag(self, field: Any, name: str) -> bool:
+        """A field's attribute that is True or False.
+
+        :raises NotPlannable: where it is anything else.
+        """
+        value = self.field_value(field, name)
+        if type(value) is not bool:
+            raise NotPlannable(f"{name} is neither True nor False")
+        return value
+
+    def field_method(self, field: Any, name: str, owner: type) -> None:
+        """Make sure that a field's method is the one upstream defined on ``owner``.
+
+        :raises NotPlannable: where it is not, saying where it comes from.
+        """
+        if name in self.state_of(field):
+            raise NotPlannable(f"{name} is set on the field instance")
+        cls = type(field)
+        if not self.upstream.defines(cls, name, owner):
+            raise NotPlannable(self.upstream.why_not(cls, name, owner))
+
+    def class_method(self, cls: type, name: str) -> None:
+        """Make sure that one of upstream's classes still has the method it was defined with.
+
+        :raises NotPlannable: where it has not, or where the class is not upstream's.
+        """
+        if cls.__dict__.get(name) is not seam.pristine.get(cls, {}).get(name, ABSENT):
+            raise NotPlannable(f"{name} of {cls.__module__}.{cls.__qualname__} is not upstream's")
+        self.known(qualified(cls, name))
+
+    def field_function(self, module: str, *names: str) -> None:
+        """Watch names of an upstream module that the plan replaces by its own code.
+
+        :raises NotPlannable: where one is not upstream's.
+        """
+        for name in names:
+            if (module, name) in self._functions:
+                continue
+            self.as_defined(module, name)
+            self.known(*self.upstream.origins(module, name))
+            self._functions.add((module, name))
+
+    def fields_helper(self, *names: str) -> None:
+        """Watch functions that upstream's fields find in ``marshmallow.utils``.
+
+        :raises NotPlannable: where one, or the module, is not upstream's.
+        """
+        self.field_function("fields", "utils")
+        self.field_function("utils", *names)
+
+    def as_defined(self, module: str, name: str) -> None:
+        """Watch a name of an upstream module that has to stay what upstream defined it as.
+
+        :raises NotPlannable: where it is replaced.
+        """
+        found = self.watch_entry(self.upstream.live[module], name)
+        if found is not seam.defined[module].get(name, ABSENT):
+            raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
+
+    def check_readable(self, field: Any) -> None:
+        """Make sure that a field's attributes are where Python keeps them.
+
+        :raises NotPlannable: where its class answers for them itself.
+        """
+        cls = type(field)
+        if id(cls) in self._readable:
+            return
+        if static(cls, "__getattribute__") is not object.__getattribute__:
+            raise NotPlannable(
+                f"__getattribute__ is overridden by {self._owner(cls, '__getattribute__')}"
+            )
+        if static(cls, "__getattr__") is not ABSENT:
+            raise NotPlannable(f"__getattr__ is defined by {self._owner(cls, '__getattr__')}")
+        if type(static(cls, "__dict__")) is not GetSetDescriptorType:
+            raise NotPlannable(f"__dict__ is overridden by {self._owner(cls, '__dict__')}")
+        self._readable.add(id(cls))
+
+    def check_writable(self, field: Any) -> None:
+        """Make sure that a field's attributes are set without user code.
+
+        :raises NotPlannable: where its class is told of it.
+        """
+        cls = type(field)
+        if static(cls, "__setattr__") is not object.__setattr__:
+            raise NotPlannable(f"__setattr__ is overridden by {self._owner(cls, '__setattr__')}")
+
+    def _owner(self, cls: type, name: str) -> str:
+        return self.upstream.owner(cls, name)
+
+
+def why_unwatchable(guard: Guard) -> str:
+    """Why nothing may rest on a guard that watches a class without a version; "" where it may."""
+    cls = guard.unwatchable()
+    if cls is None:
+        return ""
+    return (
+        f"{cls.__module__}.{cls.__qualname__}, or a base of it, was changed so often that CPython "
+        "gives it no version any more"
+    )
+
+
+def check_truth(field: Any) -> None:
+    """Make sure that an inner field is true, as upstream's tests expect, without asking it.
+
+    :raises NotPlannable: where its class answers for itself.
+    """
+    for name in ("__bool__", "__len__"):
+        if static(type(field), name) is not ABSENT:
+            raise NotPlannable(f"an inner field defines {name}")

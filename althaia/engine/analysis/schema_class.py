@@ -1,0 +1,399 @@
+"""Whether the instances of a schema class may stay lazy, and what that rests on.
+
+They may where upstream's construction does nothing but copy and bind fields in upstream's own
+way: no user code sees the instance, its fields or their parents on the way, and two instances
+with the same options differ in nothing but identity. A field class of the user's own may convert
+as it likes: when its code is about to run, the instance gets a field of its own.
+"""
+
+from __future__ import annotations
+
+import abc
+import copy
+import copyreg
+from functools import cached_property
+from types import FunctionType, GetSetDescriptorType
+from typing import Any, Generic
+
+from althaia import seam
+from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
+from althaia.engine.instances.lazy import LAZY_NAMES
+from althaia.engine.instances.prototype import CONSTRUCTION
+from althaia.engine.plan.guard import ABSENT, Guard
+from althaia.engine.plan.instance_dict import may_be_put
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.upstream import Upstream, qualified, static
+
+# What upstream or the interpreter would ask a prototype itself.
+UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
+EAGER_NAMES = ("many", "partial", "unknown")
+_COPY = seam.defined.get("copy", vars(copy))
+COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
+OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__", "__class__")
+COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+# What upstream's construction asks a field for.
+BINDING = ("_bind_to_schema", "__deepcopy__")
+# What options may be collected in without being watched.
+UNCHANGING = (str, tuple, frozenset, type(None))
+COLLECTED = ("fields", "exclude", "load_only", "dump_only")
+OPTION_NAMES = (
+    "fields",
+    "exclude",
+    "load_only",
+    "dump_only",
+    "many",
+    "unknown",
+    "dateformat",
+    "datetimeformat",
+    "timeformat",
+)
+# What a subclass of a field may define and still copy and bind as its base does: what runs when
+# it is declared, shown or asked for a value. Of upstream's names no others.
+HARMLESS = frozenset(
+    {
+        "__init__",
+        "__init_subclass__",
+        "__class_getitem__",
+        "__set_name__",
+        "__repr__",
+        "__str__",
+        "__module__",
+        "__doc__",
+        "__qualname__",
+        "default_error_messages",
+        "serialize",
+        "_serialize",
+        "get_value",
+        "deserialize",
+        "_deserialize",
+    }
+)
+# Of an instance that is there already it does not matter how it was copied and bound.
+BUILT = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
+# Descriptors whose instances copy.copy knows nothing of.
+PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
+# Hashed, compared and found true or false without code of the user's.
+PLAIN_NAMES = (str, type(None))
+# What upstream's construction reads from a bound field, or writes to it.
+BOUND = frozenset(
+    {
+        "parent",
+        "name",
+        "root",
+        "load_only",
+        "dump_only",
+        "data_key",
+        "attribute",
+        "only",
+        "exclude",
+        "many",
+        "unknown",
+        "nested",
+        "schema",
+        "inner",
+        "key_field",
+        "value_field",
+        "tuple_fields",
+        "format",
+        "serialize_method_name",
+        "deserialize_method_name",
+    }
+)
+# What upstream's fields keep in their dictionaries. A property that stands before one of these may
+# ask the field for its schema, and steps read it from a field that is the prototype's.
+KEPT = frozenset(
+    {
+        *BOUND,
+        "_deserialize_method",
+        "_schema",
+        "_serialize_method",
+        "absolute",
+        "allow_nan",
+        "allow_none",
+        "as_string",
+        "by_value",
+        "choices_text",
+        "constant",
+        "default_timezone",
+        "deserialize_func",
+        "dump_default",
+        "enum",
+        "error_messages",
+        "exploded",
+        "falsy",
+        "field",
+        "field_name",
+        "load_default",
+        "metadata",
+        "places",
+        "post_load",
+        "pre_load",
+        "precision",
+        "relative",
+        "require_tld",
+        "required",
+        "rounding",
+        "serialize_func",
+        "strict",
+        "timezone",
+        "truthy",
+        "validate",
+        "validate_length",
+        "validators",
+    }
+)
+
+
+def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str]:
+    """What lazy instances of a schema class rest on; None and the reason where there are none.
+
+    :param schema: an instance of the class on its way into ``Schema.__init__``.
+    """
+    if not may_be_put(schema):
+        return None, NOT_PLAIN
+    declared = static(cls, "_declared_fields")
+    if type(declared) is not dict:
+        return None, "_declared_fields is no plain dictionary"
+    analysis = Analysis(upstream, schema, declared)
+    try:
+        analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
+        # A prototype is built at another moment, and oftener or less often, than an instance.
+        analysis.field_function("schema", "is_collection", "copy")
+        analysis.field_function("fields", "copy")
+        analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
+        analysis.as_defined("utils", "Mapping")
+        for name, function in COPYING:
+            if analysis.watch_entry(vars(copy), name) is not function:
+                raise NotPlannable(f"copy.{name} is replaced")
+        _check_class(analysis, cls)
+        _check_registered(analysis, cls)
+        _check_options(analysis, cls)
+        _check_sets(analysis)
+        if static(cls, "_declared_fields") is not declared:
+            raise NotPlannable("_declared_fields is being changed")
+        for _, field in analysis.items():
+            _check_field(analysis, cls, field, top=True)
+    except NotPlannable as opaque:
+        return None, opaque.reason
+    return _watchable(analysis.guard())
+
+
+def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
+    """What a model of an instance that was built in full rests on; None and the reason where
+    there may be none.
+
+    A copy of it and of its fields must behave as they do, and nobody must notice the copy.
+    """
+    cls = type(schema)
+    declared = static(cls, "_declared_fields")
+    if type(declared) is not dict:
+        return None, "_declared_fields is no plain dictionary"
+    analysis = Analysis(upstream, schema, declared)
+    try:
+        _check_instances(cls, upstream)
+        for _, field in analysis.items():
+            _check_copied(analysis, field)
+    except NotPlannable as opaque:
+        return None, opaque.reason
+    return _watchable(analysis.guard())
+
+
+def _watchable(guard: Guard) -> tuple[Guard | None, str]:
+    reason = why_unwatchable(guard)
+    return (None, reason) if reason else (guard, "")
+
+
+def _check_copied(analysis: Analysis, field: Any) -> None:
+    """Make sure that a declared field, and those inside it, may be copied unnoticed."""
+    if not isinstance(field, analysis.upstream.Field):
+        raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
+    _check_field_class(analysis, type(field), BUILT)
+    analysis.check_readable(field)
+    with analysis.inside(field):
+        state = analysis.state_of(field)
+        inner = [state.get(name) for name in ("inner", "key_field", "value_field")]
+        tuple_fields = state.get("tuple_fields")
+        if type(tuple_fields) is list:
+            inner += tuple_fields
+        for each in inner:
+            if each is not None:
+                _check_copied(analysis, each)
+
+
+def _check_instances(cls: type, upstream: Upstream) -> None:
+    """Make sure that instances of a schema class are plain objects that nothing answers for."""
+    for name in OBJECT_METHODS:
+        if static(cls, name) is not object.__dict__.get(name, ABSENT):
+            raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
+    for name in LAZY_NAMES | UNHEARD:
+        if static(cls, name) is not ABSENT:
+            raise NotPlannable(f"{name} is defined by {upstream.owner(cls, name)}")
+    # A mixin has one of its own, which the interpreter makes.
+    if type(static(cls, "__dict__")) is not GetSetDescriptorType:
+        raise NotPlannable("__dict__ is overridden")
+
+
+def _check_class(analysis: Analysis, cls: type) -> None:
+    upstream = analysis.upstream
+    for name in CONSTRUCTION:
+        if not upstream.defines(cls, name, upstream.Schema):
+            raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
+    if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
+        raise NotPlannable("_default_error_messages is not upstream's")
+    _check_instances(cls, upstream)
+    # Copied by upstream where a nested field has one, by ours only where somebody can see it.
+    for name in COPY_METHODS:
+        if static(cls, name) is not object.__dict__.get(name, ABSENT):
+            raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
+    for name in EAGER_NAMES:
+        if hasattr(type(static(cls, name)), "__get__"):
+            raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
+    for base in cls.__mro__:
+        if not isinstance(base.__dict__.get("error_messages", {}), dict):
+            raise NotPlannable("error_messages is no dictionary")
+
+
+def _check_options(analysis: Analysis, cls: type) -> None:
+    opts = static(cls, "opts")
+    if hasattr(type(opts), "__get__"):
+        raise NotPlannable("opts is a descriptor")
+    analysis.watch_field(opts)
+    analysis.check_readable(opts)
+    for name in OPTION_NAMES:
+        value = analysis.field_value(opts, name)
+        if type(value) is list:
+            analysis.watch_list(value)
+        elif type(value) not in UNCHANGING and (
+            name in COLLECTED or hasattr(type(value), "__iter__")
+        ):
+            raise NotPlannable(f"Meta.{name} is a {type(value).__qualname__}")
+
+
+def _check_sets(analysis: Analysis) -> None:
+    """Make sure that no code of the user's runs where the names of fields are put together."""
+    sets = analysis.upstream.OrderedSet
+    analysis.watch_type(sets)
+    if not analysis.upstream.is_pristine(sets):
+        raise NotPlannable("upstream's OrderedSet has been changed")
+
+
+def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> None:
+    """Make sure that a declared field copies and converts without user code that sees it."""
+    upstream = analysis.upstream
+    if not isinstance(field, upstream.Field):
+        raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
+    analysis.watch_field(field)
+    _check_field_class(analysis, type(field))
+    analysis.check_readable(field)
+    state = analysis.state_of(field)
+    for name in state:
+        if callable(state[name]) and name in seam.pristine[upstream.Field]:
+            raise NotPlannable(f"{name} is set on a declared field")
+    if state.get("parent") is not None:
+        raise NotPlannable("a declared field is bound already")
+    for name in ("data_key", "attribute"):
+        # Upstream's construction makes sets of them.
+        if type(state.get(name)) not in PLAIN_NAMES:
+            raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
+    if isinstance(field, upstream.fields["DateTime"]):
+        # While it binds it asks the schema's options for this one, which may be computed.
+        option = state.get("SCHEMA_OPTS_VAR_NAME", static(type(field), "SCHEMA_OPTS_VAR_NAME"))
+        if type(option) is not str or option not in OPTION_NAMES:
+            raise NotPlannable(f"a declared field asks for an option of its own, {option!r}")
+    method, nested = upstream.fields["Method"], upstream.fields["Nested"]
+    if isinstance(field, method):
+        analysis.fields_helper("callable_or_raise")
+        _check_methods(cls, field, top=top)
+    if isinstance(field, nested) and state.get("_schema") is not None:
+        raise NotPlannable("a declared nested field is resolved already")
+    for name in ("only", "exclude"):
+        if type(state.get(name)) is upstream.schema["OrderedSet"]:
+            raise NotPlannable(f"{name} of a declared field is an OrderedSet, as schemas make them")
+    for name in ("inner", "key_field", "value_field"):
+        inner = state.get(name)
+        if inner is not None:
+            _check_field(analysis, cls, inner, top=False)
+    inner_fields = state.get("tuple_fields")
+    if inner_fields is not None:
+        if type(inner_fields) is not list:
+            raise NotPlannable("tuple_fields is no list")
+        for inner in analysis.watch_list(inner_fields):
+            _check_field(analysis, cls, inner, top=False)
+
+
+def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] = HARMLESS) -> None:
+    """Make sure that a field's class is upstream's, or differs from it in plain data only.
+
+    :param harmless: what of upstream's names, and of Python's, it may define besides.
+    """
+    analysis.watch_type(cls)
+    if not analysis.is_first_look(cls, harmless):
+        return
+    for base in cls.__mro__:
+        if base in seam.pristine:
+            if analysis.is_first_look(base, "as upstream's"):
+                _check_upstreams_class(base)
+                analysis.known(
+                    *(qualified(base, name) for name in BINDING if name in seam.pristine[base])
+                )
+        # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
+        elif base not in (object, abc.ABC, Generic):
+            _check_users_class(cls, base, harmless)
+    _check_registered(analysis, cls)
+    for name in (*COPY_METHODS, "__setattr__"):
+        if static(cls, name) is not object.__dict__.get(name, ABSENT):
+            raise NotPlannable(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
+
+
+def _check_upstreams_class(base: type) -> None:
+    """Make sure that a class of upstream's has the functions that it was made with."""
+    pristine = seam.pristine[base]
+    # In one go, here and below: another thread may be changing it.
+    now = base.__dict__.copy()
+    for name in now.keys() | pristine.keys():
+        value = pristine.get(name, now.get(name))
+        if hasattr(type(value), "__get__") and (name not in pristine or now.get(name) is not value):
+            raise NotPlannable(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
+
+
+def _check_users_class(cls: type, base: type, harmless: frozenset[str]) -> None:
+    """Make sure that a user's class among the bases of a field's class holds plain data."""
+    for name, value in base.__dict__.copy().items():
+        if hasattr(type(value), "__get__") and not (
+            name in harmless or _is_harmless(cls, name, value)
+        ):
+            raise NotPlannable(f"{base.__module__}.{base.__qualname__} defines {name}")
+
+
+def _is_harmless(cls: type, name: str, value: Any) -> bool:
+    """Whether what a user's field class defines leaves copying and binding as they are."""
+    if name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType:
+        return True
+    if name in BOUND or (name.startswith("__") and name.endswith("__")):
+        return False
+    if type(value) not in PLAIN_DESCRIPTORS or (type(value) is property and name in KEPT):
+        return False
+    return not any(name in seam.pristine.get(base, {}) for base in cls.__mro__)
+
+
+def _check_registered(analysis: Analysis, cls: type) -> None:
+    """Make sure that instances of a class are not copied by a function that copyreg knows."""
+    if type(cls).__hash__ is not type.__hash__ or type(cls).__eq__ is not type.__eq__:
+        raise NotPlannable(f"{cls.__module__}.{cls.__qualname__} is hashed by its metaclass")
+    if cls not in seam.pristine:
+        analysis.watch_entry(copyreg.dispatch_table, cls)
+    if cls in copyreg.dispatch_table:
+        raise NotPlannable(f"{cls.__module__}.{cls.__qualname__} is copied as copyreg says")
+
+
+def _check_methods(cls: type, field: Any, *, top: bool) -> None:
+    """Make sure that a Method field binds to plain methods of the schema."""
+    if not top:
+        raise NotPlannable("a Method field stands inside another field")
+    for name in (field.serialize_method_name, field.deserialize_method_name):
+        if not name:
+            continue
+        if type(name) is not str or not isinstance(
+            static(cls, name), (FunctionType, staticmethod, classmethod)
+        ):
+            raise NotPlannable(f"{name} is no plain method")

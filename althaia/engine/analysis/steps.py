@@ -1,0 +1,507 @@
+"""From a schema and its fields to a plan, for dumping or for loading.
+
+For each field the narrowest step is chosen that its class and instance allow: one of the
+:mod:`althaia.engine.kinds`; where something is overridden, the field's own ``_serialize`` or
+``_deserialize``; where nothing about it is known, its own ``serialize`` or ``deserialize``. A
+user's own field costs only itself.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from types import FunctionType, GetSetDescriptorType
+from typing import Any, NamedTuple
+
+from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
+from althaia.engine.plan.guard import ABSENT, Guard
+from althaia.engine.plan.instance_dict import may_be_put
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.run import dump, load, load_step
+from althaia.engine.run.validators import check_for
+from althaia.engine.upstream import Upstream, static
+
+DUMP, LOAD = 0, 1
+
+Place = dict[str, Any]
+"""What all steps are given, as keyword arguments: where a value comes from and where it goes."""
+
+Maker = Callable[[Analysis, Any, Place], Any]
+"""``maker(analysis, field, place)``: the field's step.
+
+:raises NotPlannable: where the field's own method has to run, with the reason.
+"""
+
+
+class Kind(NamedTuple):
+    """One class of upstream's fields and what stands for its methods.
+
+    :param name: the class in ``marshmallow.fields``.
+    :param dump: the maker for the ``_serialize`` that this class defines, if it does.
+    :param load: the maker for its ``_deserialize``.
+    """
+
+    name: str
+    dump: Maker | None = None
+    load: Maker | None = None
+
+
+def identity(function: Any) -> str:
+    """What tells a function from all others while it lives.
+
+    Text, because without the GIL threads wait for each other to look a number up that only the
+    thread that put it into a dictionary may count.
+    """
+    return f"{id(function):x}"
+
+
+def by_function(upstream: Upstream, kinds: Iterable[Kind]) -> tuple[dict[str, Any], ...]:
+    """The makers for dumping and for loading, each with the function that it stands for.
+
+    Found by the identity of the function, so that it does not matter what a field's class is
+    called, or which of its bases defines the method.
+    """
+    found: tuple[dict[str, Any], ...] = ({}, {})
+    for kind in kinds:
+        cls = upstream.fields.get(kind.name)
+        methods = (("_serialize", kind.dump), ("_deserialize", kind.load))
+        for direction, (method, maker) in enumerate(methods):
+            if cls is not None and maker is not None:
+                function = upstream.raw(cls, method)
+                found[direction][identity(function)] = (f"fields.{kind.name}.{method}", maker)
+    return found
+
+
+def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) -> Any:
+    """The plan of a schema; where nothing can be planned, one that says why.
+
+    :param schema: a marshmallow schema instance.
+    :param direction: ``DUMP`` or ``LOAD``.
+    :param statistics: the counters of its class, which the plan carries along.
+    :return: a ``DumpPlan`` or ``LoadPlan``.
+    """
+    way: _Dumping | _Loading = _Loading() if direction == LOAD else _Dumping()
+    common = {"schema_class": type(schema), "statistics": statistics}
+    if not may_be_put(schema):
+        return _declined(way, Analysis(upstream, schema, None).guard(), NOT_PLAIN, common)
+    # Not by asking the schema: its class may answer for its attributes, and would notice.
+    members = object.__getattribute__(schema, "__dict__").get(way.members)
+    analysis = Analysis(upstream, schema, members)
+    try:
+        _check_schema(analysis, way.members)
+        way.check(analysis)
+        dict_class = analysis.schema_value("dict_class")
+        if not isinstance(dict_class, type):
+            raise NotPlannable("dict_class is no class")
+        hooks = analysis.schema_value("_hooks")
+        _check_hooks(analysis, hooks)
+        steps = tuple(_step(analysis, way, name, field) for name, field in analysis.items())
+    except NotPlannable as opaque:
+        analysis.leave_out_members()
+        return _declined(way, analysis.guard(), opaque.reason, common)
+    own = {name: analysis.schema_method_is_upstreams(name) for name in way.methods}
+    reach = way.reach(analysis, own)
+    plain_settings = _has_plain_settings(analysis, way.settings)
+    if not plain_settings:
+        # Upstream's own code asks for them, and each hook anew for the truth of many.
+        reach |= {"whole": False, "nestable": False}
+    guard = analysis.guard()
+    if guard.unwatchable() is not None:
+        return _declined(way, guard, why_unwatchable(guard), common)
+    return way.plan(
+        steps,
+        guard,
+        dict_class=dict_class,
+        hooks=hooks,
+        sites=analysis.sites,
+        plain_settings=plain_settings,
+        **reach,
+        **common,
+    )
+
+
+def _declined(way: _Dumping | _Loading, guard: Guard, reason: str, common: dict[str, Any]) -> Any:
+    """A plan that leaves everything to upstream's code, until what it was declined for changes."""
+    return way.plan((), guard, declined=reason, dict_class=dict, hooks={}, **common)
+
+
+def _check_schema(analysis: Analysis, members: str) -> None:
+    """Make sure that the schema's fields are where Python keeps them."""
+    if analysis.schema_value(members) is not analysis.members:
+        raise NotPlannable(f"{members} is not a plain attribute")
+    if type(analysis.members) is not dict and type(analysis.members) is not OrderedDict:
+        raise NotPlannable(f"{members} is a {type(analysis.members).__qualname__}")
+    if static(type(analysis.schema), "__getattribute__") is not object.__getattribute__:
+        raise NotPlannable("the schema class overrides __getattribute__")
+
+
+def _check_hooks(analysis: Analysis, hooks: Any) -> None:
+    """Make sure that looking a tag up among the hooks asks no object of the user's."""
+    cls = type(hooks)
+    if cls is analysis.upstream.HookTable:
+        return
+    if not issubclass(cls, dict):
+        raise NotPlannable("_hooks is no dictionary")
+    analysis.watch_type(cls)
+    missing = static(cls, "__missing__")
+    if static(cls, "__getitem__") is not dict.__getitem__ or (
+        missing is not ABSENT and missing is not defaultdict.__missing__
+    ):
+        raise NotPlannable(f"_hooks is a {cls.__qualname__}, which answers for its entries")
+
+
+def _step(analysis: Analysis, way: _Dumping | _Loading, name: Any, field: Any) -> Any:
+    if type(name) is not str:
+        raise NotPlannable(f"a field's name is a {type(name).__qualname__}")
+    if not isinstance(field, analysis.upstream.Field):
+        raise NotPlannable(f"{name!r} is no field but a {type(field).__qualname__}")
+    analysis.watch_field(field)
+    return way.step(analysis, name, field)
+
+
+def _conversion(analysis: Analysis, field: Any, place: Place, direction: int) -> Any:
+    """The step that converts as the field's own method would."""
+    method, own_step = _CONVERSIONS[direction]
+    try:
+        analysis.check_readable(field)
+        if method in analysis.state_of(field):
+            raise NotPlannable(f"{method} is set on the field instance")
+        known = analysis.upstream.kinds[direction].get(identity(static(type(field), method)))
+        if known is None:
+            raise NotPlannable(
+                f"{method} is overridden by {analysis.upstream.owner(type(field), method)}"
+            )
+        qualified_name, maker = known
+        analysis.known(qualified_name)
+        if direction == LOAD and analysis.holds_own_code(field):
+            # What a step does not know it leaves to the field, and that to those inside.
+            place = _seen(analysis, place)
+        return maker(analysis, field, place)
+    except NotPlannable as opaque:
+        why = "; ".join(filter(None, (place.get("why"), opaque.reason)))
+        place = _seen(analysis, place) | {"why": why}
+        if direction == DUMP and _is_plainly_found(analysis, field, method):
+            place["method_site"] = analysis.new_site()
+        return own_step(field, **place)
+
+
+_CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))
+
+
+def _seen(analysis: Analysis, place: Place) -> Place:
+    """The place of a step that runs code which may look at its field."""
+    return place if "own_site" in place else place | {"own_site": analysis.new_site()}
+
+
+def _is_plainly_found(analysis: Analysis, field: Any, method: str) -> bool:
+    """Whether asking a field for a method of its class runs no code of the user's."""
+    try:
+        analysis.check_readable(field)
+        state = analysis.state_of(field)
+    except NotPlannable:
+        return False
+    return method not in state and type(static(type(field), method)) is FunctionType
+
+
+def _watch_inner(analysis: Analysis, field: Any) -> None:
+    if not isinstance(field, analysis.upstream.Field):
+        raise NotPlannable(f"an inner field is a {type(field).__qualname__}")
+    analysis.watch_field(field)
+
+
+# ---- Dump ----------------------------------------------------------------------------
+
+
+class _Dumping:
+    """What is asked of a schema and its fields only for dumping."""
+
+    members = "dump_fields"
+    plan = dump.DumpPlan
+    settings = ("many",)
+    methods = ("dumps", "dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
+
+    def check(self, analysis: Analysis) -> None:
+        analysis.known("schema.Schema._serialize", "schema.Schema.dump")
+        analysis.field_function("schema", "missing", "PRE_DUMP", "POST_DUMP")
+        upstreams = static(analysis.upstream.Schema, "get_attribute")
+        found = static(type(analysis.schema), "get_attribute")
+        if isinstance(found, classmethod):
+            # Until 3.12 one asks what it wraps.
+            found = found.__func__
+        known = (type(upstreams), FunctionType, staticmethod)
+        if type(found) not in known and hasattr(type(found), "__get__"):
+            # Also for fields that read no attribute.
+            raise NotPlannable("get_attribute is a descriptor, which is asked for each field")
+
+    def step(self, analysis: Analysis, name: str, field: Any) -> dump.DumpStep:
+        upstream = analysis.upstream
+        key = _dumped_key(analysis, name, field)
+        place: Place = {"attr": name, "key": key}
+        try:
+            analysis.check_readable(field)
+            analysis.field_method(field, "serialize", upstream.Field)
+            place.update(_source(analysis, name, field))
+        except NotPlannable as opaque:
+            return dump.OpaqueDumpStep(
+                field,
+                source=dump.Source.SERIALIZE,
+                default=upstream.missing,
+                why=opaque.reason,
+                **_seen(analysis, place),
+            )
+        step: dump.DumpStep = _conversion(analysis, field, place, DUMP)
+        return step
+
+    def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
+        """How much of upstream's code the plan may stand for."""
+        whole = own["_invoke_dump_processors"] and own["_invoke_processors"] and own["_serialize"]
+        return {
+            "whole": whole,
+            "nestable": whole and own["dump"],
+            "many_allowed": own["_serialize"],
+            "straight": whole and own["dump"] and own["dumps"],
+            "opts": _plain_options(analysis, "render_module"),
+        }
+
+
+def _has_plain_settings(analysis: Analysis, names: tuple[str, ...]) -> bool:
+    """Whether these settings of an instance are what stands in its dictionary."""
+    cls = type(analysis.schema)
+    return not any(analysis.is_data_descriptor(static(cls, name)) for name in names)
+
+
+def _plain_options(analysis: Analysis, name: str) -> Any:
+    """The schema's options, if asking them for this one runs no user code, else None."""
+    try:
+        opts = analysis.schema_value("opts")
+    except NotPlannable:
+        return None
+    cls = type(opts)
+    analysis.watch_type(cls)
+    plain = (
+        static(cls, "__getattribute__") is object.__getattribute__
+        and static(cls, name) is ABSENT
+        and type(static(cls, "__dict__")) is GetSetDescriptorType
+        # Else its __getattr__ is asked.
+        and name in object.__getattribute__(opts, "__dict__")
+    )
+    return opts if plain else None
+
+
+def _dumped_key(analysis: Analysis, name: str, field: Any) -> str | None:
+    """The key in the output, None where only asking the field each time will tell."""
+    try:
+        analysis.check_readable(field)
+        key = analysis.field_value(field, "data_key")
+    except NotPlannable:
+        return None
+    if key is None:
+        return name
+    return key if type(key) is str else None
+
+
+def _source(analysis: Analysis, name: str, field: Any) -> Place:
+    """Where a field's value comes from, as keyword arguments of a step."""
+    analysis.field_function("fields", "missing_")
+    check = analysis.field_value(field, "_CHECK_ATTRIBUTE")
+    if check is False:
+        return {"source": dump.Source.NO_ATTRIBUTE}
+    if check is not True:
+        raise NotPlannable("_CHECK_ATTRIBUTE is neither True nor False")
+    source: Place = {"default": analysis.field_value(field, "dump_default")}
+    try:
+        analysis.field_method(field, "get_value", analysis.upstream.Field)
+    except NotPlannable as opaque:
+        source = _seen(analysis, source)
+        return source | {"source": dump.Source.GET_VALUE, "why": opaque.reason}
+    attribute = analysis.field_value(field, "attribute")
+    target = name if attribute is None else attribute
+    if type(target) is not str:
+        raise NotPlannable(f"attribute is a {type(target).__qualname__}")
+    source["name"] = target
+    if not analysis.schema_method_is_upstreams("get_attribute"):
+        why = analysis.why_schema_method("get_attribute")
+        return source | {"source": dump.Source.ACCESSOR, "why": why}
+    try:
+        analysis.field_function("schema", "get_value")
+        analysis.field_function("utils", "_get_value_for_key")
+    except NotPlannable as opaque:
+        return source | {"source": dump.Source.ACCESSOR, "why": opaque.reason}
+    if "." in target:
+        return source | {"source": dump.Source.PATH, "path": tuple(target.split("."))}
+    return source | {"source": dump.Source.KEY}
+
+
+def inner_dump_step(analysis: Analysis, field: Any, attr: Any) -> Any:
+    """The step of a field inside another: only its conversion counts.
+
+    :param attr: what upstream passes it as ``attr``.
+    :raises NotPlannable: it is no field.
+    """
+    _watch_inner(analysis, field)
+    with analysis.inside(field):
+        return _conversion(analysis, field, {"attr": attr}, DUMP)
+
+
+# ---- Load ----------------------------------------------------------------------------
+
+
+class _Loading:
+    """What is asked of a schema and its fields only for loading."""
+
+    members = "load_fields"
+    plan = load.LoadPlan
+    settings = ("many", "unknown", "partial")
+    whole = (
+        "_deserialize",
+        "_invoke_load_processors",
+        "_invoke_processors",
+        "_invoke_field_validators",
+        "_invoke_schema_validators",
+    )
+    methods = (*whole, "load", "_do_load", "handle_error")
+
+    def check(self, analysis: Analysis) -> None:
+        opts = _plain_options(analysis, "index_errors")
+        if opts is None:
+            raise NotPlannable("asking opts for index_errors may run code of the user's")
+        index_errors = dict.get(object.__getattribute__(opts, "__dict__"), "index_errors")
+        if type(index_errors) not in (bool, int, type(None)):
+            # Upstream asks its truth for each item.
+            raise NotPlannable("opts.index_errors is neither True nor False")
+        analysis.known("schema.Schema._deserialize", "schema.Schema._do_load")
+        if not analysis.schema_method_is_upstreams("_call_and_store"):
+            raise NotPlannable(analysis.why_schema_method("_call_and_store"))
+        _check_helpers(analysis)
+
+    def step(self, analysis: Analysis, name: str, field: Any) -> load_step.LoadStep:
+        # These two are upstream's questions about the schema's layout, not about a value: where
+        # a field computes them, nothing about the schema is fixed.
+        analysis.check_readable(field)
+        key = analysis.field_value(field, "data_key")
+        key = name if key is None else key
+        attribute = analysis.field_value(field, "attribute")
+        if type(key) is not str or not (attribute is None or type(attribute) is str):
+            raise NotPlannable(f"data_key or attribute of {name!r} is no text")
+        target = attribute or name
+        place: Place = {"attr": name, "key": key, "target": target, "dotted": "." in target}
+        return _loaded(analysis, field, place)
+
+    def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
+        """How much of upstream's code the plan may stand for."""
+        whole = all(own[name] for name in self.whole)
+        return {
+            "whole": whole,
+            "nestable": whole and own["load"] and own["_do_load"],
+            "many_allowed": own["_deserialize"],
+            "silent_errors": own["handle_error"],
+            "opts": _plain_options(analysis, "index_errors"),
+        }
+
+
+def _check_helpers(analysis: Analysis) -> None:
+    """Make sure that the helpers a load replaces by its own code are upstream's."""
+    analysis.field_function("schema", "Mapping", "missing", "set_value")
+    analysis.field_function("schema", "EXCLUDE", "INCLUDE", "RAISE")
+    analysis.field_function("schema", "PRE_LOAD", "POST_LOAD", "VALIDATES", "VALIDATES_SCHEMA")
+    analysis.field_function("schema", "is_collection")
+    analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
+    analysis.field_function("schema", "is_sequence_but_not_string")
+    # What these ask about a value whose type the plan knows: no type is an error upstream.
+    analysis.field_function("utils", "Mapping", "Sequence")
+    analysis.field_function("schema", "ErrorStore")
+    analysis.field_function("schema", "ValidationError")
+    analysis.field_function("fields", "ValidationError", "missing_")
+    analysis.field_function("error_store", "copy_containers", "merge_errors", "SCHEMA")
+    store = analysis.upstream.schema["ErrorStore"]
+    analysis.watch_type(store)
+    for name in ("__init__", "store_error"):
+        analysis.class_method(store, name)
+    # A plan makes no error where upstream makes one only to catch it again.
+    error = analysis.upstream.schema["ValidationError"]
+    analysis.watch_type(error)
+    analysis.class_method(error, "__init__")
+
+
+def _loaded(analysis: Analysis, field: Any, place: Place) -> load_step.LoadStep:
+    """The step that does all of ``field.deserialize``."""
+    try:
+        analysis.check_readable(field)
+        analysis.field_method(field, "deserialize", analysis.upstream.Field)
+        options = place | _around(analysis, field)
+    except NotPlannable as opaque:
+        return load_step.OpaqueLoadStep(
+            field, opaque=True, why=opaque.reason, **_seen(analysis, place)
+        )
+    step: load_step.LoadStep = _conversion(analysis, field, options, LOAD)
+    return step
+
+
+def inner_load_step(analysis: Analysis, field: Any) -> Any:
+    """The step of a field inside another.
+
+    :raises NotPlannable: it is no field.
+    """
+    _watch_inner(analysis, field)
+    with analysis.inside(field):
+        return _loaded(analysis, field, {})
+
+
+def load_conversion(analysis: Analysis, field: Any) -> Any:
+    """The step of a field inside another of which upstream calls ``_deserialize`` alone.
+
+    :raises NotPlannable: it is no field.
+    """
+    _watch_inner(analysis, field)
+    return _conversion(analysis, field, {}, LOAD)
+
+
+def _around(analysis: Analysis, field: Any) -> Place:
+    """Missing and None, defaults, processors and validators, as keyword arguments of a step."""
+    required = analysis.field_flag(field, "required")
+    constant = analysis.upstream.fields["Constant"]
+    if analysis.upstream.defines(type(field), "_validate_missing", constant):
+        required = False
+    else:
+        analysis.field_method(field, "_validate_missing", analysis.upstream.Field)
+    if "_validate_missing" in analysis.state_of(field):
+        raise NotPlannable("_validate_missing is set on the field instance")
+    return {
+        "required": required,
+        "allow_none": analysis.field_flag(field, "allow_none"),
+        "default": analysis.field_value(field, "load_default"),
+        "pre_load": _functions(analysis, field, "pre_load"),
+        "post_load": _functions(analysis, field, "post_load"),
+        **_validation(analysis, field),
+    }
+
+
+def _functions(analysis: Analysis, field: Any, name: str) -> list[Any] | None:
+    """A field's list of processors, None while it is empty."""
+    functions = analysis.field_value(field, name)
+    if type(functions) is not list:
+        raise NotPlannable(f"{name} is no list")
+    analysis.watch_list(functions)
+    return functions or None
+
+
+def _validation(analysis: Analysis, field: Any) -> Place:
+    """Whether and how the field validates, as keyword arguments of a step."""
+    upstream = analysis.upstream
+    try:
+        analysis.field_method(field, "_validate", upstream.Field)
+        analysis.field_method(field, "_validate_all", upstream.Field)
+        analysis.field_function("fields", "And")
+        analysis.field_function("validate", "ValidationError")
+        analysis.watch_type(upstream.validate["And"])
+        conjunction = upstream.validate["And"]
+        for name in ("__call__", "__init__"):
+            if not upstream.defines(conjunction, name, conjunction):
+                raise NotPlannable(upstream.why_not(conjunction, name, conjunction))
+        validators = analysis.field_value(field, "validators")
+        if type(validators) is not list:
+            raise NotPlannable("validators is no list")
+    except NotPlannable as opaque:
+        return {"own_validate": True, "why": opaque.reason}
+    watched = analysis.watch_list(validators)
+    return {"checks": tuple(check_for(analysis, each) for each in watched) or None}

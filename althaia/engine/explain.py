@@ -1,0 +1,489 @@
+"""A schema's plans for people: each field, the path its value takes, and the reason.
+
+The analysis is made anew for the explanation; nothing is published, and the schema is left
+as it was. Nested schemas that the schema has not resolved yet are resolved on the side.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from althaia import seam
+from althaia.switch.config import settings
+
+if TYPE_CHECKING:
+    from althaia.engine.upstream import Upstream
+
+MOST_NAMED = 5
+"""Fields that the summary names."""
+
+DEEPEST = 40
+"""Levels of nesting shown; schemas that nest ever new schemas would never end."""
+
+SCHEMA_METHODS = {
+    "dump": ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors"),
+    "dumps": ("dumps", "dump", "_serialize", "_invoke_dump_processors", "_invoke_processors"),
+    "load": (
+        "load",
+        "_do_load",
+        "_deserialize",
+        "_call_and_store",
+        "_invoke_load_processors",
+        "_invoke_processors",
+        "_invoke_field_validators",
+        "_invoke_schema_validators",
+        "handle_error",
+    ),
+}
+"""What upstream's ``dump`` and ``load`` call of the schema, where overriding is seen."""
+
+SETTINGS = {
+    "dump": ("many",),
+    "dumps": ("many",),
+    "load": ("many", "unknown", "partial"),
+}
+"""What they ask of the schema, where computing it is seen."""
+
+HOOKS = {
+    "dump": ("pre_dump", "post_dump"),
+    "load": ("pre_load", "validates", "validates_schema", "post_load"),
+}
+
+SOURCES = ("nothing", "key", "path", "get_attribute", "get_value", "serialize")
+
+
+@dataclass(frozen=True)
+class FieldPath:
+    """One field of a plan, or one inside another field.
+
+    ``name`` is the field's name or, inside another field, what it is there (``items``,
+    ``keys``). A dump ``reads`` an attribute of the object and writes a ``key``; a load
+    ``reads`` a key of the data and writes one to the result. ``narrow`` says whether the plan
+    converts values of the usual types itself; ``why`` is the reason where the field goes a
+    wider way than its kind would need. ``checks`` are the kinds of its validators, ``called``
+    for any of the user's.
+    """
+
+    name: str
+    field: str
+    step: str
+    narrow: bool
+    source: str | None
+    reads: str | None
+    key: Any
+    why: str
+    checks: tuple[str, ...] = ()
+    inner: tuple[FieldPath, ...] = ()
+    nested: Explanation | None = None
+    unresolved: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        shown: dict[str, Any] = {
+            "name": self.name,
+            "field": self.field,
+            "step": self.step,
+            "narrow": self.narrow,
+            "source": self.source,
+            "reads": self.reads,
+            "key": self.key if isinstance(self.key, (str, type(None))) else repr(self.key),
+            "why": self.why,
+        }
+        if self.checks:
+            shown["checks"] = list(self.checks)
+        if self.inner:
+            shown["inner"] = [each.as_dict() for each in self.inner]
+        if self.nested is not None:
+            shown["nested"] = self.nested.as_dict()
+        if self.unresolved:
+            shown["unresolved"] = self.unresolved
+        return shown
+
+    def left(self) -> Iterator[str]:
+        """The names of what runs its own code: this field, or fields inside it."""
+        if not self.narrow:
+            yield self.name
+        for each in self.inner:
+            yield from (f"{self.name}.{name}" for name in each.left())
+
+    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
+        head = f"{indent}{self.name}: {self.step}"
+        if self.source is not None:
+            head += f", from {self._from()}"
+            if self.key is None:
+                head += ", its key asked each time"
+            elif self.key != self.name:
+                head += f", as {self.key!r}"
+        yield f"{head}  ({self.field})"
+        if self.checks:
+            yield f"{indent}  checks: {', '.join(self.checks)}"
+        if self.why:
+            yield f"{indent}  {'why' if self.narrow else 'left to the field'}: {self.why}"
+        for each in self.inner:
+            yield from each.lines(f"{indent}  ", verbose)
+        if self.unresolved:
+            yield f"{indent}  nested schema unknown: {self.unresolved}"
+        if self.nested is not None:
+            yield from self.nested.lines(f"{indent}  ", verbose)
+
+    def _from(self) -> str:
+        if self.source in ("key", "path"):
+            return repr(self.reads)
+        if self.source in ("get_attribute", "get_value"):
+            owner = "the schema's" if self.source == "get_attribute" else "its own"
+            return f"{owner} {self.source}"
+        return "no attribute" if self.source == "nothing" else "the field itself"
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Dump or load of one schema.
+
+    ``declined`` is the reason why there is no plan at all, else "". ``overridden`` are the
+    schema's own methods in upstream's way, each with where it comes from; ``hooks`` the
+    names of the schema's hooks by kind; ``guard`` counts what is compared once per call.
+    ``text`` is, for the schema itself and for dumping, the reason why ``dumps`` goes by way of
+    dictionaries, "" where it writes text straight from the objects; else None.
+    """
+
+    name: str
+    declined: str
+    fields: tuple[FieldPath, ...]
+    overridden: tuple[str, ...]
+    hooks: dict[str, tuple[str, ...]]
+    guard: dict[str, int]
+    text: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        shown = {} if self.text is None else {"text": self.text}
+        return shown | {
+            "declined": self.declined,
+            "fields": [each.as_dict() for each in self.fields],
+            "overridden": list(self.overridden),
+            "hooks": {kind: list(names) for kind, names in self.hooks.items()},
+            "guard": self.guard,
+        }
+
+    def summary(self) -> str:
+        """How much of it is planned, and what is not."""
+        if self.declined:
+            return f"{self.name}: no plan, all of it runs upstream's code ({self.declined})"
+        left = [name for field in self.fields for name in field.left()]
+        planned = sum(field.narrow for field in self.fields)
+        text = f"{self.name}: {planned} of {_count(len(self.fields), 'field')} planned"
+        if left:
+            shown = ", ".join(left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
+            verb = "runs its" if len(left) == 1 else "run their"
+            text += f" ({shown} {verb} own code, as slowly as without althaia)"
+        return text
+
+    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
+        if self.declined:
+            yield f"{indent}{self.name}: upstream's own code, because {self.declined}"
+            return
+        wide = sum(not each.narrow for each in self.fields)
+        total = len(self.fields)
+        yield f"{indent}{self.name}: a plan of {_count(total, 'step')}" + (
+            f", {wide} of them left to the field's own code" if wide else ""
+        )
+        for each in self.fields:
+            yield from each.lines(f"{indent}  ", verbose)
+        if self.text is not None:
+            how = f"by way of dictionaries, because {self.text}" if self.text else "straight"
+            yield f"{indent}  to text: {how}"
+        for text in self.overridden:
+            yield f"{indent}  the schema's own: {text}"
+        for kind, names in self.hooks.items():
+            yield f"{indent}  {kind}: {', '.join(names)}"
+        if not verbose:
+            return
+        counts = ", ".join(_count(count, name[:-1]) for name, count in self.guard.items() if count)
+        yield f"{indent}  guard: {counts or 'the schema'}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The answer of :func:`althaia.explain`.
+
+    ``dump`` and ``load`` are None where no plans run (``no_plans`` says why) or where this
+    is a schema that the explanation has already shown further up (``seen``). ``built`` is the
+    reason why each instance of the class is built in full when it is made, "" where that waits
+    until somebody looks into one.
+    """
+
+    schema: str
+    many: bool = False
+    dump: Direction | None = None
+    load: Direction | None = None
+    built: str = ""
+    no_plans: str = ""
+    seen: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        shown: dict[str, Any] = {"schema": self.schema, "many": self.many}
+        if self.seen:
+            return shown | {"seen": True}
+        if self.no_plans:
+            shown["no_plans"] = self.no_plans
+        else:
+            shown["built"] = self.built
+        for direction in (self.dump, self.load):
+            if direction is not None:
+                shown[direction.name] = direction.as_dict()
+        return shown
+
+    def summary(self) -> str:
+        """One line: how much is planned, and what stays outside at which price.
+
+        >>> explain(UserSchema).summary()
+        'dump: 2 of 2 fields planned; load: 2 of 2 fields planned'
+        """
+        if self.no_plans:
+            return f"no plans run: {self.no_plans}"
+        parts = [each.summary() for each in (self.dump, self.load) if each is not None]
+        if self.built:
+            parts.append("each instance is built in full, as slowly as without althaia")
+        return "; ".join(parts)
+
+    def as_text(self, *, verbose: bool = True) -> str:
+        """The same for reading, as a tree.
+
+        :param verbose: False opens with the :meth:`summary` and leaves out how instances are
+            built and what is compared before each call.
+        """
+        return "\n".join(self.lines("", verbose))
+
+    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
+        head = f"{indent}{self.schema}{' (many)' if self.many else ''}"
+        if self.seen:
+            yield f"{head}: as above"
+            return
+        yield head
+        if not verbose:
+            if not indent:
+                yield f"  {self.summary()}"
+        elif self.no_plans:
+            yield f"{indent}  no plans run: {self.no_plans}"
+        elif self.built:
+            yield f"{indent}  instances: built in full at once, because {self.built}"
+        else:
+            yield f"{indent}  instances: built when somebody looks into them"
+        for direction in (self.dump, self.load):
+            if direction is not None:
+                yield from direction.lines(f"{indent}  ", verbose)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{each.name}: {each.declined or _count(len(each.fields), 'step')}"
+            for each in (self.dump, self.load)
+            if each is not None
+        ]
+        return f"<Explanation of {self.schema}: {'; '.join(parts) or self.no_plans or 'seen'}>"
+
+
+def explain(schema: Any) -> Explanation:
+    """How a schema is dumped and loaded.
+
+    :param schema: a schema class of the compiled marshmallow (an instance is made of it,
+        without arguments) or an instance.
+    :raises TypeError: ``schema`` is neither.
+
+    >>> explain(UserSchema).dump.fields[0].step
+    'text'
+    """
+    instance = _instance(schema)
+    reason = _why_no_plans()
+    if reason:
+        return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
+    from althaia.engine import planner, upstream
+
+    builders = {"dump": planner.build, "load": planner.build_load}
+    return _Explainer(upstream.load(), builders, planner.examine).schema(instance)
+
+
+def _why_no_plans() -> str:
+    if not settings().plans:
+        return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
+    from importlib.util import find_spec
+
+    if find_spec("althaia.engine.door") is None:
+        return (
+            "this is a pure Python build; install a wheel for this interpreter, or build "
+            "without ALTHAIA_PURE_BUILD"
+        )
+    # Loaded as a first call loads it; what is imported of it then is there.
+    seam.await_engine()
+    return "" if seam.failure is None else f"the engine could not be loaded: {seam.failure}"
+
+
+def _instance(schema: Any) -> Any:
+    """The schema, or an instance of the schema class."""
+    import althaia.marshmallow.schema as ours
+
+    cls = schema if isinstance(schema, type) else type(schema)
+    if issubclass(cls, ours.Schema):
+        return schema() if isinstance(schema, type) else schema
+    if any(base.__module__ == "marshmallow.schema" for base in cls.__mro__):
+        raise TypeError(
+            f"{_name(cls)} is a schema of the real marshmallow, which has no plans: call "
+            "althaia.patch() before anything imports marshmallow, or run the program with "
+            "python -m althaia"
+        )
+    raise TypeError(f"explain() takes a marshmallow schema class or instance, not {schema!r}")
+
+
+class _Explainer:
+    """One explanation in the making; remembers the schemas on the way down."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        builders: Mapping[str, Callable[[Any], Any]],
+        examine: Callable[[type, Any], tuple[Any, str]],
+    ) -> None:
+        self.upstream = upstream
+        self.builders = builders
+        self.examine = examine
+        self.path: list[Any] = []
+
+    def schema(self, schema: Any, *wanted: str) -> Explanation:
+        identity = _identity(schema)
+        name, many = _name(type(schema)), bool(schema.many)
+        if identity in self.path or len(self.path) == DEEPEST:
+            return Explanation(name, many, seen=True)
+        self.path.append(identity)
+        try:
+            directions = {
+                direction: self.direction(direction, schema, build(schema), bool(wanted))
+                for direction, build in self.builders.items()
+                if direction in (wanted or self.builders)
+            }
+        finally:
+            self.path.pop()
+        _, built = self.examine(type(schema), schema)
+        return Explanation(name, many, directions.get("dump"), directions.get("load"), built)
+
+    def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Direction:
+        guard = plan.guard
+        return Direction(
+            name=direction,
+            declined=plan.declined,
+            fields=tuple(self.step(direction, str(step.attr), step, True) for step in plan.steps),
+            overridden=tuple(self.overridden(direction, schema)),
+            hooks=_hooks(direction, schema),
+            guard={
+                name: len(getattr(guard, name)) for name in ("types", "fields", "lists", "entries")
+            },
+            text=None if nested or direction == "load" else self.why_no_text(schema, plan),
+        )
+
+    def why_no_text(self, schema: Any, plan: Any) -> str:
+        """Why ``dumps`` makes dictionaries first; "" where it does not."""
+        overridden = next(self.overridden("dumps", schema), "")
+        if overridden:
+            return f"the schema has its own {overridden}"
+        if not plan.straight:
+            return "its options are not upstream's kind"
+        form = schema.opts.render_module
+        if getattr(form, "dumps", None) not in _text_writers():
+            return f"it is written by {getattr(form, '__name__', form)!s}"
+        hooks = _hooks("dump", schema).get("post_dump")
+        if hooks:
+            return f"the post_dump hook {hooks[0]} is given them"
+        if plan.dict_class is not dict:
+            return f"its dictionaries are {_name(plan.dict_class)}"
+        keys = [step.key for step in plan.steps]
+        if None in keys:
+            return "a field's key is asked each time"
+        return "" if len(set(keys)) == len(keys) else "two fields have the same key"
+
+    def step(self, direction: str, name: str, step: Any, outer: bool) -> FieldPath:
+        nested, unresolved = None, ""
+        if step.kind == "nested schema":
+            try:
+                nested = self.schema(_nested_schema(step.field), direction)
+            except Exception as error:
+                unresolved = f"{type(error).__name__}: {error}"
+        return FieldPath(
+            name=name,
+            field=_name(type(step.field)),
+            step=step.kind,
+            narrow=step.narrow,
+            source=_source(direction, step) if outer else None,
+            reads=(step.name if direction == "dump" else step.key) if outer else None,
+            key=(step.key if direction == "dump" else step.target) if outer else None,
+            why=step.why,
+            checks=tuple(check.kind for check in getattr(step, "checks", None) or ()),
+            inner=tuple(
+                self.step(direction, label, each, False) for label, each in step.inner().items()
+            ),
+            nested=nested,
+            unresolved=unresolved,
+        )
+
+    def overridden(self, direction: str, schema: Any) -> Iterator[str]:
+        from althaia.engine.analysis.reader import attributes_of
+        from althaia.engine.upstream import static
+
+        own = attributes_of(schema)
+        for name in SCHEMA_METHODS[direction]:
+            if name in own:
+                yield f"{name}, set on the instance"
+            elif not self.upstream.has(type(schema), name, self.upstream.Schema):
+                yield f"{name}, of {self.upstream.owner(type(schema), name)}"
+        for name in SETTINGS[direction]:
+            kind = type(static(type(schema), name))
+            if hasattr(kind, "__set__") or hasattr(kind, "__delete__"):
+                yield f"{name}, computed by {self.upstream.owner(type(schema), name)}"
+
+
+def _text_writers() -> tuple[Any, ...]:
+    from althaia.formats.json import json_writer as json
+    from althaia.formats.json import shipped_encoder as standard
+    from althaia.formats.msgpack import msgpack_writer as msgpack
+
+    return standard.DUMPS, json.dumps, msgpack.dumps
+
+
+def _source(direction: str, step: Any) -> str:
+    if direction == "dump":
+        return SOURCES[step.source]
+    return "deserialize" if step.opaque else "key"
+
+
+def _nested_schema(field: Any) -> Any:
+    """The schema of a Nested field; one that is not resolved yet is, on a copy."""
+    return field.__dict__.get("_schema") or copy.copy(field).schema
+
+
+def _identity(schema: Any) -> tuple[Any, ...]:
+    """What makes two schemas on one way down the same."""
+    chosen = (schema.only, schema.exclude, schema.load_only, schema.dump_only)
+    return (
+        type(schema),
+        bool(schema.many),
+        tuple(schema.fields),
+        *(None if names is None else frozenset(names) for names in chosen),
+    )
+
+
+def _hooks(direction: str, schema: Any) -> dict[str, tuple[str, ...]]:
+    return {
+        kind: names
+        for kind in HOOKS[direction]
+        if (names := tuple(str(hook[0]) for hook in schema._hooks.get(kind, ())))
+    }
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _count(number: int, noun: str) -> str:
+    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {plural}"

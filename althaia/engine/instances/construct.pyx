@@ -1,0 +1,283 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Making instances: lazy where they may be, else in full, without the detours of copying.
+
+Two thirds of upstream's ``Schema.__init__`` go into ``copy.deepcopy``, which asks each field how
+it wants to be copied, and into sets of names. Where nothing is left out and the fields are copied
+in the usual way, the same is done here directly. The fields bind themselves, and
+``on_bind_field`` is called, as upstream calls them: in its order, on a schema that has what it
+would have at that moment.
+"""
+
+import abc
+import copy
+import copyreg
+
+from althaia import seam
+from althaia.engine.instances import lazy as _lazy
+from althaia.engine.plan.guard import ABSENT
+from althaia.engine.upstream import static
+
+from althaia.cpython.primitives cimport (
+    althaia_dict_or_none,
+    althaia_type_lookup,
+    althaia_type_tag,
+)
+from althaia.engine.instances.lazy cimport add_messages
+from althaia.engine.instances.prototype cimport clone
+from althaia.engine.upstream cimport marshmallow
+
+cdef object COPY = copy
+# As they were when marshmallow was imported: a test may have replaced them by now.
+cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
+cdef object deepcopy = AS_SHIPPED["deepcopy"]
+cdef object shallow_copy = AS_SHIPPED["copy"]
+# What is done here: a method of the user's might see the instance, or make other sets.
+cdef tuple REPLACED = ("_init_fields", "_normalize_nested_options", "set_class", "dict_class")
+cdef tuple SET = (
+    "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
+    "fields", "load_fields", "dump_fields",
+)
+cdef object object_getattribute = object.__getattribute__
+cdef object object_setattr = object.__setattr__
+cdef tuple REPLACED_FUNCTIONS = (
+    "schema.Schema.__init__",
+    "schema.Schema._init_fields",
+    "schema.Schema._normalize_nested_options",
+    "fields.Field.__deepcopy__",
+    "utils.is_collection",
+    "utils.is_iterable_but_not_string",
+    "utils.is_generator",
+)
+# What says that an option is a collection of names.
+cdef tuple ASKED_OF_OPTIONS = (
+    ("schema", "is_collection"),
+    ("utils", "is_iterable_but_not_string"),
+    ("utils", "is_generator"),
+    ("utils", "Mapping"),
+)
+# How ``copy`` asks a field's class, and ``object.__reduce_ex__`` the field itself.
+cdef tuple OBJECT_METHODS = (
+    "__new__", "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__"
+)
+cdef tuple UNUSUAL_METHODS = (
+    "__copy__", "__setstate__", "__getnewargs_ex__", "__getnewargs__", "__getattr__"
+)
+cdef tuple ASKED_OF_FIELDS = (
+    "__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs_ex__",
+    "__getnewargs__", "__class__",
+)
+cdef tuple METACLASSES = (type, abc.ABCMeta)
+# In which ``copy`` looks for a class first. They are extended, never replaced.
+cdef tuple dispatch_tables = (copyreg.dispatch_table, *(
+    AS_SHIPPED[name] for name in ("_deepcopy_dispatch", "_copy_dispatch") if name in AS_SHIPPED
+))
+cdef tuple KEYS = ("data_key", "attribute")
+cdef tuple PLAIN_KEYS = (str, type(None))
+# Versions of classes that copy simply: never another class's, nor their own once they change.
+cdef set simply_copied = set()
+cdef int MOST_TAGS = 1024
+
+
+def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
+    """First in ``Schema.__init__``: make the instance. False: upstream's code runs, from asking
+    whether the options are collections on."""
+    if _lazy.construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
+        return True
+    if only is not None or not is_empty(exclude) or not is_replaceable(schema):
+        return False
+    declared = althaia_type_lookup(type(schema), "_declared_fields")
+    if type(declared) is not dict or not copies_simply(<dict>declared):
+        return False
+    make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown)
+    return True
+
+
+cdef bint is_empty(object names):
+    """Whether an option names nothing, without asking an object of the user's."""
+    return type(names) in (tuple, list, set, frozenset) and len(names) == 0
+
+
+# ---- May it be done here? ----------------------------------------------------------------
+
+
+cdef bint is_replaceable(object schema) except -1:
+    """Whether upstream's own code would make this instance, with nothing selected or left out."""
+    cdef object cls = type(schema), state = althaia_dict_or_none(schema), opts
+    # An InstanceDict: ``__init__`` once more, or upstream's own at work for us.
+    if type(state) is not dict and state is not None:
+        return False
+    for name in REPLACED_FUNCTIONS:
+        if name in marshmallow.unknown:
+            return False
+    for module, name in ASKED_OF_OPTIONS:
+        if marshmallow.live[module].get(name) is not seam.defined[module].get(name, ABSENT):
+            return False
+    for name in REPLACED:
+        if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
+            return False
+        if state is not None and name in <dict>state:
+            return False
+    # Attributes that are computed would be asked less often.
+    for name in SET:
+        if althaia_type_lookup(cls, name) is not None:
+            return False
+    if (
+        althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
+        or althaia_type_lookup(cls, "__setattr__") is not object_setattr
+        or (state is not None and ("opts" in <dict>state or "_declared_fields" in <dict>state))
+    ):
+        return False
+    opts = althaia_type_lookup(cls, "opts")
+    options = althaia_dict_or_none(opts)
+    return (
+        has_plain_options(type(opts))
+        and type(options) is dict
+        and is_empty((<dict>options).get("exclude"))
+        and is_empty((<dict>options).get("fields"))
+        and marshmallow.has_plain_sets()
+    )
+
+
+cdef bint has_plain_options(object cls) except -1:
+    """Whether asking a class's options which fields there are runs no user code."""
+    if althaia_type_lookup(cls, "__getattribute__") is not object_getattribute:
+        return False
+    for name in ("__getattr__", "__get__", "exclude", "fields"):
+        if althaia_type_lookup(cls, name) is not None:
+            return False
+    return True
+
+
+cdef bint copies_simply(dict declared) except -1:
+    """Whether ``copy.deepcopy`` would make a new dictionary with a shallow copy of each field."""
+    if (
+        marshmallow.live["schema"].get("copy") is not COPY
+        or marshmallow.live["fields"].get("copy") is not COPY
+        or COPY.deepcopy is not deepcopy
+        or COPY.copy is not shallow_copy
+    ):
+        return False
+    for name, field in declared.items():
+        if type(name) is not str or not copies_as_object(field):
+            return False
+    return True
+
+
+cdef bint copies_as_object(object field) except -1:
+    """Whether upstream copies a field as the interpreter copies any object."""
+    cdef object cls = type(field), state = althaia_dict_or_none(field)
+    cdef unsigned int tag = althaia_type_tag(cls)
+    if type(state) is not dict or type(cls) not in METACLASSES:
+        return False
+    for name in ASKED_OF_FIELDS:
+        if name in <dict>state:
+            return False
+    for name in KEYS:
+        # Upstream's message about equal ones would compare those of the user's kind once more.
+        if type((<dict>state).get(name)) not in PLAIN_KEYS:
+            return False
+    for table in dispatch_tables:
+        if cls in table:
+            return False
+    if tag != 0 and tag in simply_copied:
+        return True
+    if not has_simple_copies(cls):
+        return False
+    if len(simply_copied) >= MOST_TAGS:
+        simply_copied.clear()
+    simply_copied.add(tag)
+    return True
+
+
+cdef bint has_simple_copies(object cls) except -1:
+    """Whether no class of a field's says how instances are copied, or has slots."""
+    if althaia_type_lookup(cls, "__deepcopy__") is not marshmallow.raw(
+        marshmallow.Field, "__deepcopy__"
+    ):
+        return False
+    for name in OBJECT_METHODS:
+        if static(cls, name) is not object.__dict__.get(name, ABSENT):
+            return False
+    for name in UNUSUAL_METHODS:
+        if static(cls, name) is not ABSENT:
+            return False
+    # Slots of its own would have to be copied too.
+    return cls.__basicsize__ == marshmallow.Field.__basicsize__
+
+
+# ---- Making it ---------------------------------------------------------------------------
+
+
+cdef dict copied(dict declared):
+    """What ``copy.deepcopy`` makes of fields by name: one that has two names is copied once."""
+    cdef dict memo = {}, copies = {}
+    for name, field in declared.items():
+        twin = memo.get(id(field))
+        if twin is None:
+            twin = memo[id(field)] = clone(field)
+        copies[name] = twin
+    return copies
+
+
+cdef int make(
+    object schema, dict declared, object many, object load_only, object dump_only,
+    object partial, object unknown,
+) except -1:
+    """What ``Schema.__init__`` does with the copied fields, in its order."""
+    schema.declared_fields = declared
+    schema.many = schema.opts.many if many is None else many
+    schema.only = None
+    schema.exclude = set(schema.opts.exclude)
+    schema.load_only = set(load_only) or set(schema.opts.load_only)
+    schema.dump_only = set(dump_only) or set(schema.opts.dump_only)
+    schema.partial = partial
+    schema.unknown = schema.opts.unknown if unknown is None else unknown
+    schema.fields = {}
+    schema.load_fields = {}
+    schema.dump_fields = {}
+    bind(schema, list(declared))
+    messages = {}
+    messages.update(schema._default_error_messages)
+    add_messages(messages, schema.__class__.__mro__)
+    messages.update(schema.error_messages or {})
+    schema.error_messages = messages
+    return 0
+
+
+cdef int bind(object schema, list names) except -1:
+    """What ``Schema._init_fields`` does. Binding may run the user's code, which is given the
+    schema: everything is asked of the schema and its fields when upstream asks it."""
+    cdef dict fields = {}, load_fields = {}, dump_fields = {}
+    cdef list keys, targets
+    for name in names:
+        field = schema.declared_fields[name]
+        schema._bind_field(name, field)
+        fields[name] = field
+    for name, field in fields.items():
+        if not field.dump_only:
+            load_fields[name] = field
+        if not field.load_only:
+            dump_fields[name] = field
+    keys = [
+        field.data_key if field.data_key is not None else name
+        for name, field in dump_fields.items()
+    ]
+    if len(keys) != len(set(keys)):
+        refuse(fields)
+    targets = [field.attribute or name for name, field in load_fields.items()]
+    if len(targets) != len(set(targets)):
+        refuse(fields)
+    schema.fields = fields
+    schema.dump_fields = dump_fields
+    schema.load_fields = load_fields
+    return 0
+
+
+cdef int refuse(dict fields) except -1:
+    """Have upstream say which names of bound fields collide."""
+    cdef object schema = object.__new__(marshmallow.Schema)
+    schema.__dict__.update(
+        declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
+    )
+    marshmallow.schema_attributes["_init_fields"](schema)
+    return 0

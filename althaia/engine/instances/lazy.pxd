@@ -1,0 +1,23 @@
+from cpython.list cimport PyList_GET_ITEM
+
+from althaia.engine.plan.instance_dict cimport InstanceDict
+
+
+cdef object prototype_of(object schema, InstanceDict state)
+cdef object prototype_to_plan(object schema, InstanceDict state)
+cdef int add_messages(dict messages, object classes) except -1
+cdef object real_field(object field, object parent, InstanceDict state)
+cdef int materialise(object schema, InstanceDict state) except -1
+cdef bint materialise_if_touched(object schema, InstanceDict state) except -1
+cdef bint is_lazy(object schema)
+
+
+cdef inline object field_of_call(
+    list children, Py_ssize_t site, object field, object parent, InstanceDict state
+):
+    """The field as the schema of a call has it, asked for once a call; below 0: the plan's."""
+    if site < 0:
+        return field
+    if <object>PyList_GET_ITEM(children, site) is None:
+        children[site] = real_field(field, parent, state)
+    return <object>PyList_GET_ITEM(children, site)

@@ -1,0 +1,557 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Lazy instances: schemas that cost next to nothing until somebody looks into them.
+
+Most instances are made for one call and thrown away. A lazy one holds what the call may change
+(``many``, ``partial``, ``unknown``, ``error_messages``) and runs the plans of a *prototype* with
+itself as ``self``. Reading anything else of it (``fields``, ``only``, ``__dict__``, …)
+*materialises* it: it then is as its construction would have left it, made from what the prototype
+has. *Interceptors* in its class notice the reading.
+"""
+
+from types import MethodType
+
+from cpython.dict cimport PyDict_Copy, PyDict_SetItem
+from cpython.object cimport PyObject
+
+from althaia.engine.plan.guard cimport Guard
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_become,
+    althaia_begins_with,
+    althaia_dict_or_none,
+    althaia_has_simple_keys,
+    althaia_is_plainly_asked,
+    althaia_type_lookup,
+)
+from althaia.engine.instances.prototype cimport (
+    Prototype,
+    PrototypeCache,
+    clone,
+    options_key,
+    vars_of,
+)
+from althaia.engine.plan.instance_dict cimport (
+    InstanceDict,
+    adopt,
+    adopt_instances,
+    existing_dict,
+    put_dict,
+    replace_dict,
+)
+from althaia.engine.upstream cimport marshmallow
+
+cdef extern from "althaia/cpython/layout.h":
+    ctypedef object (*getattrofunc)(object, object)
+    ctypedef object (*getter)(object, void*)
+    getter althaia_plain_dict
+    bint althaia_is_intercepted(object cls, getattrofunc interceptor)
+    void althaia_intercept(object cls, getattrofunc interceptor)
+    void althaia_intercept_dict(object descriptor, getter interceptor)
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* obj)
+    object PyObject_GenericGetAttr(object obj, object name)
+
+
+cdef object examine = None
+
+# Set by Schema.__init__ and left to the prototype while an instance is lazy.
+LAZY_NAMES = frozenset(
+    {
+        "declared_fields", "only", "exclude", "load_only", "dump_only", "fields",
+        "load_fields", "dump_fields",
+    }
+)
+# How these are asked for, the instance's dictionary gets out; ``__dict__`` may be a mixin's.
+cdef frozenset intercepted = LAZY_NAMES | {
+    "__dict__", "__getstate__", "__reduce_ex__", "__reduce__"
+}
+cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
+cdef str ERROR_MESSAGES = "error_messages"
+cdef frozenset KEPT = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
+# Whatever an instance has under one of these names stands before what its class defines.
+cdef frozenset shadowing = frozenset()
+cdef frozenset FIELD_MAPPINGS = frozenset(
+    {"declared_fields", "fields", "load_fields", "dump_fields"}
+)
+cdef object METHODS_OF = object()
+cdef object object_new = object.__dict__["__new__"]
+cdef object type_call = type.__dict__["__call__"]
+cdef dict NOTHING = {}
+cdef bint at_once = False
+cdef int MOST_EXAMINATIONS = 64
+
+
+def build_at_once(bint on):
+    """Keep the very first instances lazy, whether that pays or not; for tests."""
+    global at_once
+    at_once = on
+
+
+def examine_with(examiner):
+    """Have the engine say which classes may have lazy instances; once marshmallow is known.
+
+    :param examiner: ``examiner(cls, schema) -> (Guard | None, reason)``: whether instances
+        of a schema class may be lazy.
+    """
+    global examine, shadowing
+    cdef list classes = [marshmallow.Schema]
+    examine = examiner
+    shadowing = frozenset(marshmallow.schema_attributes) | LAZY_NAMES
+    for cls in classes:
+        adopt_instances(cls)
+        classes += type.__subclasses__(cls)
+
+
+# ---- Construction --------------------------------------------------------------------
+
+
+def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
+    """First in ``Schema.__init__``: make the instance lazy. False: upstream's code runs."""
+    cdef object cls = type(schema)
+    cdef object before = althaia_dict_or_none(schema)
+    cdef object key
+    cdef PrototypeCache cache
+    cdef Prototype prototype
+    cdef InstanceDict state
+    if type(before) is InstanceDict:
+        # ``__init__`` once more, or upstream's own at work for us.
+        materialise(schema, <InstanceDict>before)
+        return False
+    if not ALTHAIA_HAS_GIL:
+        # Nothing can be put in place behind the back of other threads: no instance is lazy.
+        del before
+        adopt_instances(cls)
+        if is_unseen(cls):
+            adopt(schema)
+        return False
+    # Who else holds the dictionary would lose touch with the instance: one reference is the
+    # schema's, one is ours.
+    if type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
+        return False
+    key = options_key(only, exclude, load_only, dump_only)
+    if key is None:
+        return False
+    cache = cache_of(cls, schema)
+    if cache is None or cache.guard is None:
+        return False
+    prototype = cache.find(key)
+    if prototype is None:
+        return False
+    for name in <dict>before:
+        # A Method field binds to what the instance has under the method's name. What upstream's
+        # construction would find there already keeps its place.
+        if name in shadowing or name in KEPT or althaia_type_lookup(cls, name) is not None:
+            return False
+    state = InstanceDict.__new__(InstanceDict)
+    state.update(before)
+    opts = cache.opts
+    PyDict_SetItem(state, MANY, opts.many if many is None else many)
+    PyDict_SetItem(state, PARTIAL, partial)
+    PyDict_SetItem(state, UNKNOWN, opts.unknown if unknown is None else unknown)
+    PyDict_SetItem(state, ERROR_MESSAGES, messages_of(cls))
+    state.prototype = prototype
+    return replace_dict(schema, <dict>before, state, 4)
+
+
+cdef bint is_unseen(object cls):
+    """Whether no code of the user's can have had an instance that is now in ``__init__``."""
+    return (
+        althaia_type_lookup(cls, "__init__") is marshmallow.schema_attributes["__init__"]
+        and althaia_type_lookup(cls, "__new__") is object_new
+        and althaia_type_lookup(type(cls), "__call__") is type_call
+    )
+
+
+cdef dict messages_of(object cls):
+    """A schema's ``error_messages`` as ``Schema.__init__`` collects them."""
+    cdef dict messages = {}
+    messages.update(althaia_type_lookup(cls, "_default_error_messages"))
+    add_messages(messages, cls.__mro__)
+    messages.update(althaia_type_lookup(cls, ERROR_MESSAGES) or NOTHING)
+    return messages
+
+
+cdef int add_messages(dict messages, object classes) except -1:
+    """Add what the classes define as ``error_messages``, the last one's first."""
+    for cls in reversed(classes):
+        # It has none, and CPython would write down that each time.
+        if cls is not object:
+            messages.update(getattr(cls, ERROR_MESSAGES, NOTHING))
+    return 0
+
+
+cdef PrototypeCache cache_of(object cls, object schema):
+    """The prototypes of a schema class; None where its instances are built in full."""
+    cdef PrototypeCache cache
+    cdef Guard guard
+    table = althaia_type_lookup(cls, "_hooks")
+    if type(table) is not marshmallow.HookTable:
+        return None
+    cache = table.prototypes
+    if cache is not None and cache.schema_class is cls:
+        if cache.guard is None or cache.holds(schema):
+            return cache
+    # The second instance pays for the examination: many classes never have one, and one
+    # that changes all the time is left alone.
+    table.examined += 1
+    if table.examined > MOST_EXAMINATIONS or (table.examined < 2 and not at_once):
+        return None
+    if not althaia_is_plainly_asked(cls):
+        # A ``__getattribute__`` of its metaclass would be asked what upstream never asks.
+        table.prototypes = PrototypeCache(cls, None, "its metaclass answers for its attributes")
+        return None
+    guard, reason = examine(cls, schema)
+    if guard is not None:
+        # An interceptor changes the class's version: the guard is made behind it.
+        intercept(cls)
+        guard, reason = examine(cls, schema)
+    cache = table.prototypes = PrototypeCache(cls, guard, reason)
+    return cache
+
+
+# ---- The prototype of a lazy instance ---------------------------------------------------
+
+
+cdef object prototype_of(object schema, InstanceDict state):
+    """The prototype whose plans a lazy instance runs; None where there is none any more.
+
+    An instance whose fields user code has had, or that was touched, is materialised.
+    """
+    cdef Prototype prototype = <Prototype>state.prototype
+    if prototype is None:
+        # Another thread has just looked into it.
+        return None
+    if state.handed_out:
+        materialise(schema, state)
+        return None
+    return None if materialise_if_touched(schema, state) else prototype.schema
+
+
+cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
+    """Materialise an instance that is lazy and was touched: something on it shadows what its
+    class defines, or its class is another. Whether it was.
+    """
+    if state is None or state.prototype is None or not is_touched(schema, state):
+        return False
+    materialise(schema, state)
+    return True
+
+
+cdef bint is_touched(object schema, InstanceDict state) except -1:
+    """Whether a lazy instance has more than its prototype knows."""
+    if type(schema) is not (<Prototype>state.prototype).cache.schema_class:
+        return True
+    for name in <dict>state:
+        if name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES:
+            continue
+        if name in shadowing and name not in KEPT:
+            return True
+    return False
+
+
+cdef object prototype_to_plan(object schema, InstanceDict state):
+    """As :func:`prototype_of`, before a plan is made. None also where the class or a field's has
+    changed since: what it has now could see the prototype's fields."""
+    cdef Prototype prototype = <Prototype>state.prototype
+    if prototype is not None and not prototype.cache.holds(schema):
+        materialise(schema, state)
+        return None
+    return prototype_of(schema, state)
+
+
+cdef bint is_lazy(object schema):
+    """Whether nobody has looked into the schema yet."""
+    cdef InstanceDict state = existing_dict(schema)
+    return state is not None and state.prototype is not None
+
+
+# ---- Materialising ----------------------------------------------------------------------
+
+
+cdef int materialise(object schema, InstanceDict state) except -1:
+    """Build a lazy instance in full, as its construction would have left it.
+
+    Building makes objects, so that the collector may run, and in it user code that looks into
+    the same instance or changes it: nothing is locked, all is made aside and put in place in
+    one go if the instance is still as it was.
+    """
+    cdef Prototype prototype
+    cdef dict touched, before, own, built, arranged
+    cdef list changes
+    cdef Py_ssize_t reached
+    while state.prototype is not None:
+        prototype = <Prototype>state.prototype
+        touched = <dict>PyDict_Copy(state)
+        before = state.own
+        own = {} if before is None else dict(before)
+        changes = []
+        reached = len(own)
+        built = rebuilt(schema, state.original, prototype, own, changes)
+        arranged = arrange(touched, built)
+        if (
+            state.prototype is prototype
+            and is_as_reached(state, before, reached)
+            and len(state) == len(touched)
+            and althaia_begins_with(state, touched)
+        ):
+            complete_fields(changes)
+            return put_in_place(schema, state, arranged, own or None)
+    return 0
+
+
+cdef bint is_as_reached(InstanceDict state, dict before, Py_ssize_t reached):
+    """Whether no other call has reached, or completed, a field of the instance meanwhile."""
+    return state.own is before and (before is None or len(before) == reached)
+
+
+cdef int complete_fields(list changes) except -1:
+    """Make fields that calls have reached what construction would have left; no other code runs.
+
+    Until then they are the prototype's but for their schemas: what is made aside may be thrown
+    away, and made once more.
+    """
+    for state, values in changes:
+        (<dict>state).update(<dict>values)
+    return 0
+
+
+cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own) except -1:
+    """The end of materialising; no other code runs in it."""
+    if not althaia_has_simple_keys(arranged):
+        # Keys of the user's own kind are compared by the user's code: only put to the end.
+        state.prototype = None
+        state.own = own
+        state.update(arranged)
+        return 0
+    try:
+        althaia_become(state, arranged)
+    except MemoryError:
+        put_dict(schema, arranged)
+    # A call that is under way goes on with the prototype's fields, and asks for these.
+    state.own = own
+    state.prototype = None
+    return 0
+
+
+cdef dict rebuilt(
+    object schema, dict original, Prototype prototype, dict own, list changes
+):
+    """The attributes that a lazy instance lacks.
+
+    :param original: the attributes of what it is a copy of, or None.
+    :param own: the instance's own fields for the prototype's; completed.
+    :param changes: given what is to be changed of those that there are.
+    """
+    cdef object copied
+    cdef dict built, attributes
+    if original is None:
+        return transplant(prototype.schema, schema, schema, own, changes)
+    # Upstream copied it: the fields are shared with the original, and bound to that.
+    copied = object.__new__(prototype.cache.schema_class)
+    built = transplant(prototype.schema, copied, schema, own, changes)
+    attributes = arrange(dict(original), built)
+    put_dict(copied, attributes)
+    for name in ("fields", "load_fields", "dump_fields"):
+        built[name] = dict(built[name])
+    return built
+
+
+cdef dict transplant(
+    object prototype, object parent, object schema, dict own, list changes
+):
+    """What ``Schema.__init__`` left in a prototype, as the schema would have it.
+
+    Neither user code nor upstream's runs: both may have changed since the schema was made,
+    when they made the prototype.
+
+    :param parent: whom the fields are bound to: the schema, or what it is a copy of.
+    """
+    cdef dict memo = memo_of(prototype, parent, schema, own)
+    cdef dict built = {}
+    for name, value in vars_of(prototype).items():
+        if name in FIELD_MAPPINGS:
+            built[name] = {key: twin_of(field, memo, own, changes) for key, field in value.items()}
+        elif type(value) is marshmallow.OrderedSet or type(value) is set:
+            built[name] = type(value)(value)
+        else:
+            built[name] = value
+    return built
+
+
+cdef dict memo_of(object prototype, object parent, object schema, dict own):
+    """What stands for what in an instance, by the ids of what the prototype has."""
+    cdef dict memo = {id(prototype): parent, METHODS_OF: schema}
+    for theirs, mine, complete in list(own.values()):
+        if complete:
+            memo[id(theirs)] = mine
+        for name in ("only", "exclude"):
+            value = vars_of(theirs).get(name)
+            if type(value) is marshmallow.OrderedSet:
+                memo[id(value)] = vars_of(mine)[name]
+    return memo
+
+
+cdef object twin_of(object field, dict memo, dict own, list changes):
+    """A prototype's field as the schema's own; what it shares with its class stays shared.
+
+    :param own: the instance's own fields so far; this one is added.
+    :param changes: given the dictionary of a field that there was, which is live, and what is to
+        be changed in it.
+    """
+    cdef object twin = memo.get(id(field))
+    cdef tuple known
+    cdef dict state, changed
+    if twin is not None:
+        return twin
+    known = <tuple>own.get(id(field))
+    twin = memo[id(field)] = clone(field) if known is None else known[1]
+    own[id(field)] = (field, twin, True)
+    state = changed = vars_of(twin)
+    if known is not None:
+        changed = {}
+        changes.append((state, changed))
+    else:
+        for name in ("only", "exclude"):
+            value = state.get(name)
+            if type(value) is marshmallow.OrderedSet:
+                if id(value) not in memo:
+                    memo[id(value)] = marshmallow.OrderedSet(value)
+                state[name] = memo[id(value)]
+    if state.get("parent") is None:
+        return twin
+    # A field under two names is bound twice: what is inside keeps a parent out of all reach.
+    parent = state["parent"]
+    changed["parent"] = (
+        memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own, changes)
+    )
+    changed["root"] = memo[id(state["root"])]
+    for name in ("_serialize_method", "_deserialize_method"):
+        method = state.get(name)
+        # A class method is bound to the class.
+        if type(method) is MethodType and isinstance(method.__self__, marshmallow.Schema):
+            changed[name] = MethodType(method.__func__, memo[METHODS_OF])
+    for name in ("inner", "key_field", "value_field"):
+        if state.get(name) is not None:
+            changed[name] = inner_twin(state[name], memo, own, changes)
+    if "tuple_fields" in state:
+        changed["tuple_fields"] = [
+            inner_twin(each, memo, own, changes) for each in state["tuple_fields"]
+        ]
+    return twin
+
+
+cdef object inner_twin(object field, dict memo, dict own, list changes):
+    """The twin of a field inside another; what that one does not bind, all instances share."""
+    return field if vars_of(field).get("parent") is None else twin_of(field, memo, own, changes)
+
+
+cdef object real_field(object field, object parent, InstanceDict state):
+    """The field of a plan as this parent has it, for the field's own code to run on.
+
+    Of a lazy parent only this field is made, with what is inside it or around it. The user's
+    code may change it, and keep it: the parent's next call goes by its own fields.
+
+    :param state: the parent's dictionary as the call began, None: its dictionary now.
+    """
+    cdef Prototype prototype
+    cdef dict before, own, memo
+    cdef list changes
+    cdef tuple entry
+    cdef Py_ssize_t reached
+    if state is None:
+        state = existing_dict(parent)
+    while state is not None:
+        entry = None if state.own is None else <tuple>state.own.get(id(field))
+        if entry is not None and (entry[2] or state.prototype is None):
+            if state.prototype is not None:
+                state.handed_out = True
+            return entry[1]
+        if state.prototype is None or vars_of(field).get("parent") is None:
+            # A field that upstream never binds is shared by all instances.
+            return field
+        if state.original is not None:
+            materialise(parent, state)
+            continue
+        prototype = <Prototype>state.prototype
+        before = state.own
+        own = {} if before is None else dict(before)
+        changes = []
+        reached = len(own)
+        memo = memo_of(prototype.schema, parent, parent, own)
+        twin_of(field, memo, own, changes)
+        # The collector may have run, and in it code that looked into the parent.
+        if state.prototype is prototype and is_as_reached(state, before, reached):
+            complete_fields(changes)
+            state.own = own
+    return field
+
+
+cdef dict arrange(dict touched, dict built):
+    """What was set before, in and after ``Schema.__init__``, in order.
+
+    :param touched: what the instance has.
+    :param built: what its construction would have left.
+    """
+    cdef dict arranged = {}
+    for name in touched:
+        if name in KEPT:
+            break
+        arranged[name] = touched[name]
+    for name, value in built.items():
+        if name in touched or name not in KEPT:
+            arranged[name] = touched.get(name, value)
+    arranged.update(touched)
+    return arranged
+
+
+# ---- Interceptors -----------------------------------------------------------------------
+
+
+cdef object lazy_getattr(object obj, object name):
+    """Attribute access of classes that have lazy instances: what somebody looks into is
+    materialised first."""
+    if name in intercepted:
+        look(obj)
+    return PyObject_GenericGetAttr(obj, name)
+
+
+cdef object lazy_dict(object obj, void* context):
+    """``__dict__``, also where it is asked for past the class, as by ``getattr_static``."""
+    look(obj)
+    return althaia_plain_dict(obj, context)
+
+
+cdef int look(object obj) except -1:
+    """Materialise the instance if it is lazy."""
+    cdef InstanceDict state = existing_dict(obj)
+    if state is not None and state.prototype is not None:
+        materialise(obj, state)
+    return 0
+
+
+def build_in_full(schema):
+    """Materialise an instance if it is lazy, as looking into it does."""
+    look(schema)
+
+
+cdef int intercept(object cls) except -1:
+    """Let attribute access of a schema class see lazy instances; invisible from Python.
+
+    Its subclasses' too: an instance may be given another class.
+    """
+    althaia_intercept_dict(marshmallow.Schema.__dict__["__dict__"], lazy_dict)
+    althaia_intercept(cls, lazy_getattr)
+    for subclass in type.__subclasses__(cls):
+        intercept(subclass)
+    return 0
+
+
+def created(cls):
+    """Intercept a new schema class where a base of it is intercepted; without the GIL, give its
+    instances room for their plans."""
+    adopt_instances(cls)
+    for base in cls.__mro__:
+        if althaia_is_intercepted(base, lazy_getattr):
+            intercept(cls)
+            break

@@ -1,0 +1,314 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Models: what instances that were built in full have in common.
+
+An ``on_bind_field``, an ``__init__`` that changes fields, a field class that binds itself: such
+instances cannot be lazy, yet those of one class mostly come out alike, and most are used once. A
+*model* is a copy of one of them, with plans of its own. An instance whose fields have the same
+classes and values as the model's, seen anew in each call, runs the model's plans with its own
+fields. Nothing of a model is ever handed to user code.
+"""
+
+from types import MethodType
+
+cimport cython
+from cpython.object cimport PyObject
+
+from althaia.engine.plan.guard cimport Guard
+from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, althaia_type_lookup
+from althaia.engine.instances.prototype cimport clone, vars_of
+from althaia.engine.plan.instance_dict cimport DUMP, InstanceDict, existing_dict, put_dict
+from althaia.engine.upstream cimport marshmallow
+
+cdef extern from "Python.h":
+    bint PyDict_Next(object mapping, Py_ssize_t* at, PyObject** key, PyObject** value)
+
+
+# What Schema.__init__ leaves.
+cdef tuple MADE = (
+    "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
+    "fields", "load_fields", "dump_fields", "error_messages",
+)
+cdef dict NOTHING = {}
+cdef frozenset made = frozenset(MADE)
+cdef frozenset shadowing = frozenset()
+cdef tuple MAPPINGS = ("dump_fields", "load_fields")
+cdef tuple INNER = ("inner", "key_field", "value_field")
+cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
+cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, *METHODS))
+cdef tuple PLAIN = (str, int, bool, type(None))
+# Instances until the first model, and attempts at one.
+cdef int FIRST_MODEL = 2
+cdef int MOST_ATTEMPTS = 8
+cdef bint at_once = False
+cdef object examine = None
+
+
+def build_at_once(bint on):
+    """Make the model of the first instance that may have one; for tests."""
+    global at_once
+    at_once = on
+
+
+def examine_with(examiner):
+    """Have the engine say of which instances there may be models; once marshmallow is known.
+
+    :param examiner: ``examiner(schema) -> (Guard | None, reason)``: what a model rests on.
+    """
+    global examine, shadowing
+    examine = examiner
+    shadowing = frozenset(marshmallow.schema_attributes)
+
+
+@cython.final
+cdef class Model:
+    """A copy of an instance, and how many have asked for it before it was made."""
+
+
+cdef object model_of(object schema, InstanceDict state, int direction, bint first):
+    """The model whose plan stands for a schema in this call, None where there is none.
+
+    ``first`` says that the instance has not asked before: others are needed for a model.
+    """
+    cdef Model model
+    cdef dict own
+    cdef object table, guard, stand_in = None
+    cdef tuple made
+    if not ALTHAIA_HAS_GIL or not is_untouched(schema, state):
+        return None
+    table = althaia_type_lookup(type(schema), "_hooks")
+    if type(table) is not marshmallow.HookTable:
+        return None
+    model = table.model
+    if model is None or model.schema_class is not type(schema):
+        model = table.model = Model.__new__(Model)
+        model.schema_class = type(schema)
+    # Read once: another thread may put another copy in its place.
+    made = model.made
+    if made is not None:
+        guard, stand_in = made
+        if not (<Guard>guard).holds(schema, NOTHING):
+            stand_in = None
+            if model.made is made:
+                model.made = None
+    if stand_in is None:
+        if not first:
+            return None
+        model.uses += 1
+        if model.uses < FIRST_MODEL and not at_once or model.uses > MOST_ATTEMPTS:
+            return None
+        guard, _ = examine(schema)
+        stand_in = None if guard is None else copy_of(schema, state)
+        if stand_in is None:
+            return None
+        model.made = (guard, stand_in)
+    own = {}
+    if not are_alike(schema, state, stand_in, MAPPINGS[0 if direction == DUMP else 1], own):
+        return None
+    remember(state, own)
+    return stand_in
+
+
+cdef int remember(InstanceDict state, dict own) except -1:
+    """Add an instance's fields for its model's. Those for another model stay: a call that is
+    under way, in another thread or around this one, goes by them."""
+    if state.own is None:
+        state.own = own
+    else:
+        (<dict>state.own).update(own)
+    return 0
+
+
+cdef bint is_untouched(object schema, InstanceDict state) except -1:
+    """Whether nothing on an instance stands before what its class defines."""
+    cdef object cls = type(schema)
+    for name in <dict>state:
+        if name in made:
+            continue
+        if type(name) is not str or name in shadowing:
+            return False
+        if althaia_type_lookup(cls, name) is not None:
+            return False
+    return True
+
+
+# ---- Making one --------------------------------------------------------------------------
+
+
+cdef object copy_of(object schema, InstanceDict state):
+    """A copy of an instance that holds nothing of it; None where that is not possible."""
+    cdef dict declared, memo, copies, attributes = {}
+    declared = althaia_type_lookup(type(schema), "_declared_fields")
+    copy = object.__new__(type(schema))
+    memo = {id(schema): copy}
+    for name in MADE:
+        if name not in <dict>state:
+            return None
+        attributes[name] = (<dict>state)[name]
+    for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
+        if type(attributes[name]) is not dict:
+            return None
+        copies = {}
+        for key, field in (<dict>attributes[name]).items():
+            twin = twin_of(field, declared.get(key), schema, memo)
+            if twin is None:
+                return None
+            copies[key] = twin
+        attributes[name] = copies
+    # Read from the instance in each call.
+    for name in ("only", "exclude", "load_only", "dump_only", "partial"):
+        attributes[name] = None
+    attributes["error_messages"] = {}
+    put_dict(copy, InstanceDict(attributes))
+    return copy
+
+
+cdef object twin_of(object field, object declared, object schema, dict memo):
+    """A field of a copy. None where the field has something of its own instance's, which would
+    live as long as the copy: what its class was declared with does anyway."""
+    cdef object twin = memo.get(id(field)), at_first
+    cdef dict state, origin
+    if twin is not None:
+        return twin
+    if declared is None or type(field) is not type(declared) or type(vars_of(field)) is not dict:
+        return None
+    twin = memo[id(field)] = clone(field)
+    state, origin = vars_of(twin), vars_of(declared)
+    for name, value in list(state.items()):
+        if type(name) is not str:
+            return None
+        at_first = origin.get(name)
+        if value is at_first or type(value) in PLAIN:
+            if name in structure and value is not None:
+                return None
+        elif name == "parent" or name == "root":
+            if id(value) not in memo:
+                return None
+            state[name] = memo[id(value)]
+        elif name in INNER:
+            state[name] = twin_of(value, at_first, schema, memo)
+            if state[name] is None:
+                return None
+        elif name == "tuple_fields":
+            inner = twins_of(value, at_first, schema, memo)
+            if inner is None:
+                return None
+            state[name] = inner
+        elif name in METHODS:
+            if type(value) is not MethodType or value.__self__ is not schema:
+                return None
+            state[name] = MethodType(value.__func__, memo[id(schema)])
+        else:
+            return None
+    return twin
+
+
+cdef object twins_of(object fields, object declared, object schema, dict memo):
+    """The fields of a Tuple as :func:`twin_of` makes them."""
+    cdef list twins
+    if type(fields) is not list or type(declared) is not list or len(fields) != len(declared):
+        return None
+    twins = [twin_of(each, first, schema, memo) for each, first in zip(fields, declared)]
+    return None if None in twins else twins
+
+
+# ---- Comparing ---------------------------------------------------------------------------
+
+
+cdef bint are_alike(
+    object schema, InstanceDict state, object model, str mapping, dict own
+) except -1:
+    """Whether the fields that a call goes by are as the model's; ``own`` is given the instance's
+    for the model's. No other code runs."""
+    cdef dict mine, theirs
+    cdef Py_ssize_t at = 0, model_at = 0
+    cdef PyObject *name
+    cdef PyObject *field
+    cdef PyObject *model_name
+    cdef PyObject *model_field
+    cdef object held
+    cdef InstanceDict model_state = existing_dict(model)
+    fields = (<dict>state).get(mapping)
+    if model_state is None or type(fields) is not dict:
+        return False
+    mine, theirs = <dict>fields, <dict>(<dict>model_state)[mapping]
+    if len(mine) != len(theirs):
+        return False
+    # Without the interpreter's iterators: CPython 3.11 crashes where there is no memory for them.
+    while PyDict_Next(theirs, &model_at, &model_name, &model_field):
+        if not PyDict_Next(mine, &at, &name, &field):
+            return False
+        if name != model_name and not is_same_text(<object>name, <object>model_name):
+            return False
+        # Held: comparing may run the collector, and in it code that takes the field out.
+        held = <object>field
+        if not is_same_field(held, <object>model_field, schema, model, own):
+            return False
+    return True
+
+
+cdef bint is_same_text(object mine, object theirs) except -1:
+    return type(mine) is str and type(theirs) is str and <str>mine == <str>theirs
+
+
+cdef bint is_same_field(
+    object field, object model_field, object schema, object model, dict own
+) except -1:
+    """Whether a field has the model's class and values, or counterparts of them."""
+    cdef object known = own.get(id(model_field)), mine, theirs, held
+    cdef Py_ssize_t at = 0, model_at = 0
+    cdef PyObject *name
+    cdef PyObject *value
+    cdef PyObject *model_name
+    cdef PyObject *model_value
+    if known is not None:
+        return known[1] is field
+    if type(field) is not type(model_field):
+        return False
+    mine, theirs = althaia_dict_or_none(field), vars_of(model_field)
+    if type(mine) is not dict or len(<dict>mine) != len(<dict>theirs):
+        return False
+    own[id(model_field)] = (model_field, field, True)
+    while PyDict_Next(theirs, &model_at, &model_name, &model_value):
+        if not PyDict_Next(mine, &at, &name, &value):
+            return False
+        if name != model_name and not is_same_text(<object>name, <object>model_name):
+            return False
+        if value == model_value:
+            continue
+        held = <object>value
+        if not is_counterpart(held, <object>model_value, schema, model, own):
+            return False
+    return True
+
+
+cdef bint is_counterpart(
+    object mine, object theirs, object schema, object model, dict own
+) except -1:
+    """Whether a value is to the instance what another is to its model."""
+    if theirs is model:
+        return mine is schema
+    if type(theirs) is str:
+        return is_same_text(mine, theirs)
+    if type(theirs) is int:
+        return type(mine) is int and mine == theirs
+    if issubclass(type(theirs), marshmallow.Field):
+        known = own.get(id(theirs))
+        if known is not None:
+            return known[1] is mine
+        return is_same_field(mine, theirs, schema, model, own)
+    if type(theirs) is MethodType:
+        return (
+            type(mine) is MethodType
+            and mine.__func__ is theirs.__func__
+            and mine.__self__ is schema
+            and theirs.__self__ is model
+        )
+    if type(theirs) is list and type(mine) is list and len(<list>mine) == len(<list>theirs):
+        # The fields of a Tuple; a list of anything else is the very list its class was given.
+        for each, model_each in zip(<list>mine, <list>theirs):
+            if not issubclass(type(model_each), marshmallow.Field):
+                return False
+            if not is_same_field(each, model_each, schema, model, own):
+                return False
+        return len(<list>theirs) > 0
+    return False

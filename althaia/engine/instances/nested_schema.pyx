@@ -1,0 +1,232 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""The nested fields of a plan and their schemas, also where the parent is lazy.
+
+A plan made for a prototype speaks of the prototype's fields. A lazy parent has a copy of each
+nested one that a call has reached, so that its schema is resolved anew for each parent.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+
+from althaia.engine.instances.lazy cimport is_lazy, materialise_if_touched, prototype_to_plan
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_count,
+    althaia_counted,
+    althaia_dict_or_none,
+    althaia_has_weak_references,
+    althaia_is_simply_true,
+    althaia_type_lookup,
+)
+from althaia.engine.instances.prototype cimport Prototype, clone, names
+from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict
+from althaia.engine.upstream cimport marshmallow
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* obj)
+
+cdef object object_class = object.__dict__["__class__"]
+cdef object object_new = object.__new__
+# How often a schema that had fields bound them. What is nested as an instance is copied, and the
+# copies share what is inside their fields, so that each binds it anew for the others.
+cdef int64_t rebound = 0
+
+
+def binding(schema):
+    """First in ``Schema._init_fields``."""
+    cdef object state = althaia_dict_or_none(schema), fields
+    if state is None:
+        return
+    fields = (<dict>state).get("fields")
+    if fields is not None and not (type(fields) is dict and len(<dict>fields) == 0):
+        althaia_count(&rebound, 1)
+
+
+cdef int64_t times_rebound() noexcept:
+    """Changes when fields of nested schemas may have been bound anew since a frame was opened."""
+    return althaia_counted(&rebound)
+
+
+cdef object nested_field(object field, InstanceDict state):
+    """The nested field of a plan as the call's schema has it: where that is lazy, or was when
+    the call began, a copy of the prototype's field that is the schema's own.
+
+    :param state: the schema's dictionary as the call began.
+    """
+    cdef tuple entry
+    if state is None:
+        return field
+    if state.own is not None:
+        entry = <tuple>state.own.get(id(field))
+        if entry is not None and entry[0] is field:
+            return entry[1]
+    if state.prototype is None:
+        return field
+    own = unresolved(field)
+    if state.prototype is None or (state.own is not None and id(field) in state.own):
+        # Making it may have run the collector, and in it code that looked into the schema.
+        return nested_field(field, state)
+    if state.own is None:
+        state.own = {}
+    state.own[id(field)] = (field, own, False)
+    return own
+
+
+cdef object unresolved(object field):
+    """A copy of a nested field without its schema."""
+    cdef object own = clone(field)
+    own._schema = None
+    # The nested schema's own ``__init__`` is given these, and may change them.
+    if type(own.only) is marshmallow.OrderedSet:
+        own.only = marshmallow.OrderedSet(own.only)
+    if type(own.exclude) is marshmallow.OrderedSet:
+        own.exclude = marshmallow.OrderedSet(own.exclude)
+    return own
+
+
+cdef object nested_schema(object field, object parent, InstanceDict state):
+    """What ``Nested.schema`` gives for a field of :func:`nested_field`.
+
+    :param parent: the schema whose field it is.
+    :param state: the parent's dictionary as the call began.
+    """
+    if field._schema is None:
+        # What a touched parent was given may be options of what it nests.
+        materialise_if_touched(parent, state)
+        schema = resolved(field, parent, state)
+        if schema is None:
+            schema = field.schema
+            if issubclass(type(field.nested), marshmallow.Schema):
+                althaia_count(&rebound, 1)
+            return schema
+        field._schema = schema
+        return schema
+    return field._schema if althaia_is_simply_true(type(field._schema)) else field.schema
+
+
+cdef object resolved(object field, object parent, InstanceDict state):
+    """The schema that ``Nested.schema`` would make of a field, or None: upstream's code shall."""
+    cdef object nested = field.nested
+    if not callable(nested):
+        return None if ALTHAIA_HAS_GIL else from_returned(field, nested)
+    if not isinstance(nested, marshmallow.SchemaMeta):
+        nested = nested()
+        materialise_if_touched(parent, state)
+    return from_returned(field, nested)
+
+
+cdef object from_returned(object field, object nested):
+    """What upstream makes of what is nested once it has been called, or needs no call."""
+    if is_fresh(nested) and field.only is None and names(field.exclude) == ():
+        # Upstream copies the instance so as not to share it; this one nobody has, and
+        # what it is a copy of is seen only by whom looks into it.
+        keep_original(nested)
+        if field.many is not None:
+            nested.many = field.many
+        return nested
+    if issubclass(type(nested), marshmallow.SchemaMeta) and issubclass(nested, marshmallow.Schema):
+        return from_class(field, nested)
+    if (
+        issubclass(type(nested), marshmallow.Schema)
+        and not issubclass(type(nested), dict)
+        and althaia_type_lookup(type(nested), "__class__") is object_class
+    ):
+        return from_instance(field, nested)
+    return from_twin(field, returning(nested) if callable(nested) else nested)
+
+
+cdef object from_class(object field, object nested):
+    """What upstream makes of a schema class."""
+    return nested(
+        many=bool(field.many),
+        only=field.only,
+        exclude=field.exclude,
+        load_only=of_nested(field, "load_only"),
+        dump_only=of_nested(field, "dump_only"),
+    )
+
+
+cdef object from_instance(object field, object nested):
+    """What upstream makes of an instance: a copy of it, which is the field's schema while it is
+    narrowed and binds its fields anew."""
+    cdef object schema = marshmallow.live["fields"]["copy"].copy(nested)
+    field._schema = schema
+    make_set = field._schema.set_class
+    if field.only is not None:
+        if field._schema.only is not None:
+            original = field._schema.only
+        else:
+            original = field._schema.fields.keys()
+        field._schema.only = make_set(field.only) & make_set(original)
+    if field.exclude:
+        original = field._schema.exclude
+        field._schema.exclude = make_set(field.exclude) | make_set(original)
+    if field.many is not None:
+        field._schema.many = field.many
+    field._schema._init_fields()
+    # Once more where upstream's own has counted it; a class may have another one.
+    althaia_count(&rebound, 1)
+    return field._schema
+
+
+cdef object from_twin(object field, object nested):
+    """What upstream makes of something else that is nested, on a copy of the field, which does
+    not call a callable once more."""
+    cdef object twin = clone(field)
+    twin.nested, twin._schema = nested, None
+    return twin.schema
+
+
+cdef object of_nested(object field, str option):
+    """What ``Nested._nested_normalized_option`` gives."""
+    own = field.name
+    listed = getattr(field.root, option, ())
+    if type(own) is str and type(listed) is set and not listed:
+        return []
+    prefix = f"{own}."
+    return [name.split(prefix, 1)[1] for name in listed if name.startswith(prefix)]
+
+
+cdef bint is_fresh(object schema) except -1:
+    """Whether a schema is lazy and has just been made, for us alone, and differs from its copy
+    in nothing that the materialising does not know. Code of its own that saw it being made may
+    know it again, and attributes or a class that changed since are asked for in a copy."""
+    cdef InstanceDict state
+    cdef object cls = type(schema)
+    if (
+        Py_REFCNT(<PyObject*>schema) != 1
+        or not is_lazy(schema)
+        or althaia_has_weak_references(schema)
+        or althaia_type_lookup(cls, "__init__") is not marshmallow.schema_attributes["__init__"]
+        or althaia_type_lookup(cls, "__new__") is not object_new
+        or type(cls) is not marshmallow.SchemaMeta
+    ):
+        return False
+    state = existing_dict(schema)
+    if (<Prototype>state.prototype).cache.copies_bind_anew:
+        return False
+    return prototype_to_plan(schema, state) is not None
+
+
+cdef int keep_original(object schema) except -1:
+    """Remember what a lazy instance is a copy of."""
+    cdef InstanceDict state = existing_dict(schema)
+    state.original = dict(state)
+    return 0
+
+
+def returning(value):
+    """A function that returns a value already had."""
+    return lambda: value
+
+
+cdef object plucked_key(object field, object schema):
+    """What ``Pluck._field_data_key`` gives for the field's schema, which stays lazy."""
+    cdef object name = field.field_name
+    cdef InstanceDict state = existing_dict(schema)
+    # One of its hooks may just have given it other fields.
+    materialise_if_touched(schema, state)
+    if state is not None and state.prototype is not None:
+        schema = (<Prototype>state.prototype).schema
+    key = schema.fields[name].data_key
+    return name if key is None else key

@@ -1,0 +1,27 @@
+from althaia.engine.plan.guard cimport Guard
+
+
+cdef class Prototype:
+    cdef readonly object schema
+    cdef readonly PrototypeCache cache
+
+
+cdef class PrototypeCache:
+    cdef readonly object schema_class
+    cdef readonly Guard guard
+    cdef readonly str reason
+    cdef readonly dict declared
+    cdef readonly object opts
+    cdef readonly dict prototypes
+    cdef dict uses
+    # Upstream copies the innermost fields once more where it copies an instance.
+    cdef bint copies_bind_anew
+    cdef bint holds(self, object schema) except -1
+    cdef int _copy_class(self) except -1
+    cdef Prototype find(self, object key)
+
+
+cdef object clone(object field)
+cdef object names(object given)
+cdef dict vars_of(object obj)
+cdef object options_key(object only, object exclude, object load_only, object dump_only)

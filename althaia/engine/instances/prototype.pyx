@@ -1,0 +1,217 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Prototypes: what all instances of a schema class with the same options have in common.
+
+A *prototype* is one instance, built in full by upstream's own code and kept with its plans;
+:mod:`~althaia.engine.instances.lazy` instances run these. Nothing of a prototype is ever handed to
+user code.
+"""
+
+from types import MethodType
+
+cimport cython
+from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem
+from cpython.object cimport PyObject
+
+from althaia.engine.plan.guard cimport Guard
+from althaia.cpython.primitives cimport althaia_type_lookup
+from althaia.engine.plan.instance_dict cimport InstanceDict, put_dict
+from althaia.engine.upstream cimport marshmallow
+
+cdef extern from "Python.h":
+    object PyObject_GenericGetDict(object obj, void* context)
+
+
+# What upstream's construction asks an instance for.
+CONSTRUCTION = (
+    "_init_fields",
+    "_bind_field",
+    "on_bind_field",
+    "_normalize_nested_options",
+    "_Schema__apply_nested_option",
+    "set_class",
+    "dict_class",
+)
+# only, exclude, load_only, dump_only
+cdef tuple DEFAULTS = (None, (), (), ())
+cdef tuple COLLECTIONS = (list, set, frozenset)
+cdef int MOST_PROTOTYPES = 64
+cdef bint at_once = False
+cdef dict NOTHING = {}
+
+
+def build_at_once(bint on):
+    """Make the prototype for the first instance that asks for one; for tests."""
+    global at_once
+    at_once = on
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class Prototype:
+    """One instance that stands for all with the same options."""
+
+
+@cython.final
+cdef class PrototypeCache:
+    """The prototypes of one schema class, by the options that shape its fields.
+
+    ``guard`` watches the class, its declared fields and its options; None, with a
+    ``reason``, where instances have to be built in full.
+    """
+
+    def __init__(self, schema_class, Guard guard, str reason):
+        self.schema_class = schema_class
+        self.guard = guard
+        self.reason = reason
+        self.copies_bind_anew = False
+        self.prototypes = {}
+        self.uses = {}
+        if guard is not None:
+            self._copy_class()
+
+    cdef int _copy_class(self) except -1:
+        """Keep what prototypes are built from as it is now."""
+        self.opts = clone(althaia_type_lookup(self.schema_class, "opts"))
+        options = vars_of(self.opts)
+        for name, value in list(options.items()):
+            if type(value) is list:
+                options[name] = list(value)
+        declared = althaia_type_lookup(self.schema_class, "_declared_fields")
+        memo = {}
+        self.declared = {
+            name: memo.setdefault(id(field), clone(field)) for name, field in declared.items()
+        }
+        self.copies_bind_anew = any(
+            inner_fields(inner)
+            for field in self.declared.values() for inner in inner_fields(field)
+        )
+        return 0
+
+    cdef bint holds(self, object schema) except -1:
+        return self.guard is not None and self.guard.holds(schema, NOTHING)
+
+    cdef Prototype find(self, object key):
+        """The prototype for the options; None where it is not worth while yet."""
+        cdef Prototype prototype = <Prototype>self.prototypes.get(key)
+        if prototype is not None:
+            return prototype
+        if len(self.uses) >= MOST_PROTOTYPES:
+            return None
+        used = self.uses.get(key, 0) + 1
+        self.uses[key] = used
+        if (used < 2 and not at_once) or not are_known(self, <tuple>key):
+            return None
+        try:
+            schema = build(<tuple>key, self)
+        except (ValueError, LookupError, TypeError, AttributeError, NameError):
+            # Options that do not fit: upstream says so itself, of the instance at hand.
+            return None
+        prototype = Prototype.__new__(Prototype)
+        prototype.schema = schema
+        prototype.cache = self
+        self.prototypes[key] = prototype
+        return prototype
+
+
+cdef object clone(object field):
+    """A shallow copy, as ``copy.copy`` makes it of an object that copies in the usual way."""
+    cdef object twin = object.__new__(type(field))
+    put_dict(twin, plain_copy(vars_of(field)))
+    return twin
+
+
+cdef dict plain_copy(dict state):
+    """A copy as a plain dictionary; of a subclass, too, no method is called."""
+    cdef dict copied
+    cdef Py_ssize_t at = 0
+    cdef PyObject *name
+    cdef PyObject *value
+    if type(state) is dict:
+        return PyDict_Copy(state)
+    copied = {}
+    while PyDict_Next(state, &at, &name, &value):
+        PyDict_SetItem(copied, <object>name, <object>value)
+    return copied
+
+
+cdef dict vars_of(object obj):
+    """The instance dictionary of an object that has one, whatever its class says by now."""
+    return <dict>PyObject_GenericGetDict(obj, NULL)
+
+
+cdef list inner_fields(object field):
+    """The fields inside a field, not those inside them."""
+    cdef dict state = vars_of(field)
+    cdef list found = [state.get(name) for name in ("inner", "key_field", "value_field")]
+    return [each for each in found if each is not None] + (state.get("tuple_fields") or [])
+
+
+cdef object names(object given):
+    """The names in an option as a tuple; None where it is not plainly a collection of text."""
+    cdef tuple found
+    if type(given) is tuple:
+        found = <tuple>given
+    elif type(given) in COLLECTIONS or (
+        type(given) is marshmallow.OrderedSet and marshmallow.has_plain_sets()
+    ):
+        found = tuple(given)
+    else:
+        return None
+    for name in found:
+        if type(name) is not str:
+            return None
+    return found
+
+
+cdef object options_key(object only, object exclude, object load_only, object dump_only):
+    """The options that shape a schema's fields as a key, None where there can be none."""
+    excluded = names(exclude)
+    write_only = names(load_only)
+    read_only = names(dump_only)
+    if excluded is None or write_only is None or read_only is None:
+        return None
+    if only is None:
+        if not excluded and not write_only and not read_only:
+            return DEFAULTS
+        return (None, excluded, write_only, read_only)
+    selected = names(only)
+    return None if selected is None else (selected, excluded, write_only, read_only)
+
+
+cdef bint are_known(PrototypeCache cache, tuple options) except -1:
+    """Whether all fields that are selected or excluded exist: upstream's message about one that
+    does not contains the instance's ``repr``, which may be user code."""
+    cdef dict declared = cache.declared
+    available = cache.opts.fields or declared
+    for option in (cache.opts.exclude, options[0] or (), options[1]):
+        for name in option:
+            if type(name) is not str:
+                return False
+            head = name.partition(".")[0]
+            if head not in available or head not in declared:
+                return False
+    return True
+
+
+cdef object build(tuple options, PrototypeCache cache):
+    """A schema of a cache's class, filled by upstream's own ``__init__`` with what the class had
+    when it was examined."""
+    cdef object schema = object.__new__(cache.schema_class)
+    cdef InstanceDict state = InstanceDict()
+    cdef dict borrowed = {"_declared_fields": cache.declared, "opts": cache.opts}
+    for name in CONSTRUCTION:
+        value = marshmallow.schema_attributes[name]
+        borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
+    state.building = True
+    put_dict(schema, state)
+    state.update(borrowed)
+    try:
+        only, exclude, load_only, dump_only = options
+        marshmallow.schema_attributes["__init__"](
+            schema, only=only, exclude=exclude, load_only=load_only, dump_only=dump_only
+        )
+    finally:
+        for name in borrowed:
+            del state[name]
+        state.building = False
+    return schema

@@ -1,0 +1,154 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Values that the user's own code gives, or nobody's: ``Method``, ``Function``, ``Constant``."""
+
+from types import MethodType
+
+cimport cython
+
+from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.upstream cimport marshmallow
+
+from althaia.engine.analysis.steps import Kind
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.plan.guard import ABSENT
+from althaia.engine.upstream import static
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpMethod(DumpStep):
+    """A method of the schema, called with the object."""
+
+    kind = "schema method"
+    cdef object function, method
+
+    def __init__(self, field, *, schema, method, **place):
+        DumpStep.__init__(self, field, **place)
+        if getattr(method, "__self__", None) is schema and type(method) is MethodType:
+            self.function = method.__func__
+        self.method = method
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        if self.function is not None:
+            return self.function(frame.schema, obj)
+        return marshmallow.missing if self.method is None else self.method(obj)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpFunction(DumpStep):
+    kind = "function"
+    cdef object function
+
+    def __init__(self, field, *, function, **place):
+        DumpStep.__init__(self, field, **place)
+        self.function = function
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        return self.function(obj)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpConstant(DumpStep):
+    kind = "constant"
+    cdef object constant
+
+    def __init__(self, field, *, constant, **place):
+        DumpStep.__init__(self, field, **place)
+        self.constant = constant
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        return self.constant
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadByCall(LoadStep):
+    """A function of the user's, called with the value: a Method or Function field."""
+
+    kind = "function"
+    cdef object function, method
+
+    def __init__(self, field, *, schema, function, **place):
+        LoadStep.__init__(self, field, **place)
+        if type(function) is MethodType and function.__self__ is schema:
+            self.method = function.__func__
+        self.function = function
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if self.method is not None:
+            return self.method(frame.schema, value)
+        return self.function(value)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadConstant(LoadStep):
+    kind = "constant"
+    cdef object constant
+
+    def __init__(self, field, *, constant, **place):
+        LoadStep.__init__(self, field, **place)
+        self.constant = constant
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        return self.constant
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def dump_method(analysis, field, place):
+    analysis.field_function("fields", "missing_")
+    method = analysis.field_value(field, "_serialize_method")
+    return DumpMethod(field, schema=analysis.schema, method=method, **place)
+
+
+def load_method(analysis, field, place):
+    method = analysis.field_value(field, "_deserialize_method")
+    return load_call(analysis, field, place, method)
+
+
+def dump_function(analysis, field, place):
+    function = analysis.field_value(field, "serialize_func")
+    return DumpFunction(field, function=function, **place)
+
+
+def load_function(analysis, field, place):
+    function = analysis.field_value(field, "deserialize_func")
+    if function is not None and static(type(function), "__bool__") is not ABSENT:
+        raise NotPlannable("its function may be false")
+    return load_call(analysis, field, place, function)
+
+
+def load_call(analysis, field, place, function):
+    if function is None:
+        return LoadStep(field, **place)
+    if not callable(function):
+        raise NotPlannable("its function cannot be called")
+    return LoadByCall(field, schema=analysis.schema, function=function, **place)
+
+
+def dump_constant(analysis, field, place):
+    constant = analysis.field_value(field, "constant")
+    return DumpConstant(field, constant=constant, **place)
+
+
+def load_constant(analysis, field, place):
+    constant = analysis.field_value(field, "constant")
+    return LoadConstant(field, constant=constant, **place)
+
+
+KINDS = (
+    Kind("Method", dump=dump_method, load=load_method),
+    Kind("Function", dump=dump_function, load=load_function),
+    Kind("Constant", dump=dump_constant, load=load_constant),
+)

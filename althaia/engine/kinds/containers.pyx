@@ -1,0 +1,444 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Fields that hold fields: ``List``, ``Tuple``, ``Dict``.
+
+Each step says first whether a value is one that it walks itself; every other value goes to the
+field's own method.
+"""
+
+from collections import defaultdict
+
+cimport cython
+from cpython.tuple cimport PyTuple_GET_ITEM
+
+from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail
+from althaia.engine.instances.lazy cimport real_field
+from althaia.cpython.primitives cimport althaia_has_simple_keys, althaia_tick
+from althaia.engine.upstream cimport marshmallow
+from althaia.formats.sink cimport Sink, expected_items
+from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
+
+from althaia.engine.analysis.steps import Kind, inner_dump_step, inner_load_step
+from althaia.engine.analysis.reader import check_truth
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.run.validators import LengthCheck, check_for
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpList(DumpStep):
+    kind = "list"
+    cdef DumpStep item
+
+    def __init__(self, field, *, DumpStep item, **place):
+        DumpStep.__init__(self, field, **place)
+        self.item = item
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef list items
+        if value is None:
+            return None
+        items = []
+        for each in value:
+            althaia_tick()
+            items.append(self.item.convert(each, obj, frame))
+        return items
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        if value is None:
+            sink.none()
+            return True
+        sink.open_list(list, expected_items(value))
+        for each in value:
+            althaia_tick()
+            sink.item()
+            if not self.item.write(each, obj, frame, sink):
+                sink.any(marshmallow.missing)
+        sink.close_list()
+        return True
+
+    def inner(self):
+        return {"items": self.item}
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpTuple(DumpStep):
+    """``own_code``: a field is inside whose code may look at the schema, as a lazy one has it."""
+
+    kind = "tuple"
+    cdef tuple items
+    cdef bint own_code
+
+    def __init__(self, field, *, tuple items, bint own_code, **place):
+        DumpStep.__init__(self, field, **place)
+        self.items = items
+        self.own_code = own_code
+
+    cdef bint fits(self, object value):
+        """Whether the value has an item for each step."""
+        return type(value) is tuple and len(<tuple>value) == len(self.items)
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef Py_ssize_t i
+        cdef list converted
+        if value is None:
+            return None
+        if not self.fits(value):
+            return left_to_field(self, self.own_code, value, obj, frame)
+        converted = []
+        try:
+            for i in range(len(self.items)):
+                converted.append(
+                    (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert(
+                        (<tuple>value)[i], obj, frame
+                    )
+                )
+        except StopIteration as error:
+            # Upstream converts in a generator.
+            raise RuntimeError("generator raised StopIteration") from error
+        return tuple(converted)
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        cdef Py_ssize_t i
+        if value is None or not self.fits(value):
+            return DumpStep.write(self, value, obj, frame, sink)
+        sink.open_list(tuple, len(self.items))
+        try:
+            for i in range(len(self.items)):
+                sink.item()
+                if not (<DumpStep>PyTuple_GET_ITEM(self.items, i)).write(
+                    (<tuple>value)[i], obj, frame, sink
+                ):
+                    sink.any(marshmallow.missing)
+        except StopIteration as error:
+            # As in `convert`.
+            raise RuntimeError("generator raised StopIteration") from error
+        sink.close_list()
+        return True
+
+    def inner(self):
+        return {str(index): step for index, step in enumerate(self.items)}
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpDict(DumpStep):
+    """``keys`` or ``values`` is None where they are not converted; ``own_code`` as in a tuple."""
+
+    kind = "dict"
+    cdef DumpStep keys, values
+    cdef bint own_code
+
+    def __init__(self, field, *, DumpStep keys, DumpStep values, bint own_code, **place):
+        DumpStep.__init__(self, field, **place)
+        self.keys = keys
+        self.values = values
+        self.own_code = own_code
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef dict result, keys
+        if value is None:
+            return None
+        if self.keys is None and self.values is None:
+            return dict(value)
+        if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
+            return left_to_field(self, self.own_code, value, obj, frame)
+        keys = self.converted_keys(<dict>value, frame)
+        result = {}
+        for key, each in (<dict>value).items():
+            althaia_tick()
+            if self.values is not None:
+                each = self.values.convert(each, None, frame)
+                if key not in keys:
+                    raise KeyError(key)
+            elif key not in keys:
+                continue
+            result[key if self.keys is None else keys[key]] = each
+        return result
+
+    cdef dict converted_keys(self, dict value, DumpFrame frame):
+        """Each key and what is made of it, all before the first value, which may change them.
+
+        Where they stay as they are, only which there are counts.
+        """
+        cdef dict keys
+        if self.keys is None:
+            return value.copy()
+        keys = {}
+        for key in value:
+            althaia_tick()
+            keys[key] = self.keys.convert(key, None, frame)
+        return keys
+
+    def inner(self):
+        return {
+            label: step
+            for label, step in (("keys", self.keys), ("values", self.values))
+            if step is not None
+        }
+
+
+cdef object left_to_field(
+    DumpStep step, bint own_code, object value, object obj, DumpFrame frame
+):
+    """What the field's own ``_serialize`` makes of a value that its step does not walk."""
+    field = real_field(step.field, frame.schema, frame.state) if own_code else step.field
+    return field._serialize(value, step.attr, obj)
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+cdef int note_item(LoadFrame frame, list items, dict errors, object index) except -1:
+    """Keep what a failed item of a collection left behind."""
+    # Asked for as often, and in the order, that upstream does.
+    if frame.valid_data_now() is not None:
+        items.append(frame.valid_data_now())
+    errors[index] = frame.messages_now()
+    return 0
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadList(LoadStep):
+    kind = "list"
+    cdef LoadStep item
+
+    def __init__(self, field, *, LoadStep item, **place):
+        LoadStep.__init__(self, field, **place)
+        self.walks = True
+        self.item = item
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef list items
+        cdef dict errors = None
+        cdef Py_ssize_t index = 0
+        if type(value) is not list and type(value) is not tuple:
+            return self.own(value, data, frame)
+        items = []
+        for each in value:
+            althaia_tick()
+            loaded = self.item.load(each, None, frame)
+            if loaded is FAILED:
+                if errors is None:
+                    errors = {}
+                note_item(frame, items, errors, index)
+            else:
+                items.append(loaded)
+            index += 1
+        return items if errors is None else fail(frame, errors, items)
+
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        cdef list items = []
+        cdef dict errors = None
+        cdef Py_ssize_t index = 0, end = tape.slots[at].content.next
+        if tape.slots[at].kind != ARRAY:
+            return self.convert(tape.keep(at), None, frame)
+        at += 1
+        while at < end:
+            althaia_tick()
+            loaded = self.item.read(tape, at, frame)
+            if loaded is FAILED:
+                if errors is None:
+                    errors = {}
+                note_item(frame, items, errors, index)
+            else:
+                items.append(loaded)
+            index += 1
+            at = after(tape, at)
+        return items if errors is None else fail(frame, errors, items)
+
+    def inner(self):
+        return {"items": self.item}
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadTuple(LoadStep):
+    kind = "tuple"
+    cdef tuple items
+
+    def __init__(self, field, *, tuple items, **place):
+        LoadStep.__init__(self, field, **place)
+        self.items = items
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef list items = []
+        cdef dict errors = None
+        cdef Py_ssize_t index = 0, size = len(self.items)
+        if type(value) is not list and type(value) is not tuple or len(value) != size:
+            return self.own(value, data, frame)
+        for each in value:
+            if index == size:
+                raise ValueError("zip() argument 2 is longer than argument 1")
+            loaded = (<LoadStep>PyTuple_GET_ITEM(self.items, index)).load(each, None, frame)
+            if loaded is FAILED:
+                if errors is None:
+                    errors = {}
+                note_item(frame, items, errors, index)
+            else:
+                items.append(loaded)
+            index += 1
+        if index < size:
+            # A list that user code has made shorter meanwhile.
+            raise ValueError("zip() argument 2 is shorter than argument 1")
+        return tuple(items) if errors is None else fail(frame, errors, items)
+
+    def inner(self):
+        return {str(index): step for index, step in enumerate(self.items)}
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadDict(LoadStep):
+    kind = "dict"
+    cdef LoadStep keys, values
+
+    def __init__(self, field, *, LoadStep keys, LoadStep values, **place):
+        LoadStep.__init__(self, field, **place)
+        self.walks = keys is not None or values is not None
+        self.keys = keys
+        self.values = values
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
+            return self.own(value, data, frame)
+        if self.keys is None and self.values is None:
+            return dict(value)
+        return self.converted(<dict>value, None, frame)
+
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        cdef dict entries
+        if tape.slots[at].kind == RECORD:
+            entries = tape.entries(at)
+            if althaia_has_simple_keys(entries):
+                return self.converted(entries, tape, frame)
+        return self.convert(tape.keep(at), None, frame)
+
+    cdef object converted(self, dict value, Tape tape, LoadFrame frame):
+        """The loaded dictionary, or FAILED; with a tape the values are numbers of its slots."""
+        cdef dict keys, result = {}
+        cdef object errors = None
+        # What the values' step runs may change the dictionary: its keys are those it has now.
+        if self.keys is None:
+            keys = value.copy()
+        else:
+            keys = {}
+            for key in value:
+                althaia_tick()
+                loaded = self.keys.load(key, None, frame)
+                if loaded is FAILED:
+                    if errors is None:
+                        errors = defaultdict(dict)
+                    errors[key]["key"] = frame.messages_now()
+                else:
+                    keys[key] = loaded
+        for key, each in value.items():
+            althaia_tick()
+            if self.values is None:
+                if tape is not None:
+                    each = tape.keep(each)
+            else:
+                if tape is None:
+                    each = self.values.load(each, None, frame)
+                else:
+                    each = self.values.read(tape, each, frame)
+                if each is FAILED:
+                    if errors is None:
+                        errors = defaultdict(dict)
+                    errors[key]["value"] = frame.messages_now()
+                    if frame.valid_data_now() is not None and key in keys:
+                        result[key if self.keys is None else keys[key]] = frame.valid_data_now()
+                    continue
+            if key in keys:
+                result[key if self.keys is None else keys[key]] = each
+        return result if errors is None else fail(frame, errors, result)
+
+    def inner(self):
+        return {
+            label: step
+            for label, step in (("keys", self.keys), ("values", self.values))
+            if step is not None
+        }
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def dump_list(analysis, field, place):
+    item = inner_dump_step(analysis, analysis.field_value(field, "inner"), place["attr"])
+    return DumpList(field, item=item, **place)
+
+
+def load_list(analysis, field, place):
+    analysis.fields_helper("is_collection", "is_iterable_but_not_string")
+    item = inner_load_step(analysis, analysis.field_value(field, "inner"))
+    return LoadList(field, item=item, **place)
+
+
+def tuple_fields(analysis, field):
+    """The fields inside a Tuple, watched."""
+    inner = analysis.field_value(field, "tuple_fields")
+    if type(inner) is not list:
+        raise NotPlannable("tuple_fields is no list")
+    return analysis.watch_list(inner)
+
+
+def dump_tuple(analysis, field, place):
+    inner = tuple_fields(analysis, field)
+    items = tuple([inner_dump_step(analysis, each, place["attr"]) for each in inner])
+    own_code = analysis.holds_own_code(field)
+    return DumpTuple(field, items=items, own_code=own_code, **place)
+
+
+def load_tuple(analysis, field, place):
+    inner = tuple_fields(analysis, field)
+    analysis.fields_helper("is_sequence_but_not_string")
+    length = analysis.field_value(field, "validate_length")
+    analysis.watch_field(length)
+    if not isinstance(check_for(analysis, length), LengthCheck):
+        raise NotPlannable("validate_length is not upstream's")
+    if analysis.field_value(length, "equal") != len(inner):
+        raise NotPlannable("validate_length asks for another length")
+    items = tuple([inner_load_step(analysis, each) for each in inner])
+    return LoadTuple(field, items=items, **place)
+
+
+def key_and_value_fields(analysis, field):
+    """The fields inside a Dict, None where there is none."""
+    if analysis.field_value(field, "mapping_type") is not dict:
+        raise NotPlannable("mapping_type is not dict")
+    inner = [analysis.field_value(field, name) for name in ("key_field", "value_field")]
+    for each in inner:
+        if each is not None:
+            check_truth(each)
+    return inner
+
+
+def dump_dict(analysis, field, place):
+    keys, values = [
+        None if each is None else inner_dump_step(analysis, each, None)
+        for each in key_and_value_fields(analysis, field)
+    ]
+    own_code = analysis.holds_own_code(field)
+    return DumpDict(field, keys=keys, values=values, own_code=own_code, **place)
+
+
+def load_dict(analysis, field, place):
+    analysis.field_function("fields", "_Mapping")
+    keys, values = [
+        None if each is None else inner_load_step(analysis, each)
+        for each in key_and_value_fields(analysis, field)
+    ]
+    return LoadDict(field, keys=keys, values=values, **place)
+
+
+KINDS = (
+    Kind("List", dump=dump_list, load=load_list),
+    Kind("Tuple", dump=dump_tuple, load=load_tuple),
+    Kind("Mapping", dump=dump_dict, load=load_dict),
+)

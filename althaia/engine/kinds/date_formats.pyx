@@ -1,0 +1,267 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Dates and times in other forms than ISO: RFC 5322, formats of ``strftime``, timestamps.
+
+The plain case is written and read here; everything else by the functions that upstream calls.
+"""
+
+import datetime as dt
+import email.utils
+from types import FunctionType
+
+cimport cython
+from althaia import seam
+from althaia.engine.run.dump cimport LONGEST_TEXT, DumpFrame, DumpStep, FixedText
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.cpython.temporal cimport (
+    PyDate_CheckExact,
+    PyDateTime_CheckExact,
+    PyDateTime_DATE_GET_HOUR,
+    PyDateTime_DATE_GET_MICROSECOND,
+    PyDateTime_DATE_GET_MINUTE,
+    PyDateTime_DATE_GET_SECOND,
+    PyDateTime_DATE_GET_TZINFO,
+    PyDateTime_GET_DAY,
+    PyDateTime_GET_MONTH,
+    PyDateTime_GET_YEAR,
+    PyDateTime_TIME_GET_HOUR,
+    PyDateTime_TIME_GET_MICROSECOND,
+    PyDateTime_TIME_GET_MINUTE,
+    PyDateTime_TIME_GET_SECOND,
+    PyDateTimeAPI,
+    PyTime_CheckExact,
+    import_temporal,
+)
+
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.plan.guard import ABSENT
+
+cdef extern from "althaia/engine/kinds/date_formats.h":
+    ctypedef struct althaia_moment:
+        int year, month, day, hour, minute, second, microsecond
+
+    bint althaia_is_plain_format(object format)
+    Py_ssize_t althaia_spell_rfc(object value, char* at)
+    Py_ssize_t althaia_spell_format(
+        const althaia_moment* moment, object format, char* at, Py_ssize_t room
+    )
+    bint althaia_read_format(object text, object format, althaia_moment* moment)
+    bint althaia_read_rfc(object text, althaia_moment* moment, int* zone, bint* naive)
+    bint althaia_timestamp(object value, double* number)
+
+cdef dict TEMPORAL = import_temporal()
+cdef object timedelta = TEMPORAL["timedelta"]
+cdef object timezone = TEMPORAL["timezone"]
+cdef object utc = <object>PyDateTimeAPI.TimeZone_UTC
+format_datetime = email.utils.format_datetime
+parsedate_to_datetime = email.utils.parsedate_to_datetime
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpRfc(FixedText):
+    kind = "datetime, RFC"
+
+    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+        return althaia_spell_rfc(value, at) if PyDateTime_CheckExact(value) else 0
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpFormat(FixedText):
+    """A format of ``strftime`` that means the same everywhere; years of four digits."""
+
+    kind = "strftime, plain"
+    cdef str format
+
+    def __init__(self, field, *, str format, **place):
+        FixedText.__init__(self, field, **place)
+        self.format = format
+
+    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+        cdef althaia_moment moment
+        if PyDateTime_CheckExact(value):
+            # strftime asks any other zone for its daylight saving time, and may be refused.
+            zone = <object>PyDateTime_DATE_GET_TZINFO(value)
+            if zone is not None and type(zone) is not timezone:
+                return 0
+            moment.year, moment.month = PyDateTime_GET_YEAR(value), PyDateTime_GET_MONTH(value)
+            moment.day = PyDateTime_GET_DAY(value)
+            moment.hour = PyDateTime_DATE_GET_HOUR(value)
+            moment.minute = PyDateTime_DATE_GET_MINUTE(value)
+            moment.second = PyDateTime_DATE_GET_SECOND(value)
+            moment.microsecond = PyDateTime_DATE_GET_MICROSECOND(value)
+        elif PyDate_CheckExact(value):
+            moment.year, moment.month = PyDateTime_GET_YEAR(value), PyDateTime_GET_MONTH(value)
+            moment.day, moment.hour, moment.minute = PyDateTime_GET_DAY(value), 0, 0
+            moment.second, moment.microsecond = 0, 0
+        elif PyTime_CheckExact(value):
+            moment.year, moment.month, moment.day = 1900, 1, 1
+            moment.hour = PyDateTime_TIME_GET_HOUR(value)
+            moment.minute = PyDateTime_TIME_GET_MINUTE(value)
+            moment.second = PyDateTime_TIME_GET_SECOND(value)
+            moment.microsecond = PyDateTime_TIME_GET_MICROSECOND(value)
+        else:
+            return 0
+        # Of fewer digits each C library makes what it likes.
+        if moment.year < 1000:
+            return 0
+        return althaia_spell_format(&moment, self.format, at, LONGEST_TEXT)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpTimestamp(DumpStep):
+    """Seconds or milliseconds since 1970."""
+
+    kind = "timestamp"
+    cdef object function
+    cdef bint milliseconds
+
+    def __init__(self, field, *, function, bint milliseconds, **place):
+        DumpStep.__init__(self, field, **place)
+        self.function = function
+        self.milliseconds = milliseconds
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef double number
+        if value is None:
+            return None
+        if PyDateTime_CheckExact(value) and althaia_timestamp(value, &number):
+            return number * 1000 if self.milliseconds else number
+        return self.function(value)
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadRfc(LoadStep):
+    kind = "datetime, RFC"
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef althaia_moment moment
+        cdef int zone
+        cdef bint naive
+        cdef object where
+        if type(value) is str and althaia_read_rfc(value, &moment, &zone, &naive):
+            if naive:
+                where = None
+            else:
+                where = utc if zone == 0 else timezone(timedelta(minutes=zone))
+            return PyDateTimeAPI.DateTime_FromDateAndTime(
+                moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
+                0, where, PyDateTimeAPI.DateTimeType,
+            )
+        return self.own(value, data, frame)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadFormat(LoadStep):
+    """What ``strptime`` reads of a plain format."""
+
+    kind = "strptime, plain"
+    cdef str format
+    cdef str made
+
+    def __init__(self, field, *, str format, str made, **place):
+        LoadStep.__init__(self, field, **place)
+        self.format = format
+        self.made = made
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef althaia_moment at
+        if type(value) is not str or not althaia_read_format(value, self.format, &at):
+            return self.own(value, data, frame)
+        if self.made == "date":
+            return PyDateTimeAPI.Date_FromDate(
+                at.year, at.month, at.day, PyDateTimeAPI.DateType
+            )
+        if self.made == "time":
+            return PyDateTimeAPI.Time_FromTime(
+                at.hour, at.minute, at.second, at.microsecond, None, PyDateTimeAPI.TimeType
+            )
+        return PyDateTimeAPI.DateTime_FromDateAndTime(
+            at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, None,
+            PyDateTimeAPI.DateTimeType,
+        )
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def dump_by_function(analysis, field, place, function):
+    """The step for a formatting function that is done here, None for every other."""
+    if function is format_datetime:
+        check_email(analysis, "_format_timetuple_and_zone")
+        return DumpRfc(field, **place)
+    defined = seam.defined["utils"]
+    if function is defined["timestamp"] or function is defined["timestamp_ms"]:
+        analysis.field_function("utils", "timestamp", "timestamp_ms", "is_aware", "dt")
+        if analysis.watch_entry(vars(dt), "UTC") is utc:
+            milliseconds = function is defined["timestamp_ms"]
+            return DumpTimestamp(field, function=function, milliseconds=milliseconds, **place)
+    return None
+
+
+def dump_by_format(field, place, chosen):
+    """The step for a format of ``strftime`` that is done here, None for every other."""
+    return DumpFormat(field, format=chosen, **place) if althaia_is_plain_format(chosen) else None
+
+
+def load_by_function(analysis, field, place, function):
+    """The step for a parsing function that is done here, None for every other."""
+    if function is not parsedate_to_datetime:
+        return None
+    check_email(analysis, "_parsedate_tz", "datetime")
+    for name in ("datetime", "timezone", "timedelta"):
+        if analysis.watch_entry(vars(dt), name) is not TEMPORAL[name]:
+            raise NotPlannable(f"datetime.{name} is replaced")
+    return LoadRfc(field, **place)
+
+
+EMAIL = {
+    name: vars(email.utils).get(name, ABSENT)
+    for name in ("_format_timetuple_and_zone", "_parsedate_tz", "datetime")
+}
+OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
+# What datetime.strptime calls, by version of Python.
+PARSERS = ("_strptime", "_strptime_datetime", "_strptime_datetime_datetime")
+
+
+def check_email(analysis, *names):
+    """Make sure that what a function of email.utils goes on to is the standard library's."""
+    for name in names:
+        if analysis.watch_entry(vars(email.utils), name) is not EMAIL[name]:
+            raise NotPlannable(f"email.utils.{name} is replaced")
+
+
+def load_by_format(analysis, field, place, chosen):
+    """The step for a format of ``strptime`` that is done here, None for every other."""
+    # Without a year newer Pythons warn.
+    if "%Y" not in chosen or not althaia_is_plain_format(chosen):
+        return None
+    made = analysis.field_value(field, "OBJ_TYPE")
+    owner = OWNERS.get(made) if type(made) is str else None
+    if owner is None:
+        return None
+    analysis.field_method(field, "_make_object_from_format", analysis.upstream.fields[owner])
+    analysis.field_function("fields", "dt")
+    for name in ("datetime", made):
+        if analysis.watch_entry(vars(dt), name) is not TEMPORAL[name]:
+            raise NotPlannable(f"datetime.{name} is replaced")
+    try:
+        import _strptime
+    except Exception as error:  # The interpreter shuts down, or a test has replaced what it uses.
+        raise NotPlannable(f"_strptime cannot be imported: {error}") from None
+    for name in PARSERS:
+        found = analysis.watch_entry(vars(_strptime), name)
+        if found is not ABSENT and not (
+            type(found) is FunctionType and found.__module__ == "_strptime"
+        ):
+            raise NotPlannable(f"_strptime.{name} is replaced")
+    return LoadFormat(field, format=chosen, made=made, **place)

@@ -1,0 +1,166 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Members of an enum: ``Enum``, by name, by value or by a field of the user's."""
+
+import enum
+
+cimport cython
+
+from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.cpython.primitives cimport althaia_dict_item
+from althaia.formats.sink cimport Sink
+
+from althaia.engine.analysis.steps import Kind, inner_dump_step, load_conversion
+from althaia.engine.analysis.reader import check_truth
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.kinds.text import LoadText
+from althaia.engine.upstream import static
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpEnum(DumpStep):
+    """A member's name or value, through the field that serializes it.
+
+    ``enum_class`` is the class whose stock ``name`` and ``value`` may be read from where they
+    are kept, or None.
+    """
+
+    kind = "enum"
+    cdef object enum_class
+    cdef bint by_value
+    cdef DumpStep converter
+
+    def __init__(self, field, *, enum_class, bint by_value, DumpStep converter, **place):
+        DumpStep.__init__(self, field, **place)
+        self.enum_class = enum_class
+        self.by_value = by_value
+        self.converter = converter
+
+    cdef object shown(self, object member):
+        """The name or value of a member: what the inner step is given."""
+        if type(member) is self.enum_class:
+            return member._value_ if self.by_value else member._name_
+        return member.value if self.by_value else member.name
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        if value is None:
+            return None
+        return self.converter.convert(self.shown(value), obj, frame)
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        if value is None:
+            sink.none()
+            return True
+        return self.converter.write(self.shown(value), obj, frame, sink)
+
+    def inner(self):
+        return {"value" if self.by_value else "name": self.converter}
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadEnum(LoadStep):
+    """A member found where the enum class keeps its members."""
+
+    kind = "enum"
+    cdef dict members
+    cdef bint by_value
+    cdef LoadStep converter
+
+    def __init__(self, field, *, dict members, bint by_value, LoadStep converter, **place):
+        LoadStep.__init__(self, field, **place)
+        self.members = members
+        self.by_value = by_value
+        self.converter = converter
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef object member
+        if type(value) is str or (self.by_value and type(value) is int):
+            member = althaia_dict_item(self.members, value, None)
+            if member is not None:
+                return member
+        return self.own(value, data, frame)
+
+    def inner(self):
+        return {"member": self.converter}
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+# By a member: tests replace the class in its module, perhaps before this is imported.
+*_derived, Enum, _object = type(enum.STRICT).__mro__
+EnumMeta = type(Enum)
+ENUM_ATTRIBUTES = {"name": Enum.__dict__["name"], "value": Enum.__dict__["value"]}
+STOCK_PROPERTY = type(ENUM_ATTRIBUTES["name"])
+STOCK_GET = static(STOCK_PROPERTY, "__get__")
+# What ``Enum[name]``, ``Enum(value)`` and ``isinstance(value, Enum)`` call.
+LOOK_UPS = {
+    name: static(EnumMeta, name) for name in ("__getitem__", "__call__", "__instancecheck__")
+}
+
+
+def dump_enum(analysis, field, place):
+    by_value = analysis.field_value(field, "by_value")
+    given_a_field = isinstance(by_value, analysis.upstream.Field)
+    if type(by_value) is not bool and not given_a_field and not isinstance(by_value, type):
+        raise NotPlannable("by_value is neither True nor False nor a field")
+    if given_a_field:
+        check_truth(by_value)
+    converter = inner_dump_step(analysis, analysis.field_value(field, "field"), place["attr"])
+    name = "value" if by_value else "name"
+    return DumpEnum(
+        field,
+        enum_class=stock_enum(analysis, analysis.field_value(field, "enum"), name),
+        by_value=bool(by_value),
+        converter=converter,
+        **place,
+    )
+
+
+def stock_enum(analysis, cls, name):
+    """The enum class, watched, if its members' ``name`` or ``value`` is the stock one."""
+    if not isinstance(cls, type):
+        return None
+    analysis.watch_type(cls)
+    analysis.watch_type(STOCK_PROPERTY)
+    if static(cls, name) is not ENUM_ATTRIBUTES[name]:
+        return None
+    if static(STOCK_PROPERTY, "__get__") is not STOCK_GET:
+        return None
+    if static(cls, "__getattribute__") is not object.__getattribute__:
+        return None
+    return cls
+
+
+def load_enum(analysis, field, place):
+    by_value = analysis.field_value(field, "by_value")
+    if by_value is not True and by_value is not False:
+        raise NotPlannable("it loads by a field of the user's")
+    cls = analysis.field_value(field, "enum")
+    if type(cls) is not EnumMeta:
+        raise NotPlannable("its enum looks members up in its own way")
+    analysis.watch_type(cls)
+    analysis.watch_type(EnumMeta)
+    if static(cls, "__new__") is not Enum.__new__:
+        raise NotPlannable("its enum looks members up in its own way")
+    for name, original in LOOK_UPS.items():
+        if static(EnumMeta, name) is not original:
+            raise NotPlannable(f"enum.EnumMeta.{name} is replaced")
+    members = cls._value2member_map_ if by_value else cls._member_map_
+    if type(members) is not dict:
+        raise NotPlannable("its enum keeps its members in no plain dictionary")
+    converter = load_conversion(analysis, analysis.field_value(field, "field"))
+    if type(converter) is not (LoadStep if by_value else LoadText):
+        raise NotPlannable("its inner field is none of upstream's")
+    return LoadEnum(field, members=members, by_value=by_value, converter=converter, **place)
+
+
+KINDS = (Kind("Enum", dump=dump_enum, load=load_enum),)

@@ -1,0 +1,128 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Identifiers: ``UUID`` and the IP addresses."""
+
+import uuid
+
+cimport cython
+
+from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+
+from althaia.engine.analysis.steps import Kind
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.run.load_step import OwnLoadStep
+from althaia.engine.upstream import static
+
+cdef extern from "Python.h":
+    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
+
+cdef extern from "althaia/engine/kinds/identifiers.h":
+    Py_ssize_t althaia_spell_uuid(object number, char* at)
+    bint althaia_uuid_octets(object text, unsigned char* octets)
+    object althaia_uuid_number(const unsigned char* octets)
+
+# By an instance: tests replace the class in its module, perhaps before this is imported.
+cdef object UUID = type(uuid.NAMESPACE_DNS)
+cdef object UNKNOWN_SAFETY = uuid.NAMESPACE_DNS.is_safe
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpUUID(FixedText):
+    kind = "UUID"
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        return value if type(value) is str else FixedText.convert(self, value, obj, frame)
+
+    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+        if type(value) is UUID:
+            number = value.int
+            if type(number) is int:
+                return althaia_spell_uuid(number, at)
+        return 0
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpIP(DumpStep):
+    """One attribute of the value: ``compressed`` or ``exploded`` of an IP address."""
+
+    kind = "IP address"
+    cdef str attribute
+
+    def __init__(self, field, *, str attribute, **place):
+        DumpStep.__init__(self, field, **place)
+        self.attribute = attribute
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        return None if value is None else getattr(value, self.attribute)
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadUUID(LoadStep):
+    kind = "UUID"
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef unsigned char octets[16]
+        if type(value) is UUID:
+            return value
+        if type(value) is str and althaia_uuid_octets(value, octets):
+            return made_uuid(althaia_uuid_number(octets))
+        return self.own(value, data, frame)
+
+
+cdef object made_uuid(object number):
+    """A UUID as ``uuid.UUID.__init__`` leaves it."""
+    cdef object made = UUID.__new__(UUID)
+    PyObject_GenericSetAttr(made, "int", number)
+    PyObject_GenericSetAttr(made, "is_safe", UNKNOWN_SAFETY)
+    return made
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+UUID_TEXT = static(UUID, "__str__")
+UUID_METHODS = {name: static(UUID, name) for name in ("__init__", "__new__", "int", "is_safe")}
+
+
+def dump_uuid(analysis, field, place):
+    analysis.watch_type(UUID)
+    if static(UUID, "__str__") is not UUID_TEXT:
+        raise NotPlannable("uuid.UUID.__str__ is replaced")
+    return DumpUUID(field, **place)
+
+
+def load_uuid(analysis, field, place):
+    analysis.field_method(field, "_validated", analysis.upstream.fields["UUID"])
+    analysis.field_function("fields", "uuid")
+    if analysis.watch_entry(vars(uuid), "UUID") is not UUID:
+        raise NotPlannable("uuid.UUID is replaced")
+    analysis.watch_type(UUID)
+    for name, original in UUID_METHODS.items():
+        if static(UUID, name) is not original:
+            raise NotPlannable(f"uuid.UUID.{name} is replaced")
+    return LoadUUID(field, **place)
+
+
+def dump_ip(analysis, field, place):
+    attribute = "exploded" if analysis.field_flag(field, "exploded") else "compressed"
+    return DumpIP(field, attribute=attribute, **place)
+
+
+def load_ip(analysis, field, place):
+    return OwnLoadStep(field, **place)
+
+
+KINDS = (
+    Kind("UUID", dump=dump_uuid, load=load_uuid),
+    Kind("IP", dump=dump_ip, load=load_ip),
+    Kind("IPInterface", dump=dump_ip, load=load_ip),
+)

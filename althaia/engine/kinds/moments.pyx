@@ -1,0 +1,316 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Moments and spans: ``DateTime`` and its kin, ``Date``, ``Time``, ``TimeDelta``."""
+
+import datetime as dt
+import email.utils
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
+
+cimport cython
+from libc.stdint cimport int64_t
+
+from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.cpython.temporal cimport (
+    PyDate_CheckExact,
+    PyDateTime_CheckExact,
+    PyDateTime_DATE_GET_TZINFO,
+    PyDelta_CheckExact,
+    PyTime_CheckExact,
+    import_temporal,
+)
+
+from althaia.engine.analysis.steps import Kind
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.plan.guard import ABSENT
+from althaia.engine.kinds.date_formats import (
+    dump_by_format,
+    dump_by_function,
+    load_by_format,
+    load_by_function,
+)
+from althaia.engine.upstream import definers
+
+cdef extern from "althaia/engine/kinds/moments.h":
+    Py_ssize_t althaia_spell_date(object value, char* at)
+    Py_ssize_t althaia_spell_datetime(object value, char* at)
+    Py_ssize_t althaia_spell_time(object value, char* at)
+    bint althaia_timedelta(object value, int64_t unit, double* number)
+
+cdef dict CLASSES = import_temporal()
+cdef object timedelta = CLASSES["timedelta"]
+cdef object timezone = CLASSES["timezone"]
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpIsoDateTime(FixedText):
+    kind = "datetime, ISO"
+
+    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+        return althaia_spell_datetime(value, at) if PyDateTime_CheckExact(value) else 0
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpIsoDate(FixedText):
+    kind = "date, ISO"
+
+    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+        if PyDate_CheckExact(value) or PyDateTime_CheckExact(value):
+            return althaia_spell_date(value, at)
+        return 0
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpIsoTime(FixedText):
+    kind = "time, ISO"
+
+    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+        return althaia_spell_time(value, at) if PyTime_CheckExact(value) else 0
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpByFunction(DumpStep):
+    """A function of ``SERIALIZATION_FUNCS`` formats the value."""
+
+    kind = "formatting function"
+    cdef object function
+
+    def __init__(self, field, *, function, **place):
+        DumpStep.__init__(self, field, **place)
+        self.function = function
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        return None if value is None else self.function(value)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpStrftime(DumpStep):
+    kind = "strftime"
+    cdef object format
+
+    def __init__(self, field, *, format, **place):
+        DumpStep.__init__(self, field, **place)
+        self.format = format
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        return None if value is None else value.strftime(self.format)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpTimeDelta(DumpStep):
+    kind = "timedelta"
+    cdef int64_t unit
+
+    def __init__(self, field, *, int64_t unit, **place):
+        DumpStep.__init__(self, field, **place)
+        self.unit = unit
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef double number
+        if value is None:
+            return None
+        if PyDelta_CheckExact(value) and althaia_timedelta(value, self.unit, &number):
+            return number
+        return self.field._serialize(value, self.attr, obj)
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadMoment(LoadStep):
+    """A date or time from text by one of the standard library's own functions."""
+
+    kind = "date or time"
+    cdef object parse
+
+    def __init__(self, field, *, parse, **place):
+        LoadStep.__init__(self, field, **place)
+        self.parse = parse
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if type(value) is str:
+            try:
+                return self.parse(value)
+            except (TypeError, AttributeError, ValueError):
+                pass
+        return self.own(value, data, frame)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadAwareness(LoadStep):
+    """A datetime that must, or must not, know its time zone."""
+
+    kind = "datetime of known awareness"
+    cdef object parse
+    cdef bint aware
+
+    def __init__(self, field, *, parse, bint aware, **place):
+        LoadStep.__init__(self, field, **place)
+        self.parse = parse
+        self.aware = aware
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef object parsed = None, zone
+        if type(value) is str:
+            try:
+                parsed = self.parse(value)
+            except (TypeError, AttributeError, ValueError):
+                pass
+            if PyDateTime_CheckExact(parsed):
+                zone = <object>PyDateTime_DATE_GET_TZINFO(parsed)
+                if type(zone) is timezone if self.aware else zone is None:
+                    return parsed
+        return self.own(value, data, frame)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadTimeDelta(LoadStep):
+    kind = "timedelta"
+    cdef str precision
+
+    def __init__(self, field, *, str precision, **place):
+        LoadStep.__init__(self, field, **place)
+        self.precision = precision
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if type(value) is int or type(value) is float or type(value) is str:
+            try:
+                return timedelta(**{self.precision: float(value)})
+            except (TypeError, ValueError, OverflowError):
+                pass
+        return self.own(value, data, frame)
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+TEMPORAL = (CLASSES["datetime"], CLASSES["date"], CLASSES["time"])
+PARSERS = (*[cls.fromisoformat for cls in TEMPORAL], email.utils.parsedate_to_datetime)
+ISO_STEPS = dict(
+    zip(
+        [cls.isoformat for cls in TEMPORAL],
+        [DumpIsoDateTime, DumpIsoDate, DumpIsoTime],
+        strict=True,
+    )
+)
+
+
+def chosen_format(analysis, field):
+    """The name of the field's format, or the format itself."""
+    chosen = analysis.field_value(field, "format")
+    if type(chosen) is not str and chosen is not None:
+        raise NotPlannable(f"format is a {type(chosen).__qualname__}")
+    chosen = chosen or analysis.field_value(field, "DEFAULT_FORMAT")
+    if type(chosen) is not str:
+        raise NotPlannable("DEFAULT_FORMAT is no text")
+    return chosen
+
+
+def dump_moment(analysis, field, place):
+    functions = analysis.field_value(field, "SERIALIZATION_FUNCS")
+    if type(functions) is not dict:
+        raise NotPlannable("SERIALIZATION_FUNCS is no plain dictionary")
+    chosen = chosen_format(analysis, field)
+    function = analysis.watch_entry(functions, chosen)
+    if function is ABSENT:
+        step = dump_by_format(field, place, chosen)
+        return DumpStrftime(field, format=chosen, **place) if step is None else step
+    for iso, step in ISO_STEPS.items():
+        if function is iso:
+            return step(field, **place)
+    if type(function) not in PLAIN_CALLABLES:
+        raise NotPlannable(f"the function for format {chosen!r} is a {type(function).__qualname__}")
+    step = dump_by_function(analysis, field, place, function)
+    return DumpByFunction(field, function=function, **place) if step is None else step
+
+
+# Always true: upstream tests a formatting function before it calls it.
+PLAIN_CALLABLES = (FunctionType, BuiltinFunctionType, MethodDescriptorType, type(dump_moment), type)
+
+
+def dump_timedelta(analysis, field, place):
+    units = analysis.field_value(field, "_unit_to_microseconds_mapping")
+    precision = analysis.field_value(field, "precision")
+    if type(units) is not dict or type(precision) is not str:
+        raise NotPlannable("its units are not upstream's")
+    analysis.fields_helper("timedelta_to_microseconds")
+    unit = analysis.watch_entry(units, precision)
+    if type(unit) is not int or not 0 < unit < 2**53:
+        raise NotPlannable(f"the unit {precision!r} is no number of microseconds")
+    return DumpTimeDelta(field, unit=unit, **place)
+
+
+def parse_function(analysis, field):
+    """The standard library's own function that parses the field's format."""
+    functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
+    if type(functions) is not dict:
+        raise NotPlannable("DESERIALIZATION_FUNCS is no plain dictionary")
+    chosen = chosen_format(analysis, field)
+    function = analysis.watch_entry(functions, chosen)
+    if not any(function == known for known in PARSERS):
+        raise NotPlannable(f"the function for format {chosen!r} may do anything")
+    analysis.field_function("fields", "dt")
+    name = analysis.field_value(field, "OBJ_TYPE")
+    if type(name) is not str or analysis.watch_entry(vars(dt), name) not in TEMPORAL:
+        raise NotPlannable("OBJ_TYPE is none of datetime's own classes")
+    return function
+
+
+def load_moment(analysis, field, place):
+    functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
+    chosen = chosen_format(analysis, field)
+    if type(functions) is dict and analysis.watch_entry(functions, chosen) is ABSENT:
+        step = load_by_format(analysis, field, place, chosen)
+        if step is not None:
+            return step
+    parse = parse_function(analysis, field)
+    step = load_by_function(analysis, field, place, parse)
+    return LoadMoment(field, parse=parse, **place) if step is None else step
+
+
+def load_naive(analysis, field, place):
+    return load_of_awareness(analysis, field, place, "NaiveDateTime", aware=False)
+
+
+def load_aware(analysis, field, place):
+    return load_of_awareness(analysis, field, place, "AwareDateTime", aware=True)
+
+
+def load_of_awareness(analysis, field, place, name, *, aware):
+    fields = analysis.upstream.fields
+    owners = definers(type(field), "_deserialize")
+    if owners[:2] != [fields[name], fields["_TemporalField"]]:
+        raise NotPlannable("_deserialize goes on to a class that is not upstream's")
+    analysis.class_method(fields["_TemporalField"], "_deserialize")
+    analysis.fields_helper("is_aware")
+    return LoadAwareness(field, parse=parse_function(analysis, field), aware=aware, **place)
+
+
+def load_timedelta(analysis, field, place):
+    precision = analysis.field_value(field, "precision")
+    if type(precision) is not str:
+        raise NotPlannable("precision is no text")
+    analysis.field_function("fields", "dt")
+    if analysis.watch_entry(vars(dt), "timedelta") is not timedelta:
+        raise NotPlannable("datetime.timedelta is replaced")
+    return LoadTimeDelta(field, precision=precision, **place)
+
+
+KINDS = (
+    Kind("_TemporalField", dump=dump_moment, load=load_moment),
+    Kind("NaiveDateTime", load=load_naive),
+    Kind("AwareDateTime", load=load_aware),
+    Kind("TimeDelta", dump=dump_timedelta, load=load_timedelta),
+)

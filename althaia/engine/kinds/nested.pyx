@@ -1,0 +1,371 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Schemas inside schemas: ``Nested`` and ``Pluck``.
+
+A nested schema is resolved when the first value reaches it, as upstream does, and looked up and
+checked once per call where it has no hooks, else for each value.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+
+from althaia.engine.run.dump cimport (
+    DUMP_TAGS,
+    DumpFrame,
+    DumpPlan,
+    DumpStep,
+    open_frame,
+    run_with_hooks,
+    write_with_hooks,
+)
+from althaia.engine.run.load cimport (
+    LOAD_TAGS,
+    LoadPlan,
+    handled_error,
+    load_whole_or_fail,
+    open_load_frame,
+    plannable_partial,
+)
+from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail, own_load
+from althaia.engine.instances.nested_schema cimport (
+    nested_field,
+    nested_schema,
+    plucked_key,
+    times_rebound,
+)
+from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting, no_hooks
+from althaia.engine.run.published cimport plan_of
+from althaia.cpython.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
+from althaia.engine.plan.instance_dict cimport DUMP, LOAD
+from althaia.engine.upstream cimport marshmallow
+from althaia.formats.sink cimport Sink
+from althaia.formats.tape cimport ARRAY, Tape
+
+from althaia.engine.analysis.steps import Kind
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.upstream import definers
+
+
+cdef bint is_alike_for_all(object schema, Plan plan, tuple tags):
+    """Whether a nested schema is the same for all values of a call. Else its hooks or properties
+    may change it between two of them, and it is asked anew for each, as upstream does.
+
+    :param tags: of the hooks that run in this direction.
+    """
+    if not althaia_is_simply_true(type(schema)):
+        return False
+    return plan is None or (
+        plan.plain_settings
+        and (plan.has_no_hooks() or no_hooks(plan.hooks, tags) is not None)
+    )
+
+
+cdef bint is_flag(object many):
+    """Whether ``many`` may be asked for its truth at any time: that of other objects is code."""
+    return many is None or many is True or many is False
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpNested(DumpStep):
+    """Another schema; ``site`` numbers the places of a plan that nest one."""
+
+    kind = "nested schema"
+    cdef int site
+    cdef bint pluck
+
+    def __init__(self, field, *, int site, bint pluck=False, **place):
+        DumpStep.__init__(self, field, **place)
+        self.site = site
+        self.pluck = pluck
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        return self.converted(self.child_of(frame), value, frame)
+
+    cdef object converted(self, DumpFrame child, object value, DumpFrame frame):
+        # Borrowed: the child holds it. All threads share it, and would wait for each other to
+        # count it.
+        cdef PyObject* plan = <PyObject*>child.plan
+        if value is None:
+            return None
+        althaia_enter()
+        try:
+            if child.plan is None:
+                result = child.schema.dump(value, many=child.schema.many or self.field.many)
+            else:
+                result = run_with_hooks(<DumpPlan>plan, value, child.many, child)
+        finally:
+            althaia_leave()
+        return self.plucked(result, child.schema, frame) if self.pluck else result
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        cdef DumpFrame child = self.child_of(frame)
+        cdef PyObject* plan = <PyObject*>child.plan
+        if value is None or child.plan is None or self.pluck:
+            value = self.converted(child, value, frame)
+            if value is marshmallow.missing:
+                return False
+            sink.any(value)
+            return True
+        althaia_enter()
+        try:
+            return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
+        finally:
+            althaia_leave()
+
+    cdef DumpFrame child_of(self, DumpFrame frame):
+        """The nested schema's frame in this call, opened by the first value, or by each."""
+        cdef DumpFrame child = <DumpFrame>frame.children[self.site]
+        if child is None or child.bound != times_rebound():
+            child = self.open_child(frame)
+            if is_alike_for_all(child.schema, child.plan, DUMP_TAGS):
+                frame.children[self.site] = child
+        return child
+
+    cdef DumpFrame open_child(self, DumpFrame frame):
+        cdef DumpPlan plan
+        cdef DumpFrame child
+        cdef object many = None
+        field = nested_field(self.field, frame.state)
+        schema = nested_schema(field, frame.schema, frame.state)
+        plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
+        if plan is not None:
+            many = kept_setting(plan, schema, "many")
+            if not plan.nestable or not is_flag(many):
+                plan = None
+        child = open_frame(plan, schema)
+        child.large = frame.large
+        child.bound = times_rebound()
+        if plan is not None:
+            wanted = many or self.field.many
+            # Schema.dump's own reading of its argument.
+            child.many = many if wanted is None else bool(wanted)
+        return child
+
+    cdef object plucked(self, object result, object schema, DumpFrame frame):
+        if result is None:
+            return None
+        if althaia_is_simply_true(type(schema)):
+            key = plucked_key(self.field, schema)
+        else:
+            # Resolved again each time that upstream asks for it.
+            key = nested_field(self.field, frame.state)._field_data_key
+        if self.field.many:
+            return [each[key] for each in result]
+        return result[key]
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadNested(LoadStep):
+    """Another schema, resolved when the first value reaches it, as upstream does."""
+
+    kind = "nested schema"
+    cdef int site
+    cdef bint pluck
+
+    def __init__(self, field, *, int site, bint pluck=False, **place):
+        LoadStep.__init__(self, field, **place)
+        self.site = site
+        self.pluck = pluck
+        self.walks = True
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        return self.load_nested(value, None, -1, data, frame)
+
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        return self.load_nested(None, tape, at, None, frame)
+
+    cdef object load_nested(
+        self, object value, Tape tape, Py_ssize_t at, object data, LoadFrame frame
+    ):
+        """What the nested schema makes of a value, or of a slot where there is a tape."""
+        cdef LoadFrame child
+        cdef bint many
+        partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
+        child = self.child_of(frame, partial)
+        if child is None or (
+            child.plan is None and althaia_is_simply_true(type(child.schema))
+        ):
+            # It is upstream's, which asks nothing of the input around the value.
+            value = value if tape is None else tape.keep(at)
+            return own_load(nested_field(self.field, frame.state), value, self.key, data, frame)
+        many = True if child.schema.many or self.field.many else False
+        if tape is not None and (
+            self.pluck or child.plan is None or many != (tape.slots[at].kind == ARRAY)
+        ):
+            value = tape.keep(at)
+            tape = None
+        if (
+            many
+            and tape is None
+            and type(value) is not list
+            and not marshmallow.is_collection(value)
+        ):
+            return frame.failed(
+                self.field.make_error("type", input=value, type=value.__class__.__name__)
+            )
+        if self.pluck:
+            # The key is asked for each value, as upstream does: an empty list needs none.
+            if self.field.many:
+                value = [{self.key_in(child, frame): each} for each in value]
+            else:
+                value = {self.key_in(child, frame): value}
+        if child.plan is None:
+            return self.load_by_call(value, partial, frame)
+        althaia_enter()
+        try:
+            child.tape = tape
+            child.root = at
+            return self.load_by_plan(child, value, frame)
+        finally:
+            althaia_leave()
+
+    cdef object key_in(self, LoadFrame child, LoadFrame frame):
+        """The key of the plucked field in its schema's input."""
+        if child.plan is not None:
+            return plucked_key(self.field, child.schema)
+        return nested_field(self.field, frame.state)._field_data_key
+
+    cdef object load_by_call(self, object value, object partial, LoadFrame frame):
+        """Go on behind upstream's first look at a schema that may be false: each resolves it."""
+        try:
+            return nested_field(self.field, frame.state)._load(value, partial=partial)
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
+
+    cdef LoadFrame child_of(self, LoadFrame frame, object partial):
+        """The nested schema's frame, without a plan where the field's own method shall load.
+
+        None: it was resolved before, may be false, and is resolved again at each look.
+        """
+        cdef LoadFrame child = <LoadFrame>frame.children[self.site]
+        cdef LoadPlan plan
+        if child is not None and child.bound == times_rebound():
+            return child
+        field = nested_field(self.field, frame.state)
+        if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
+            return None
+        schema = nested_schema(field, frame.schema, frame.state)
+        plan = <LoadPlan>plan_of(schema, LOAD, frame.large)
+        child = self.open_child(plan, schema, partial)
+        child.large = frame.large
+        child.bound = times_rebound()
+        # Names in ``partial`` are a list of its own for each value, and hooks may change it.
+        if frame.sub_partials is None and is_alike_for_all(schema, child.plan, LOAD_TAGS):
+            frame.children[self.site] = child
+        return child
+
+    cdef LoadFrame open_child(self, LoadPlan plan, object schema, object partial):
+        """A frame with the settings that ``Schema.load`` goes by, if asking them runs no code."""
+        cdef object many, unknown
+        if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
+            many = kept_setting(plan, schema, "many")
+            unknown = kept_setting(plan, schema, "unknown")
+            if partial is None:
+                partial = kept_setting(plan, schema, "partial")
+            if is_flag(many) and not (unknown is NOT_KEPT or partial is NOT_KEPT):
+                if self.field.unknown is not None:
+                    unknown = self.field.unknown
+                if plannable_partial(partial):
+                    return open_load_frame(plan, schema, many, partial, unknown)
+        return open_load_frame(None, schema, None, None, None)
+
+    cdef object load_by_plan(self, LoadFrame child, object value, LoadFrame frame):
+        # Borrowed, as in a dump.
+        cdef PyObject* plan = <PyObject*>child.plan
+        cdef object result
+        child.store = None
+        child.index = None
+        try:
+            result = load_whole_or_fail(<LoadPlan>plan, value, child, True)
+            if result is not FAILED:
+                return result
+            # Upstream's ``handle_error`` does nothing; a hook may have given the schema another.
+            if (<LoadPlan>plan).silent_errors and (<LoadPlan>plan).has_no_hooks():
+                return fail(frame, child.messages, child.valid_data)
+            error = handled_error(value, child)
+        except marshmallow.ValidationError as raised:
+            error = raised
+        # Upstream raises another error with these messages, which makes a list of a text.
+        messages = error.messages
+        if isinstance(messages, (str, bytes)):
+            messages = [messages]
+        return fail(frame, messages, error.valid_data)
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def dump_nested(analysis, field, place):
+    check_dumped(analysis, field)
+    return DumpNested(field, site=analysis.new_site(), **place)
+
+
+def dump_pluck(analysis, field, place):
+    fields = analysis.upstream.fields
+    check_dumped(analysis, field)
+    owners = definers(type(field), "_serialize")
+    if owners[:2] != [fields["Pluck"], fields["Nested"]]:
+        raise NotPlannable(f"_serialize of Pluck goes on to {owners[1].__qualname__}")
+    analysis.class_method(fields["Nested"], "_serialize")
+    check_plucked(analysis, field)
+    analysis.fields_helper("pluck")
+    return DumpNested(field, site=analysis.new_site(), pluck=True, **place)
+
+
+def check_dumped(analysis, field):
+    nested = analysis.upstream.fields["Nested"]
+    if not analysis.upstream.defines(type(field), "schema", nested):
+        raise NotPlannable(analysis.upstream.why_not(type(field), "schema", nested))
+    check_resolved(analysis, field)
+
+
+def load_nested(analysis, field, place):
+    check_loaded(analysis, field)
+    return LoadNested(field, site=analysis.new_site(), **place)
+
+
+def load_pluck(analysis, field, place):
+    check_loaded(analysis, field)
+    check_plucked(analysis, field)
+    return LoadNested(field, site=analysis.new_site(), pluck=True, **place)
+
+
+def check_loaded(analysis, field):
+    nested = analysis.upstream.fields["Nested"]
+    for name in ("schema", "_load", "_test_collection"):
+        analysis.field_method(field, name, nested)
+    analysis.field_value(field, "unknown")
+    check_resolved(analysis, field)
+    analysis.fields_helper("is_collection", "is_iterable_but_not_string")
+
+
+def check_plucked(analysis, field):
+    analysis.field_method(field, "_field_data_key", analysis.upstream.fields["Pluck"])
+    analysis.field_value(field, "field_name")
+
+
+def check_resolved(analysis, field):
+    """Make sure that resolving the nested schema is upstream's: part of it is done again here."""
+    analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
+    for name in ("Schema", "SchemaMeta"):
+        analysis.as_defined("schema", name)
+    for name in ("nested", "only", "exclude", "_schema"):
+        analysis.field_value(field, name)
+    if not is_flag(analysis.field_value(field, "many")):
+        raise NotPlannable("many is neither True nor False")
+    analysis.check_writable(field)
+    # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
+    analysis.leave_out(field, "_schema")
+
+
+KINDS = (
+    Kind("Nested", dump=dump_nested, load=load_nested),
+    Kind("Pluck", dump=dump_pluck, load=load_pluck),
+)

@@ -1,0 +1,258 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Numbers: ``Integer``, ``Float``, ``Decimal``."""
+
+import decimal
+import math
+from types import BuiltinFunctionType
+
+cimport cython
+
+from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+
+from althaia.engine.analysis.steps import Kind
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.upstream import definers
+
+# By a number: tests replace the class in its module, perhaps before this is imported.
+cdef object Decimal = type(decimal.DefaultContext.create_decimal())
+cdef object InvalidOperation = decimal.InvalidOperation
+cdef object IS_NAN = math.isnan if type(math.isnan) is BuiltinFunctionType else None
+cdef double INFINITY_ = float("inf")
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpInteger(DumpStep):
+    kind = "int"
+    cdef bint as_string
+
+    def __init__(self, field, *, bint as_string, **place):
+        DumpStep.__init__(self, field, **place)
+        self.as_string = as_string
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        if value is None:
+            return None
+        if type(value) is not int:
+            value = int(value)
+        return str(value) if self.as_string else value
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpFloat(DumpStep):
+    kind = "float"
+    cdef bint as_string
+
+    def __init__(self, field, *, bint as_string, **place):
+        DumpStep.__init__(self, field, **place)
+        self.as_string = as_string
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        if value is None:
+            return None
+        if type(value) is not float:
+            value = float(value)
+        return str(value) if self.as_string else value
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpDecimal(DumpStep):
+    kind = "decimal"
+    cdef bint as_string, allow_nan
+    cdef object places, rounding
+
+    def __init__(self, field, *, bint as_string, bint allow_nan, places, rounding, **place):
+        DumpStep.__init__(self, field, **place)
+        self.as_string = as_string
+        self.allow_nan = allow_nan
+        self.places = places
+        self.rounding = rounding
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        if value is None:
+            return None
+        if type(value) is not Decimal or self.allow_nan:
+            return self.field._serialize(value, self.attr, obj)
+        # Decimal(str(d)) is d to the last digit, sign and payload.
+        if self.places is not None and value.is_finite():
+            value = value.quantize(self.places, rounding=self.rounding)
+        return format(value, "f") if self.as_string else value
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadInteger(LoadStep):
+    kind = "int"
+    cdef bint strict
+
+    def __init__(self, field, *, bint strict, **place):
+        LoadStep.__init__(self, field, **place)
+        self.strict = strict
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if type(value) is int:
+            return value
+        if not self.strict and (type(value) is str or type(value) is float):
+            try:
+                return int(value)
+            except (TypeError, ValueError, OverflowError):
+                pass
+        return self.own(value, data, frame)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadFloat(LoadStep):
+    kind = "float"
+    cdef bint allow_nan
+
+    def __init__(self, field, *, bint allow_nan, **place):
+        LoadStep.__init__(self, field, **place)
+        self.allow_nan = allow_nan
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef double number
+        cdef object converted = value if type(value) is float else None
+        if type(value) is int or type(value) is str:
+            try:
+                converted = float(value)
+            except (TypeError, ValueError, OverflowError):
+                pass
+        # Behind the handler: else what the field's own code raises had its error in the context.
+        if converted is None:
+            return self.own(value, data, frame)
+        if not self.allow_nan:
+            number = <double>converted
+            if number != number or number == INFINITY_ or number == -INFINITY_:
+                return self.own(value, data, frame)
+        return converted
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadDecimal(LoadStep):
+    kind = "decimal"
+    cdef object places, rounding
+
+    def __init__(self, field, *, places, rounding, **place):
+        LoadStep.__init__(self, field, **place)
+        self.places = places
+        self.rounding = rounding
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef object number = None
+        if type(value) is str or type(value) is int or type(value) is float:
+            try:
+                number = Decimal(value if type(value) is str else str(value))
+            except (InvalidOperation, ValueError):
+                pass
+        elif type(value) is Decimal:
+            number = value
+        if number is not None and number.is_finite():
+            if self.places is None:
+                return number
+            try:
+                number = number.quantize(self.places, rounding=self.rounding)
+                # A context that does not trap InvalidOperation makes NaN of what has no room.
+                if number.is_finite():
+                    return number
+            except (InvalidOperation, TypeError, ValueError, OverflowError):
+                pass
+        return self.own(value, data, frame)
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def dump_number(analysis, field, place):
+    fields = analysis.upstream.fields
+    number, decimal_class = fields["Number"], fields["Decimal"]
+    as_string = analysis.field_flag(field, "as_string")
+    if isinstance(field, decimal_class):
+        return dump_decimal(analysis, field, place, as_string)
+    analysis.field_method(field, "_format_num", number)
+    analysis.field_method(field, "_to_string", number)
+    num_type = analysis.field_value(field, "num_type")
+    if num_type is int:
+        return DumpInteger(field, as_string=as_string, **place)
+    if num_type is float:
+        return DumpFloat(field, as_string=as_string, **place)
+    raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
+
+
+def dump_decimal(analysis, field, place, as_string):
+    decimal_class = analysis.upstream.fields["Decimal"]
+    analysis.field_method(field, "_format_num", decimal_class)
+    analysis.field_method(field, "_to_string", decimal_class)
+    check_decimal(analysis)
+    return DumpDecimal(
+        field,
+        as_string=as_string,
+        allow_nan=analysis.field_flag(field, "allow_nan"),
+        places=analysis.field_value(field, "places"),
+        rounding=analysis.field_value(field, "rounding"),
+        **place,
+    )
+
+
+def load_number(analysis, field, place):
+    decimal_class = analysis.upstream.fields["Decimal"]
+    if "_validated" in analysis.state_of(field):
+        raise NotPlannable("_validated is set on the field instance")
+    if not isinstance(field, decimal_class):
+        return load_integer_or_float(analysis, field, place)
+    analysis.field_method(field, "_format_num", decimal_class)
+    if definers(type(field), "_validated") != [decimal_class, analysis.upstream.fields["Number"]]:
+        raise NotPlannable("_validated is not upstream's alone")
+    for owner in definers(type(field), "_validated"):
+        analysis.class_method(owner, "_validated")
+    check_decimal(analysis)
+    analysis.field_value(field, "allow_nan")
+    return LoadDecimal(
+        field,
+        places=analysis.field_value(field, "places"),
+        rounding=analysis.field_value(field, "rounding"),
+        **place,
+    )
+
+
+def load_integer_or_float(analysis, field, place):
+    number = analysis.upstream.fields["Number"]
+    analysis.field_method(field, "_format_num", number)
+    validated = definers(type(field), "_validated")
+    integer, floating = analysis.upstream.fields["Integer"], analysis.upstream.fields["Float"]
+    for owner in validated:
+        analysis.class_method(owner, "_validated")
+    num_type = analysis.field_value(field, "num_type")
+    if num_type is int and validated in ([integer, number], [number]):
+        strict = validated[0] is integer and analysis.field_flag(field, "strict")
+        if strict:
+            analysis.field_function("fields", "numbers")
+        return LoadInteger(field, strict=strict, **place)
+    if num_type is float and validated == [floating, number]:
+        analysis.field_function("fields", "math")
+        if analysis.watch_entry(vars(math), "isnan") is not IS_NAN:
+            raise NotPlannable("math.isnan is replaced")
+        allow_nan = analysis.field_value(field, "allow_nan") is not False
+        return LoadFloat(field, allow_nan=allow_nan, **place)
+    raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
+
+
+def check_decimal(analysis):
+    """Make sure that what upstream makes its numbers of is the standard library's."""
+    if analysis.watch_entry(analysis.upstream.live["fields"], "decimal") is not decimal:
+        raise NotPlannable("marshmallow.fields.decimal is replaced")
+    if analysis.watch_entry(vars(decimal), "Decimal") is not Decimal:
+        raise NotPlannable("decimal.Decimal is replaced")
+
+
+KINDS = (Kind("Number", dump=dump_number, load=load_number),)

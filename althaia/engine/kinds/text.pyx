@@ -1,0 +1,49 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Text: ``String`` and the fields made of it."""
+
+cimport cython
+
+from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+
+from althaia.engine.analysis.steps import Kind
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpText(DumpStep):
+    kind = "text"
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        if type(value) is str or value is None:
+            return value
+        if type(value) is int or type(value) is float or type(value) is bool:
+            return str(value)
+        return self.field._serialize(value, self.attr, obj)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadText(LoadStep):
+    kind = "text"
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if type(value) is str:
+            return value
+        return self.own(value, data, frame)
+
+
+# ---- What it rests on --------------------------------------------------------------
+
+
+def dump_text(analysis, field, place):
+    analysis.fields_helper("ensure_text_type")
+    return DumpText(field, **place)
+
+
+def load_text(analysis, field, place):
+    analysis.fields_helper("ensure_text_type")
+    return LoadText(field, **place)
+
+
+KINDS = (Kind("String", dump=dump_text, load=load_text),)

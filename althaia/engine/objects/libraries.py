@@ -1,0 +1,30 @@
+"""The libraries whose objects have readers, and the attribute that tells their types.
+
+A library's module here is imported when the first object of such a type is met, never before.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+READERS = {
+    "_sa_class_manager": ("sqlalchemy", "orm_readers"),
+    "_key_to_index": ("sqlalchemy", "row_readers"),
+    "__pydantic_private__": ("pydantic", "readers"),
+}
+"""A class attribute that only a library's types have, the library, and what makes their readers."""
+
+
+def load(library: str, maker: str) -> tuple[Any, ...]:
+    """Return the readers of an imported library; none where its code is not known."""
+    if library not in sys.modules:
+        # Somebody else's class has an attribute of this name.
+        return ()
+    try:
+        readers: tuple[Any, ...] = getattr(import_module(f"{__package__}.{library}"), maker)()
+    except (ImportError, AttributeError, TypeError):
+        # As in a test that makes imports fail; later calls try again.
+        return ()
+    return readers

@@ -1,0 +1,47 @@
+from althaia.cpython.primitives cimport althaia_place
+
+
+cdef class Watch:
+    """Types and entries of dictionaries that were found as they have to be."""
+    cdef readonly tuple types
+    cdef readonly tuple entries
+    cdef unsigned int tags[16]
+    cdef bint holds(self)
+
+
+cdef class Reader:
+    """A way to read objects of some types that gives what upstream's ``get_value`` does."""
+    cdef readonly Watch watch
+    cdef bint reads(self, object cls) except -1
+    cdef Reading open(self, object cls, tuple names)
+    cdef Py_ssize_t place(self, object cls, str name) except -2
+    cdef bint begin(self, Reading reading, object obj) except -1
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL
+
+
+cdef class Reading:
+    """What one call has decided about one type: which names its reader reads, and where."""
+    cdef Reader reader
+    cdef object cls
+    cdef unsigned int tag
+    cdef tuple names
+    cdef Py_ssize_t* places
+    cdef object source, data
+    cdef bint has_places
+    cdef object value(self, object obj, Py_ssize_t index, althaia_place* place)
+
+
+cdef class Readings:
+    """What one call has decided about the types it has met, for the names of one plan."""
+    cdef Reading last
+    cdef dict known
+    cdef Reading of(self, tuple names, object obj)
+    cdef Reading decided(self, tuple names, object cls)
+
+
+cdef object NOT_THERE_
+
+cdef bint is_plain(object obj)
+cdef object read_once(object obj, str name, object missing)

@@ -1,0 +1,486 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Readers: attributes of other libraries' objects, read where those libraries keep them.
+
+An attribute of an ORM's object is a descriptor written in Python: it mostly finds the value in
+the instance's dictionary, and costs more than all else about a field. A *reader* knows one
+library's types, and for which attributes of theirs the value may be taken from where that
+descriptor would find it. It is found by the type of the object. What it decides is decided once
+in a call for each type (a :class:`Reading`); an object's type is compared before every read, and
+what is not where it usually is (an attribute expired, deferred, not loaded) is asked for as ever.
+
+Which libraries there are says :mod:`althaia.engine.objects.libraries`.
+"""
+
+cimport cython
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.ref cimport Py_DECREF
+from cpython.tuple cimport PyTuple_GET_ITEM
+
+from althaia.cpython.primitives cimport (
+    ALTHAIA_TYPE_TAG,
+    althaia_dict_or_none,
+    althaia_entry_placed,
+    althaia_get_value,
+    althaia_has_places,
+    althaia_place,
+    althaia_same_entry,
+    althaia_try_facts,
+    althaia_type_lookup,
+    althaia_type_tag,
+)
+
+from althaia.engine.objects.libraries import READERS, load
+from althaia.engine.plan.guard import ABSENT
+
+
+cdef extern from "althaia/cpython/object_slots.h":
+    bint althaia_has_class_attribute(object type_, str name)
+    Py_ssize_t althaia_slot_place(object descriptor)
+    void* althaia_slot(object obj, Py_ssize_t place)
+    object althaia_described(object descriptor, object obj)
+    void* althaia_instance_entry(object obj, str name) except? NULL
+    bint althaia_reads_plainly(object type_)
+    bint althaia_is_plain(object obj)
+    void althaia_remember_plain(unsigned int tag)
+    void althaia_forget_plain()
+
+
+althaia_try_facts()
+
+cdef object absent = ABSENT
+cdef Py_ssize_t NOT_READ = -1
+# How often a library's code that has changed is looked at anew.
+cdef int MOST_EXAMINATIONS = 64
+
+
+cdef object taken(void* made):
+    """The object behind a new reference, as Cython owns it; None where there is none."""
+    cdef object value
+    if made is NULL:
+        return None
+    value = <object>made
+    Py_DECREF(value)
+    return value
+
+
+# ---- What readers rest on -----------------------------------------------------------
+
+
+@cython.final
+cdef class Watch:
+    """Types and entries of dictionaries that were found as they have to be.
+
+    :param types: every class that what is read depends on, 16 at most.
+    :param entries: triples of a dictionary, a key and the value expected.
+    :raises ValueError: there are more types, or CPython gives one of them no version.
+    """
+
+    def __init__(self, tuple types, tuple entries=()):
+        cdef Py_ssize_t i
+        if len(types) > 16:
+            raise ValueError("more than 16 types cannot be watched")
+        self.types = types
+        self.entries = entries
+        for i in range(len(types)):
+            self.tags[i] = althaia_type_tag(types[i])
+            if self.tags[i] == 0:
+                raise ValueError(f"CPython gives {types[i]!r} no version")
+
+    cdef bint holds(self):
+        cdef Py_ssize_t i
+        cdef tuple entry
+        for i in range(len(self.types)):
+            if ALTHAIA_TYPE_TAG(<object>PyTuple_GET_ITEM(self.types, i)) != self.tags[i]:
+                return False
+        for i in range(len(self.entries)):
+            entry = <tuple>PyTuple_GET_ITEM(self.entries, i)
+            if not althaia_same_entry(entry[0], entry[1], entry[2], absent):
+                return False
+        return True
+
+
+# ---- Readers ------------------------------------------------------------------------
+
+
+cdef class Reader:
+    """A way to read objects of some types that gives what upstream's ``get_value`` does.
+
+    :param watch: what that rests on; while it does not hold, the reader is not used.
+    """
+
+    def __init__(self, Watch watch):
+        self.watch = watch
+
+    cdef bint reads(self, object cls) except -1:
+        """Whether it reads objects of this class at all; decided by the class alone."""
+        return False
+
+    cdef Py_ssize_t place(self, object cls, str name) except -2:
+        """Where the attribute is, or ``NOT_READ``."""
+        return NOT_READ
+
+    cdef Reading open(self, object cls, tuple names):
+        cdef Reading reading = open_reading(cls)
+        cdef Py_ssize_t i, size = len(names)
+        reading.reader = self
+        reading.names = names
+        reading.places = <Py_ssize_t*>PyMem_Malloc(sizeof(Py_ssize_t) * (size or 1))
+        if reading.places is NULL:
+            raise MemoryError
+        for i in range(size):
+            name = <object>PyTuple_GET_ITEM(names, i)
+            reading.places[i] = NOT_READ if name is None else self.place(cls, <str>name)
+        return reading
+
+    cdef bint begin(self, Reading reading, object obj) except -1:
+        """Make ready for one more object; False: it is not read this way."""
+        return True
+
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL:
+        """A new reference; NULL without an error: ask the object.
+
+        :param index: of the name among those of the reading.
+        :param place: where the value of the same step was found last, or NULL.
+        """
+        return NULL
+
+
+cdef Reading open_reading(object cls):
+    """A reading of a type without a reader."""
+    cdef Reading reading = Reading.__new__(Reading)
+    reading.cls = cls
+    reading.tag = althaia_type_tag(cls)
+    reading.has_places = althaia_has_places(cls)
+    return reading
+
+
+cdef void* entry_of(
+    Reading reading, object obj, Py_ssize_t index, althaia_place* place
+) except? NULL:
+    """What is in the instance dictionary, as a new reference; NULL without an error: ask."""
+    cdef object name = <object>PyTuple_GET_ITEM(reading.names, index)
+    cdef void* found
+    if reading.has_places and place is not NULL:
+        found = althaia_entry_placed(obj, name, place)
+        if found is not NULL:
+            return found
+    return althaia_instance_entry(obj, <str>name)
+
+
+@cython.final
+cdef class Reading:
+    """What one call has decided about one type: which names its reader reads, and where."""
+
+    def __dealloc__(self):
+        PyMem_Free(self.places)
+
+    cdef object value(self, object obj, Py_ssize_t index, althaia_place* place):
+        """The value for the name at ``index``; ``NOT_THERE``: ask the object."""
+        cdef void* found
+        # The user's code, run for another field, may have changed the class, or the object's.
+        if (
+            self.places[index] == NOT_READ
+            or type(obj) is not self.cls
+            or ALTHAIA_TYPE_TAG(self.cls) != self.tag
+        ):
+            return NOT_THERE_
+        found = self.reader.get(self, obj, index, place)
+        return NOT_THERE_ if found is NULL else taken(found)
+
+
+class _NotThere:
+    def __repr__(self):
+        return "<not there>"
+
+
+NOT_THERE = _NotThere()
+cdef object NOT_THERE_ = NOT_THERE
+
+
+@cython.final
+cdef class DescriptorReader(Reader):
+    """Attributes whose descriptors find their values in the instance dictionary.
+
+    :param watch: see :class:`Reader`; the descriptors' type and the implementations' among it.
+    :param descriptor: the descriptors' type, by identity.
+    :param slots: whether descriptors keep ``key`` and ``impl`` in slots of these names, or these
+        and ``permission`` in their instance dictionary.
+    :param implementations: the types of ``impl`` for which the value may be taken.
+    :param permission: a name that is no instance attribute of ``impl``; without slots, one that is
+        True on the descriptor.
+    :raises ValueError: the slots are not where they should be.
+    """
+
+    cdef object descriptor
+    cdef tuple implementations
+    cdef str permission
+    cdef bint slots
+    cdef Py_ssize_t key_place, impl_place
+
+    def __init__(
+        self, Watch watch, *, descriptor, tuple implementations, str permission, bint slots
+    ):
+        Reader.__init__(self, watch)
+        self.descriptor = descriptor
+        self.implementations = implementations
+        self.permission = permission
+        self.slots = slots
+        if slots:
+            self.key_place = althaia_slot_place(descriptor.key)
+            self.impl_place = althaia_slot_place(descriptor.impl)
+            if self.key_place <= 0 or self.impl_place <= 0:
+                raise ValueError(f"{descriptor!r} keeps key and impl in no slots")
+
+    cdef bint reads(self, object cls) except -1:
+        return althaia_reads_plainly(cls)
+
+    cdef Py_ssize_t place(self, object cls, str name) except -2:
+        descriptor = althaia_type_lookup(cls, name)
+        if type(descriptor) is not self.descriptor:
+            return NOT_READ
+        if self.slots:
+            key = taken(althaia_slot(descriptor, self.key_place))
+            impl = taken(althaia_slot(descriptor, self.impl_place))
+            if impl is None or self.shadows(impl):
+                return NOT_READ
+        else:
+            key = taken(althaia_instance_entry(descriptor, "key"))
+            impl = taken(althaia_instance_entry(descriptor, "impl"))
+            if taken(althaia_instance_entry(descriptor, self.permission)) is not True:
+                return NOT_READ
+        if type(impl) not in self.implementations or type(key) is not str or key != name:
+            return NOT_READ
+        return 0
+
+    cdef bint shadows(self, object impl) except -1:
+        state = althaia_dict_or_none(impl)
+        return state is not None and self.permission in state
+
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL:
+        return entry_of(reading, obj, index, place)
+
+
+@cython.final
+cdef class AttributeReader(Reader):
+    """Attributes in the instance dictionary of classes that answer for missing ones.
+
+    :param watch: see :class:`Reader`.
+    :param metaclass: the classes' type, by identity.
+    :param getattr: their ``__getattr__``, by identity: it is asked for ``__getitem__`` each time,
+        and has none.
+    :param without: an attribute of the classes, a mapping: it must not have ``__getitem__``.
+    """
+
+    cdef object metaclass, getattr
+    cdef str without
+
+    def __init__(self, Watch watch, *, metaclass, getattr, str without):
+        Reader.__init__(self, watch)
+        self.metaclass = metaclass
+        self.getattr = getattr
+        self.without = without
+
+    cdef bint reads(self, object cls) except -1:
+        without = althaia_type_lookup(cls, self.without)
+        return (
+            type(cls) is self.metaclass
+            and althaia_type_lookup(cls, "__getattr__") is self.getattr
+            and althaia_type_lookup(cls, "__getattribute__") is object.__getattribute__
+            and not althaia_has_class_attribute(cls, "__getitem__")
+            and type(without) is dict
+            and "__getitem__" not in <dict>without
+        )
+
+    cdef Py_ssize_t place(self, object cls, str name) except -2:
+        return NOT_READ if althaia_has_class_attribute(cls, name) else 0
+
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL:
+        return entry_of(reading, obj, index, place)
+
+
+@cython.final
+cdef class RowReader(Reader):
+    """Rows of a result: a tuple of values, and a dictionary from names to places that all rows
+    of the result share.
+
+    :param watch: see :class:`Reader`.
+    :param cls: the class of rows, by identity.
+    :param places: the class's descriptor of the dictionary.
+    :param data: the class's descriptor of the tuple.
+    :param by_attribute: the rows' values are attributes, and what the class has goes first; else
+        they are items.
+    """
+
+    cdef object cls, places_of, data_of
+    cdef bint by_attribute
+
+    def __init__(self, Watch watch, *, cls, places, data, bint by_attribute):
+        Reader.__init__(self, watch)
+        self.cls = cls
+        self.places_of = places
+        self.data_of = data
+        self.by_attribute = by_attribute
+
+    cdef bint reads(self, object cls) except -1:
+        return cls is self.cls
+
+    cdef bint begin(self, Reading reading, object obj) except -1:
+        source = althaia_described(self.places_of, obj)
+        if source is not reading.source:
+            self.find_places(reading, source)
+        reading.data = althaia_described(self.data_of, obj)
+        return type(reading.data) is tuple
+
+    cdef int find_places(self, Reading reading, object source) except -1:
+        """Where the names are in the rows of one result."""
+        cdef Py_ssize_t i
+        for i in range(len(reading.names)):
+            name = reading.names[i]
+            reading.places[i] = NOT_READ
+            if name is None or type(source) is not dict:
+                continue
+            if self.by_attribute and (name[:1] in ("", "_") or hasattr(self.cls, name)):
+                continue
+            place = (<dict>source).get(name)
+            if type(place) is int and place >= 0:
+                reading.places[i] = place
+        reading.source = source
+        return 0
+
+    cdef void* get(
+        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    ) except? NULL:
+        cdef tuple data = <tuple>reading.data
+        if reading.places[index] >= len(data):
+            return NULL
+        return althaia_new_reference(<object>PyTuple_GET_ITEM(data, reading.places[index]))
+
+
+cdef extern from *:
+    """
+    static void *althaia_new_reference(PyObject *obj) { return Py_NewRef(obj); }
+    """
+    void* althaia_new_reference(object obj)
+
+
+# ---- Finding one --------------------------------------------------------------------
+
+
+cdef class Entry:
+    """A library whose types are told by a class attribute, and what loads its readers: the
+    arguments of :func:`libraries.load`."""
+    cdef str marker
+    cdef tuple loader
+    cdef tuple readers
+    cdef int examined
+
+    cdef tuple now(self):
+        """The readers, while what they rest on holds."""
+        cdef Reader reader
+        cdef tuple readers, _before
+        with cython.critical_section(self):
+            readers = self.readers
+        if readers:
+            for reader in readers:
+                if not reader.watch.holds():
+                    break
+            else:
+                return readers
+        if self.examined >= MOST_EXAMINATIONS:
+            return ()
+        self.examined += 1
+        readers = tuple(load(*self.loader))
+        with cython.critical_section(self):
+            _before, self.readers = self.readers, readers
+        return readers
+
+
+cdef Entry entry_for(str marker, tuple loader):
+    cdef Entry entry = Entry()
+    entry.marker = marker
+    entry.loader = loader
+    return entry
+
+
+cdef list registered = [entry_for(marker, loader) for marker, loader in READERS.items()]
+
+
+cdef Reader reader_of(object cls):
+    """The reader for a type, or None."""
+    cdef Entry entry
+    cdef Reader reader
+    cdef bint marked = False
+    cdef unsigned int tag = althaia_type_tag(cls)
+    if not tag:
+        # Nobody would notice that it changes.
+        return None
+    for entry in registered:
+        if althaia_has_class_attribute(cls, entry.marker):
+            marked = True
+            for reader in entry.now():
+                if reader.reads(cls):
+                    return reader
+    if not marked:
+        althaia_remember_plain(tag)
+    return None
+
+
+cdef bint is_plain(object obj):
+    """Whether objects of this type are known to be nobody's: they are read as ever."""
+    return althaia_is_plain(obj)
+
+
+@cython.final
+cdef class Readings:
+    """What one call has decided about the types it has met, for the names of one plan."""
+
+    def __cinit__(self):
+        self.known = {}
+
+    cdef Reading of(self, tuple names, object obj):
+        """What is decided about an object's type, made ready for it; None: it is read as ever.
+
+        :param names: the names that may be read; None where a step reads none.
+        """
+        cdef Reading reading = self.last
+        if (
+            reading is None
+            or type(obj) is not reading.cls
+            or ALTHAIA_TYPE_TAG(reading.cls) != reading.tag
+        ):
+            reading = self.last = self.decided(names, type(obj))
+        if reading.reader is None:
+            return None
+        return reading if reading.reader.begin(reading, obj) else None
+
+    cdef Reading decided(self, tuple names, object cls):
+        # Not by the class itself, whose metaclass may hash and compare; the reading keeps it alive.
+        cdef object key = id(cls)
+        cdef Reading reading = <Reading>self.known.get(key)
+        cdef Reader reader
+        if reading is None or ALTHAIA_TYPE_TAG(cls) != reading.tag:
+            reader = reader_of(cls)
+            reading = open_reading(cls) if reader is None else reader.open(cls, names)
+            self.known[key] = reading
+        return reading
+
+
+cdef object read_once(object obj, str name, object missing):
+    """One attribute of an object met on the way, as upstream's ``get_value`` reads it."""
+    cdef Reader reader
+    cdef Reading reading
+    if not althaia_is_plain(obj):
+        reader = reader_of(type(obj))
+        if reader is not None:
+            reading = reader.open(type(obj), (name,))
+            if reader.begin(reading, obj):
+                value = reading.value(obj, 0, NULL)
+                if value is not NOT_THERE_:
+                    return value
+    return althaia_get_value(obj, <void*>name, <void*>missing)

@@ -1,0 +1,36 @@
+"""pydantic: the fields of models.
+
+A model's class has a ``__getattr__``, and upstream asks every object for ``__getitem__``: on a
+model that runs pydantic's Python for each field. The fields themselves lie in the instance's
+dictionary, and nothing in the class stands before them.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from althaia.engine.objects.digests import is_known
+from althaia.engine.objects.object_reader import AttributeReader, Watch
+
+GETATTR = frozenset({"78b0fc3a92067ceb", "421c0d42feebf2d1"})
+"""``BaseModel.__getattr__`` of 2.8 to 2.11, and of 2.12 to 2.14."""
+
+
+def readers() -> tuple[AttributeReader, ...]:
+    """The reader of models; none where a release, or a patch, is not known."""
+    main = sys.modules.get("pydantic.main")
+    model = getattr(main, "BaseModel", None)
+    if not isinstance(model, type):
+        return ()
+    getattr_ = vars(model).get("__getattr__")
+    if not is_known(getattr_, GETATTR):
+        return ()
+    try:
+        watch = Watch((model, type(model)))
+    except ValueError:
+        return ()
+    return (
+        AttributeReader(
+            watch, metaclass=type(model), getattr=getattr_, without="__private_attributes__"
+        ),
+    )

@@ -1,0 +1,109 @@
+"""SQLAlchemy: attributes of mapped objects, rows of results.
+
+``InstrumentedAttribute.__get__`` looks its key up in the instance's dictionary and asks the state
+only for what is not there: expired, deferred, not loaded. The first half is what the reader does;
+for the rest, and for every other descriptor (hybrids, synonyms, composites, association proxies,
+a subclass of ``InstrumentedAttribute``), the descriptor is asked.
+
+Nothing is read from a release whose code nobody here has read: the digests below are of 1.4, 2.0
+and 2.1.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from typing import Any
+
+from althaia.engine.objects.digests import is_known, is_known_module
+from althaia.engine.objects.object_reader import DescriptorReader, RowReader, Watch
+
+GET = frozenset({"68ab89968a638c04", "d5b20d91b3e64c10", "1155d6fcce2e5494"})
+"""``InstrumentedAttribute.__get__`` of 1.4, of the first 2.0, of later 2.0 and 2.1."""
+
+GET_WITH_PERMISSION = frozenset({"68ab89968a638c04"})
+"""Those that ask ``_supports_population`` of the descriptor, which remembers the answer."""
+
+ROWS = frozenset({"40a2a5f674aa55e0", "7962ddc815e2072f", "c8d76b65edfacb0e"})
+"""``engine/_row_cy.py`` of 2.1, ``resultproxy.pyx`` and ``_py_row.py`` of 2.0."""
+
+IMPLEMENTATIONS = ("ScalarAttributeImpl", "ScalarObjectAttributeImpl", "CollectionAttributeImpl")
+
+
+def orm_readers() -> tuple[DescriptorReader, ...]:
+    """The reader of mapped objects; none where a release, or a patch, is not known."""
+    attributes = sys.modules.get("sqlalchemy.orm.attributes")
+    if attributes is None:
+        return ()
+    descriptor = getattr(attributes, "InstrumentedAttribute", None)
+    get = vars(descriptor).get("__get__") if isinstance(descriptor, type) else None
+    state = vars(attributes).get("instance_dict")
+    implementations = tuple(
+        vars(attributes).get(name) or vars(attributes).get(f"_{name}") for name in IMPLEMENTATIONS
+    )
+    if (
+        descriptor is None
+        or not is_known(get, GET)
+        or not _gives_instance_dict(state)
+        or not all(_supports_population(cls) for cls in implementations)
+    ):
+        return ()
+    remembered = is_known(get, GET_WITH_PERMISSION)
+    try:
+        watch = Watch((descriptor, *implementations), ((vars(attributes), "instance_dict", state),))
+        reader = DescriptorReader(
+            watch,
+            descriptor=descriptor,
+            implementations=implementations,
+            permission="_supports_population" if remembered else "supports_population",
+            slots=not remembered,
+        )
+    except (AttributeError, ValueError):
+        return ()
+    return (reader,)
+
+
+def _gives_instance_dict(function: Any) -> bool:
+    """Whether this is ``operator.attrgetter("__dict__")``; own instrumentation is another."""
+    return type(function) is operator.attrgetter and function.__reduce__() == (
+        operator.attrgetter,
+        ("__dict__",),
+    )
+
+
+def _supports_population(cls: Any) -> bool:
+    return isinstance(cls, type) and getattr(cls, "supports_population", None) is True
+
+
+def row_readers() -> tuple[RowReader, ...]:
+    """The readers of ``Row`` and ``RowMapping``."""
+    module = sys.modules.get("sqlalchemy.engine.row")
+    base = getattr(module, "BaseRow", None)
+    if not isinstance(base, type) or not is_known_module(base.__module__, ROWS):
+        return ()
+    readers = []
+    for name, by_attribute in (("Row", True), ("RowMapping", False)):
+        cls = getattr(module, name, None)
+        if not isinstance(cls, type) or not _reads_as_its_base(cls, base, by_attribute):
+            continue
+        places, data = vars(base).get("_key_to_index"), vars(base).get("_data")
+        try:
+            watch = Watch((cls, base))
+        except ValueError:
+            continue
+        readers.append(
+            RowReader(watch, cls=cls, places=places, data=data, by_attribute=by_attribute)
+        )
+    return tuple(readers)
+
+
+def _reads_as_its_base(cls: type, base: type, by_attribute: bool) -> bool:
+    """Whether a class of rows gets its values in the way that its base was seen to."""
+    method = "__getitem__" if by_attribute else "_get_by_key_impl_mapping"
+    item = cls.__dict__.get("__getitem__", base.__dict__.get("__getitem__"))
+    if item is not base.__dict__.get(method):
+        return False
+    return all(
+        getattr(cls, name, None) is getattr(base, name, None)
+        for name in ("__getattribute__", "__getattr__", "_data", "_key_to_index")
+    )

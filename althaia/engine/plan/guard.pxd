@@ -1,0 +1,46 @@
+from libc.stdint cimport uint64_t
+
+from althaia.cpython.primitives cimport (
+    althaia_watched,
+    althaia_watched_list,
+    althaia_watched_type,
+)
+
+cdef object ANY
+
+# A number that stands for a dictionary's content as it is now; 0 where CPython tells nothing of it.
+cdef uint64_t note_of(object mapping) noexcept
+# Whether a dictionary is as it was when it was noted; False says nothing.
+cdef bint is_as_noted(object mapping, uint64_t note) noexcept
+
+
+cdef class Guard:
+    cdef readonly tuple types
+    cdef readonly tuple fields
+    cdef readonly tuple lists
+    cdef readonly tuple entries
+    cdef readonly tuple schema_names
+    cdef object schema_type
+    cdef object members
+    cdef tuple members_snapshot
+    cdef bint members_plain
+    cdef uint64_t members_version, state_version
+    cdef althaia_watched_type* watched_types
+    cdef althaia_watched* watched
+    cdef althaia_watched_list* watched_lists
+    # Of these three.
+    cdef Py_ssize_t type_count, watched_count, list_count
+    cdef uint64_t* entry_versions
+    # When all dictionaries were seen to be as expected, and for which state; 0: never.
+    cdef uint64_t epoch
+    cdef void* state
+    cdef bint holds(self, object schema, object state)
+    cdef bint _same_dictionaries(self, object state)
+    cdef int _watch_dictionaries(self, object state) except -1
+    cdef bint _same_names(self, object state)
+    cdef bint _same_members(self)
+    cdef bint _same_entries(self)
+    cdef int _watch_types(self, tuple types) except -1
+    cdef int _watch_fields(self, tuple fields) except -1
+    cdef int _watch_lists(self) except -1
+    cdef int _watch_entries(self) except -1

@@ -1,0 +1,158 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Where a schema keeps its plans: an instance dictionary with room for them."""
+
+import copy
+
+cimport cython
+from cpython.object cimport PyObject
+
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_begins_with,
+    althaia_dict_or_none,
+    althaia_has_python_dict,
+    althaia_is_private,
+    althaia_type_lookup,
+)
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* obj)
+    int PyObject_GenericSetAttr(object obj, object name, object value) except -1
+    ctypedef struct PyTypeObject:
+        pass
+    object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
+
+cdef extern from "althaia/cpython/layout.h":
+    ctypedef object (*allocator)(object cls, Py_ssize_t items)
+    void althaia_allocate_by(object cls, allocator allocate)
+
+
+cdef class InstanceDict(dict):
+    """A schema's instance dictionary, with room for its plans where no user's loop
+    over ``vars(schema)`` meets them.
+
+    It copies and pickles as the plain dictionary it stands for.
+    """
+
+    def __reduce_ex__(self, protocol):
+        return dict, (), None, None, iter(self.items())
+
+    def __copy__(self):
+        return dict(self)
+
+    def __deepcopy__(self, memo):
+        plain = {}
+        memo[id(self)] = plain
+        for key, value in self.items():
+            plain[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
+        return plain
+
+    # Without the GIL another thread may drop a plan between the look and the reference.
+
+    cdef object published(self, int direction):
+        """The plan for this direction, or None."""
+        with cython.critical_section(self):
+            return self.load_plan if direction == LOAD else self.dump_plan
+
+    cdef int publish(self, int direction, object plan) except -1:
+        """The one store that others see; None drops."""
+        # Let go of behind the lock: with a plan go fields, and their finalizers may run.
+        cdef object before
+        with cython.critical_section(self):
+            if direction == LOAD:
+                before, self.load_plan = self.load_plan, plan
+            else:
+                before, self.dump_plan = self.dump_plan, plan
+        return 0
+
+    def clear_plans(self):
+        """Forget the plans."""
+        self.publish(DUMP, None)
+        self.publish(LOAD, None)
+
+
+cdef InstanceDict existing_dict(object schema):
+    """The schema's dictionary where it is an :class:`InstanceDict` already, else None."""
+    cdef object found = althaia_dict_or_none(schema)
+    return <InstanceDict>found if type(found) is InstanceDict else None
+
+
+cdef InstanceDict instance_dict(object schema):
+    """The schema's dictionary as an :class:`InstanceDict`, put in place where it is not yet
+    one; None where it cannot be replaced, or somebody else holds it and would lose touch.
+
+    Without the GIL none is put in place here: another thread may be setting attributes, and
+    CPython does not bear that. :func:`adopt_instances` does it before others can have the schema.
+    """
+    if not ALTHAIA_HAS_GIL:
+        return existing_dict(schema)
+    return claimed_dict(schema)
+
+
+cdef object allocated(object cls, Py_ssize_t items):
+    """A new instance that has room for its plans before anybody can have it."""
+    cdef object schema = PyType_GenericAlloc(<PyTypeObject*>cls, items)
+    cdef InstanceDict state
+    if may_be_put(schema):
+        state = InstanceDict.__new__(InstanceDict)
+        put_dict(schema, state)
+    return schema
+
+
+cdef int adopt_instances(object cls) except -1:
+    """Without the GIL: give each instance of a schema class room for its plans from the start."""
+    if not ALTHAIA_HAS_GIL:
+        althaia_allocate_by(cls, allocated)
+    return 0
+
+
+cdef int adopt(object schema) except -1:
+    """The same for an instance that its class made before, and that only its construction has."""
+    if althaia_is_private(schema):
+        claimed_dict(schema)
+    return 0
+
+
+cdef InstanceDict claimed_dict(object schema):
+    cdef InstanceDict replacement
+    cdef object state = althaia_dict_or_none(schema)
+    if type(state) is InstanceDict:
+        return <InstanceDict>state
+    # One reference is the schema's, one is ours.
+    if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2 or not may_be_put(schema):
+        return None
+    replacement = InstanceDict(state)
+    return replacement if replace_dict(schema, <dict>state, replacement, 0) else None
+
+
+cpdef bint may_be_put(object obj) except -1:
+    """Whether an object can be given another dictionary without asking code of the user's."""
+    return althaia_has_python_dict(obj, althaia_type_lookup(type(obj), "__dict__"))
+
+
+cdef bint replace_dict(
+    object schema, dict state, InstanceDict replacement, Py_ssize_t more
+) except -1:
+    """Give the schema another dictionary with the same content, and some more entries behind it.
+    False where the collector has run since it was copied, and code in it has changed the old one
+    or holds it."""
+    if (
+        Py_REFCNT(<PyObject*>state) > 2
+        or althaia_dict_or_none(schema) is not state
+        or len(replacement) != len(state) + more
+        or not althaia_begins_with(replacement, state)
+    ):
+        return False
+    put_dict(schema, replacement)
+    return True
+
+
+cdef int put_dict(object obj, dict state) except -1:
+    """Make a dictionary the one of an object that has one, whatever its class says."""
+    # Not PyObject_GenericSetDict: on 3.13 attributes kept inline would go on living beside it.
+    try:
+        PyObject_GenericSetAttr(obj, "__dict__", state)
+    except AttributeError:
+        # CPython has no memory for the dictionary that is to be replaced, and says there is none.
+        raise MemoryError from None
+    return 0

@@ -1,0 +1,34 @@
+from typing import Any
+
+from typing_extensions import disjoint_base
+
+from althaia.engine.plan.guard import Guard
+
+@disjoint_base
+class Plan:
+    steps: tuple[Any, ...]
+    guard: Guard
+    whole: bool
+    nestable: bool
+    many_allowed: bool
+    declined: str
+    sites: int
+    schema_class: type
+    dict_class: type
+    hooks: dict[str, Any]
+    statistics: Any
+    def __init__(
+        self,
+        steps: tuple[Any, ...],
+        guard: Guard,
+        *,
+        schema_class: type,
+        dict_class: type,
+        hooks: dict[str, Any],
+        statistics: Any,
+        whole: bool = ...,
+        nestable: bool = ...,
+        many_allowed: bool = ...,
+        sites: int = ...,
+        declined: str = ...,
+    ) -> None: ...

@@ -1,0 +1,37 @@
+from althaia.engine.plan.plan cimport Plan
+from althaia.engine.plan.instance_dict cimport InstanceDict
+from althaia.engine.statistics cimport Counters
+
+cdef enum:
+    # What building costs, in objects that upstream's compiled code dumps.
+    LARGE = 24
+
+# Build every plan at its schema's first use; for tests.
+cdef bint at_once
+
+
+cdef Counters counters_of(object schema, int direction)
+cdef InstanceDict plan_holder(object schema)
+cdef object plain_many(object schema)
+cdef Plan find_anew(object schema, int direction, bint large)
+
+
+cdef inline bint has_plain_truth(object flag):
+    """Whether asking if a flag is true asks no object of the user's."""
+    return type(flag) is bool or type(flag) is int
+
+
+cdef inline bint is_plainly_true(object flag):
+    """Whether a flag is true without asking an object of the user's."""
+    return has_plain_truth(flag) and flag
+
+
+cdef inline bint is_large(object obj, object many):
+    """Whether one call is likely to repay the building of a plan."""
+    if obj is None or not is_plainly_true(many):
+        return False
+    if type(obj) is list:
+        return len(<list>obj) >= LARGE
+    if type(obj) is tuple:
+        return len(<tuple>obj) >= LARGE
+    return True

@@ -1,0 +1,72 @@
+from libc.stdint cimport int64_t
+
+from althaia.engine.plan.plan cimport Plan
+from althaia.cpython.primitives cimport althaia_place
+from althaia.engine.objects.object_reader cimport Readings
+from althaia.engine.plan.instance_dict cimport InstanceDict
+from althaia.formats.sink cimport Record, Sink
+
+cdef enum:
+    # What FixedText.spell may write.
+    LONGEST_TEXT = 40
+
+
+# Of the hooks that run in a dump.
+cdef tuple DUMP_TAGS
+
+
+cdef class DumpFrame:
+    """One schema in one call: the schema, its plan and what its nested sites opened."""
+    cdef readonly object schema
+    cdef DumpPlan plan
+    # The schema's dictionary as the call began, which has its own fields for the plan's.
+    cdef InstanceDict state
+    cdef object many
+    cdef bint large
+    cdef list children
+    # What times_rebound() gave when a nested schema's frame was opened.
+    cdef int64_t bound
+    cdef Record record
+    cdef Readings readings
+
+
+cdef class DumpStep:
+    cdef readonly object field
+    cdef readonly object attr
+    cdef readonly object key
+    cdef readonly int source
+    cdef readonly str name
+    cdef readonly tuple path
+    cdef readonly object default
+    cdef readonly str why
+    # Where the value was in the last object, see cpython/inline_cache.h.
+    cdef althaia_place place
+    # Where a frame keeps the schema's own field for this step; -1: no code is run that sees it.
+    cdef readonly int own_site
+    cdef object own_field(self, DumpFrame frame)
+    cdef object convert(self, object value, object obj, DumpFrame frame)
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1
+
+
+cdef class FixedText(DumpStep):
+    cdef Py_ssize_t spell(self, object value, char* at) except -1
+
+
+cdef class DumpPlan(Plan):
+    # What a reader may read for each step, see objects/object_reader.pyx.
+    cdef tuple names
+    cdef readonly bint straight
+    cdef Record record
+
+
+cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
+cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
+cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1
+cdef bint write_with_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
+) except -1
+cdef int end_dump(DumpPlan plan) except -1
+cdef object left_by_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, bint* fields_left
+)
+cdef DumpFrame open_frame(DumpPlan plan, object schema)

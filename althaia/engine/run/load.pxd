@@ -1,0 +1,28 @@
+from althaia.engine.run.load_step cimport LoadFrame
+from althaia.engine.plan.plan cimport Plan
+from althaia.formats.keys cimport Keys
+
+
+# Of the hooks that run in a load.
+cdef tuple LOAD_TAGS
+
+
+cdef class LoadPlan(Plan):
+    cdef readonly bint silent_errors
+    cdef readonly set keys
+    cdef readonly bint unique_keys
+    cdef readonly Keys text_keys
+
+
+cdef LoadFrame open_load_frame(
+    LoadPlan plan, object schema, object many, object partial, object unknown
+)
+cdef object load_items(
+    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
+)
+cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess)
+cdef object handled_error(object data, LoadFrame frame)
+cdef object load_whole_or_fail(
+    LoadPlan plan, object data, LoadFrame frame, bint postprocess
+)
+cdef bint plannable_partial(object partial)

@@ -1,0 +1,523 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Run a load plan: the straight loop over steps, the schema's hooks, and the errors exactly."""
+
+from collections.abc import Mapping
+
+cimport cython
+from cpython.dict cimport PyDict_Copy, PyDict_DelItem
+from cpython.mem cimport PyMem_Malloc
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from libc.stdint cimport uint64_t
+
+from althaia.engine.plan.guard cimport Guard
+from althaia.engine.run.hooks cimport input_of, invoke, unread
+from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
+from althaia.engine.plan.plan cimport NOT_KEPT, Plan, option
+from althaia.engine.run.published cimport valid_plan
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_dict_item,
+    althaia_has_plain_keys,
+    althaia_item_placed,
+    althaia_same_keys,
+    althaia_same_version,
+    althaia_tick,
+    althaia_trusted_version,
+    althaia_try_facts,
+)
+from althaia.engine.plan.instance_dict cimport LOAD, existing_dict
+from althaia.engine.plan.template cimport Template, althaia_put
+from althaia.engine.upstream cimport marshmallow
+from althaia.formats.keys cimport Keys
+from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
+
+althaia_try_facts()
+
+cdef tuple LOAD_TAGS = ("pre_load", "validates", "validates_schema", "post_load")
+# No value in any input.
+cdef object ABSENT = object()
+
+
+# ---- Calls --------------------------------------------------------------------------
+
+
+cdef list sub_partials(LoadPlan plan, object partial):
+    """For each step the part of ``partial`` that concerns what is nested in it."""
+    cdef list found = []
+    cdef LoadStep step
+    cdef str prefix
+    for step in plan.steps:
+        prefix = step.attr + "."
+        found.append([f[len(prefix):] for f in partial if f.startswith(prefix)])
+    return found
+
+
+cdef bint plannable_partial(object partial):
+    """Whether ``partial`` is a flag, or a plain collection of names."""
+    if partial is None or partial is True or partial is False:
+        return True
+    if type(partial) not in (list, tuple, set, frozenset):
+        return False
+    for name in partial:
+        if type(name) is not str:
+            return False
+    return True
+
+
+cdef LoadFrame open_load_frame(
+    LoadPlan plan, object schema, object many, object partial, object unknown
+):
+    """A frame for one call of one plan on one schema; the options are the call's own."""
+    cdef LoadFrame frame = LoadFrame.__new__(LoadFrame)
+    frame.schema = schema
+    frame.plan = plan
+    frame.many = many
+    frame.partial = partial
+    frame.unknown = unknown
+    if plan is not None:
+        if plan.sites:
+            frame.children = [None] * plan.sites
+            frame.state = existing_dict(schema)
+        if partial is True or partial is False:
+            frame.kwargs = {"partial": partial}
+        elif partial is not None:
+            frame.sub_partials = sub_partials(plan, partial)
+    return frame
+
+
+# ---- Plans --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadPlan(Plan):
+    """How one schema loads: a :class:`LoadStep` for each loaded field.
+
+    :param silent_errors: ``handle_error`` is upstream's, which does nothing.
+
+    ``text_keys`` are the keys of the steps where parsed text can be asked for them, else None.
+    """
+
+    def __init__(self, tuple steps, Guard guard, *, bint silent_errors=False, **what):
+        Plan.__init__(self, steps, guard, **what)
+        self.silent_errors = silent_errors
+        self.keys = {step.key for step in steps}
+        self.unique_keys = len(self.keys) == len(steps)
+        if self.unique_keys and all(type(key) is str for key in self.keys):
+            self.text_keys = Keys(tuple([step.key for step in steps]))
+        targets = [step.target for step in steps]
+        if (
+            self.dict_class is dict
+            and len(set(targets)) == len(targets)
+            and not any(step.dotted for step in steps)
+        ):
+            self.template = Template(tuple(targets))
+
+
+# ---- Objects ------------------------------------------------------------------------
+
+
+cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame):
+    """What ``Schema._deserialize`` returns for one object; errors go to the frame's store.
+
+    The object is ``data``, or what stands at slot ``at`` of the frame's tape if that is not -1.
+    """
+    cdef object result
+    cdef bint text = at >= 0, others = False
+    cdef bint plain, full
+    # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
+    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef Py_ssize_t found = 0, i, size = PyTuple_GET_SIZE(<object>steps)
+    cdef PyObject* step
+    cdef uint64_t version
+    cdef object value
+    if text and not is_readable(plan, frame.tape, at):
+        data = frame.tape.keep(at)
+        text = False
+    if text:
+        others = open_record(plan, at, frame)
+    plain = text or type(data) is dict
+    version = althaia_trusted_version(data) if plain and not text else 0
+    full = plain and plan.template is not None and plan.template.full
+    if full:
+        result = plan.template.start()
+    elif plan.dict_class is dict:
+        result = {}
+    else:
+        result = plan.dict_class()
+    if not plain and not isinstance(data, Mapping):
+        frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
+        return result
+    for i in range(size):
+        step = PyTuple_GET_ITEM(<object>steps, i)
+        if text and frame.shown is not None:
+            data = frame.shown
+            text = False
+            found = -1
+        if text:
+            at = frame.places[i]
+            value = marshmallow.missing if at < 0 else None
+        elif plain:
+            value = althaia_item_placed(
+                <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).place
+            )
+            if value is ABSENT:
+                value = marshmallow.missing
+            else:
+                found += 1
+        else:
+            value = data.get((<LoadStep>step).key, marshmallow.missing)
+        if frame.partial is not None:
+            if value is marshmallow.missing and frame.may_be_missing((<LoadStep>step).attr):
+                if full:
+                    PyDict_DelItem(result, (<LoadStep>step).target)
+                continue
+            if frame.sub_partials is not None:
+                # A list of its own for each, as upstream makes it: hooks are given it.
+                frame.kwargs = {"partial": list(frame.sub_partials[i])}
+        if not text or at < 0:
+            value = (<LoadStep>step).load(value, data, frame)
+        elif frame.tape.slots[at].kind < ARRAY:
+            value = (<LoadStep>step).load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
+        else:
+            value = (<LoadStep>step).read(frame.tape, at, frame)
+        if value is FAILED:
+            frame.store_error(frame.messages_now(), (<LoadStep>step).key)
+            value = frame.valid_data_now() or marshmallow.missing
+        if value is marshmallow.missing:
+            if full:
+                PyDict_DelItem(result, (<LoadStep>step).target)
+        elif full:
+            althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
+        elif (<LoadStep>step).dotted:
+            marshmallow.set_value(result, (<LoadStep>step).target, value)
+        else:
+            result[(<LoadStep>step).target] = value
+    if frame.unknown != "exclude":
+        if text and frame.shown is None:
+            if others:
+                read_unknown(plan, result, frame)
+        elif (
+            text
+            or not plain
+            or found != len(<dict>data)
+            or not has_known_keys(plan, <dict>data, version, frame)
+        ):
+            load_unknown(plan, frame.shown if text else data, result, frame)
+    return result
+
+
+cdef bint has_known_keys(
+    LoadPlan plan, dict data, uint64_t version, LoadFrame frame
+) except -1:
+    """Whether an input in which as many keys were found as it has holds these keys still.
+
+    User code that ran meanwhile may have exchanged one. The version is the input's before.
+    """
+    if not plan.unique_keys:
+        return False
+    if althaia_same_version(data, version) and althaia_has_plain_keys(data):
+        return True
+    # The records of a collection mostly have the very same keys.
+    if frame.input_keys is not None and althaia_same_keys(data, frame.input_keys):
+        return True
+    if not ALTHAIA_HAS_GIL:
+        # Another thread may change it while it is gone through.
+        data = <dict>PyDict_Copy(data)
+    for key in data:
+        if type(key) is not str or key not in plan.keys:
+            return False
+    if frame.compared:
+        frame.input_keys = tuple(data)
+    frame.compared = True
+    return True
+
+
+cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
+    """Whether a plan finds its keys at a slot: in an object that nobody has been given."""
+    return (
+        plan.text_keys is not None
+        and tape.slots[at].kind == RECORD
+        and tape.made_at(at) is None
+    )
+
+
+cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
+    """Find the values of an object in parsed text; whether it has keys that no step asks for."""
+    if frame.places is NULL:
+        # One more: room for nothing is no room.
+        frame.places = <Py_ssize_t*>PyMem_Malloc((len(plan.steps) + 1) * sizeof(Py_ssize_t))
+        if frame.places is NULL:
+            raise MemoryError()
+    frame.record = at
+    frame.shown = None
+    return plan.text_keys.place(frame.tape, at, frame.places)
+
+
+cdef int load_unknown(LoadPlan plan, object data, object result, LoadFrame frame) except -1:
+    """Treat the keys that no field asked for."""
+    for key in set(data) - plan.keys:
+        althaia_tick()
+        value = data[key]
+        if frame.unknown == "include":
+            result[key] = value
+        elif frame.unknown == "raise":
+            frame.store_error([frame.schema.error_messages["unknown"]], key)
+    return 0
+
+
+cdef int read_unknown(LoadPlan plan, object result, LoadFrame frame) except -1:
+    """The same for the object at hand of parsed text."""
+    cdef dict entries = frame.tape.entries(frame.record)
+    for key in set(entries) - plan.keys:
+        althaia_tick()
+        if frame.unknown == "include":
+            result[key] = frame.tape.keep(entries[key])
+        elif frame.unknown == "raise":
+            frame.store_error([frame.schema.error_messages["unknown"]], key)
+    return 0
+
+
+cdef bint has_index_errors(LoadPlan plan, object schema) except -1:
+    """Whether errors in a collection say where; the option as a ``pre_load`` hook may leave it."""
+    cdef object found = option(plan, "index_errors")
+    if found is NOT_KEPT:
+        found = schema.opts.index_errors
+    return True if found else False
+
+
+cdef object load_items(
+    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
+):
+    """What ``Schema._deserialize`` returns for ``data``, or for slot ``at`` if that is not -1."""
+    cdef list results
+    cdef Py_ssize_t index = 0
+    # Of one object too: upstream asks for the option where it is not needed, and may not find it.
+    frame.index_errors = has_index_errors(plan, frame.schema)
+    if not many:
+        return load_one(plan, data, at, frame)
+    if at >= 0 and (frame.tape.slots[at].kind != ARRAY or frame.tape.made_at(at) is not None):
+        data = frame.tape.keep(at)
+        at = -1
+    if at >= 0:
+        return read_items(plan, at, frame)
+    results = []
+    index_before = frame.index
+    if type(data) is not list and not marshmallow.is_sequence_but_not_string(data):
+        frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
+        return results
+    for each in data:
+        althaia_tick()
+        if frame.index_errors:
+            frame.index = index
+        results.append(load_one(plan, each, -1, frame))
+        index += 1
+    frame.index = index_before
+    return results
+
+
+cdef object read_items(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
+    """The same for an array of parsed text."""
+    cdef list results = []
+    cdef Py_ssize_t index = 0, end = frame.tape.slots[at].content.next
+    index_before = frame.index
+    at += 1
+    while at < end:
+        althaia_tick()
+        if frame.index_errors:
+            frame.index = index
+        results.append(load_one(plan, None, at, frame))
+        index += 1
+        at = after(frame.tape, at)
+    frame.index = index_before
+    return results
+
+
+# ---- Hooks --------------------------------------------------------------------------
+
+
+cdef bint is_changed(LoadFrame frame):
+    """Whether code of the user has changed the schema since the plan was found for it."""
+    return valid_plan(frame.schema, LOAD) is not frame.plan
+
+
+cdef object hooks_now(LoadFrame frame, str tag):
+    """The schema's hooks of a tag after others of its hooks have run."""
+    return frame.schema._hooks[tag] if is_changed(frame) else frame.plan.hooks_of(tag)
+
+
+cdef object invoke_both(str tag, object data, object original, LoadFrame frame):
+    """What ``Schema._invoke_load_processors`` returns."""
+    cdef dict options = {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
+    cdef object schema = frame.schema
+    data = invoke(frame.plan.hooks_of(tag), schema, True, data, original, options)
+    if is_changed(frame):
+        return schema._invoke_processors(
+            tag, pass_collection=False, data=data, original_data=original, **options
+        )
+    return invoke(frame.plan.hooks_of(tag), schema, False, data, original, options)
+
+
+cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
+    """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
+    cdef object schema = frame.schema
+    cdef object hooks = hooks_now(frame, "validates")
+    # Upstream loops over them without asking whether there are any.
+    if type(hooks) is not list or hooks or is_changed(frame):
+        if frame.store is None:
+            frame.store = marshmallow.ErrorStore()
+        schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
+    if hooks_now(frame, "validates_schema"):
+        data = input_of(data)
+        if frame.store is None:
+            frame.store = marshmallow.ErrorStore()
+        field_errors = bool(frame.store.errors)
+        for pass_collection in (True, False):
+            schema._invoke_schema_validators(
+                error_store=frame.store,
+                pass_collection=pass_collection,
+                data=result,
+                original_data=data,
+                many=frame.many,
+                partial=frame.partial,
+                unknown=frame.unknown,
+                field_errors=field_errors,
+            )
+    return 0
+
+
+cdef object load_changed(object processed, object data, LoadFrame frame, bint postprocess):
+    """The rest of ``Schema._do_load`` where a ``pre_load`` hook has changed the schema."""
+    frame.store = marshmallow.ErrorStore()
+    result = frame.schema._deserialize(
+        processed,
+        error_store=frame.store,
+        many=frame.many,
+        partial=frame.partial,
+        unknown=frame.unknown,
+    )
+    return finish_load(result, data, frame, postprocess)
+
+
+cdef bint hooks_see_input(object hooks) except -1:
+    """Whether a hook behind the fields is given the input, as far as no user code has to be asked.
+
+    It is made before the fields are loaded then, which go by its very values.
+    """
+    cdef object found = althaia_dict_item(hooks, "validates_schema", None)
+    if type(found) is list and found:
+        return True
+    found = althaia_dict_item(hooks, "post_load", None)
+    if type(found) is list:
+        for hook in <list>found:
+            if is_plain_hook(hook) and (<dict>(<tuple>hook)[2]).get("pass_original", False):
+                return True
+    return False
+
+
+cdef bint is_plain_hook(object hook):
+    """Whether looking into a hook's entry asks no object of the user's."""
+    return (
+        type(hook) is tuple
+        and len(<tuple>hook) == 3
+        and type((<tuple>hook)[2]) is dict
+        and type((<dict>(<tuple>hook)[2]).get("pass_original", False)) is bool
+    )
+
+
+cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
+    """What ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
+
+    Where the input is text, ``data`` is None and the frame knows the slot.
+    """
+    cdef object errors = None, result, processed
+    cdef bint preprocessed = True, preprocess
+    cdef Py_ssize_t at = -1 if frame.tape is None else frame.root
+    if plan.has_no_hooks():
+        result = load_items(plan, data, at, True if frame.many else False, frame)
+        if plan.has_no_hooks():
+            errors = None if frame.store is None else frame.store.errors
+            return fail(frame, errors, result) if errors else result
+        return finish_load(result, original_of(data, at, frame), frame, postprocess)
+    preprocess = True if plan.hooks_of("pre_load") else False
+    if at >= 0 and (preprocess or hooks_see_input(plan.hooks)):
+        data = frame.tape.keep(at)
+        at = -1
+    processed = data
+    if preprocess:
+        try:
+            processed = invoke_both("pre_load", data, data, frame)
+        except marshmallow.ValidationError as error:
+            errors = error.normalized_messages()
+            preprocessed = False
+        else:
+            if is_changed(frame) or not plannable_partial(frame.partial):
+                return load_changed(processed, data, frame, postprocess)
+            # As in a dump.
+            frame.state = existing_dict(frame.schema)
+            if frame.sub_partials is not None:
+                frame.sub_partials = sub_partials(plan, frame.partial)
+    if errors:
+        return fail(frame, errors, None)
+    if not preprocessed:
+        raise UnboundLocalError(
+            "cannot access local variable 'processed_data' where it is not associated "
+            "with a value"
+        )
+    result = load_items(plan, processed, at, True if frame.many else False, frame)
+    return finish_load(result, original_of(data, at, frame), frame, postprocess)
+
+
+cdef object original_of(object data, Py_ssize_t at, LoadFrame frame):
+    """The input of a load as its hooks are given it: at hand, or still to be read."""
+    return data if at < 0 else unread(frame.tape, at)
+
+
+cdef object finish_load(object result, object data, LoadFrame frame, bint postprocess):
+    """What follows the fields: validators of the schema, and ``post_load``; ``data`` may be
+    unread."""
+    cdef object errors
+    validate_schema(result, data, frame)
+    frame.plan.note_hooks(LOAD_TAGS)
+    errors = None if frame.store is None else frame.store.errors
+    if not errors and postprocess:
+        try:
+            result = post_loaded(result, data, frame)
+        except marshmallow.ValidationError as error:
+            errors = error.normalized_messages()
+    return fail(frame, errors, result) if errors else result
+
+
+cdef object post_loaded(object result, object data, LoadFrame frame):
+    """What the schema's ``post_load`` hooks make of a result."""
+    cdef object schema = frame.schema
+    if not hooks_now(frame, "post_load"):
+        return result
+    if is_changed(frame):
+        return schema._invoke_load_processors(
+            "post_load",
+            result,
+            many=frame.many,
+            original_data=input_of(data),
+            partial=frame.partial,
+            unknown=frame.unknown,
+        )
+    return invoke_both("post_load", result, data, frame)
+
+
+cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
+    """What ``Schema._do_load`` returns or raises."""
+    cdef object result = load_whole_or_fail(plan, data, frame, postprocess)
+    if result is not FAILED:
+        return result
+    raise handled_error(data, frame)
+
+
+cdef object handled_error(object data, LoadFrame frame):
+    """The error of a load that has failed, as the schema's ``handle_error`` leaves it."""
+    if frame.tape is not None:
+        data = frame.tape.keep(frame.root)
+    error = marshmallow.ValidationError(frame.messages, data=data, valid_data=frame.valid_data)
+    frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
+    return error

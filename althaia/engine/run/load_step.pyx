@@ -1,0 +1,319 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""A step of a load plan, and the frame of the call that it runs in.
+
+A step (one class a kind: see :mod:`althaia.engine.kinds`) knows the exact types that it can
+convert itself and the checks of upstream's own validators. Whatever is not plainly right it
+hands to the field's own method, which then raises what upstream raises. Inside a plan a failure
+is a return value (:data:`FAILED`, with messages and valid data in the frame); exceptions are
+made where user code would see one.
+"""
+
+cimport cython
+from cpython.mem cimport PyMem_Free
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM
+
+from althaia.engine.run.validators cimport PASSED, Check
+from althaia.engine.instances.lazy cimport field_of_call
+from althaia.cpython.primitives cimport althaia_close_place, althaia_open_place
+from althaia.engine.upstream cimport marshmallow
+from althaia.formats.tape cimport ARRAY, Tape
+
+
+class Failed:
+    """What a step returns when the value is not valid."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "<failed>"
+
+
+cdef object FAILED = Failed()
+cdef str SCHEMA = "_schema"
+
+
+# ---- Frames -------------------------------------------------------------------------
+
+
+cdef bint is_flat(object messages):
+    """Whether the messages are a list of nothing but text: copied by copying the list."""
+    if type(messages) is not list:
+        return False
+    for each in <list>messages:
+        if type(each) is not str:
+            return False
+    return True
+
+
+@cython.final
+@cython.freelist(16)
+cdef class LoadFrame:
+
+    def __dealloc__(self):
+        PyMem_Free(self.places)
+
+    cdef object failed(self, object error):
+        """Record what a ValidationError says; raise anything else, as upstream would."""
+        if not isinstance(error, marshmallow.ValidationError):
+            cls = error if isinstance(error, type) else type(error)
+            if not issubclass(cls, BaseException):
+                raise TypeError("exceptions must derive from BaseException")
+            raise error
+        if type(error) is marshmallow.ValidationError:
+            fail(self, error.messages, error.valid_data)
+        else:
+            # A class of the user's own may compute what it is asked for.
+            self.error = error
+        return FAILED
+
+    cdef object messages_now(self):
+        return self.messages if self.error is None else self.error.messages
+
+    cdef object valid_data_now(self):
+        return self.valid_data if self.error is None else self.error.valid_data
+
+    cdef int store_error(self, object messages, object field_name) except -1:
+        """What ``ErrorStore.store_error`` does, short where nothing is to be merged."""
+        cdef dict target
+        if self.store is None:
+            self.store = marshmallow.ErrorStore()
+        if type(field_name) is str and field_name != SCHEMA and type(self.store.errors) is dict:
+            target = <dict>self.store.errors
+            if self.index is not None:
+                inner = target.get(self.index)
+                if inner is None:
+                    inner = target[self.index] = {}
+                target = inner if type(inner) is dict else None
+            if target is not None and field_name not in target:
+                target[field_name] = (
+                    list(messages) if is_flat(messages) else marshmallow.copy_containers(messages)
+                )
+                return 0
+        self.store.store_error(messages, field_name, index=self.index)
+        return 0
+
+    cdef object shown_input(self, object key, object data):
+        """The input that a field's own method is given: where it is text, made now.
+
+        The steps after this one read what they are given, which the method may have changed.
+        """
+        if data is not None or key is None or self.tape is None:
+            return data
+        if self.shown is None:
+            self.shown = self.tape.keep(self.record)
+        return self.shown
+
+    cdef bint may_be_missing(self, str name) except -1:
+        """Whether ``partial`` lets the field be absent."""
+        if self.partial is True:
+            return True
+        return self.sub_partials is not None and name in self.partial
+
+
+cdef object fail(LoadFrame frame, object messages, object valid_data):
+    frame.messages = messages
+    frame.valid_data = valid_data
+    frame.error = None
+    return FAILED
+
+
+# ---- Steps --------------------------------------------------------------------------
+
+
+cdef object own_load(object field, object value, object key, object data, LoadFrame frame):
+    """What a field's own ``_deserialize`` returns, or FAILED."""
+    try:
+        if frame.kwargs is None:
+            return field._deserialize(value, key, data)
+        return field._deserialize(value, key, data, **frame.kwargs)
+    except marshmallow.ValidationError as error:
+        return frame.failed(error)
+
+
+@cython.no_gc_clear
+cdef class LoadStep:
+    """One field of a load plan; the value is taken as it is.
+
+    :param field: the bound field.
+    :param attr: the field's name in the schema.
+    :param key: the key in the input, None inside another field.
+    :param target: the key in the output; ``dotted`` where it is a path.
+    :param opaque: ``field.deserialize`` does everything.
+    :param own_validate: the field's own ``_validate`` is called.
+    :param checks: a :class:`Check` for each validator.
+    :param own_site: as in a dump step.
+    :param why: the reason where the step is wider than upstream's own kind needs.
+    """
+
+    kind = "as it is"
+    narrow = True
+
+    def __init__(
+        self, field, attr=None, key=None, target=None, bint dotted=False, bint opaque=False,
+        bint required=False, bint allow_none=False, bint own_validate=False, default=None,
+        list pre_load=None, list post_load=None, tuple checks=(), str why="", int own_site=-1,
+    ):
+        self.own_site = own_site
+        self.field = field
+        self.attr = attr
+        self.key = key
+        self.target = target
+        self.dotted = dotted
+        self.opaque = opaque
+        self.required = required
+        self.allow_none = allow_none
+        self.own_validate = own_validate
+        self.default = default
+        self.pre_load = pre_load
+        self.post_load = post_load
+        self.checks = checks
+        self.why = why
+
+    def __cinit__(self):
+        althaia_open_place(&self.place)
+
+    def __dealloc__(self):
+        althaia_close_place(&self.place)
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        """What ``field._deserialize`` returns, or FAILED."""
+        return value
+
+    cdef object own(self, object value, object data, LoadFrame frame):
+        """Let the field's own ``_deserialize`` do it."""
+        data = frame.shown_input(self.key, data)
+        return own_load(self.own_field(frame), value, self.key, data, frame)
+
+    cdef object own_field(self, LoadFrame frame):
+        """The field as the schema of this call has it, for code that may look at it."""
+        return field_of_call(
+            frame.children, self.own_site, self.field, frame.schema, frame.state
+        )
+
+    cdef object load(self, object value, object data, LoadFrame frame):
+        """What ``field.deserialize`` returns, or FAILED."""
+        try:
+            if self.opaque:
+                return self.ask_field(value, data, frame)
+            if value is marshmallow.missing:
+                if self.required:
+                    return frame.failed(self.field.make_error("required"))
+                return self.default() if callable(self.default) else self.default
+            if value is None and not self.allow_none:
+                return frame.failed(self.field.make_error("null"))
+            if self.pre_load is not None:
+                for function in self.pre_load:
+                    value = function(value)
+            if value is None and self.allow_none:
+                return None
+            return self.finish(self.convert(value, data, frame), frame)
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
+
+    cdef object finish(self, object value, LoadFrame frame):
+        """What ``field.deserialize`` does with what ``_deserialize`` has returned."""
+        if value is not FAILED and self.checks is not None:
+            value = self.validate(value, frame)
+        if value is not FAILED and self.post_load is not None:
+            for function in self.post_load:
+                value = function(value)
+        return value
+
+    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        """What :meth:`load` returns for the value at a slot."""
+        if (
+            not self.walks
+            or self.opaque
+            or self.pre_load is not None
+            or tape.slots[at].kind < ARRAY
+            or tape.made_at(at) is not None
+        ):
+            return self.load(tape.keep(at), None, frame)
+        try:
+            return self.finish(self.walk(tape, at, frame), frame)
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
+
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        """What :meth:`convert` returns for the container at a slot; for steps that ``walks``."""
+        return self.convert(tape.keep(at), None, frame)
+
+    cdef object ask_field(self, object value, object data, LoadFrame frame):
+        cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
+        if self.key is None:
+            # Inside another field: upstream gives it the value and nothing else.
+            return self.own_field(frame).deserialize(value, **kwargs)
+        data = frame.shown_input(self.key, data)
+        return self.own_field(frame).deserialize(value, self.key, data, **kwargs)
+
+    cdef object validate(self, object value, LoadFrame frame):
+        """The value if all validators pass, else FAILED; all of them run, as ``And`` does."""
+        cdef list errors = None
+        cdef dict kwargs = None
+        # Borrowed, as the steps are: see run/dump.pyx.
+        cdef PyObject* checks = <PyObject*>self.checks
+        cdef Py_ssize_t i
+        if self.own_validate:
+            try:
+                self.field._validate(value)
+            except marshmallow.ValidationError as error:
+                return frame.failed(error)
+            return value
+        for i in range(len(<tuple>checks)):
+            try:
+                messages = (<Check>PyTuple_GET_ITEM(<object>checks, i)).failure(value)
+                if messages is not PASSED:
+                    errors = with_messages(errors, messages, None)
+            except marshmallow.ValidationError as error:
+                if kwargs is None:
+                    kwargs = {}
+                kwargs.update(error.kwargs)
+                errors = with_messages(errors, error.messages, error)
+        if not errors:
+            return value
+        if kwargs:
+            return frame.failed(marshmallow.ValidationError(errors, **kwargs))
+        return fail(frame, errors, None)
+
+    def inner(self):
+        """The steps inside this one, by label."""
+        return {}
+
+    def __repr__(self):
+        return f"<{self.kind}: {self.key!r} -> {self.target!r}>"
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class OwnLoadStep(LoadStep):
+    """The field's own ``_deserialize`` converts."""
+
+    kind = "field's own _deserialize"
+    narrow = False
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        return self.own(value, data, frame)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class OpaqueLoadStep(LoadStep):
+    """The field's own ``deserialize`` does everything."""
+
+    kind = "field's own deserialize"
+    narrow = False
+
+
+cdef list with_messages(list errors, object messages, object error):
+    """The messages of one validator put to those of the validators before it.
+
+    Where they are an error's they are asked for twice: its class may compute them.
+    """
+    if errors is None:
+        errors = []
+    if isinstance(messages, dict):
+        errors.append(messages if error is None else error.messages)
+    else:
+        errors.extend(messages if error is None else error.messages)
+    return errors

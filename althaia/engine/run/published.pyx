@@ -1,0 +1,38 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""The valid plan of a schema: its own, or that of the prototype that it goes by."""
+
+from althaia.engine.instances.lazy cimport prototype_of
+from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict
+from althaia.engine.plan.plan cimport Plan
+
+
+cdef Plan valid_plan(object schema, int direction):
+    """The plan published for this schema and direction if its guard holds, else None."""
+    cdef InstanceDict state = existing_dict(schema)
+    cdef Plan plan
+    if state is None:
+        return None
+    if state.prototype is not None:
+        schema = prototype_of(schema, state)
+        return None if schema is None else valid_plan(schema, direction)
+    plan = <Plan>state.published(direction)
+    return plan if plan is not None and plan.guard.holds(schema, state) else None
+
+
+# A step that nests a schema needs the engine, which needs the analysis, which needs the steps:
+# this is where that circle is closed.
+cdef Finder find_plan = NULL
+
+
+cdef void find_plans_with(Finder finder):
+    """Have nested plans found by the engine."""
+    global find_plan
+    find_plan = finder
+
+
+cdef Plan plan_of(object schema, int direction, bint large):
+    """The plan of a schema that a parent's plan has reached, or None.
+
+    ``large`` says that the parent's call is.
+    """
+    return find_plan(schema, direction, large)

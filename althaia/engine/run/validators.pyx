@@ -1,0 +1,341 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Checks: upstream's own validators, and the calls of all others.
+
+Each stands for one validator. What is plainly valid passes without a call; all else goes to the
+validator itself, which words the message.
+"""
+
+import re
+
+cimport cython
+
+from althaia.cpython.primitives cimport althaia_email_is_plain, althaia_url_is_plain
+
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.upstream import static
+
+
+class Passed:
+    """What a check returns when the value is valid."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "<passed>"
+
+
+cdef object PASSED = Passed()
+
+
+@cython.no_gc_clear
+cdef class Check:
+    """One validator of a field. Any callable: it is called."""
+
+    kind = "called"
+
+    def __init__(self, validator):
+        self.validator = validator
+
+    cdef object failure(self, object value):
+        """PASSED, or the messages. A ValidationError that the user's code raises is let through."""
+        self.validator(value)
+        return PASSED
+
+    def __repr__(self):
+        return f"<{self.kind}: {self.validator!r}>"
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LengthCheck(Check):
+    kind = "length"
+    cdef Py_ssize_t least, most
+
+    def __init__(self, validator, *, Py_ssize_t least, Py_ssize_t most):
+        Check.__init__(self, validator)
+        self.least = least
+        self.most = most
+
+    cdef object failure(self, object value):
+        cdef Py_ssize_t size
+        if type(value) is str:
+            size = len(<str>value)
+        elif type(value) is list:
+            size = len(<list>value)
+        elif type(value) is dict:
+            size = len(<dict>value)
+        else:
+            return Check.failure(self, value)
+        if self.least <= size <= self.most:
+            return PASSED
+        return Check.failure(self, value)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class RangeCheck(Check):
+    kind = "range"
+    cdef object low, high
+    cdef bint low_inclusive, high_inclusive
+
+    def __init__(self, validator, *, low, high, bint low_inclusive, bint high_inclusive):
+        Check.__init__(self, validator)
+        self.low = low
+        self.high = high
+        self.low_inclusive = low_inclusive
+        self.high_inclusive = high_inclusive
+
+    cdef object failure(self, object value):
+        if type(value) is int or type(value) is float:
+            if (
+                self.low is None
+                or (value >= self.low if self.low_inclusive else value > self.low)
+            ) and (
+                self.high is None
+                or (value <= self.high if self.high_inclusive else value < self.high)
+            ):
+                return PASSED
+        return Check.failure(self, value)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class ChoiceCheck(Check):
+    """``OneOf`` and ``NoneOf``: membership is asked once, the validator words the message."""
+
+    kind = "choice"
+    cdef object choices
+    cdef bint wanted
+
+    def __init__(self, validator, *, choices, bint wanted):
+        Check.__init__(self, validator)
+        self.choices = choices
+        self.wanted = wanted
+
+    cdef object failure(self, object value):
+        try:
+            if (value in self.choices) == self.wanted:
+                return PASSED
+            return worded(self.validator._format_error(value))
+        except TypeError:
+            # Raised by the look-up or by the wording: upstream does not tell them apart.
+            return worded(self.validator._format_error(value)) if self.wanted else PASSED
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class EqualCheck(Check):
+    kind = "equal"
+    cdef object comparable
+
+    def __init__(self, validator, *, comparable):
+        Check.__init__(self, validator)
+        self.comparable = comparable
+
+    cdef object failure(self, object value):
+        if value != self.comparable:
+            return worded(self.validator._format_error(value))
+        return PASSED
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class RegexpCheck(Check):
+    kind = "regexp"
+    cdef object match
+
+    def __init__(self, validator, *, match):
+        Check.__init__(self, validator)
+        self.match = match
+
+    cdef object failure(self, object value):
+        if self.match(value) is None:
+            return worded(self.validator._format_error(value))
+        return PASSED
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class EmailCheck(Check):
+    """Plain addresses are seen to be right without a regular expression."""
+
+    kind = "e-mail"
+
+    cdef object failure(self, object value):
+        if type(value) is str and althaia_email_is_plain(value):
+            return PASSED
+        return Check.failure(self, value)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class UrlCheck(Check):
+    """Plain http and https addresses are seen to be right without a regular expression."""
+
+    kind = "URL"
+    cdef set schemes
+
+    def __init__(self, validator, *, set schemes):
+        Check.__init__(self, validator)
+        self.schemes = schemes
+
+    cdef object failure(self, object value):
+        if (
+            type(value) is str
+            and althaia_url_is_plain(value)
+            and ("https" if (<str>value)[4] == "s" else "http") in self.schemes
+        ):
+            return PASSED
+        return Check.failure(self, value)
+
+
+cdef object worded(object message):
+    """The messages of a ValidationError with this message."""
+    return [message] if isinstance(message, (str, bytes)) else message
+
+
+# ---- What they rest on -------------------------------------------------------------
+
+
+def check_for(analysis, validator):
+    """The check for one validator: narrow for upstream's own, else "call it"."""
+    try:
+        cls = type(validator)
+        upstream = analysis.upstream
+        for name, maker in CHECKS.items():
+            owner = upstream.validate[name]
+            if not isinstance(validator, owner):
+                continue
+            analysis.watch_type(cls)
+            if upstream.defines(cls, "__call__", owner):
+                analysis.check_readable(validator)
+                analysis.watch_field(validator)
+                return maker(analysis, validator)
+    except NotPlannable:
+        pass
+    return Check(validator)
+
+
+def length_check(analysis, validator):
+    least, most, equal = (analysis.field_value(validator, name) for name in ("min", "max", "equal"))
+    if equal is not None:
+        least = most = equal
+    if least is None:
+        least = 0
+    if most is None:
+        most = LONGEST
+    if (
+        type(least) is not int
+        or type(most) is not int
+        or not (-LONGEST <= least <= LONGEST and -LONGEST <= most <= LONGEST)
+    ):
+        raise NotPlannable("a bound is no small number")
+    return LengthCheck(validator, least=least, most=most)
+
+
+LONGEST = 2**31 - 1
+
+
+def range_check(analysis, validator):
+    low, high, low_inclusive, high_inclusive = (
+        analysis.field_value(validator, name)
+        for name in ("min", "max", "min_inclusive", "max_inclusive")
+    )
+    for bound in (low, high):
+        if bound is not None and type(bound) not in (int, float):
+            raise NotPlannable("a bound is no number")
+    return RangeCheck(
+        validator,
+        low=low,
+        high=high,
+        low_inclusive=bool(low_inclusive),
+        high_inclusive=bool(high_inclusive),
+    )
+
+
+def one_of_check(analysis, validator):
+    choices = analysis.field_value(validator, "choices")
+    return ChoiceCheck(validator, choices=choices, wanted=True)
+
+
+def none_of_check(analysis, validator):
+    choices = analysis.field_value(validator, "iterable")
+    return ChoiceCheck(validator, choices=choices, wanted=False)
+
+
+def equal_check(analysis, validator):
+    comparable = analysis.field_value(validator, "comparable")
+    return EqualCheck(validator, comparable=comparable)
+
+
+def regexp_check(analysis, validator):
+    regex = analysis.field_value(validator, "regex")
+    if type(regex) is not re.Pattern:
+        raise NotPlannable("regex is no compiled pattern")
+    return RegexpCheck(validator, match=regex.match)
+
+
+PLAIN_MESSAGE = re.compile(r"(?:[^{}]|\{input\})*")
+
+
+def check_wording(analysis, validator, owner):
+    """Make sure that wording the message cannot fail: upstream words it for valid values too.
+
+    :raises NotPlannable: where it might.
+    """
+    analysis.field_method(validator, "_format_error", owner)
+    message = analysis.field_value(validator, "error")
+    if type(message) is not str or not PLAIN_MESSAGE.fullmatch(message):
+        raise NotPlannable("its message is no plain text")
+
+
+def email_check(analysis, validator):
+    owner = analysis.upstream.validate["Email"]
+    # Its class attributes are the expressions that plain addresses pass.
+    analysis.known("validate.Email")
+    check_wording(analysis, validator, owner)
+    for name in ("USER_REGEX", "DOMAIN_REGEX"):
+        pattern = analysis.upstream.raw(owner, name)
+        found = static(type(validator), name)
+        if found is not pattern and (found is not pattern.compiled or found is None):
+            raise NotPlannable(f"{name} is not upstream's")
+        if name in analysis.state_of(validator):
+            raise NotPlannable(f"{name} is set on the validator")
+    return EmailCheck(validator)
+
+
+# What makes the expression that plain addresses pass.
+MEMOIZER = ("__init__", "__call__", "_regex_generator")
+
+
+def url_check(analysis, validator):
+    owner = analysis.upstream.validate["URL"]
+    analysis.known(*[f"validate.URL.RegexMemoizer.{name}" for name in MEMOIZER])
+    check_wording(analysis, validator, owner)
+    if static(type(validator), "_regex") is not analysis.upstream.raw(owner, "_regex"):
+        raise NotPlannable("_regex is not upstream's")
+    if (
+        "_regex" in analysis.state_of(validator)
+        or analysis.field_value(validator, "absolute") is not True
+    ):
+        raise NotPlannable("it wants relative addresses")
+    for name in ("relative", "require_tld"):
+        # Upstream looks an expression up by them.
+        if type(analysis.field_value(validator, name)) not in (bool, int, str, type(None)):
+            raise NotPlannable(f"its {name} is not plainly true or false")
+    schemes = analysis.field_value(validator, "schemes")
+    if type(schemes) is not set or not {"http", "https"} <= schemes:
+        raise NotPlannable("its schemes are not the web's")
+    return UrlCheck(validator, schemes=schemes)
+
+
+CHECKS = {
+    "Length": length_check,
+    "Range": range_check,
+    "OneOf": one_of_check,
+    "NoneOf": none_of_check,
+    "Equal": equal_check,
+    "Regexp": regexp_check,
+    "Email": email_check,
+    "URL": url_check,
+}

@@ -1,0 +1,76 @@
+"""``ALTHAIA_STRICT``: a field of upstream's own that gets no step of its own is an error.
+
+For CI: an application that relies on the speed learns what lost it, and where. What the
+application overrides itself is its own choice and passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from althaia import seam
+
+if TYPE_CHECKING:
+    from althaia.engine.upstream import Upstream
+
+
+class StrictError(RuntimeError):
+    """A schema, or a field of upstream's own kind, is left to upstream's code.
+
+    :param schema_class: the class of the schema.
+    :param field: the name of the field; None where the whole schema is left.
+    :param reason: why, as :func:`althaia.explain` has it.
+    """
+
+    def __init__(self, schema_class: type, field: str | None, reason: str) -> None:
+        self.schema_class = schema_class
+        self.field = field
+        self.reason = reason
+        schema = f"{schema_class.__module__}.{schema_class.__qualname__}"
+        what = schema if field is None else f"{schema}, field {field!r},"
+        super().__init__(
+            f"ALTHAIA_STRICT: {what} runs without a plan of its own: {reason}. "
+            "Change that or unset ALTHAIA_STRICT; althaia.explain() shows the whole schema"
+        )
+
+
+def check(upstream: Upstream, schema: Any, plan: Any) -> None:
+    """Do nothing where the plan is as narrow as upstream's own fields allow.
+
+    :raises StrictError: the plan declines, or a field of upstream's own is left to its own
+        method though nobody overrode anything.
+    """
+    if plan.declined:
+        raise StrictError(type(schema), None, plan.declined)
+    for step in plan.steps:
+        for name, inner in _with_inner(step, str(step.attr)):
+            if inner.why and not inner.narrow and is_stock(upstream, inner.field):
+                raise StrictError(type(schema), name, inner.why)
+
+
+def is_stock(upstream: Upstream, field: Any) -> bool:
+    """Whether a field's class is upstream's own and as upstream defined it, and the field
+    shadows none of its methods."""
+    cls = type(field)
+    if not upstream.is_own_kind(cls):
+        return False
+    for base in cls.__mro__:
+        defined = seam.pristine.get(base)
+        if defined is None:
+            continue
+        now = vars(base)
+        for name in {**defined, **now}:
+            value = now.get(name)
+            is_code = hasattr(type(value), "__get__")
+            if is_code and (value is not defined.get(name) or name in field.__dict__):
+                return False
+            if not is_code and hasattr(type(defined.get(name)), "__get__"):
+                return False
+    return True
+
+
+def _with_inner(step: Any, name: str) -> Iterator[tuple[str, Any]]:
+    yield name, step
+    for label, inner in step.inner().items():
+        yield from _with_inner(inner, f"{name}.{label}")

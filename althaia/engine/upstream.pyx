@@ -1,0 +1,154 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Upstream's classes and functions as they were defined, and what users made of them.
+
+Whether a method is upstream's is decided by identity with what the class was defined
+with, never by name: :data:`althaia.seam.pristine` is taken while marshmallow is imported,
+before user code can replace anything.
+"""
+
+cimport cython
+
+from althaia import seam
+from althaia.engine.plan.guard import ABSENT
+
+from althaia.cpython.primitives cimport althaia_type_tag
+
+
+def static(cls, name):
+    """The attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
+
+    >>> static(bool, "real") is int.__dict__["real"]
+    True
+    """
+    for base in cls.__mro__:
+        # In one look: another thread may be deleting it.
+        found = base.__dict__.get(name, ABSENT)
+        if found is not ABSENT:
+            return found
+    return ABSENT
+
+
+def definers(cls, name):
+    """The classes of the MRO that define the attribute, nearest first."""
+    return [base for base in cls.__mro__ if name in base.__dict__]
+
+
+@cython.final
+cdef class Upstream:
+    """One loaded copy of marshmallow.
+
+    Whatever differs between its releases is asked of this object.
+
+    :param unknown: qualified names (``fields.Integer._serialize``) of functions whose
+        meaning differs from the release that the plans were written against.
+    """
+
+    def __init__(self, frozenset unknown=frozenset()):
+        # The engine may be loaded while a test has replaced any name of the live ones.
+        cdef dict defined = seam.defined
+        self.live = seam.modules
+        self.schema = defined["schema"]
+        self.fields = defined["fields"]
+        self.validate = defined["validate"]
+        self.missing = self.schema["missing"]
+        self.Schema = self.schema["Schema"]
+        self.Field = self.fields["Field"]
+        self.SchemaMeta = self.schema["SchemaMeta"]
+        self.OrderedSet = self.schema["OrderedSet"]
+        self.HookTable = seam.HookTable
+        self.schema_attributes = seam.pristine[self.Schema]
+        self.ValidationError = self.schema["ValidationError"]
+        self.ErrorStore = defined["error_store"]["ErrorStore"]
+        self.copy_containers = defined["error_store"]["copy_containers"]
+        self.is_collection = defined["utils"]["is_collection"]
+        self.is_sequence_but_not_string = defined["utils"]["is_sequence_but_not_string"]
+        self.set_value = defined["utils"]["set_value"]
+        self.unknown = unknown
+        self.kinds = ({}, {})
+
+    def raw(self, cls, name):
+        """The attribute that upstream defined on this very class; KeyError where none."""
+        return seam.pristine[cls][name]
+
+    cdef bint has_plain_sets(self) except -1:
+        """Whether upstream's set of names is as it was defined."""
+        cdef unsigned int tag = althaia_type_tag(self.OrderedSet)
+        if tag != 0 and tag == self.plain_sets_tag:
+            return True
+        if not self.is_pristine(self.OrderedSet):
+            return False
+        self.plain_sets_tag = tag
+        return True
+
+    def is_pristine(self, cls):
+        """Whether nobody has put an attribute into this very class, or taken one out of it."""
+        return seam.has_kept(cls, seam.pristine[cls])
+
+    def has(self, cls, name, owner):
+        """Whether instances of ``cls`` get the method that upstream defined on ``owner``."""
+        return static(cls, name) is seam.pristine[owner][name]
+
+    def defines(self, cls, name, owner):
+        """The same, if that method means what it meant when the plans were written."""
+        return self.has(cls, name, owner) and self.is_known(qualified(owner, name))
+
+    def why_not(self, cls, name, owner):
+        """Why :meth:`defines` is false."""
+        if self.has(cls, name, owner):
+            return f"this release's {qualified(owner, name)} is another one"
+        return f"{name} is overridden by {self.owner(cls, name)}"
+
+    def is_known(self, *names):
+        """Whether the named functions mean what they meant when the plans were written.
+
+        :param names: as in the semantic lock: ``fields.Integer._validated``.
+        """
+        return self.unknown.isdisjoint(names)
+
+    def origins(self, module, name):
+        """What the semantic lock calls what a name of a module was defined as, also where it
+        was imported from another module."""
+        found = seam.defined[module].get(name)
+        if isinstance(found, type):
+            return (f"{module}.{name}", qualified(found))
+        home = getattr(found, "__module__", None)
+        return (f"{module}.{name}", f"{short(home)}.{name}" if home else f"{module}.{name}")
+
+    def owner(self, cls, name):
+        """Where a class gets an attribute from, for people: ``app.schemas.Slug``."""
+        for base in cls.__mro__:
+            if name in base.__dict__:
+                return f"{base.__module__}.{base.__qualname__}"
+        return "nowhere"
+
+    def is_own_kind(self, cls):
+        """Whether the class is one of upstream's, not a user's subclass."""
+        return cls in seam.pristine
+
+
+def short(module):
+    """A module of marshmallow as the semantic lock calls it."""
+    return module.rpartition("marshmallow.")[2]
+
+
+def qualified(cls, name=None):
+    """A class, or what it defines, as the semantic lock calls it."""
+    path = f"{short(cls.__module__)}.{cls.__qualname__}"
+    if name is None:
+        return path
+    private = f"_{cls.__name__}__"
+    return f"{path}.__{name.removeprefix(private)}" if private in name else f"{path}.{name}"
+
+
+def load():
+    """The loaded copy of marshmallow, an :class:`Upstream`.
+
+    :raises KeyError: marshmallow's modules have not been imported through the seam.
+    """
+    return Upstream(seam.unknown_functions())
+
+
+def connect(Upstream upstream):
+    """Have all plans run on this copy of marshmallow."""
+    global marshmallow
+    marshmallow = upstream

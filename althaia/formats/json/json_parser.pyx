@@ -1,0 +1,477 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+# cython: cdivision=True
+"""JSON text into a tape, and ``loads`` without a schema.
+
+What is not plainly right is left to the standard library: it is asked again from the start, and
+its exception is the answer. So every message, position and limit is the running interpreter's.
+"""
+
+import json
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from althaia.formats.json.shipped_decoder cimport is_untouched, the_constants
+from althaia.formats.tape cimport (
+    ARRAY,
+    CONSTANT,
+    DIGITS,
+    ESCAPED,
+    FALSE,
+    NONE,
+    REAL,
+    REAL_DIGITS,
+    RECORD,
+    TEXT,
+    TRUE,
+    WHOLE,
+    Slot,
+    Tape,
+    new_slot,
+    unit,
+)
+
+cdef extern from "Python.h":
+    str PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
+    int PyUnicode_KIND(object text) noexcept
+    void* PyUnicode_DATA(object text) noexcept
+    bint PyUnicode_IS_ASCII(object text) noexcept
+    Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
+
+cdef extern from "althaia/formats/json/scanning.h":
+    Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size) noexcept
+
+cdef extern from *:
+    """
+    #include "althaia/cpython/stack.h"
+
+    /* How many bytes of this thread's stack may still be used. */
+    static size_t
+    althaia_stack_left(void)
+    {
+        if (althaia_check_stack() < 0) {
+            PyErr_Clear();
+            return 0;
+        }
+        return (size_t)(ALTHAIA_HERE() - althaia_thread.floor);
+    }
+    """
+    size_t althaia_stack_left() noexcept
+
+cdef enum:
+    # What the standard library's parser needs of the stack for a level, at most; it does not look
+    # at how much there is.
+    STACK_A_LEVEL = 512
+    # So much is enough for as deep as any interpreter goes.
+    MUCH_STACK = 4 << 20
+    # Deeper text is the standard library's: how deep it goes depends on the stack there.
+    MOST_DEPTH = 64
+    # More digits may be too many for the interpreter; the limit cannot be set below 640.
+    MOST_DIGITS = 640
+    # Whatever the digits, 18 of them fit into 64 bits, and 19 into the same without a sign.
+    MOST_WHOLE_DIGITS = 18
+    MOST_REAL_DIGITS = 19
+    # Numbers up to this one, and powers of ten up to the 22nd, are exact as a double: one
+    # multiplication or division of two of them is rounded once, as it should be.
+    EXACT_POWERS = 22
+
+cdef uint64_t MOST_EXACT = 1 << 53
+# A slot holds sizes of 32 bits.
+cdef Py_ssize_t MOST_TEXT = 0x7FFFFFFF
+cdef double* POWERS = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+]
+
+cdef extern from *:
+    """
+    #include <float.h>
+    #if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1)
+    #define ALTHAIA_DOUBLES_ARE_ROUNDED 1
+    #else
+    #define ALTHAIA_DOUBLES_ARE_ROUNDED 0
+    #endif
+    """
+    const bint ALTHAIA_DOUBLES_ARE_ROUNDED
+
+
+def loads(
+    s, *, cls=None, object_hook=None, parse_float=None, parse_int=None, parse_constant=None,
+    object_pairs_hook=None, **kw,
+):
+    """What ``json.loads`` returns or raises for the same arguments, sooner.
+
+    :param s: a ``str``, ``bytes`` or ``bytearray`` that holds one JSON document; bytes in UTF-8,
+        UTF-16 or UTF-32.
+    :param cls: this option and those after it are the standard library's, which then does
+        everything itself; so it does where somebody has replaced a part of it.
+    :raises json.JSONDecodeError: the text is no JSON; message and place are the standard
+        library's.
+
+    >>> from althaia import json
+    >>> json.loads('{"symbol": "ACME", "prices": [1, 2.5]}')
+    {'symbol': 'ACME', 'prices': [1, 2.5]}
+    """
+    cdef Tape tape
+    cdef dict options
+    if (
+        cls is None
+        and object_hook is None
+        and parse_float is None
+        and parse_int is None
+        and parse_constant is None
+        and object_pairs_hook is None
+        and not kw
+    ):
+        tape = read_json(s)
+        return json.loads(s) if tape is None else tape.make(0)
+    options = {
+        "cls": cls,
+        "object_hook": object_hook,
+        "parse_float": parse_float,
+        "parse_int": parse_int,
+        "parse_constant": parse_constant,
+        "object_pairs_hook": object_pairs_hook,
+    }
+    options = {name: value for name, value in options.items() if value is not None}
+    return json.loads(s, **options, **kw)
+
+
+cdef Tape read_json(object text):
+    """The tape of a JSON document, or None where the standard library is to decide.
+
+    No user code runs. Only ``str``, ``bytes`` and ``bytearray`` themselves are read.
+    """
+    cdef Tape tape
+    cdef str characters
+    cdef bint done
+    if not is_untouched():
+        return None
+    if type(text) is str:
+        characters = <str>text
+    elif type(text) is bytes or type(text) is bytearray:
+        characters = decoded(text)
+    else:
+        return None
+    if characters is None or PyUnicode_GET_LENGTH(characters) > MOST_TEXT:
+        return None
+    tape = Tape.__new__(Tape)
+    tape.owner = characters
+    tape.constants = the_constants()
+    tape.text = PyUnicode_DATA(characters)
+    tape.width = PyUnicode_KIND(characters)
+    tape.ascii = PyUnicode_IS_ASCII(characters)
+    if tape.width == 1:
+        done = scan(tape, <const uint8_t*>tape.text, PyUnicode_GET_LENGTH(characters))
+    elif tape.width == 2:
+        done = scan(tape, <const uint16_t*>tape.text, PyUnicode_GET_LENGTH(characters))
+    else:
+        done = scan(tape, <const uint32_t*>tape.text, PyUnicode_GET_LENGTH(characters))
+    if done:
+        return tape
+    if althaia_stack_left() < MUCH_STACK:
+        check_depth(tape, PyUnicode_GET_LENGTH(characters))
+    return None
+
+
+cdef int check_depth(Tape tape, Py_ssize_t size) except -1:
+    """
+    :raises RecursionError: the standard library would use up the stack of this thread.
+    """
+    cdef Py_ssize_t most = althaia_stack_left() // STACK_A_LEVEL
+    cdef bint fits
+    if tape.width == 1:
+        fits = is_flatter(<const uint8_t*>tape.text, size, most)
+    elif tape.width == 2:
+        fits = is_flatter(<const uint16_t*>tape.text, size, most)
+    else:
+        fits = is_flatter(<const uint32_t*>tape.text, size, most)
+    if not fits:
+        raise RecursionError("maximum recursion depth exceeded: the thread's stack is used up")
+    return 0
+
+
+cdef bint is_flatter(const unit* text, Py_ssize_t size, Py_ssize_t most) noexcept:
+    """Whether what text opens and does not close never exceeds ``most``."""
+    cdef Py_ssize_t at = 0, depth = 0
+    cdef bint quoted = False
+    while at < size and depth <= most:
+        if quoted and text[at] == c"\\":
+            at += 1
+        elif text[at] == c'"':
+            quoted = not quoted
+        elif not quoted and (text[at] == c"{" or text[at] == c"["):
+            depth += 1
+        elif not quoted and (text[at] == c"}" or text[at] == c"]"):
+            depth -= 1
+        at += 1
+    return depth <= most
+
+
+cdef str decoded(object text):
+    """Bytes as ``json`` decodes them, or None where they cannot be."""
+    cdef const uint8_t* first
+    cdef Py_ssize_t size
+    try:
+        # An array may change while it is decoded: what handles errors can be the user's.
+        if type(text) is bytes:
+            first, size = <const uint8_t*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+            # Text in UTF-16 and UTF-32 has a zero among its first two bytes, or a mark, as that
+            # in UTF-8 may have.
+            if size >= 2 and first[0] != 0 and first[1] != 0 and first[0] < 0x80:
+                return PyUnicode_DecodeUTF8(<const char*>first, size, "surrogatepass")
+        return text.decode(json.detect_encoding(text), "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+
+
+# ---- The parser ---------------------------------------------------------------------
+#
+# The characters of a str are followed by a zero, which is neither white space nor part of any
+# token: it ends every loop, and `size` is asked for at the end only.
+
+
+cdef inline Py_ssize_t skip(const unit* text, Py_ssize_t at) noexcept:
+    """Where the white space at ``at`` ends."""
+    while text[at] == c" " or text[at] == c"\n" or text[at] == c"\r" or text[at] == c"\t":
+        at += 1
+    return at
+
+
+cdef bint scan(Tape tape, const unit* text, Py_ssize_t size) except -1:
+    """Fill the tape; False where the text is not plainly a document."""
+    cdef Py_ssize_t containers[MOST_DEPTH]
+    cdef int depth = 0
+    cdef Py_ssize_t at = 0
+    cdef uint32_t here
+    cdef Slot* container
+    while True:
+        # A value begins.
+        at = skip(text, at)
+        here = text[at]
+        if here == c"{" or here == c"[":
+            if depth == MOST_DEPTH:
+                return False
+            containers[depth] = tape.count
+            depth += 1
+            new_slot(tape, RECORD if here == c"{" else ARRAY)
+            at = skip(text, at + 1)
+            if here == c"{" and text[at] != c"}":
+                at = read_key(tape, text, at, size)
+                if at < 0:
+                    return False
+                continue
+            if here == c"[" and text[at] != c"]":
+                continue
+        else:
+            at = read_scalar(tape, text, at, size)
+            if at < 0:
+                return False
+            if depth:
+                tape.slots[containers[depth - 1]].size += 1
+        # A value has ended, or an empty container is about to.
+        while True:
+            if depth == 0:
+                return skip(text, at) == size
+            at = skip(text, at)
+            here = text[at]
+            at += 1
+            container = &tape.slots[containers[depth - 1]]
+            if here == c",":
+                if container.kind == RECORD:
+                    at = read_key(tape, text, skip(text, at), size)
+                    if at < 0:
+                        return False
+                break
+            if here != <uint32_t>(c"}" if container.kind == RECORD else c"]"):
+                return False
+            container.content.next = tape.count
+            depth -= 1
+            if depth:
+                tape.slots[containers[depth - 1]].size += 1
+
+
+cdef inline Py_ssize_t read_key(
+    Tape tape, const unit* text, Py_ssize_t at, Py_ssize_t size
+) except? -1:
+    """The place behind a key and its colon, or -1."""
+    if text[at] != c'"':
+        return -1
+    at = read_text(tape, text, at + 1, size)
+    if at < 0:
+        return -1
+    at = skip(text, at)
+    return at + 1 if text[at] == c":" else -1
+
+
+cdef inline Py_ssize_t read_scalar(
+    Tape tape, const unit* text, Py_ssize_t at, Py_ssize_t size
+) except? -1:
+    """The place behind a value that is no container, or -1."""
+    cdef uint32_t here = text[at]
+    if here == c'"':
+        return read_text(tape, text, at + 1, size)
+    if here == c"-" or c"0" <= here <= c"9":
+        return read_number(tape, text, at)
+    if here == c"n":
+        return read_word(tape, text, at, "null", NONE)
+    if here == c"t":
+        return read_word(tape, text, at, "true", TRUE)
+    if here == c"f":
+        return read_word(tape, text, at, "false", FALSE)
+    if here == c"N":
+        return read_word(tape, text, at, "NaN", CONSTANT)
+    if here == c"I":
+        return read_word(tape, text, at, "Infinity", CONSTANT)
+    return -1
+
+
+cdef Py_ssize_t read_word(
+    Tape tape, const unit* text, Py_ssize_t at, const char* word, uint8_t kind
+) except? -1:
+    cdef Py_ssize_t size = 0
+    cdef Slot* slot
+    while word[size] != 0:
+        if text[at + size] != <uint8_t>word[size]:
+            return -1
+        size += 1
+    slot = new_slot(tape, kind)
+    slot.content.start = at
+    slot.size = <uint32_t>size
+    return at + size
+
+
+cdef inline Py_ssize_t read_text(
+    Tape tape, const unit* text, Py_ssize_t start, Py_ssize_t size
+) except? -1:
+    """The place behind the quote that ends the text from ``start`` on, or -1."""
+    cdef Slot* slot
+    cdef uint8_t kind = TEXT
+    cdef uint32_t here
+    cdef Py_ssize_t at = start
+    while True:
+        if unit is uint8_t:
+            at += althaia_plain_run(text + at, size - at)
+        here = text[at]
+        if here == c'"':
+            break
+        if here < 0x20:
+            return -1
+        at += 1
+        if here == c"\\":
+            kind = ESCAPED
+            at = read_escape(text, at)
+            if at < 0:
+                return -1
+    slot = new_slot(tape, kind)
+    slot.content.start = start
+    slot.size = <uint32_t>(at - start)
+    return at + 1
+
+
+cdef inline Py_ssize_t read_escape(const unit* text, Py_ssize_t at) noexcept:
+    """The place behind what follows a backslash, or -1."""
+    cdef uint32_t here = text[at]
+    cdef Py_ssize_t i
+    if here == c"u":
+        for i in range(at + 1, at + 5):
+            here = text[i]
+            if not (c"0" <= here <= c"9" or c"a" <= (here | 0x20) <= c"f"):
+                return -1
+        return at + 5
+    if (
+        here == c"n"
+        or here == c'"'
+        or here == c"\\"
+        or here == c"/"
+        or here == c"t"
+        or here == c"r"
+        or here == c"b"
+        or here == c"f"
+    ):
+        return at + 1
+    return -1
+
+
+cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) except? -1:
+    """The place behind the number that begins at ``start``, or -1."""
+    cdef bint negative = text[start] == c"-", real = False
+    cdef Py_ssize_t at = start + negative, first = at, point = 0, digits
+    cdef uint64_t value = 0
+    cdef int exponent = 0
+    cdef Slot* slot
+    if text[at] == c"0":
+        at += 1
+    elif c"1" <= text[at] <= c"9":
+        while c"0" <= text[at] <= c"9":
+            value = value * 10 + (text[at] - c"0")
+            at += 1
+    elif negative and text[at] == c"I":
+        at = read_word(tape, text, at, "Infinity", CONSTANT)
+        if at >= 0:
+            slot = &tape.slots[tape.count - 1]
+            slot.content.start -= 1
+            slot.size += 1
+        return at
+    else:
+        return -1
+    digits = at - first
+    if text[at] == c".":
+        real = True
+        at += 1
+        point = at
+        while c"0" <= text[at] <= c"9":
+            value = value * 10 + (text[at] - c"0")
+            at += 1
+        if at == point:
+            return -1
+        digits += at - point
+        point = at - point
+    if text[at] == c"e" or text[at] == c"E":
+        real = True
+        at = read_exponent(text, at + 1, &exponent)
+        if at < 0:
+            return -1
+    if real:
+        slot = new_slot(tape, REAL_DIGITS)
+        slot.content.start = start
+        slot.size = <uint32_t>(at - start)
+        if ALTHAIA_DOUBLES_ARE_ROUNDED and digits <= MOST_REAL_DIGITS and value <= MOST_EXACT:
+            exponent -= <int>point
+            if -EXACT_POWERS <= exponent <= EXACT_POWERS:
+                slot.kind = REAL
+                slot.content.real = scaled(value, exponent, negative)
+        return at
+    if digits > MOST_DIGITS:
+        return -1
+    if digits <= MOST_WHOLE_DIGITS:
+        slot = new_slot(tape, WHOLE)
+        slot.content.whole = -<int64_t>value if negative else <int64_t>value
+    else:
+        slot = new_slot(tape, DIGITS)
+        slot.content.start = start
+        slot.size = <uint32_t>(at - start)
+    return at
+
+
+cdef inline double scaled(uint64_t value, int exponent, bint negative) noexcept:
+    """``value`` times a power of ten, as a double."""
+    cdef double number = <double>value
+    number = number / POWERS[-exponent] if exponent < 0 else number * POWERS[exponent]
+    return -number if negative else number
+
+
+cdef Py_ssize_t read_exponent(const unit* text, Py_ssize_t at, int* exponent) noexcept:
+    """The place behind the digits of an exponent, or -1; a huge one is no longer exact."""
+    cdef bint negative = text[at] == c"-"
+    cdef Py_ssize_t first
+    cdef int value = 0
+    if negative or text[at] == c"+":
+        at += 1
+    first = at
+    while c"0" <= text[at] <= c"9":
+        if value < 10000:
+            value = value * 10 + <int>(text[at] - c"0")
+        at += 1
+    exponent[0] = -value if negative else value
+    return at if at > first else -1

@@ -1,0 +1,191 @@
+/* Text as JSON writes it: quoted, escaped, ASCII or UTF-8. */
+#ifndef ALTHAIA_TEXT_H
+#define ALTHAIA_TEXT_H
+
+#include <Python.h>
+#include <stdint.h>
+
+#include "althaia/formats/buffer.h"
+
+/* What follows the backslash; 0 where there is none, 'u' where four digits do. */
+static const char althaia_escapes[128] = {
+    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'b', 't', 'n', 'u', 'f', 'r', 'u', 'u',
+    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u',
+    0,   0,   '"', 0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   '\\', 0,  0,   0,
+    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   'u',
+};
+
+/* The most that one character becomes: two escaped surrogates. */
+#define ALTHAIA_LONGEST_ESCAPE 12
+/* Eight characters below 128, each escaped by number. */
+#define ALTHAIA_LONGEST_BLOCK 48
+
+static inline char *
+althaia_spell_unit(char *at, unsigned int unit)
+{
+    static const char digits[] = "0123456789abcdef";
+    at[0] = '\\';
+    at[1] = 'u';
+    at[2] = digits[unit >> 12 & 15];
+    at[3] = digits[unit >> 8 & 15];
+    at[4] = digits[unit >> 4 & 15];
+    at[5] = digits[unit & 15];
+    return at + 6;
+}
+
+/* One character below 128. The last of them is escaped with those beyond it. */
+static inline char *
+althaia_spell_ascii(char *at, unsigned char c, int ensure_ascii)
+{
+    char escape = althaia_escapes[c];
+    if (!escape || (c == 127 && !ensure_ascii)) {
+        *at = (char)c;
+        return at + 1;
+    }
+    if (escape == 'u') {
+        return althaia_spell_unit(at, c);
+    }
+    at[0] = '\\';
+    at[1] = escape;
+    return at + 2;
+}
+
+/* Nonzero where one of eight characters below 128 may have to be escaped. */
+static inline uint64_t
+althaia_has_special(uint64_t block)
+{
+    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t quote = block ^ (ones * '"'), backslash = block ^ (ones * '\\');
+    return ((block - ones * 0x20) | (quote - ones) | (backslash - ones) | (block + ones)) & tops;
+}
+
+/* Text of characters below 128, in quotes. */
+static inline int
+althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
+                       int ensure_ascii)
+{
+    char *at = althaia_reserve(buffer, length + ALTHAIA_LONGEST_BLOCK + 2);
+    if (at == NULL) {
+        return -1;
+    }
+    *at++ = '"';
+    while (length >= 8) {
+        uint64_t block;
+        memcpy(&block, text, 8);
+        if (!althaia_has_special(block)) {
+            memcpy(at, &block, 8);
+            at += 8;
+        }
+        else {
+            for (int i = 0; i < 8; i++) {
+                at = althaia_spell_ascii(at, text[i], ensure_ascii);
+            }
+            buffer->size = at - buffer->data;
+            at = althaia_reserve(buffer, length + ALTHAIA_LONGEST_BLOCK + 2);
+            if (at == NULL) {
+                return -1;
+            }
+        }
+        text += 8;
+        length -= 8;
+    }
+    while (length-- > 0) {
+        at = althaia_spell_ascii(at, *text++, ensure_ascii);
+    }
+    *at++ = '"';
+    buffer->size = at - buffer->data;
+    return 0;
+}
+
+/* One character from 128 on, as escapes. */
+static inline char *
+althaia_spell_escaped(char *at, Py_UCS4 c)
+{
+    if (c < 0x10000) {
+        return althaia_spell_unit(at, c);
+    }
+    c -= 0x10000;
+    at = althaia_spell_unit(at, 0xd800 | c >> 10);
+    return althaia_spell_unit(at, 0xdc00 | (c & 0x3ff));
+}
+
+/* One character from 128 on, in UTF-8; surrogates as if they were characters. */
+static inline char *
+althaia_spell_utf8(char *at, Py_UCS4 c)
+{
+    if (c < 0x800) {
+        *at++ = (char)(0xc0 | c >> 6);
+    }
+    else {
+        if (c < 0x10000) {
+            *at++ = (char)(0xe0 | c >> 12);
+        }
+        else {
+            *at++ = (char)(0xf0 | c >> 18);
+            *at++ = (char)(0x80 | (c >> 12 & 0x3f));
+        }
+        *at++ = (char)(0x80 | (c >> 6 & 0x3f));
+    }
+    *at++ = (char)(0x80 | (c & 0x3f));
+    return at;
+}
+
+/* Characters that one reservation is made for. */
+#define ALTHAIA_STRETCH 64
+
+/* Text with characters from 128 on, in quotes; inlined once for each kind of str. */
+static inline int
+althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssize_t length,
+                      int ensure_ascii)
+{
+    Py_ssize_t i = 0;
+    if (althaia_put_byte(buffer, '"') < 0) {
+        return -1;
+    }
+    while (i < length) {
+        Py_ssize_t stop = length - i > ALTHAIA_STRETCH ? i + ALTHAIA_STRETCH : length;
+        char *at = althaia_reserve(buffer, ALTHAIA_STRETCH * ALTHAIA_LONGEST_ESCAPE);
+        if (at == NULL) {
+            return -1;
+        }
+        for (; i < stop; i++) {
+            Py_UCS4 c = PyUnicode_READ(kind, text, i);
+            if (c < 128) {
+                at = althaia_spell_ascii(at, (unsigned char)c, ensure_ascii);
+            }
+            else {
+                at = ensure_ascii ? althaia_spell_escaped(at, c) : althaia_spell_utf8(at, c);
+            }
+        }
+        buffer->size = at - buffer->data;
+    }
+    buffer->beyond_ascii |= !ensure_ascii;
+    return althaia_put_byte(buffer, '"');
+}
+
+/* A str, or what a subclass of str holds, in quotes. */
+static int
+althaia_put_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
+{
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+    if (PyUnicode_IS_ASCII(text)) {
+        return althaia_put_ascii_text(buffer, PyUnicode_1BYTE_DATA(text), length, ensure_ascii);
+    }
+    switch (PyUnicode_KIND(text)) {
+    case PyUnicode_1BYTE_KIND:
+        return althaia_put_wide_text(buffer, PyUnicode_1BYTE_KIND, PyUnicode_DATA(text), length,
+                                     ensure_ascii);
+    case PyUnicode_2BYTE_KIND:
+        return althaia_put_wide_text(buffer, PyUnicode_2BYTE_KIND, PyUnicode_DATA(text), length,
+                                     ensure_ascii);
+    default:
+        return althaia_put_wide_text(buffer, PyUnicode_4BYTE_KIND, PyUnicode_DATA(text), length,
+                                     ensure_ascii);
+    }
+}
+
+#endif

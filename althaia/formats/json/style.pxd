@@ -1,0 +1,23 @@
+"""How JSON text is written, and the keys of objects written so."""
+
+from althaia.formats.sink cimport Record
+
+
+cdef class JSONRecord(Record)
+
+
+cdef class Format:
+    cdef readonly bint ensure_ascii, allow_nan, sort_keys, beyond_ascii, in_python
+    cdef readonly bytes item_separator, key_separator, indent
+    cdef readonly dict options
+    cdef dict known
+    cdef JSONRecord record_of(self, tuple keys)
+
+
+cdef class JSONRecord(Record):
+    cdef bytes text
+    cdef Py_ssize_t* ends
+    # The indexes of the keys in the order of the text; NULL where it is the order of the keys.
+    cdef Py_ssize_t* order
+    cdef Py_ssize_t separator
+    cdef bint beyond_ascii

@@ -1,0 +1,110 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""How JSON text is written, and the keys of objects written so."""
+
+cimport cython
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memset
+
+from althaia.formats.json import shipped_encoder as standard
+
+from althaia.formats.buffer cimport (
+    althaia_buffer,
+    althaia_buffer_free,
+    althaia_put_bytes,
+    althaia_put_text,
+)
+from althaia.formats.sink cimport Record
+
+cdef bint INDENTS_IN_PYTHON = standard.INDENTS_IN_PYTHON
+# So many sets of keys a format remembers before it forgets them all.
+cdef Py_ssize_t MOST_KNOWN = 256
+cdef object MET_ONCE = "met once"
+
+
+cdef bytes utf8(str text):
+    return text.encode("utf-8", "surrogatepass")
+
+
+@cython.final
+cdef class Format:
+    """How text is written: the options of ``json.dumps`` but ``default``.
+
+    :param indent: what one level is indented by, or None for one line.
+    """
+
+    def __init__(
+        self, *, bint ensure_ascii=True, bint allow_nan=True, bint sort_keys=False,
+        str indent=None, tuple separators=(", ", ": "),
+    ):
+        item_separator, key_separator = separators
+        self.ensure_ascii = ensure_ascii
+        self.allow_nan = allow_nan
+        self.sort_keys = sort_keys
+        self.item_separator = utf8(item_separator)
+        self.key_separator = utf8(key_separator)
+        self.indent = None if indent is None else utf8(indent)
+        self.in_python = indent is not None and INDENTS_IN_PYTHON
+        self.beyond_ascii = not (item_separator + key_separator + (indent or "")).isascii()
+        self.known = {}
+        self.options = {
+            "ensure_ascii": ensure_ascii,
+            "allow_nan": allow_nan,
+            "sort_keys": sort_keys,
+            "indent": indent,
+            "separators": separators,
+        }
+
+    cdef JSONRecord record_of(self, tuple keys):
+        """The record for a dictionary's keys, all of them str; made the second time they are met,
+        None before."""
+        found = self.known.get(keys)
+        if found is None:
+            if len(self.known) >= MOST_KNOWN:
+                self.known.clear()
+            self.known[keys] = MET_ONCE
+            return None
+        if found is MET_ONCE:
+            found = self.known[keys] = JSONRecord(self, keys)
+        return found
+
+
+@cython.final
+cdef class JSONRecord(Record):
+    """Each key with the separators around it, one after the other."""
+
+    def __cinit__(self, form, tuple keys):
+        cdef Format format = form
+        cdef althaia_buffer buffer
+        cdef Py_ssize_t i, size = len(keys)
+        memset(&buffer, 0, sizeof(buffer))
+        self.separator = len(format.item_separator)
+        self.ends = <Py_ssize_t*>PyMem_Malloc((size + 1) * sizeof(Py_ssize_t))
+        if self.ends is NULL:
+            raise MemoryError
+        try:
+            self.ends[0] = 0
+            for i in range(size):
+                if format.indent is None:
+                    althaia_put_bytes(
+                        &buffer, <const char*>format.item_separator, self.separator
+                    )
+                althaia_put_text(&buffer, keys[i], format.ensure_ascii)
+                althaia_put_bytes(
+                    &buffer, <const char*>format.key_separator, len(format.key_separator)
+                )
+                self.ends[i + 1] = buffer.size
+            self.text = PyBytes_FromStringAndSize(buffer.data, buffer.size)
+            self.beyond_ascii = buffer.beyond_ascii
+        finally:
+            althaia_buffer_free(&buffer)
+        if format.sort_keys and list(keys) != sorted(keys):
+            self.order = <Py_ssize_t*>PyMem_Malloc(size * sizeof(Py_ssize_t))
+            if self.order is NULL:
+                raise MemoryError
+            for i, key in enumerate(sorted(keys)):
+                self.order[i] = keys.index(key)
+
+    def __dealloc__(self):
+        PyMem_Free(self.ends)
+        PyMem_Free(self.order)

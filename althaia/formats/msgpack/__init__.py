@@ -1,0 +1,1 @@
+"""MessagePack: the same as ``formats.json``, in bytes."""

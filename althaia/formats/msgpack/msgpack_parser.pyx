@@ -1,0 +1,322 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+# cython: cdivision=True
+"""MessagePack into a tape, and ``loads`` without a schema, which reads JSON as well.
+
+The format: https://github.com/msgpack/msgpack/blob/master/spec.md
+"""
+
+from althaia.formats.json import json_parser as _json
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from althaia.formats.tape cimport (
+    ARRAY,
+    FALSE,
+    NONE,
+    OBJECT,
+    RAW,
+    REAL,
+    RECORD,
+    TEXT,
+    TRUE,
+    UNSIGNED,
+    WHOLE,
+    Slot,
+    Tape,
+    new_slot,
+)
+
+cdef extern from "Python.h":
+    object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
+
+cdef extern from "althaia/formats/json/scanning.h":
+    bint althaia_bytes_are_ascii(const uint8_t* text, Py_ssize_t size) noexcept
+
+cdef enum:
+    # As deep as the msgpack package reads.
+    MOST_DEPTH = 1024
+
+
+class MessagePackDecodeError(ValueError):
+    """The bytes are no MessagePack, or not all of it.
+
+    :ivar msg: what is wrong.
+    :ivar pos: the byte where what is wrong begins, counted from 0.
+    """
+
+    def __init__(self, msg, pos):
+        super().__init__(f"{msg} (byte {pos})")
+        self.msg = msg
+        self.pos = pos
+
+    def __reduce__(self):
+        return type(self), (self.msg, self.pos)
+
+
+def loads(s, **options):
+    """What the ``msgpack`` package's ``unpackb(s)`` or ``json.loads(s)`` returns.
+
+    The first byte says which: MessagePack's arrays, mappings, text and whatever else takes
+    more than one byte begin with one that JSON text never begins with. One byte alone is
+    MessagePack. So a store can go from one form to the other, entry by entry.
+
+    :param s: ``bytes``, ``bytearray`` or another object with bytes; ``str`` is JSON.
+    :param options: options of :func:`json.loads`, for JSON only.
+    :raises MessagePackDecodeError: the bytes are cut off, followed by others, nested more than
+        1,024 deep, or hold what is no Python value here: extension types, and mappings whose
+        keys are neither text nor bytes. Nothing is allocated because the bytes claim a size.
+    :raises json.JSONDecodeError: the bytes are neither.
+    :raises TypeError: there are options, and the bytes are MessagePack.
+
+    >>> from althaia import msgpack
+    >>> msgpack.loads(b"\\x82\\xa2id\\x07\\xa4tags\\x91\\xa1a")
+    {'id': 7, 'tags': ['a']}
+    >>> msgpack.loads(b'{"id": 7}')
+    {'id': 7}
+    """
+    cdef bytes data
+    if isinstance(s, str):
+        return _json.loads(s, **options)
+    data = s if type(s) is bytes else bytes(memoryview(s))
+    if not is_msgpack(<const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
+        return _json.loads(data, **options)
+    if options:
+        raise TypeError(
+            f"options of json.loads are for JSON text; this is MessagePack: {sorted(options)}"
+        )
+    return read_msgpack(data).make(0)
+
+
+cdef bint is_msgpack(const uint8_t* data, Py_ssize_t size) noexcept:
+    """Whether bytes are to be read as MessagePack; others as JSON.
+
+    JSON begins below 0x80, or with the mark of an encoding, which would be a small negative
+    number with something behind it.
+    """
+    return size == 1 or (size > 1 and 0x80 <= data[0] < 0xE0)
+
+
+# What a reader knows of a container that is not complete: its slot, and how many values are
+# to come; keys count as values.
+cdef struct Level:
+    Py_ssize_t slot
+    uint64_t left
+
+
+cdef object failed(msg, Py_ssize_t at):
+    raise MessagePackDecodeError(msg, at)
+
+
+cdef Tape read_msgpack(bytes data):
+    """The tape of one MessagePack value.
+
+    :raises MessagePackDecodeError: see :func:`loads`.
+    """
+    cdef Tape tape = Tape.__new__(Tape)
+    tape.owner = data
+    tape.text = <const void*>PyBytes_AS_STRING(data)
+    tape.width = 1
+    tape.ascii = True
+    scan(tape, <const uint8_t*>tape.text, PyBytes_GET_SIZE(data))
+    return tape
+
+
+cdef int scan(Tape tape, const uint8_t* data, Py_ssize_t size) except -1:
+    cdef Level levels[MOST_DEPTH]
+    cdef Level* level
+    cdef int depth = 0
+    cdef Py_ssize_t at = 0, begins
+    cdef bint is_key
+    cdef Slot* slot
+    while True:
+        is_key = False
+        if depth:
+            level = &levels[depth - 1]
+            is_key = tape.slots[level.slot].kind == RECORD and level.left % 2 == 0
+            level.left -= 1
+        begins = at
+        at = read_value(tape, data, at, size)
+        slot = &tape.slots[tape.count - 1]
+        if is_key and slot.kind != TEXT and slot.kind != RAW and slot.kind != OBJECT:
+            failed("the key of a mapping is neither text nor bytes", begins)
+        if slot.kind >= ARRAY and slot.size:
+            if depth == MOST_DEPTH:
+                failed(f"nested more than {MOST_DEPTH} deep", begins)
+            level = &levels[depth]
+            level.slot = tape.count - 1
+            level.left = <uint64_t>slot.size * (2 if slot.kind == RECORD else 1)
+            depth += 1
+            continue
+        if slot.kind >= ARRAY:
+            slot.content.next = tape.count
+        while depth and levels[depth - 1].left == 0:
+            depth -= 1
+            tape.slots[levels[depth].slot].content.next = tape.count
+        if depth == 0:
+            if at < size:
+                failed(f"{size - at} more bytes behind the value", at)
+            return 0
+
+
+cdef uint64_t number(const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width) except? 0:
+    """An unsigned number of ``width`` bytes, the highest first."""
+    cdef uint64_t value = 0
+    cdef int i
+    if size - at < width:
+        failed(f"cut off: {width} bytes of a number or a size should follow", at)
+    for i in range(width):
+        value = value << 8 | data[at + i]
+    return value
+
+
+cdef Py_ssize_t read_value(
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size
+) except -1:
+    """Put a value, or the head of a container, on the tape; the place behind it."""
+    cdef uint8_t head
+    if at >= size:
+        failed("cut off: a value should follow", at)
+    head = data[at]
+    at += 1
+    if head < 0x80:
+        return put_whole(tape, head, at)
+    if head < 0x90:
+        return put_head(tape, RECORD, head & 0x0F, at, size)
+    if head < 0xA0:
+        return put_head(tape, ARRAY, head & 0x0F, at, size)
+    if head < 0xC0:
+        return put_text(tape, data, at, size, head & 0x1F)
+    if head >= 0xE0:
+        return put_whole(tape, <int8_t>head, at)
+    if head == 0xC0:
+        new_slot(tape, NONE)
+        return at
+    if head == 0xC2 or head == 0xC3:
+        new_slot(tape, TRUE if head == 0xC3 else FALSE)
+        return at
+    if 0xC4 <= head <= 0xC6:
+        return put_sized(tape, data, at, size, RAW, 1 << (head - 0xC4))
+    if head == 0xCA or head == 0xCB:
+        return put_real(tape, data, at, size, head == 0xCA)
+    if 0xCC <= head <= 0xCF:
+        return put_unsigned(tape, data, at, size, 1 << (head - 0xCC))
+    if 0xD0 <= head <= 0xD3:
+        return put_signed(tape, data, at, size, 1 << (head - 0xD0))
+    if 0xD9 <= head <= 0xDB:
+        return put_sized(tape, data, at, size, TEXT, 1 << (head - 0xD9))
+    if head == 0xDC or head == 0xDD:
+        return put_sized(tape, data, at, size, ARRAY, 2 if head == 0xDC else 4)
+    if head == 0xDE or head == 0xDF:
+        return put_sized(tape, data, at, size, RECORD, 2 if head == 0xDE else 4)
+    if head == 0xC1:
+        failed("0xc1 begins nothing in MessagePack", at - 1)
+    failed("an extension type, which is no Python value here", at - 1)
+
+
+cdef Py_ssize_t put_whole(Tape tape, int64_t value, Py_ssize_t at) except -1:
+    new_slot(tape, WHOLE).content.whole = value
+    return at
+
+
+cdef Py_ssize_t put_unsigned(
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width
+) except -1:
+    cdef uint64_t value = number(data, at, size, width)
+    if <int64_t>value >= 0:
+        return put_whole(tape, <int64_t>value, at + width)
+    new_slot(tape, UNSIGNED).content.unsigned = value
+    return at + width
+
+
+cdef Py_ssize_t put_signed(
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width
+) except -1:
+    cdef uint64_t value = number(data, at, size, width)
+    if width == 1:
+        return put_whole(tape, <int8_t>value, at + width)
+    if width == 2:
+        return put_whole(tape, <int16_t>value, at + width)
+    if width == 4:
+        return put_whole(tape, <int32_t>value, at + width)
+    return put_whole(tape, <int64_t>value, at + width)
+
+
+cdef Py_ssize_t put_real(
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, bint single
+) except -1:
+    cdef int width = 4 if single else 8
+    cdef uint64_t bits = number(data, at, size, width)
+    cdef uint32_t few = <uint32_t>bits
+    cdef float small
+    cdef double real
+    if single:
+        memcpy(&small, &few, 4)
+        real = small
+    else:
+        memcpy(&real, &bits, 8)
+    new_slot(tape, REAL).content.real = real
+    return at + width
+
+
+cdef Py_ssize_t put_sized(
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int kind, int width
+) except -1:
+    """What has its size before it, in ``width`` bytes."""
+    cdef uint64_t claimed = number(data, at, size, width)
+    if kind == TEXT:
+        return put_text(tape, data, at + width, size, claimed)
+    if kind == RAW:
+        return put_raw(tape, at + width, size, claimed)
+    return put_head(tape, kind, claimed, at + width, size)
+
+
+cdef Py_ssize_t put_head(
+    Tape tape, int kind, uint64_t claimed, Py_ssize_t at, Py_ssize_t size
+) except -1:
+    """A container; each of its values takes a byte at least."""
+    cdef uint64_t least = claimed * 2 if kind == RECORD else claimed
+    if least > <uint64_t>(size - at):
+        failed(f"cut off: a container of {claimed} begins, and {size - at} bytes follow", at)
+    new_slot(tape, kind).size = <uint32_t>claimed
+    return at
+
+
+cdef int check_size(Py_ssize_t at, Py_ssize_t size, uint64_t claimed) except -1:
+    if claimed > <uint64_t>(size - at):
+        failed(f"cut off: {claimed} bytes of text should follow, and {size - at} do", at)
+    return 0
+
+
+cdef Py_ssize_t put_raw(Tape tape, Py_ssize_t at, Py_ssize_t size, uint64_t length) except -1:
+    cdef Slot* slot
+    check_size(at, size, length)
+    slot = new_slot(tape, RAW)
+    slot.content.start = at
+    slot.size = <uint32_t>length
+    return at + <Py_ssize_t>length
+
+
+cdef Py_ssize_t put_text(
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, uint64_t length
+) except -1:
+    """Text. What is not ASCII is made at once: making it is how it is checked."""
+    cdef Slot* slot
+    cdef object made
+    check_size(at, size, length)
+    if althaia_bytes_are_ascii(data + at, <Py_ssize_t>length):
+        slot = new_slot(tape, TEXT)
+        slot.content.start = at
+        slot.size = <uint32_t>length
+        return at + <Py_ssize_t>length
+    try:
+        made = PyUnicode_DecodeUTF8(<const char*>data + at, <Py_ssize_t>length, "strict")
+    except UnicodeDecodeError as error:
+        raise MessagePackDecodeError("text that is not UTF-8", at + error.start) from None
+    slot = new_slot(tape, OBJECT)
+    Py_INCREF(made)
+    slot.content.object = <PyObject*>made
+    return at + <Py_ssize_t>length

@@ -1,0 +1,350 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""MessagePack: of any value, and as a sink that dumps are written into.
+
+What is written is what ``msgpack.packb`` writes with its default options; that package is not
+needed. Dates, Decimals and UUIDs are written as the schema dumps them.
+"""
+
+import sys
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.dict cimport PyDict_Items
+from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.list cimport PyList_AsTuple
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+
+from althaia.formats.buffer cimport (
+    althaia_buffer,
+    althaia_put_byte,
+    althaia_put_bytes,
+)
+from althaia.formats.sink cimport Hole, Level, Record, Sink
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        const char* tp_name
+
+    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
+    Py_ssize_t Py_SIZE(object items)
+
+cdef extern from "althaia/cpython/stack.h":
+    int althaia_check_stack() except -1
+
+cdef extern from "althaia/formats/walking.h":
+    bint ALTHAIA_WALKS_IN_PLACE
+
+cdef extern from "althaia/formats/msgpack/packing.h":
+    ctypedef struct althaia_head:
+        pass
+
+    const althaia_head ALTHAIA_MAP
+    const althaia_head ALTHAIA_ARRAY
+    const althaia_head ALTHAIA_TEXT
+    const althaia_head ALTHAIA_BYTES
+
+    int althaia_pack_integer(althaia_buffer* buffer, object number) except -1
+    int althaia_pack_signed_number(althaia_buffer* buffer, long long number) except -1
+    int althaia_pack_unsigned_number(
+        althaia_buffer* buffer, unsigned long long number
+    ) except -1
+    int althaia_pack_double(althaia_buffer* buffer, double number) except -1
+    int althaia_pack_head(
+        althaia_buffer* buffer, const althaia_head* head, Py_ssize_t count
+    ) except -1
+    Py_ssize_t althaia_mend_head(
+        althaia_buffer* buffer, const althaia_head* head, Py_ssize_t start, Py_ssize_t before,
+        Py_ssize_t count
+    ) except -6
+
+# As deep as the msgpack package goes from its release 1.2 on.
+cdef Py_ssize_t MOST_LEVELS = 1024
+# All these sinks write keys in the same way.
+cdef object FORM = "MessagePack"
+
+
+def dumps(obj, *, default=None):
+    """What ``msgpack.packb(obj)`` returns, or raises.
+
+    :param obj: None, bool, int of at most 64 bits, float, str, bytes, bytearray, memoryview, list,
+        tuple or dict, and instances of subclasses.
+    :param default: called with a value that is none of these; it returns one that is.
+    :returns: the bytes.
+    :raises TypeError: a value has no form in MessagePack.
+    :raises OverflowError: an int of more than 64 bits.
+    :raises UnicodeEncodeError: a lone surrogate in a str.
+    :raises ValueError: it is nested deeper than 1,024 levels, or goes round in a circle.
+
+    >>> dumps({"a": [1, None]})
+    b'\\x81\\xa1a\\x92\\x01\\xc0'
+    """
+    cdef MessagePackSink sink = MessagePackSink(default)
+    sink.encode(obj, 0)
+    return sink.finished()
+
+
+cdef MessagePackSink open_msgpack(dict options):
+    """A sink for :func:`dumps` with these options; None where it has to refuse them itself."""
+    if not options:
+        return MessagePackSink(None)
+    return MessagePackSink(options["default"]) if list(options) == ["default"] else None
+
+
+cdef int check_level(Py_ssize_t level) except -1:
+    if level > MOST_LEVELS:
+        raise ValueError("recursion limit exceeded.")
+    return 0
+
+
+@cython.final
+cdef class PackedRecord(Record):
+    """The keys, packed, one after the other; of one with a lone surrogate there is nothing."""
+
+    def __cinit__(self, form, tuple keys):
+        cdef MessagePackSink packer = MessagePackSink(None)
+        cdef Py_ssize_t i
+        self.ends = <Py_ssize_t*>PyMem_Malloc((len(keys) + 1) * sizeof(Py_ssize_t))
+        if self.ends is NULL:
+            raise MemoryError
+        self.ends[0] = 0
+        for i in range(len(keys)):
+            try:
+                packer.pack_text(keys[i])
+            except UnicodeEncodeError:
+                # It is an error only where the key is written, and at the end.
+                packer.buffer.size = self.ends[i]
+            self.ends[i + 1] = packer.buffer.size
+        self.packed = packer.finished()
+
+    def __dealloc__(self):
+        PyMem_Free(self.ends)
+
+
+@cython.final
+cdef class MessagePackSink(Sink):
+    """MessagePack of any values.
+
+    A list or mapping begins with its count, which is written as a guess first. When it is closed,
+    the count is corrected; the bytes after it are moved where its length has changed.
+    """
+
+    def __cinit__(self, default):
+        self.form = FORM
+        self.default = default
+
+    # ---- Any value ------------------------------------------------------------------
+
+    cdef int encode(self, object value, Py_ssize_t level) except -1:
+        return self.pack(value, level, False)
+
+    cdef int pack(self, object value, Py_ssize_t level, bint made) except -1:
+        """A value of any type; ``made`` by ``default``, which is asked once."""
+        if type(value) is str:
+            return self.pack_text(value)
+        if value is None:
+            return self.none()
+        if value is True or value is False:
+            return althaia_put_byte(&self.buffer, <char>(0xc3 if value is True else 0xc2))
+        if isinstance(value, int) and self.pack_number(value, made):
+            return 0
+        if isinstance(value, float):
+            return althaia_pack_double(&self.buffer, PyFloat_AS_DOUBLE(value))
+        if isinstance(value, bytes):
+            return self.pack_stored(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
+        if isinstance(value, bytearray):
+            return self.pack_exported(value)
+        if isinstance(value, str):
+            return self.pack_text(value)
+        # Not counted by the interpreter, whose limit is lower.
+        althaia_check_stack()
+        if isinstance(value, dict):
+            return self.pack_mapping(value, level + 1)
+        if type(value) is list or type(value) is tuple:
+            return self.pack_items(value, level + 1)
+        return self.pack_other(value, level, made)
+
+    cdef bint pack_number(self, object value, bint made) except -1:
+        """False where an integer has no room and is for ``default``.
+
+        One of a class of its own says itself whether it is positive, as the package asks it.
+        """
+        if type(value) is int and althaia_pack_integer(&self.buffer, value):
+            return True
+        try:
+            if value > 0:
+                althaia_pack_unsigned_number(&self.buffer, value)
+            else:
+                althaia_pack_signed_number(&self.buffer, value)
+        except OverflowError:
+            if self.default is not None and not made:
+                return False
+            raise OverflowError("Integer value out of range")
+        return True
+
+    cdef int pack_text(self, object value) except -1:
+        cdef Py_ssize_t size
+        cdef const char* text = PyUnicode_AsUTF8AndSize(value, &size)
+        althaia_pack_head(&self.buffer, &ALTHAIA_TEXT, size)
+        return althaia_put_bytes(&self.buffer, text, size)
+
+    cdef int pack_stored(self, const char* data, Py_ssize_t size) except -1:
+        althaia_pack_head(&self.buffer, &ALTHAIA_BYTES, size)
+        return althaia_put_bytes(&self.buffer, data, size)
+
+    cdef int pack_exported(self, object value) except -1:
+        cdef Py_buffer view
+        PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+        try:
+            return self.pack_stored(<const char*>view.buf, view.len)
+        finally:
+            PyBuffer_Release(&view)
+
+    cdef int pack_items(self, object value, Py_ssize_t level) except -1:
+        if not ALTHAIA_WALKS_IN_PLACE and type(value) is list:
+            # Another thread may change it between its length and its end.
+            value = PyList_AsTuple(value)
+        # A subclass is not asked for its length.
+        althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, Py_SIZE(value))
+        for item in value:
+            check_level(level)
+            self.encode(item, level)
+        return 0
+
+    cdef int pack_mapping(self, object value, Py_ssize_t level) except -1:
+        if not ALTHAIA_WALKS_IN_PLACE and type(value) is dict:
+            return self.pack_pairs(PyDict_Items(value), level)
+        althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(value))
+        for key, item in value.items():
+            check_level(level)
+            self.encode(key, level)
+            self.encode(item, level)
+        return 0
+
+    cdef int pack_pairs(self, list pairs, Py_ssize_t level) except -1:
+        """The entries of a mapping as they were, where another thread may change it."""
+        althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(pairs))
+        for key, item in pairs:
+            check_level(level)
+            self.encode(key, level)
+            self.encode(item, level)
+        return 0
+
+    cdef int pack_other(self, object value, Py_ssize_t level, bint made) except -1:
+        package = sys.modules.get("msgpack")
+        if package is not None and (
+            isinstance(value, package.ExtType) or type(value) is package.Timestamp
+        ):
+            packed = package.packb(value)
+            return althaia_put_bytes(&self.buffer, <const char*><bytes>packed, len(packed))
+        if isinstance(value, (list, tuple)):
+            return self.pack_items(value, level + 1)
+        if isinstance(value, memoryview):
+            return self.pack_exported(value)
+        if self.default is None or made:
+            cls = type(value)
+            name = (<PyTypeObject*>cls).tp_name.decode()
+            raise TypeError(f"can not serialize '{name}' object")
+        return self.pack(self.default(value), level, True)
+
+    # ---- Values of a dump -----------------------------------------------------------
+
+    cdef Record make_record(self, tuple keys):
+        return PackedRecord(FORM, keys)
+
+    cdef int none(self) except -1:
+        return althaia_put_byte(&self.buffer, <char>0xc0)
+
+    cdef int ascii(self, const char* text, Py_ssize_t length) except -1:
+        althaia_pack_head(&self.buffer, &ALTHAIA_TEXT, length)
+        return althaia_put_bytes(&self.buffer, text, length)
+
+    cdef int any(self, object value) except -1:
+        cdef Py_ssize_t before = self.buffer.size
+        if type(value) is str:
+            try:
+                return self.pack_text(value)
+            except UnicodeEncodeError:
+                self.buffer.size = before
+        elif value is None or type(value) is float or type(value) is bool or type(value) is bytes:
+            return self.encode(value, 0)
+        elif type(value) is int:
+            if althaia_pack_integer(&self.buffer, value):
+                return 0
+        return self.leave_hole(value)
+
+    # ---- Records and lists ----------------------------------------------------------
+
+    cdef int open_record(self, Record record) except -1:
+        self.push(<PyObject*>record, None)
+        return althaia_pack_head(&self.buffer, &ALTHAIA_MAP, 0)
+
+    # The record is borrowed, as in JSONSink.
+
+    cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        cdef PyObject* record = level.record
+        cdef Py_ssize_t mark = self.buffer.size, start = (<PackedRecord>record).ends[index]
+        level.index = index
+        level.count += 1
+        if (<PackedRecord>record).ends[index + 1] == start:
+            self.leave_hole((<PackedRecord>record).keys[index])
+            return mark
+        althaia_put_bytes(
+            &self.buffer,
+            <const char*>(<PackedRecord>record).packed + start,
+            (<PackedRecord>record).ends[index + 1] - start,
+        )
+        return mark
+
+    cdef int take_back(self, Py_ssize_t mark) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        cdef PyObject* record = level.record
+        cdef Py_ssize_t index = level.index
+        if (<PackedRecord>record).ends[index + 1] == (<PackedRecord>record).ends[index]:
+            self.holes.pop()
+        return Sink.take_back(self, mark)
+
+    cdef int close_record(self) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        self.depth -= 1
+        return self.move_holes(
+            level.holes,
+            althaia_mend_head(&self.buffer, &ALTHAIA_MAP, level.start, 0, level.count),
+        )
+
+    cdef int open_list(self, object kind, Py_ssize_t expected) except -1:
+        # The index keeps what was expected, until the end.
+        self.push(NULL, kind).index = max(expected, 0)
+        return althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, max(expected, 0))
+
+    cdef int item(self) except -1:
+        self.levels[self.depth - 1].count += 1
+        return 0
+
+    cdef int close_list(self) except -1:
+        cdef Level* level = &self.levels[self.depth - 1]
+        self.depth -= 1
+        if level.count == level.index:
+            return 0
+        return self.move_holes(
+            level.holes,
+            althaia_mend_head(
+                &self.buffer, &ALTHAIA_ARRAY, level.start, level.index, level.count
+            ),
+        )
+
+    cdef int move_holes(self, Py_ssize_t first, Py_ssize_t distance) except -1:
+        cdef Hole hole
+        if distance and self.holes is not None:
+            for hole in self.holes[first:]:
+                hole.position += distance
+        return 0
+
+    cdef tuple path(self):
+        return ()
+
+    cdef object finished(self):
+        self.fill_holes()
+        return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)

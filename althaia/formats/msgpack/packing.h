@@ -1,0 +1,197 @@
+/* The heads and numbers of MessagePack: a type's byte, then big-endian. */
+#ifndef ALTHAIA_PACKING_H
+#define ALTHAIA_PACKING_H
+
+#include <Python.h>
+#include <stdint.h>
+
+#include "althaia/formats/buffer.h"
+
+/* The longest head, and the longest number. */
+#define ALTHAIA_LONGEST_HEAD 9
+
+static inline char *
+althaia_pack_big_endian(char *at, uint64_t number, int bytes)
+{
+    while (bytes-- > 0) {
+        *at++ = (char)(number >> (8 * bytes));
+    }
+    return at;
+}
+
+static char *
+althaia_pack_unsigned(char *at, uint64_t number)
+{
+    if (number < 0x80) {
+        *at++ = (char)number;
+        return at;
+    }
+    if (number <= 0xff) {
+        *at++ = (char)0xcc;
+        return althaia_pack_big_endian(at, number, 1);
+    }
+    if (number <= 0xffff) {
+        *at++ = (char)0xcd;
+        return althaia_pack_big_endian(at, number, 2);
+    }
+    if (number <= 0xffffffffu) {
+        *at++ = (char)0xce;
+        return althaia_pack_big_endian(at, number, 4);
+    }
+    *at++ = (char)0xcf;
+    return althaia_pack_big_endian(at, number, 8);
+}
+
+static char *
+althaia_pack_negative(char *at, int64_t number)
+{
+    if (number >= -32) {
+        *at++ = (char)number;
+        return at;
+    }
+    if (number >= INT8_MIN) {
+        *at++ = (char)0xd0;
+        return althaia_pack_big_endian(at, (uint64_t)number, 1);
+    }
+    if (number >= INT16_MIN) {
+        *at++ = (char)0xd1;
+        return althaia_pack_big_endian(at, (uint64_t)number, 2);
+    }
+    if (number >= INT32_MIN) {
+        *at++ = (char)0xd2;
+        return althaia_pack_big_endian(at, (uint64_t)number, 4);
+    }
+    *at++ = (char)0xd3;
+    return althaia_pack_big_endian(at, (uint64_t)number, 8);
+}
+
+static int
+althaia_pack_signed_number(althaia_buffer *buffer, long long number)
+{
+    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
+    if (at == NULL) {
+        return -1;
+    }
+    at = number < 0 ? althaia_pack_negative(at, number)
+                    : althaia_pack_unsigned(at, (uint64_t)number);
+    buffer->size = at - buffer->data;
+    return 0;
+}
+
+static int
+althaia_pack_unsigned_number(althaia_buffer *buffer, unsigned long long number)
+{
+    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
+    if (at == NULL) {
+        return -1;
+    }
+    buffer->size = althaia_pack_unsigned(at, number) - buffer->data;
+    return 0;
+}
+
+/* 1 and written; 0, without an error, where the integer is out of MessagePack's range; -1 on error. */
+static int
+althaia_pack_integer(althaia_buffer *buffer, PyObject *number)
+{
+    int overflow;
+    long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    unsigned long long large;
+    if (overflow == 0) {
+        return althaia_pack_signed_number(buffer, value) < 0 ? -1 : 1;
+    }
+    if (overflow < 0) {
+        return 0;
+    }
+    large = PyLong_AsUnsignedLongLong(number);
+    if (large == (unsigned long long)-1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return althaia_pack_unsigned_number(buffer, large) < 0 ? -1 : 1;
+}
+
+static int
+althaia_pack_double(althaia_buffer *buffer, double number)
+{
+    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
+    uint64_t bits;
+    if (at == NULL) {
+        return -1;
+    }
+    memcpy(&bits, &number, 8);
+    *at++ = (char)0xcb;
+    buffer->size = althaia_pack_big_endian(at, bits, 8) - buffer->data;
+    return 0;
+}
+
+/* What heads differ in: the byte that counts up to `few` themselves begin with, and the bytes before
+ * a count of one (0: there is none), two and four bytes. */
+typedef struct {
+    unsigned char base, few, one, two, four;
+} althaia_head;
+
+static const althaia_head ALTHAIA_MAP = {0x80, 15, 0, 0xde, 0xdf};
+static const althaia_head ALTHAIA_ARRAY = {0x90, 15, 0, 0xdc, 0xdd};
+static const althaia_head ALTHAIA_TEXT = {0xa0, 31, 0xd9, 0xda, 0xdb};
+static const althaia_head ALTHAIA_BYTES = {0, 0, 0xc4, 0xc5, 0xc6};
+
+/* A head of at most five bytes; NULL with ValueError set where the count has no form. */
+static char *
+althaia_spell_head(char *at, const althaia_head *head, Py_ssize_t count)
+{
+    if (head->base && count <= head->few) {
+        *at++ = (char)(head->base | count);
+        return at;
+    }
+    if (head->one && count <= 0xff) {
+        *at++ = (char)head->one;
+        return althaia_pack_big_endian(at, (uint64_t)count, 1);
+    }
+    if (count <= 0xffff) {
+        *at++ = (char)head->two;
+        return althaia_pack_big_endian(at, (uint64_t)count, 2);
+    }
+#if SIZEOF_SIZE_T > 4
+    if (count > 0xffffffff) {
+        PyErr_Format(PyExc_ValueError, "MessagePack cannot hold %zd bytes or items", count);
+        return NULL;
+    }
+#endif
+    *at++ = (char)head->four;
+    return althaia_pack_big_endian(at, (uint64_t)count, 4);
+}
+
+static int
+althaia_pack_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t count)
+{
+    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
+    if (at == NULL || (at = althaia_spell_head(at, head, count)) == NULL) {
+        return -1;
+    }
+    buffer->size = at - buffer->data;
+    return 0;
+}
+
+/* Put the right head where one for another count was put: how far what follows has moved. A head
+ * has one to five bytes, so that this is -4 to 4; -6 on error. */
+static Py_ssize_t
+althaia_mend_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t start,
+                  Py_ssize_t before, Py_ssize_t count)
+{
+    char old[ALTHAIA_LONGEST_HEAD], right[ALTHAIA_LONGEST_HEAD];
+    char *end = althaia_spell_head(right, head, count);
+    Py_ssize_t was = althaia_spell_head(old, head, before) - old, is;
+    if (end == NULL || althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD) == NULL) {
+        return -6;
+    }
+    is = end - right;
+    if (is != was) {
+        memmove(buffer->data + start + is, buffer->data + start + was,
+                (size_t)(buffer->size - start - was));
+        buffer->size += is - was;
+    }
+    memcpy(buffer->data + start, right, (size_t)is);
+    return is - was;
+}
+
+#endif

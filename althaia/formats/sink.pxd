@@ -1,0 +1,66 @@
+"""What a dump can be written into besides dictionaries."""
+
+from cpython.object cimport PyObject
+
+from althaia.formats.buffer cimport althaia_buffer
+
+cdef struct Level:
+    # The Record, or NULL in a list or tuple; a record keeps its plan's keys.
+    PyObject* record
+    PyObject* kind
+    Py_ssize_t index
+    Py_ssize_t count
+    Py_ssize_t start
+    Py_ssize_t holes
+    Py_ssize_t fragments
+
+
+cdef class Record:
+    cdef readonly object form
+    cdef readonly tuple keys
+
+
+cdef class Hole:
+    cdef Py_ssize_t position
+    cdef Py_ssize_t level
+    cdef Py_ssize_t end
+    cdef readonly object value
+    cdef readonly tuple path
+
+
+cdef class Sink:
+    cdef althaia_buffer buffer
+    cdef readonly object form
+    cdef list holes
+    cdef Level* levels
+    cdef Py_ssize_t depth, room
+
+    cdef Record make_record(self, tuple keys)
+    cdef int none(self) except -1
+    cdef int ascii(self, const char* text, Py_ssize_t length) except -1
+    cdef int any(self, object value) except -1
+    cdef int open_record(self, Record record) except -1
+    cdef Py_ssize_t key(self, Py_ssize_t index) except -1
+    cdef int take_back(self, Py_ssize_t mark) except -1
+    cdef int close_record(self) except -1
+    cdef int open_list(self, object kind, Py_ssize_t expected) except -1
+    cdef int item(self) except -1
+    cdef int close_list(self) except -1
+    cdef int encode(self, object value, Py_ssize_t level) except -1
+    cdef int encode_root(self, object value) except -1
+    cdef object finished(self)
+    cdef object finished_bytes(self)
+
+    cdef Level* push(self, PyObject* record, object kind) except NULL
+    cdef int leave_hole(self, object value) except -1
+    cdef int fill_holes(self) except -1
+    cdef int put_in_place(self, list holes, althaia_buffer* fillings) except -1
+    cdef int fill(self, Hole hole) except -1
+    cdef tuple path(self)
+
+
+cdef inline Py_ssize_t expected_items(object items):
+    """How many items a list will have, as far as that is known without asking; else -1."""
+    if type(items) is list:
+        return len(<list>items)
+    return len(<tuple>items) if type(items) is tuple else -1

@@ -1,0 +1,4 @@
+from althaia.formats.tape cimport Tape
+
+
+cdef Tape read(object module, object text)

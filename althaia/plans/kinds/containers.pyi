@@ -1,3 +1,0 @@
-from althaia.plans.analyse import Kind
-
-KINDS: tuple[Kind, ...]

@@ -1,1 +1,0 @@
-"""What a load can read besides Python objects: JSON and MessagePack, parsed into slots."""

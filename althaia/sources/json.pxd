@@ -1,4 +1,0 @@
-from althaia.sources.tape cimport Tape
-
-
-cdef Tape read_json(object text)

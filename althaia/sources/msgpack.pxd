@@ -1,5 +1,0 @@
-from althaia.sources.tape cimport Tape
-
-
-cdef bint is_msgpack(const unsigned char* data, Py_ssize_t size) noexcept
-cdef Tape read_msgpack(bytes data)

@@ -1,4 +1,0 @@
-from althaia.sources.tape cimport Tape
-
-
-cdef Tape read(object module, object text)

@@ -1,0 +1,464 @@
+"""``import marshmallow`` yields ``althaia.marshmallow``, under marshmallow's own names.
+
+One copy of the library, two names. The finder answers ``marshmallow`` and everything
+below it with specs that lead to our files; their loader imports the module under
+``althaia.marshmallow…`` and hands the same object out. While the redirect is in place the
+modules, and the classes and functions in them, *say* ``marshmallow…``: pickles, logs,
+``repr`` and reloads are then those of the real library. All state is in one object,
+:class:`_Redirect`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import RLock  # threading would cost more than this whole module
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, PathFinder
+from io import open_code
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+    from typing import Any
+
+REAL = "marshmallow"
+"""The name that is redirected."""
+OURS = "althaia.marshmallow"
+"""The name it is redirected to."""
+
+_PREFIX = OURS.removesuffix(REAL)
+# What the import system's module calls itself, by release.
+_IMPORT_SYSTEM = ("importlib._bootstrap", "_frozen_importlib")
+
+_DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
+
+
+class LatePatchError(RuntimeError):
+    """The real marshmallow was imported before the redirect was asked for.
+
+    :ivar holders: names of modules that hold references to it -> the names they hold.
+    """
+
+    def __init__(self, holders: dict[str, list[str]]) -> None:
+        self.holders = holders
+        super().__init__(_late_text(holders))
+
+
+def patch(*, force: bool = False, how: str) -> bool:
+    """Put the redirect in place; see :func:`althaia.patch`.
+
+    :param how: who asked, for ``althaia.info()``; the first one counts.
+    """
+    from althaia.switch import installed
+    from althaia.switch.config import settings
+
+    if settings().disable:
+        return False
+    if not force and not _redirect.installed:
+        installed.check()
+    _redirect.install(force=force, how=how)
+    return True
+
+
+def unpatch() -> bool:
+    """Take the redirect away; see :func:`althaia.unpatch`."""
+    return _redirect.remove()
+
+
+def is_patched() -> bool:
+    """Whether the redirect is in place."""
+    return _redirect.installed
+
+
+def how_patched() -> str | None:
+    """Who put the redirect in place, or None."""
+    return _redirect.how if _redirect.installed else None
+
+
+def real_location() -> str | None:
+    """The file of the real marshmallow, found without importing it; None where it is missing."""
+    for finder in sys.meta_path:
+        if isinstance(finder, _Finder):
+            continue
+        spec = finder.find_spec(REAL, None)
+        if spec is not None:
+            return spec.origin
+    return None
+
+
+class _Presented:
+    """One of our modules while it goes by marshmallow's name."""
+
+    __slots__ = ("adopted", "attributes", "module", "originals")
+
+    def __init__(
+        self, module: ModuleType, originals: dict[str, Any], attributes: dict[str, Any]
+    ) -> None:
+        self.adopted = _homeless(module)
+        self.module = module
+        self.originals = originals
+        self.attributes = attributes
+
+
+class _Redirect:
+    """The state of the redirect. Nothing is imported while its lock is held."""
+
+    def __init__(self) -> None:
+        self.how: str | None = None
+        self._lock = RLock()
+        self._finder = _Finder(self)
+        self._presented: dict[str, _Presented] = {}
+        self._set_aside: dict[str, ModuleType] = {}
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew_lock)
+
+    @property
+    def installed(self) -> bool:
+        return any(finder is self._finder for finder in sys.meta_path)
+
+    def install(self, *, force: bool, how: str) -> None:
+        with self._lock:
+            real = _real_modules()
+            if real and not force:
+                raise LatePatchError(_holders(real))
+            for name, module in real.items():
+                self._set_aside.setdefault(name, module)
+                del sys.modules[name]
+            if not self.installed:
+                sys.meta_path.insert(0, self._finder)
+                self.how = how
+            self.present_loaded()
+
+    def remove(self) -> bool:
+        with self._lock:
+            was_installed = self.installed
+            sys.meta_path[:] = [each for each in sys.meta_path if each is not self._finder]
+            for own_name, presented in self._presented.items():
+                name = own_name.removeprefix(_PREFIX)
+                if sys.modules.get(name) is presented.module:
+                    del sys.modules[name]
+                _set_attributes(presented.module, presented.originals)
+                for variable, module_name in presented.adopted:
+                    variable.__module__ = module_name
+                _rename_contents(presented.module, name, own_name)
+            self._presented.clear()
+            for name, module in self._set_aside.items():
+                sys.modules.setdefault(name, module)
+            self._set_aside.clear()
+            self.how = None
+            return was_installed
+
+    def present(self, own_name: str, module: ModuleType) -> None:
+        """Let one of our modules, completely executed, go by marshmallow's name."""
+        with self._lock:
+            if not self.installed:
+                return
+            name = own_name.removeprefix(_PREFIX)
+            presented = self._presented.get(own_name)
+            if presented is None or presented.module is not module:
+                presented = self._begin(own_name, name, module)
+            _set_attributes(module, presented.attributes)
+            sys.modules[name] = module
+
+    def present_loaded(self) -> None:
+        """Let every module of ours that is there go by marshmallow's name."""
+        for name, module in sys.modules.copy().items():
+            if _below(name, OURS) and _is_complete(module):
+                self.present(name, module)
+
+    def _begin(self, own_name: str, name: str, module: ModuleType) -> _Presented:
+        spec = _find(name)
+        if spec is None:
+            raise ImportError(f"the files of {own_name} are no longer there", name=own_name)
+        attributes = {
+            "__name__": name,
+            "__package__": spec.parent,
+            "__spec__": spec,
+            "__loader__": spec.loader,
+            # inspect.getsource() and its like find a module's source by this name.
+            "__file__": _source_beside(spec.origin or ""),
+        }
+        namespace = _namespace(module)
+        originals = {key: namespace[key] for key in attributes if key in namespace}
+        presented = self._presented[own_name] = _Presented(module, originals, attributes)
+        for variable, _ in presented.adopted:
+            variable.__module__ = name
+        _rename_contents(module, own_name, name)
+        return presented
+
+    def _renew_lock(self) -> None:
+        # The thread that held the lock, if any, does not exist in the child.
+        self._lock = RLock()
+
+
+class _Finder:
+    """Answers for marshmallow and below, and watches our own copy being imported."""
+
+    def __init__(self, redirect: _Redirect) -> None:
+        self._redirect = redirect
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if _below(fullname, REAL):
+            return self._alias_spec(fullname, path)
+        if _below(fullname, OURS):
+            return self._own_spec(fullname, path)
+        return None
+
+    def _alias_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        parent = name.rpartition(".")[0]
+        if parent and sys.modules.get(parent) is not sys.modules.get(_PREFIX + parent):
+            raise ImportError(
+                f"{name} was asked for while althaia redirects marshmallow, but "
+                f"sys.modules[{parent!r}] is not althaia's copy: something put the real one "
+                f"back. Import it before althaia.patch(), or call althaia.unpatch() first",
+                name=name,
+            )
+        spec = _find(name, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _AliasLoader(spec.loader, self._redirect)  # type: ignore[assignment]
+            return spec
+        if not parent:
+            raise ModuleNotFoundError(
+                f"althaia redirects marshmallow, but its own copy ({OURS}) is not there: "
+                "the package was not built. Install a wheel, or build it with 'pip install .'",
+                name=name,
+            )
+        return None
+
+    def _own_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _OwnLoader(spec.loader, self._redirect)  # type: ignore[assignment]
+        return spec
+
+
+class _Loader:
+    """Stands in for the loader of the import system until the module is loaded."""
+
+    def __init__(self, loader: Any, redirect: _Redirect) -> None:
+        self._loader = loader
+        self._redirect = redirect
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class _OwnLoader(_Loader):
+    """Loads a module under our name, then lets it go by marshmallow's."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        spec = module.__spec__
+        assert spec is not None
+        spec.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._redirect.present(spec.name, module)
+
+
+class _AliasLoader(_Loader):
+    """Hands out, for a name of marshmallow's, the module that has ours."""
+
+    _created = False
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(_PREFIX + spec.name)
+        self._created = True
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        spec = module.__spec__
+        assert spec is not None
+        # The import system has just put the spec with this loader into the module.
+        spec.loader = module.__loader__ = self._loader
+        if not self._created:  # importlib.reload(): here the module is really executed
+            self._loader.exec_module(module)
+        self._redirect.present(_PREFIX + spec.name, module)
+        # Our copy may have been on its way in before the finder was there to see it.
+        self._redirect.present_loaded()
+
+
+class CompiledLoader(ExtensionFileLoader):
+    """Loads an extension module that has its Python source beside it, and shows the source.
+
+    Without it tracebacks through compiled modules show no lines.
+    """
+
+    def get_source(self, fullname: str) -> str | None:  # type: ignore[override]
+        from importlib.util import decode_source
+
+        source = _source_beside(self.path)
+        if source == self.path:
+            return None
+        with open_code(source) as file:
+            return decode_source(file.read())
+
+    def get_code(self, fullname: str) -> CodeType | None:  # type: ignore[override]
+        source = self.get_source(fullname)
+        path = _source_beside(self.path)
+        return None if source is None else compile(source, path, "exec", dont_inherit=True)
+
+
+def _below(name: str, package: str) -> bool:
+    return name.startswith(package) and (len(name) == len(package) or name[len(package)] == ".")
+
+
+def _find(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
+    """The spec, under marshmallow's name, of the file of ours that has this name.
+
+    :param path: where to look while its package is not imported, as tools do that only read.
+    """
+    parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
+    places = path if parent is None else parent.__path__
+    spec = None if places is None else PathFinder.find_spec(name, places)
+    if spec is not None and type(spec.loader) is ExtensionFileLoader:
+        spec.loader = CompiledLoader(name, spec.loader.path)
+    return spec
+
+
+def _source_beside(path: str) -> str:
+    """The Python source beside an extension module; any other path as it is."""
+    for suffix in EXTENSION_SUFFIXES:
+        if path.endswith(suffix):
+            source = path.removesuffix(suffix) + ".py"
+            return source if os.path.exists(source) else path
+    return path
+
+
+def _is_complete(module: ModuleType) -> bool:
+    return not getattr(_contents(module).get("__spec__"), "_initializing", False)
+
+
+def _set_attributes(module: ModuleType, attributes: dict[str, Any]) -> None:
+    _namespace(module).update(attributes)
+
+
+def _homeless(module: ModuleType) -> list[tuple[Any, str]]:
+    """The type variables that a module made, with the module that each says: they ask the calling
+    frame, and compiled code has none, so that it is the import system's."""
+    return [
+        (value, value.__module__)
+        for value in _contents(module).values()
+        if type(value).__module__ == "typing"
+        and str(getattr(value, "__module__", "")).startswith(_IMPORT_SYSTEM)
+    ]
+
+
+def _rename_contents(module: ModuleType, old: str, new: str) -> None:
+    """Let everything that says it was defined in module ``old`` say ``new``."""
+    for value in _contents(module).values():
+        _rename(value, old, new)
+    registry = sys.modules.get(f"{OURS}.class_registry")
+    if registry is not None:
+        _rename_registered(registry._registry, old, new)
+
+
+def _rename(value: Any, old: str, new: str) -> None:
+    if getattr(value, "__module__", None) != old:
+        return
+    if isinstance(value, type):
+        value.__module__ = new
+        for member in list(vars(value).values()):
+            if not isinstance(member, _DATA):
+                _rename(member, old, new)
+                for function in _functions_in(member):
+                    _rename(function, old, new)
+    elif type(value).__module__ not in (old, new):
+        # Anything else is an instance of a class of ours and says what its class says.
+        value.__module__ = new
+
+
+def _functions_in(member: Any) -> tuple[Any, ...]:
+    if isinstance(member, (staticmethod, classmethod)):
+        return (member.__func__,)
+    if isinstance(member, property):
+        return (member.fget, member.fset, member.fdel)
+    return ()
+
+
+def _rename_registered(registry: dict[str, Any], old: str, new: str) -> None:
+    # Upstream registers its own base schema by its full path, too.
+    for path in [path for path in registry if path.rpartition(".")[0] == old]:
+        registry[f"{new}.{path.rpartition('.')[2]}"] = registry.pop(path)
+
+
+def _real_modules() -> dict[str, ModuleType]:
+    return {
+        name: module
+        for name, module in sys.modules.copy().items()
+        if _below(name, REAL) and module is not None and module is not _own_module(name)
+    }
+
+
+def _own_module(name: str) -> ModuleType | None:
+    return sys.modules.get(_PREFIX + name)
+
+
+def _holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
+    """Which modules hold the real library, or something made from it, under which names."""
+    owned = {id(module) for module in real.values()}
+    for module in real.values():
+        owned.update(
+            id(value)
+            for value in list(vars(module).values())
+            if _below(str(getattr(value, "__module__", "")), REAL)
+        )
+    holders = {}
+    for name, module in sys.modules.copy().items():
+        if _below(name, REAL):
+            continue
+        held = [key for key, value in _contents(module).items() if _is_made_of(value, owned)]
+        if held:
+            holders[name] = sorted(held)
+    return dict(sorted(holders.items()))
+
+
+def _contents(module: object) -> dict[str, object]:
+    # sys.modules may hold objects of any kind.
+    try:
+        return _namespace(module).copy()
+    except AttributeError:
+        return {}
+
+
+def _namespace(module: object) -> dict[str, Any]:
+    # Not by vars(): a module that loads lazily would load, or is loading.
+    namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
+    return namespace
+
+
+def _is_made_of(value: object, owned: set[int]) -> bool:
+    if id(value) in owned:
+        return True
+    kind = value if isinstance(value, type) else type(value)
+    return any(id(base) in owned for base in type.mro(kind) if base is not type)
+
+
+def _late_text(holders: dict[str, list[str]]) -> str:
+    lines = ["marshmallow was imported before althaia was asked to redirect it."]
+    if holders:
+        lines.append("These modules hold references to the real one and would keep them:")
+        lines.extend(
+            f"  {name}: {', '.join(held[:4])}{', …' if len(held) > 4 else ''}"
+            for name, held in holders.items()
+        )
+    lines.append(
+        "Call althaia.patch() before the first of these imports (best in the first lines of "
+        "the program), start the program with 'python -m althaia', or set ALTHAIA_PATCH=1. "
+        "Where a command imports the application ('flask run', 'celery -A app'), its extensions "
+        "may import marshmallow first: set ALTHAIA_PATCH=1 there. "
+        "althaia.patch(force=True) redirects later imports only and leaves two copies of "
+        "the library in the process."
+    )
+    return "\n".join(lines)
+
+
+_redirect = _Redirect()

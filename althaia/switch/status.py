@@ -1,0 +1,256 @@
+"""What is installed and how it is switched on: ``althaia.info()``."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import platform
+import sys
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import import_module, metadata
+from importlib.machinery import ExtensionFileLoader, PathFinder
+from pathlib import Path
+from typing import Any
+
+from althaia import seam
+from althaia.switch import config, installed, redirect
+
+_PACKAGE = Path(__file__).parents[1]
+_STAMP = _PACKAGE / "_build_info.json"
+_ENGINE = "althaia.engine.door"
+
+
+class NotCompiledError(ImportError):
+    """``ALTHAIA_REQUIRE_COMPILED`` is set and something is not compiled."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module that the build compiles."""
+
+    name: str
+    compiled: bool
+    """Whether importing it here loads machine code."""
+    stale: bool
+    """Whether its source was edited since it was compiled."""
+
+    @property
+    def state(self) -> str:
+        if not self.compiled:
+            return "interpreted"
+        return "compiled, but its source has changed since" if self.stale else "compiled"
+
+
+@dataclass(frozen=True)
+class Info:
+    """The answer of :func:`althaia.info`."""
+
+    version: str
+    """althaia's own version."""
+    upstream: str | None
+    """The marshmallow release that the copy was made from; None where nothing was built."""
+    cython: str | None
+    """The Cython that compiled it; None in a pure build."""
+    python: str
+    """The running interpreter."""
+    modules: tuple[Module, ...]
+    patched: bool
+    how: str | None
+    """What put the redirect in place: ``althaia.patch()``, ``ALTHAIA_PATCH``, …"""
+    real_version: str | None
+    """The version of the real marshmallow, where one is installed."""
+    real_location: str | None
+    relation: str | None
+    """How the real one stands to the release that the copy was made from: the same release,
+    another release of the same line, another line, not installed. None where nothing was built."""
+    plans: str
+    """``on``, ``off``, ``none``, or ``cannot run``, and why."""
+    settings: dict[str, bool]
+
+    @property
+    def compiled(self) -> bool:
+        """Whether every module that the build compiles is compiled."""
+        return bool(self.modules) and all(module.compiled for module in self.modules)
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """The compiled modules whose source was edited since."""
+        return tuple(module.name for module in self.modules if module.stale)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        return {
+            "version": self.version,
+            "upstream": self.upstream,
+            "cython": self.cython,
+            "python": self.python,
+            "compiled": self.compiled,
+            "stale": list(self.stale),
+            "modules": {module.name: module.state for module in self.modules},
+            "patched": self.patched,
+            "how": self.how,
+            "real": {
+                "version": self.real_version,
+                "location": self.real_location,
+                "relation": self.relation,
+            },
+            "plans": self.plans,
+            "settings": self.settings,
+        }
+
+    def as_text(self) -> str:
+        """The same for reading, one fact a line."""
+        facts = [
+            ("althaia", self.version),
+            ("built from", f"marshmallow {self.upstream}" if self.upstream else "not built"),
+            ("compiled", self._compiled_text()),
+            ("Python", self.python),
+            ("patched", f"yes, by {self.how}" if self.patched else "no"),
+            ("real marshmallow", self._real_text()),
+            ("plans", self.plans),
+            ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
+        ]
+        lines = [f"{name:<18}{value}" for name, value in facts]
+        if self.modules:
+            lines.append("modules")
+            width = max(len(module.name) for module in self.modules) + 2
+            lines += [f"  {module.name:<{width}}{module.state}" for module in self.modules]
+        return "\n".join(lines)
+
+    def _compiled_text(self) -> str:
+        count = sum(module.compiled for module in self.modules)
+        if not count:
+            return "no: it works, but is not accelerated"
+        text = "all modules" if self.compiled else f"{count} of {len(self.modules)} modules"
+        if self.cython:
+            text += f", by Cython {self.cython}"
+        if self.stale:
+            text += f"; {len(self.stale)} stale: build again"
+        return text
+
+    def _real_text(self) -> str:
+        if self.real_location is None:
+            return "not installed"
+        text = f"{self.real_version or 'unknown version'} in {self.real_location}"
+        if self.relation in (None, installed.SAME):
+            return text
+        if self.relation == installed.UNKNOWN:
+            return f"{text}, without the metadata of a distribution"
+        return f"{text}; {self.relation} than the {self.upstream} that althaia serves"
+
+
+def info() -> Info:
+    """See :func:`althaia.info`."""
+    stamp = _read_stamp()
+    upstream = stamp.get("upstream", {}).get("version")
+    real_version = installed.installed()
+    return Info(
+        version=stamp.get("version") or _version("althaia") or "unknown",
+        upstream=upstream,
+        cython=stamp.get("cython"),
+        python=f"{platform.python_implementation()} {platform.python_version()}",
+        modules=_modules(stamp),
+        patched=redirect.is_patched(),
+        how=redirect.how_patched(),
+        real_version=real_version,
+        real_location=redirect.real_location(),
+        relation=installed.relation(real_version, upstream) if upstream else None,
+        plans=_plans(),
+        settings=config.settings().as_dict(),
+    )
+
+
+def interpreter_facts() -> dict[str, bool]:
+    """What the plans know of this CPython, by name.
+
+    Whether it has its global lock, and lazy instances with it, is fixed when the plans are
+    compiled. The rest was tried out when they were imported; where one does not hold, a public way
+    is taken. Empty in a pure build, which has no plans.
+    """
+    try:
+        guards = import_module("althaia.engine.plan.guard")
+    except ModuleNotFoundError as error:
+        if error.name != "althaia.engine.plan.guard":
+            raise
+        return {}
+    facts: dict[str, bool] = guards.facts()
+    return facts
+
+
+def check_compiled() -> None:
+    """Do nothing where all is compiled, or where nothing asks for it.
+
+    :raises NotCompiledError: ``ALTHAIA_REQUIRE_COMPILED`` is set and a module is interpreted.
+    """
+    settings = config.settings()
+    if settings.disable or not settings.require_compiled:
+        return
+    modules = _modules(_read_stamp())
+    interpreted = [module.name for module in modules if not module.compiled]
+    if modules and not interpreted:
+        return
+    what = ", ".join(interpreted) or f"{redirect.OURS} (it was never built)"
+    raise NotCompiledError(
+        f"ALTHAIA_REQUIRE_COMPILED is set, but these are not compiled for "
+        f"{sys.implementation.cache_tag}: {what}. Install a wheel for this interpreter or "
+        "build one ('pip install .' without ALTHAIA_PURE_BUILD), or unset the variable",
+        name=redirect.OURS,
+    )
+
+
+def _plans() -> str:
+    if not config.settings().plans:
+        return "off, by ALTHAIA_PLANS=0"
+    if isinstance(seam.failure, seam.EngineError):
+        return f"cannot run, every dump and load is an error: {seam.failure}"
+    if seam.failure is not None:
+        return f"cannot run: {type(seam.failure).__name__}: {seam.failure}"
+    if _is_compiled(_ENGINE, _PACKAGE / "engine"):
+        return "on"
+    if not _PACKAGE.is_dir():
+        return f"none: extension modules do not load from an archive ({_PACKAGE.parent})"
+    return "none: this is a pure build"
+
+
+def _read_stamp() -> dict[str, Any]:
+    try:
+        data = pkgutil.get_data("althaia", _STAMP.name)
+    except OSError:
+        return {}
+    stamp: dict[str, Any] = json.loads(data) if data else {}
+    return stamp
+
+
+def _modules(stamp: dict[str, Any]) -> tuple[Module, ...]:
+    modules = []
+    for name, recorded in sorted(stamp.get("modules", {}).items()):
+        source = _PACKAGE.parent / recorded["source"]
+        compiled = _is_compiled(name, source.parent)
+        modules.append(
+            Module(
+                name=name,
+                compiled=compiled,
+                stale=compiled and _digest(source) not in (None, recorded["sha256"]),
+            )
+        )
+    return tuple(modules)
+
+
+def _is_compiled(name: str, folder: Path) -> bool:
+    spec = PathFinder.find_spec(name, [str(folder)])
+    return spec is not None and isinstance(spec.loader, ExtensionFileLoader)
+
+
+def _digest(source: Path) -> str | None:
+    try:
+        return sha256(source.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def _version(project: str) -> str | None:
+    try:
+        return metadata.version(project)
+    except metadata.PackageNotFoundError:
+        return None
