@@ -249,8 +249,10 @@ def test_our_copy_not_built_is_an_error_not_the_real_one(tmp_path, program):
 
     package = tmp_path / "althaia"
     package.mkdir()
-    for source in Path(althaia.__file__).parent.glob("*.py"):
+    installed = Path(althaia.__file__).parent
+    for source in installed.glob("*.py"):
         shutil.copy(source, package)
+    shutil.copytree(installed / "switch", package / "switch")
     program(
         """
         import sys

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from pathlib import Path
 from unittest import mock
 
 import pytest
 
 from althaia.switch import mocks
 from tests.interpreters import lazily
-
-ENGINE = Path(mocks.__file__).parent
-IMPORT = re.compile(r"^from (\w+(?:\.\w+)*) import ([\w, ]+)$", re.MULTILINE)
 
 PROGRAM = """
 import copy
@@ -166,21 +161,3 @@ def test_nothing_is_mocked_here():
 def test_what_is_told():
     with mock.patch("re.compile"), mock.patch.dict(sys.modules, {"enum": None}):
         assert mocks.found() == ["enum", "re.compile"]
-
-
-def _imports() -> set[tuple[str, str]]:
-    """Modules and names that the modules of the engine take from the standard library."""
-    found = set()
-    for folder in ("plans", "sinks", "sources"):
-        for path in (ENGINE / folder).rglob("*.py*"):
-            if path.suffix in (".py", ".pyx"):
-                for module, names in IMPORT.findall(path.read_text(encoding="utf-8")):
-                    found |= {(module, name.strip()) for name in names.split(",")}
-    return {(module, name) for module, name in found if module.split(".")[0] != "althaia"}
-
-
-def test_all_that_is_taken_is_looked_at():
-    looked_at = {(module, name) for module, names in mocks.TAKEN.items() for name in names}
-    taken = {each for each in _imports() if each[0] not in ("__future__", "typing")}
-    assert len(taken) > 12
-    assert taken <= looked_at
