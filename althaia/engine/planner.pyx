@@ -1,8 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Find, build, publish and drop plans.
 
-A plan is built when a schema is used for the second time, or at once where a collection
-makes it worth while: building costs as much as some twenty fields dumped by upstream.
+A plan is built when a schema has been used a few times, or at once where a collection makes it
+worth while: building costs as much as some twenty objects dumped by upstream, and a class that is
+made inside a call is never used again.
 A plan that is dropped again and again is built less and less often.
 """
 
@@ -31,8 +32,8 @@ from althaia.engine.upstream cimport marshmallow
 
 cdef int LONGEST_WAIT = 1024
 # One call asks twice where it declines: Schema.dump and the Schema._serialize it goes on to.
-cdef int FIRST_WAIT = 3
-# Instances of a class whose plans are built at the second use, whatever became of the plans.
+cdef int FIRST_WAIT = 9
+# Instances of a class whose plans are built so early, whatever became of the plans.
 cdef int FIRST_INSTANCES = 4
 at_once = False
 cdef bint share_at_once = False
@@ -157,7 +158,7 @@ cdef int first_wait(object schema, int direction):
 cdef bint is_due(object schema, InstanceDict state, int direction):
     """Whether the uses so far are reason enough for a plan.
 
-    A schema waits for its second use, and the longer the more plans it has invalidated.
+    A schema waits for its first uses, and the longer the more plans it has invalidated.
     """
     # Read once: threads that count down together may lose a use, but never pass by 0.
     cdef int wait = althaia_read_int(&state.waits[direction])
@@ -167,6 +168,14 @@ cdef bint is_due(object schema, InstanceDict state, int direction):
         wait -= 1
     althaia_write_int(&state.waits[direction], wait)
     return wait == 0
+
+
+cdef bint is_first_use(InstanceDict state, int direction) noexcept:
+    """Whether nobody has asked for a plan of this direction before."""
+    return (
+        althaia_read_int(&state.waits[direction]) == 0
+        and althaia_read_int(&state.drops[direction]) == 0
+    )
 
 
 cdef InstanceDict plan_holder(object schema):
@@ -190,10 +199,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
         if prototype is not None:
             return find_own(prototype, direction, large)
     drop_published(schema, state, direction)
-    first = (
-        althaia_read_int(&state.waits[direction]) == 0
-        and althaia_read_int(&state.drops[direction]) == 0
-    )
+    first = is_first_use(state, DUMP) and is_first_use(state, LOAD)
     if not is_due(schema, state, direction):
         model = None
         if share_at_once or not at_once:
@@ -215,7 +221,13 @@ cdef Plan find_own(object schema, int direction, bint large):
     if state is None:
         return None
     drop_published(schema, state, direction)
-    if not is_due(schema, state, direction) and not large and not at_once:
+    # Others have been used before there was one that stands for them: its first plan is due.
+    if (
+        not is_first_use(state, direction)
+        and not is_due(schema, state, direction)
+        and not large
+        and not at_once
+    ):
         return None
     return build_and_publish(schema, state, direction)
 

@@ -50,7 +50,7 @@ def test_single_objects(schema: Any) -> None:
     assert counts(schema) == counted(calls=5, objects=5, built=1)
 
 
-@pytest.mark.parametrize("uses", [3, 500])
+@pytest.mark.parametrize("uses", [5, 500])
 def test_plans_that_hardly_anybody_goes_by_are_built_no_more(uses: int) -> None:
     planner.build_at_once(False)
 
@@ -64,7 +64,33 @@ def test_plans_that_hardly_anybody_goes_by_are_built_no_more(uses: int) -> None:
         schema = Short()
         for _ in range(uses):
             assert schema.dump({"a": 1}) == {"a": 1}
-    assert counts(schema)["built"] in (range(1, 20) if uses == 3 else [100])
+    assert counts(schema)["built"] in (range(1, 20) if uses == 5 else [100])
+
+
+def test_a_class_that_is_used_a_few_times_pays_for_nothing() -> None:
+    planner.build_at_once(False)
+
+    class Short(ma.Schema):
+        a = fields.Integer()
+
+    for _ in range(3):
+        schema = Short()
+        assert schema.load(schema.dump({"a": 1})) == {"a": 1}
+    assert counts(schema)["built"] == 0
+    assert statistics_of(Short).load.as_dict()["built"] == 0
+    assert Short._hooks.prototypes is None
+
+
+def test_a_class_that_lives_is_planned_for() -> None:
+    planner.build_at_once(False)
+
+    class Living(ma.Schema):
+        a = fields.Integer()
+
+    for _ in range(8):
+        assert Living().dump({"a": 1}) == {"a": 1}
+    assert counts(Living())["built"] == 1
+    assert Living._hooks.prototypes.guard is not None
 
 
 @pytest.mark.parametrize("collection", [list, tuple, iter, set, dict.fromkeys])

@@ -79,6 +79,8 @@ cdef object object_new = object.__dict__["__new__"]
 cdef object type_call = type.__dict__["__call__"]
 cdef dict NOTHING = {}
 cdef bint at_once = False
+# Instances until a class is examined: most classes that are made inside a call never have so many.
+cdef int FIRST_EXAMINATION = 4
 cdef int MOST_EXAMINATIONS = 64
 
 
@@ -142,6 +144,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         # A Method field binds to what the instance has under the method's name. What upstream's
         # construction would find there already keeps its place.
         if name in shadowing or name in KEPT or althaia_type_lookup(cls, name) is not None:
+            cache.refused = True
             return False
     state = InstanceDict.__new__(InstanceDict)
     state.update(before)
@@ -192,20 +195,19 @@ cdef PrototypeCache cache_of(object cls, object schema):
     if cache is not None and cache.schema_class is cls:
         if cache.guard is None or cache.holds(schema):
             return cache
-    # The second instance pays for the examination: many classes never have one, and one
+    # A later instance pays for the examination: many classes never have one, and one
     # that changes all the time is left alone.
     table.examined += 1
-    if table.examined > MOST_EXAMINATIONS or (table.examined < 2 and not at_once):
+    if table.examined > MOST_EXAMINATIONS or (table.examined < FIRST_EXAMINATION and not at_once):
         return None
     if not althaia_is_plainly_asked(cls):
         # A ``__getattribute__`` of its metaclass would be asked what upstream never asks.
         table.prototypes = PrototypeCache(cls, None, "its metaclass answers for its attributes")
         return None
     guard, reason = examine(cls, schema)
-    if guard is not None:
-        # An interceptor changes the class's version: the guard is made behind it.
-        intercept(cls)
-        guard, reason = examine(cls, schema)
+    if guard is not None and not intercept_watched(cls, <Guard>guard):
+        # Something has changed meanwhile: a later instance pays for another look.
+        return None
     cache = table.prototypes = PrototypeCache(cls, guard, reason)
     return cache
 
@@ -533,6 +535,17 @@ cdef int look(object obj) except -1:
 def build_in_full(schema):
     """Materialise an instance if it is lazy, as looking into it does."""
     look(schema)
+
+
+cdef bint intercept_watched(object cls, Guard guard) except -1:
+    """Intercept a class of which a guard has just been made. An interceptor changes the class's
+    version: the guard goes on with the new one, unless it does not hold any more."""
+    if not guard.watches(cls):
+        return False
+    althaia_intercept(cls, lazy_getattr)
+    guard.watch_as_it_is(cls)
+    intercept(cls)
+    return True
 
 
 cdef int intercept(object cls) except -1:

@@ -15,7 +15,7 @@ from cpython.object cimport PyObject
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, althaia_type_lookup
-from althaia.engine.instances.prototype cimport clone, vars_of
+from althaia.engine.instances.prototype cimport PrototypeCache, clone, vars_of
 from althaia.engine.plan.instance_dict cimport DUMP, InstanceDict, existing_dict, put_dict
 from althaia.engine.upstream cimport marshmallow
 
@@ -37,8 +37,8 @@ cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, *METHODS))
 cdef tuple PLAIN = (str, int, bool, type(None))
 # Instances until the first model, and attempts at one.
-cdef int FIRST_MODEL = 2
-cdef int MOST_ATTEMPTS = 8
+cdef int FIRST_MODEL = 4
+cdef int MOST_ATTEMPTS = 10
 cdef bint at_once = False
 cdef object examine = None
 
@@ -78,6 +78,8 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     table = althaia_type_lookup(type(schema), "_hooks")
     if type(table) is not marshmallow.HookTable:
         return None
+    if not at_once and may_be_lazy(table.prototypes, type(schema)):
+        return None
     model = table.model
     if model is None or model.schema_class is not type(schema):
         model = table.model = Model.__new__(Model)
@@ -106,6 +108,16 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         return None
     remember(state, own)
     return stand_in
+
+
+cdef bint may_be_lazy(PrototypeCache cache, object cls) noexcept:
+    """Whether the next instances of a class are lazy as far as is known, and need no model."""
+    return (
+        cache is not None
+        and cache.schema_class is cls
+        and cache.guard is not None
+        and not cache.refused
+    )
 
 
 cdef int remember(InstanceDict state, dict own) except -1:

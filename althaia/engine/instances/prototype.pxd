@@ -16,6 +16,8 @@ cdef class PrototypeCache:
     cdef dict uses
     # Upstream copies the innermost fields once more where it copies an instance.
     cdef bint copies_bind_anew
+    # An instance could not be lazy although its class's instances may: there may be a model.
+    cdef bint refused
     cdef bint holds(self, object schema) except -1
     cdef int _copy_class(self) except -1
     cdef Prototype find(self, object key)

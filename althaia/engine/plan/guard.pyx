@@ -270,6 +270,15 @@ cdef class Guard:
             and althaia_lists_hold(self.watched_lists, self.list_count)
         )
 
+    cdef bint watches(self, object cls) noexcept:
+        """Whether a class is the schema's, and no type has changed since it was watched."""
+        return cls is self.schema_type and althaia_types_hold(self.watched_types, self.type_count)
+
+    cdef int watch_as_it_is(self, object cls) except -1:
+        """Go on with the present version of the schema's class, which we have changed ourselves."""
+        self.watched_types[0].tag = althaia_type_tag(cls)
+        return 0
+
     cdef bint _same_dictionaries(self, object state):
         cdef uint64_t epoch = althaia_epoch
         if epoch != 0:
