@@ -232,8 +232,10 @@ def created(cls: type) -> None:
     """A schema class has been made. The engine takes this over once it is loaded."""
 
 
-def binding(schema: Any) -> None:
-    """First statement of ``Schema._init_fields``. The engine takes this over once it is loaded."""
+def binding(schema: Any) -> bool:
+    """First statement of ``Schema._init_fields``: whether the fields are left until somebody looks
+    at them. The engine takes this over once it is loaded."""
+    return False
 
 
 def construct(

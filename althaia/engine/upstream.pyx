@@ -8,6 +8,8 @@ before user code can replace anything.
 
 cimport cython
 
+from types import FunctionType
+
 from althaia import seam
 from althaia.engine.plan.guard import ABSENT
 
@@ -115,10 +117,16 @@ cdef class Upstream:
         return (f"{module}.{name}", f"{short(home)}.{name}" if home else f"{module}.{name}")
 
     def owner(self, cls, name):
-        """Where a class gets an attribute from, for people: ``app.schemas.Slug``."""
+        """Where a class gets an attribute from, for people: ``app.schemas.Slug``; what was put into
+        a class of upstream's goes by its own name."""
         for base in cls.__mro__:
             if name in base.__dict__:
-                return f"{base.__module__}.{base.__qualname__}"
+                value = base.__dict__[name]
+                if base not in seam.pristine or seam.pristine[base].get(name) is value:
+                    return f"{base.__module__}.{base.__qualname__}"
+                if type(value) is not FunctionType:
+                    value = type(value)
+                return f"{value.__module__}.{value.__qualname__}"
         return "nowhere"
 
     def is_own_kind(self, cls):

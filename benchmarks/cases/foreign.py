@@ -83,6 +83,23 @@ def bind_hook(ma: Marshmallow) -> Made:
     return BindHook, data.small(), {k.capitalize(): v for k, v in data.small_record().items()}
 
 
+def wrapped(ma: Marshmallow) -> Made:
+    """``_init_fields`` wrapped, as Superset does it for the whole process."""
+    fields, bind = ma.fields, ma.Schema._init_fields
+
+    class Wrapped(ma.Schema):
+        id = fields.Int(required=True)
+        name = fields.Str(required=True)
+        email = fields.Email()
+        active = fields.Bool()
+        joined = fields.DateTime()
+
+        def _init_fields(self) -> None:
+            bind(self)
+
+    return Wrapped, data.small(), data.small_record()
+
+
 def delimited(ma: Marshmallow) -> Made:
     fields, webargs = ma.fields, library(ma, "webargs.fields")
 
@@ -206,6 +223,7 @@ SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float
     "own": ("one field class of the user's own", one_own, 8, 5),
     "own-3": ("three field classes of the user's own", three_own, 5, 5),
     "bind-hook": ("on_bind_field", bind_hook, 4, 5),
+    "wrapped": ("_init_fields wrapped", wrapped, 8, 10),
     "delimited": ("webargs' DelimitedList", delimited, 8, 5),
     "links": ("flask-marshmallow's URLFor and Hyperlinks", links, None, None),
     "sqla": ("SQLAlchemyAutoSchema, transient instances", auto_schema, 6, 5),

@@ -7,6 +7,7 @@ import enum
 import json
 import types
 from typing import Any
+from unittest import mock
 
 import marshmallow as real
 import pytest
@@ -380,3 +381,27 @@ def test_a_dictionary_that_cannot_be_replaced() -> None:
     assert "dump: the dictionary of an instance cannot be replaced" in str(
         althaia.explain(Namespace)
     )
+
+
+def test_a_replaced_method_goes_by_its_own_name() -> None:
+    class Plain(ma.Schema):
+        number = fields.Integer()
+
+    def bind(self: Any, name: str, field: Any) -> None: ...
+
+    assert althaia.explain(Plain).built == ""
+    with mock.patch.object(ma.Schema, "_bind_field", bind):
+        built = althaia.explain(Plain).built
+    assert built == f"_bind_field is overridden by {__name__}.{bind.__qualname__}"
+    with mock.patch.object(ma.Schema, "_normalize_nested_options", mock.Mock()):
+        built = althaia.explain(Plain).built
+    assert built == "_normalize_nested_options is overridden by unittest.mock.Mock"
+
+
+def test_a_replaced_init_fields_leaves_instances_lazy() -> None:
+    class Plain(ma.Schema):
+        number = fields.Integer()
+
+    original = ma.Schema._init_fields
+    with mock.patch.object(ma.Schema, "_init_fields", lambda self: original(self)):
+        assert althaia.explain(Plain).built == ""

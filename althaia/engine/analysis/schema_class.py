@@ -236,7 +236,11 @@ def _check_instances(cls: type, upstream: Upstream) -> None:
 def _check_class(analysis: Analysis, cls: type) -> None:
     upstream = analysis.upstream
     for name in CONSTRUCTION:
-        if not upstream.defines(cls, name, upstream.Schema):
+        if name == "_init_fields":
+            # One that is not upstream's is called for each instance, which is lazy for it too.
+            if analysis.is_data_descriptor(static(cls, name)):
+                raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
+        elif not upstream.defines(cls, name, upstream.Schema):
             raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
     if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
         raise NotPlannable("_default_error_messages is not upstream's")

@@ -22,7 +22,7 @@ from althaia.cpython.primitives cimport (
     althaia_type_lookup,
     althaia_type_tag,
 )
-from althaia.engine.instances.lazy cimport add_messages
+from althaia.engine.instances.lazy cimport set_messages
 from althaia.engine.instances.prototype cimport clone
 from althaia.engine.upstream cimport marshmallow
 
@@ -32,7 +32,7 @@ cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
 cdef object deepcopy = AS_SHIPPED["deepcopy"]
 cdef object shallow_copy = AS_SHIPPED["copy"]
 # What is done here: a method of the user's might see the instance, or make other sets.
-cdef tuple REPLACED = ("_init_fields", "_normalize_nested_options", "set_class", "dict_class")
+cdef tuple REPLACED = ("_normalize_nested_options", "set_class", "dict_class")
 cdef tuple SET = (
     "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
     "fields", "load_fields", "dump_fields",
@@ -117,6 +117,8 @@ cdef bint is_replaceable(object schema) except -1:
             return False
         if state is not None and name in <dict>state:
             return False
+    if state is not None and "_init_fields" in <dict>state:
+        return False
     # Attributes that are computed would be asked less often.
     for name in SET:
         if althaia_type_lookup(cls, name) is not None:
@@ -235,13 +237,14 @@ cdef int make(
     schema.fields = {}
     schema.load_fields = {}
     schema.dump_fields = {}
-    bind(schema, list(declared))
-    messages = {}
-    messages.update(schema._default_error_messages)
-    add_messages(messages, schema.__class__.__mro__)
-    messages.update(schema.error_messages or {})
-    schema.error_messages = messages
-    return 0
+    if (
+        althaia_type_lookup(type(schema), "_init_fields")
+        is marshmallow.schema_attributes["_init_fields"]
+    ):
+        bind(schema, list(declared))
+    else:
+        schema._init_fields()
+    return set_messages(schema)
 
 
 cdef int bind(object schema, list names) except -1:

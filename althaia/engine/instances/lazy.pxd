@@ -5,11 +5,12 @@ from althaia.engine.plan.instance_dict cimport InstanceDict
 
 cdef object prototype_of(object schema, InstanceDict state)
 cdef object prototype_to_plan(object schema, InstanceDict state)
-cdef int add_messages(dict messages, object classes) except -1
 cdef object real_field(object field, object parent, InstanceDict state)
 cdef int materialise(object schema, InstanceDict state) except -1
 cdef bint materialise_if_touched(object schema, InstanceDict state) except -1
 cdef bint is_lazy(object schema)
+cdef bint is_left_unbound(object schema, InstanceDict state) except -1
+cdef int set_messages(object schema) except -1
 
 
 cdef inline object field_of_call(

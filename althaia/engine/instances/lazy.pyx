@@ -68,6 +68,9 @@ cdef frozenset intercepted = LAZY_NAMES | {
 }
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
+cdef str INIT_FIELDS = "_init_fields"
+# What has been set when fields are about to be bound.
+cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset KEPT = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # Whatever an instance has under one of these names stands before what its class defines.
 cdef frozenset shadowing = frozenset()
@@ -118,7 +121,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     cdef InstanceDict state
     if type(before) is InstanceDict:
         # ``__init__`` once more, or upstream's own at work for us.
-        materialise(schema, <InstanceDict>before)
+        look(schema)
         return False
     if not ALTHAIA_HAS_GIL:
         # Nothing can be put in place behind the back of other threads: no instance is lazy.
@@ -152,9 +155,63 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     PyDict_SetItem(state, MANY, opts.many if many is None else many)
     PyDict_SetItem(state, PARTIAL, partial)
     PyDict_SetItem(state, UNKNOWN, opts.unknown if unknown is None else unknown)
+    if althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]:
+        return bind_by_replacement(schema, <dict>before, state, prototype)
     PyDict_SetItem(state, ERROR_MESSAGES, messages_of(cls))
     state.prototype = prototype
     return replace_dict(schema, <dict>before, state, 4)
+
+
+cdef bint bind_by_replacement(
+    object schema, dict before, InstanceDict state, Prototype prototype
+) except -1:
+    """The rest of a construction where a function of the user's stands in the place of
+    ``Schema._init_fields``: it is called as upstream calls it.
+
+    It is given an instance that is built as far as upstream's when somebody looks into it, and is
+    lazy again once the function has called upstream's own.
+    """
+    state.unbound = prototype
+    state.building = True
+    if not replace_dict(schema, before, state, 3):
+        return False
+    schema._init_fields()
+    # Upstream would have had what it set before the messages, and what it left unbound unbound.
+    if state.unbound is not None or len(state) != len(before) + 3:
+        look(schema)
+    state.building = False
+    set_messages(schema)
+    return True
+
+
+cdef int set_messages(object schema) except -1:
+    """What ``Schema.__init__`` does last."""
+    cdef dict messages = {}
+    messages.update(schema._default_error_messages)
+    add_messages(messages, schema.__class__.__mro__)
+    messages.update(schema.error_messages or NOTHING)
+    schema.error_messages = messages
+    return 0
+
+
+cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
+    """In ``Schema._init_fields`` of upstream's: whether nobody has looked into the instance that
+    is being made, which is lazy from here on. Else its fields are there to be bound."""
+    cdef Prototype prototype = <Prototype>state.unbound
+    if is_shadowed(state) or type(schema) is not prototype.cache.schema_class:
+        look(schema)
+        return False
+    state.unbound = None
+    state.prototype = prototype
+    return True
+
+
+cdef bint is_shadowed(InstanceDict state) except -1:
+    """Whether an instance has something under a name that construction, or its class, has."""
+    for name in <dict>state:
+        if name in shadowing and name not in SETTINGS:
+            return True
+    return False
 
 
 cdef bint is_unseen(object cls):
@@ -527,8 +584,30 @@ cdef object lazy_dict(object obj, void* context):
 cdef int look(object obj) except -1:
     """Materialise the instance if it is lazy."""
     cdef InstanceDict state = existing_dict(obj)
-    if state is not None and state.prototype is not None:
-        materialise(obj, state)
+    if state is not None:
+        if state.unbound is not None:
+            fill_unbound(obj, state)
+        elif state.prototype is not None:
+            materialise(obj, state)
+    return 0
+
+
+cdef int fill_unbound(object schema, InstanceDict state) except -1:
+    """Give an instance what upstream's construction has given it when it is about to bind the
+    fields. As :func:`materialise`, it is made aside and put in place in one go."""
+    cdef Prototype prototype
+    cdef dict touched, arranged
+    while state.unbound is not None:
+        prototype = <Prototype>state.unbound
+        touched = <dict>PyDict_Copy(state)
+        arranged = arrange(touched, prototype.cache.unbound(prototype.options))
+        if (
+            state.unbound is prototype
+            and len(state) == len(touched)
+            and althaia_begins_with(state, touched)
+        ):
+            state.unbound = None
+            return put_in_place(schema, state, arranged, None)
     return 0
 
 

@@ -8,7 +8,7 @@ nested one that a call has reached, so that its schema is resolved anew for each
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from althaia.engine.instances.lazy cimport is_lazy, materialise_if_touched, prototype_to_plan
+from althaia.engine.instances.lazy cimport is_lazy, is_left_unbound, materialise_if_touched, prototype_to_plan
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_count,
@@ -33,13 +33,16 @@ cdef int64_t rebound = 0
 
 
 def binding(schema):
-    """First in ``Schema._init_fields``."""
+    """First in ``Schema._init_fields``: whether the instance is lazy, and there is nothing to do."""
     cdef object state = althaia_dict_or_none(schema), fields
     if state is None:
-        return
+        return False
+    if type(state) is InstanceDict and (<InstanceDict>state).unbound is not None:
+        return is_left_unbound(schema, <InstanceDict>state)
     fields = (<dict>state).get("fields")
     if fields is not None and not (type(fields) is dict and len(<dict>fields) == 0):
         althaia_count(&rebound, 1)
+    return False
 
 
 cdef int64_t times_rebound() noexcept:

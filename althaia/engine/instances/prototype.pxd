@@ -4,6 +4,7 @@ from althaia.engine.plan.guard cimport Guard
 cdef class Prototype:
     cdef readonly object schema
     cdef readonly PrototypeCache cache
+    cdef tuple options
 
 
 cdef class PrototypeCache:
@@ -21,6 +22,7 @@ cdef class PrototypeCache:
     cdef bint holds(self, object schema) except -1
     cdef int _copy_class(self) except -1
     cdef Prototype find(self, object key)
+    cdef dict unbound(self, tuple options)
 
 
 cdef object clone(object field)

@@ -102,15 +102,24 @@ cdef class PrototypeCache:
         if (used < 2 and not at_once) or not are_known(self, <tuple>key):
             return None
         try:
-            schema = build(<tuple>key, self)
+            schema = build(<tuple>key, self, True)
         except (ValueError, LookupError, TypeError, AttributeError, NameError):
             # Options that do not fit: upstream says so itself, of the instance at hand.
             return None
         prototype = Prototype.__new__(Prototype)
         prototype.schema = schema
         prototype.cache = self
+        prototype.options = <tuple>key
         self.prototypes[key] = prototype
         return prototype
+
+
+    cdef dict unbound(self, tuple options):
+        """What upstream's construction has given an instance when it is about to bind fields."""
+        schema = build(options, self, False)
+        attributes = vars_of(schema)
+        del attributes["error_messages"]
+        return plain_copy(attributes)
 
 
 cdef object clone(object field):
@@ -193,15 +202,24 @@ cdef bint are_known(PrototypeCache cache, tuple options) except -1:
     return True
 
 
-cdef object build(tuple options, PrototypeCache cache):
+def bind_none():
+    """In the place of ``Schema._init_fields``: the fields stay as they are."""
+
+
+cdef object build(tuple options, PrototypeCache cache, bint bound):
     """A schema of a cache's class, filled by upstream's own ``__init__`` with what the class had
-    when it was examined."""
+    when it was examined.
+
+    :param bound: whether its fields are bound.
+    """
     cdef object schema = object.__new__(cache.schema_class)
     cdef InstanceDict state = InstanceDict()
     cdef dict borrowed = {"_declared_fields": cache.declared, "opts": cache.opts}
     for name in CONSTRUCTION:
         value = marshmallow.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
+    if not bound:
+        borrowed["_init_fields"] = bind_none
     state.building = True
     put_dict(schema, state)
     state.update(borrowed)

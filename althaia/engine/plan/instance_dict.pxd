@@ -8,6 +8,9 @@ cdef class InstanceDict(dict):
     cdef object load_plan
     # Of an instance that is lazy: the Prototype whose plans it runs.
     cdef object prototype
+    # The prototype of an instance whose fields are not bound yet: a function that was put in the
+    # place of ``Schema._init_fields`` has the instance.
+    cdef object unbound
     # Of a lazy instance that is a copy: the attributes of what it is a copy of.
     cdef dict original
     # Its own fields for those of the prototype that a call has reached, by their ids: the
