@@ -1,15 +1,16 @@
 """The calls that patched marshmallow makes, and nothing else.
 
 Patched upstream imports this module and only this one; the module knows nobody.
-The engine puts its own functions here (see :func:`connect`). Until it has, or
-where it has no plan, a hook answers :data:`DECLINED` and upstream's own code runs.
+The engine is loaded when a user's first schema class is made, and puts its own functions here
+(see :func:`connect`). Until it has, or where it has no plan, a hook answers :data:`DECLINED` and
+upstream's own code runs.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from _thread import allocate_lock, stack_size, start_new_thread
+from _warnings import warn
 
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
 # interpreter start, where typing would cost ten times what the rest does.
@@ -64,25 +65,11 @@ class _Declined:
 DECLINED: Final = _Declined()
 """What a hook returns to say: no plan here, run upstream's own code."""
 
-_FREE_THREADED: Final = "free-threading" in sys.version
-# With its first thread CPython 3.13 without the GIL makes all classes and functions immortal.
-_FIRST_THREAD_IS_COSTLY: Final = _FREE_THREADED and sys.version_info < (3, 14)
-
 _connectors: list[Connector] = []
-"""The function that loads the engine, until somebody takes it: only one thread can pop it."""
+"""The function that loads the engine, until a thread takes it: only one thread can pop it."""
 
 failure: BaseException | None = None
-"""Why the engine could not be connected, if somebody tried and it failed."""
-
-_TOLD: Final = 10
-"""The attempt to load the engine that warns when it fails."""
-
-_calls_to_leave = 0
-"""Calls that do not try again, after an attempt that failed."""
-
-_SECONDS: Final = 5
-"""How long a call waits for the engine. One that is made while a module is imported may hold what
-the loading waits for; that call and those until the engine is there are left to upstream's code."""
+"""Why the engine is not connected, if somebody has tried."""
 
 pristine: dict[type, Namespace] = {}
 """Upstream's classes as they were defined: their attributes by class."""
@@ -229,7 +216,12 @@ def resolve_hooks(cls: type) -> Any:
 
 
 def created(cls: type) -> None:
-    """A schema class has been made. The engine takes this over once it is loaded."""
+    """A schema class has been made: load the engine, which takes this over, if it is a user's.
+
+    ``Schema`` itself is made while upstream's modules are not known yet.
+    """
+    if modules:
+        load_engine()
 
 
 def binding(schema: Any) -> bool:
@@ -250,131 +242,62 @@ def construct(
 ) -> bool:
     """First statement of ``Schema.__init__``: whether the instance is made.
 
-    The engine takes this over once it is loaded. Schemas alone load it only where there is no
-    GIL: there a schema gets room for its plans while it is made, or never.
+    The engine takes this over once it is loaded.
     """
-    if not _FREE_THREADED:
-        return False
-    load_engine()
-    hook = globals()["construct"]
-    return bool(
-        hook is not _OWN["construct"]
-        and hook(schema, only, exclude, many, load_only, dump_only, partial, unknown)
-    )
+    return False
 
 
 def connect(connector: Connector) -> None:
-    """Name the function that loads the engine when a hook is called for the first time.
+    """Name the function that loads the engine when a user's first schema class is made.
 
-    ``connector`` is called without arguments, until it has returned once; it must replace the
-    hooks in this module by its own.
+    ``connector`` is called once, without arguments; it must replace the hooks in this module by
+    its own.
     """
     _connectors[:] = [connector]
 
 
-def load_engine(seconds: float = _SECONDS) -> None:
-    """Load the engine if none has been loaded yet; done by the first call of a hook.
+def load_engine() -> None:
+    """Load the engine if nobody has tried to load it yet.
 
-    Where that fails, as it does in a test that makes every import fail, upstream's own code runs
-    and a later call tries again, after twice as many calls each time; a warning tells of the tenth
-    failure. While the interpreter shuts down nothing can be imported: what is dumped then, in a
-    ``__del__`` say, is dumped by upstream's own code.
+    There is one attempt, because an extension module cannot be executed again after it was
+    interrupted. If it fails, upstream's own code runs from then on; a warning and
+    :func:`althaia.info` say why. What only a signal's handler can have raised is raised here.
+    Calls that other threads make meanwhile run upstream's code. While the interpreter shuts down
+    nothing can be imported, and nothing is tried.
 
-    :raises EngineError: in each call, so that nobody runs without plans for ever and does not know
+    An engine that does not fit this marshmallow raises :class:`EngineError` in each later call, so
+    that nobody runs without plans for ever and does not know.
     """
-    global _calls_to_leave
-    if _calls_to_leave:
-        _calls_to_leave -= 1
+    global failure
+    if sys.is_finalizing() or sys.meta_path is None:
         return
-    if not _connectors or sys.is_finalizing() or sys.meta_path is None:
+    try:
+        connector = _connectors.pop()
+    except IndexError:
         return
-    attempt = _Attempt()
-    error = attempt.outcome(seconds)
-    if error is None:
-        return
-    if isinstance(error, EngineError) or not isinstance(error, Exception):
-        raise error
-    _calls_to_leave = 2 ** (attempt.number - 1) - 1
-    if attempt.number == _TOLD:
-        import warnings
-
-        warnings.warn(
-            f"althaia has no plans and marshmallow's own code runs: its engine could not be loaded "
-            f"in {_TOLD} attempts, {type(error).__name__}: {error}",
+    failure = RuntimeError("the engine is being loaded, or was when this process was forked")
+    try:
+        connector()
+    except EngineError as error:
+        failure = error
+        globals().update(dict.fromkeys(_OWN, _refused), construct=_not_made)
+    except BaseException as error:
+        failure = error
+        without_engine()
+        if type(error).__module__ != "builtins" or isinstance(error, _OF_SIGNALS):
+            raise
+        # Not of the module warnings: perhaps nothing can be imported.
+        warn(
+            "althaia has no plans and marshmallow's own code runs: its engine could not be loaded, "
+            f"{type(error).__name__}: {error}",
             RuntimeWarning,
             stacklevel=4,
         )
+    else:
+        failure = None
 
 
-class _Attempt:
-    """One attempt to load the engine, in a thread of its own where that costs no more.
-
-    What is raised in the thread that asks (by a signal's handler, at the limit of recursion) would
-    leave modules half executed, and an extension module cannot be executed again.
-    """
-
-    count = 0
-
-    def __init__(self) -> None:
-        self.number = 0
-        self._error: BaseException | None = None
-        self._running = allocate_lock()
-        self._running.acquire()
-        if _FIRST_THREAD_IS_COSTLY:
-            self._run()
-            return
-        try:
-            # The program may have asked for small ones.
-            size = stack_size(0)
-            try:
-                start_new_thread(self._run, ())
-            finally:
-                stack_size(size)
-        except RuntimeError:  # No thread can be had here.
-            self._run()
-
-    def _run(self) -> None:
-        global failure
-        # Before the connector is taken: whoever finds none left finds who has it.
-        _attempts.append(self)
-        try:
-            connector = _connectors.pop()
-        except IndexError:  # Another one has it.
-            _attempts.remove(self)
-            self._running.release()
-            return
-        failure = RuntimeError("the engine is being loaded, or was when this process was forked")
-        self.number = _Attempt.count = _Attempt.count + 1
-        try:
-            connector()
-        except BaseException as error:
-            failure = self._error = error
-            _connectors.append(connector)
-        else:
-            failure = None
-        finally:
-            _attempts.remove(self)
-            self._running.release()
-
-    def outcome(self, seconds: float) -> BaseException | None:
-        """What was raised; None where the engine is there, or on its way after that time."""
-        if self._running.acquire(timeout=seconds):
-            self._running.release()
-        return self._error
-
-
-_attempts: list[_Attempt] = []
-"""Those that are under way."""
-
-
-def await_engine(seconds: float = _SECONDS) -> None:
-    """Load the engine, or wait for it where another thread is loading it.
-
-    :raises EngineError: as :func:`load_engine`
-    """
-    load_engine(seconds)
-    for attempt in tuple(_attempts):
-        attempt.outcome(seconds)
+_OF_SIGNALS: Final = (KeyboardInterrupt, SystemExit, TimeoutError)
 
 
 def without_engine() -> None:
@@ -386,37 +309,44 @@ def _declined(*args: Any) -> Any:
     return DECLINED
 
 
+def _refused(*args: Any) -> Any:
+    """Raise the :class:`EngineError` that loading the engine has ended with."""
+    assert failure is not None
+    # Without the traceback of the last call, which would grow with each.
+    raise failure.with_traceback(None)
+
+
 def _not_made(*args: Any) -> bool:
     return False
 
 
 def dump(schema: Any, obj: Any, many: bool | None) -> Any:
     """First statement of ``Schema.dump``: the whole dump, hooks included, or DECLINED."""
-    return _first_call("dump", schema, obj, many)
+    return DECLINED
 
 
 def dumps(
     schema: Any, obj: Any, args: tuple[Any, ...], many: bool | None, options: Namespace
 ) -> Any:
     """First statement of ``Schema.dumps``: the text, hooks included, or DECLINED."""
-    return _first_call("dumps", schema, obj, args, many, options)
+    return DECLINED
 
 
 def dump_bytes(schema: Any, obj: Any, many: bool | None, options: Namespace) -> Any:
     """For :func:`althaia.json.dump_bytes`: what ``Schema.dumps`` gives, as bytes, or DECLINED."""
-    return _first_call("dump_bytes", schema, obj, many, options)
+    return DECLINED
 
 
 def serialize(schema: Any, obj: Any, many: bool) -> Any:
     """First statement of ``Schema._serialize``: the serialized object(s), or DECLINED."""
-    return _first_call("serialize", schema, obj, many)
+    return DECLINED
 
 
 def load(
     schema: Any, data: Any, many: bool | None, partial: Any, unknown: Any, postprocess: bool
 ) -> Any:
     """First statement of ``Schema._do_load``: the whole load, hooks included, or DECLINED."""
-    return _first_call("load", schema, data, many, partial, unknown, postprocess)
+    return DECLINED
 
 
 def loads(
@@ -426,23 +356,18 @@ def loads(
 
     ``options`` are those for the render module's own ``loads``.
     """
-    return _first_call("loads", schema, text, many, partial, unknown, options)
+    return DECLINED
 
 
 def deserialize(
     schema: Any, data: Any, error_store: Any, many: bool, partial: Any, unknown: Any, index: Any
 ) -> Any:
     """In ``Schema._deserialize``, before ``if many:``: the loaded object(s), or DECLINED."""
-    return _first_call("deserialize", schema, data, error_store, many, partial, unknown, index)
-
-
-def _first_call(name: str, *args: Any) -> Any:
-    load_engine()
-    hook = globals()[name]
-    return DECLINED if hook is _OWN[name] else hook(*args)
+    return DECLINED
 
 
 _OWN: Final = {
     hook.__name__: hook
     for hook in (construct, dump, dumps, dump_bytes, serialize, load, loads, deserialize)
 }
+"""The hooks that answer, as they are before the engine is loaded."""

@@ -44,8 +44,7 @@ def count_in_this_process(cases: list[Case]) -> None:
     from althaia import seam
     from benchmarks.rows import both
 
-    # Under callgrind loading takes longer than a call waits for it.
-    seam.load_engine(seconds=600)
+    seam.load_engine()
     prepared = [(both(case, _objects(case)), OBJECTS // _objects(case)) for case in cases]
     # Schemas made for each call settle last: prototype, plan, and the interpreter's own
     # specialisation; and one case's types may be changed by another's preparations.

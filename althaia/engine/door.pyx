@@ -83,15 +83,16 @@ def stats():
 def connect():
     """Load what upstream defined and take the seam's hooks.
 
-    Called once, by the seam, when a hook is reached for the first time.
+    Called once, by the seam, when a user's first schema class is made.
     """
     cdef Upstream upstream = _upstream.load()
     upstream.kinds = analyse.by_function(upstream, KINDS)
     _upstream.connect(upstream)
+    # Before the classes that there are, are gone through: another thread may be making one.
+    seam.created = _lazy.created
     planner.connect()
     if settings().strict:
         planner.be_strict(True)
-    seam.created = _lazy.created
     seam.construct = _construction.construct
     seam.binding = _nested.binding
     seam.dump = dump

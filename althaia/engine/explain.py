@@ -316,8 +316,8 @@ def _why_no_plans() -> str:
             "this is a pure Python build; install a wheel for this interpreter, or build "
             "without ALTHAIA_PURE_BUILD"
         )
-    # Loaded as a first call loads it; what is imported of it then is there.
-    seam.await_engine()
+    # Where there is no schema class but upstream's own, nobody has loaded it.
+    seam.load_engine()
     return "" if seam.failure is None else f"the engine could not be loaded: {seam.failure}"
 
 

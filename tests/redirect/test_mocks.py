@@ -1,14 +1,8 @@
-"""What a test has mocked by the first dump or load does not stay in the engine."""
+"""What a test has mocked when something is done for the first time does not stay."""
 
 from __future__ import annotations
 
-import sys
-from unittest import mock
-
 import pytest
-
-from althaia.switch import mocks
-from tests.interpreters import lazily
 
 PROGRAM = """
 import copy
@@ -52,33 +46,6 @@ for _ in range(12):
 def test_copying(patched, program, name, how):
     text = PROGRAM.format(name=name, how=how, made=bool(how))
     assert patched(text) == program(text)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "re.compile",
-        "functools.partial",
-        "inspect.signature",
-        "contextlib.contextmanager",
-        "itertools.zip_longest",
-        "collections.abc.Mapping",
-        "types.FunctionType",
-        "enum.IntEnum",
-    ],
-)
-@pytest.mark.parametrize("how", ["", ", autospec=True"])
-@lazily
-def test_what_the_engine_is_made_with(patched, program, name, how):
-    module = name.rpartition(".")[0]
-    text = f"import {module}\n" + PROGRAM.format(name=name, how=how, made=False)
-    planned = """
-import althaia
-if "pure" not in althaia.info().plans:
-    [counted] = [each for name, each in althaia.stats().items() if "Parent" in name]
-    assert counted["dump"]["calls"] > 0, counted
-"""
-    assert patched(text + planned) == program(text)
 
 
 @pytest.mark.parametrize(
@@ -152,12 +119,3 @@ with mock.patch({how}, side_effect=ImportError):
 print(row.dump([Order(id=1), Order(id=2)]))
 """
     assert patched(text) == program(text)
-
-
-def test_nothing_is_mocked_here():
-    assert mocks.found() == []
-
-
-def test_what_is_told():
-    with mock.patch("re.compile"), mock.patch.dict(sys.modules, {"enum": None}):
-        assert mocks.found() == ["enum", "re.compile"]

@@ -1,5 +1,8 @@
-"""The engine is loaded by the first dump or load, perhaps while a test has replaced what it rests
-on: then that is what counts, as upstream has it, and what was there before counts after it."""
+"""What a program has replaced before its first dump or load counts, as upstream has it.
+
+What was there before counts after it. The engine is loaded by the first schema class, perhaps in
+between.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ SCHEMA = """
     class Colour(enum.Enum):
         RED = 1
 
+    FIRST
     class Everything(ma.Schema):
         number = fields.Integer()
         real = fields.Float()
@@ -85,10 +89,13 @@ SCHEMA = """
 """
 
 
-def the_same(run_both: RunBoth, code: str, *words: str) -> str:
-    """Run a program redirected and not, warnings being errors; return what both print."""
-    program = dedent(SCHEMA) + dedent(code)
-    ours, theirs = run_both("-W", "error", *words, "-c", program)
+def the_same(run_both: RunBoth, code: str, first: str = "") -> str:
+    """Run a program redirected and not, warnings being errors; return what both print.
+
+    :param first: what it does before it has a schema class.
+    """
+    program = dedent(SCHEMA).replace("FIRST\n", dedent(first)) + dedent(code)
+    ours, theirs = run_both("-W", "error", "-c", program)
     assert theirs.returncode == 0, theirs.stderr
     assert (ours.stdout, ours.stderr) == (theirs.stdout, theirs.stderr)
     return ours.stdout
@@ -120,10 +127,7 @@ def test_a_mock(run_both: RunBoth, name: str) -> None:
     assert "dump ('builtins', 'dict'" in printed or "dump {'number': ('builtins', 'int'" in printed
 
 
-def test_classes_of_frozen_time(run_both: RunBoth) -> None:
-    printed = the_same(
-        run_both,
-        """
+FROZEN = """
     class Kind(type):
         def __instancecheck__(cls, value):
             return isinstance(value, cls.__bases__[0])
@@ -134,11 +138,26 @@ def test_classes_of_frozen_time(run_both: RunBoth) -> None:
     class FrozenDate(dt.date, metaclass=Kind):
         pass
 
-    with mock.patch("datetime.datetime", FrozenDatetime), mock.patch("datetime.date", FrozenDate):
-        use()
-    use()
-    """,
+    frozen = (
+        mock.patch("datetime.datetime", FrozenDatetime), mock.patch("datetime.date", FrozenDate)
     )
+    for each in frozen:
+        each.start()
+"""
+
+THAWED = """
+    use()
+    for each in frozen:
+        each.stop()
+    use()
+"""
+
+
+@pytest.mark.parametrize("with_a_class", [True, False], ids=["a class before", "none before"])
+def test_classes_of_frozen_time(run_both: RunBoth, with_a_class: bool) -> None:
+    """The first schema class is made before the time is frozen, or by a test within it."""
+    first, then = ("", FROZEN) if with_a_class else (FROZEN, "")
+    printed = the_same(run_both, dedent(then) + dedent(THAWED), first)
     assert "FrozenDatetime" in printed
 
 
@@ -157,8 +176,10 @@ def test_classes_of_frozen_time(run_both: RunBoth) -> None:
         "sys.modules['json'] = SimpleNamespace(dumps=repr, loads=eval)",
     ],
 )
-def test_json(run_both: RunBoth, replaced: str) -> None:
-    the_same(run_both, f"{replaced}\nuse()\n")
+@pytest.mark.parametrize("with_a_class", [True, False], ids=["a class before", "none before"])
+def test_json(run_both: RunBoth, replaced: str, with_a_class: bool) -> None:
+    then, first = (f"{replaced}\n", "") if with_a_class else ("", f"{replaced}\n")
+    the_same(run_both, f"{then}use()\n", first)
 
 
 @pytest.mark.parametrize("functions", ["dumps=lambda obj, **options: 'theirs'", "dumps=repr"])
@@ -171,7 +192,7 @@ def test_json_before_marshmallow(run_both: RunBoth, functions: str) -> None:
         del sys.modules[name]
     sys.modules["json"] = SimpleNamespace(loads=json.loads, {functions})
     """
-    ours, theirs = run_both("-c", dedent(first) + dedent(SCHEMA) + "use()\n")
+    ours, theirs = run_both("-c", dedent(first) + dedent(SCHEMA).replace("FIRST\n", "") + "use()\n")
     assert theirs.returncode == 0, theirs.stderr
     assert (ours.stdout, ours.stderr) == (theirs.stdout, theirs.stderr)
 
@@ -186,9 +207,8 @@ def test_our_json_follows_what_was_replaced(patched: Callable[..., str]) -> None
         """
     from unittest import mock
     import marshmallow as ma
-    S = ma.Schema.from_dict({"a": ma.fields.Integer()})
     with mock.patch("json.dumps", return_value="theirs"):
-        S().dump({"a": 1})
+        S = ma.Schema.from_dict({"a": ma.fields.Integer()})
         from althaia import json
         print(json.dumps({"a": 1}, cls=None))
     print(json.dumps({"a": 1}), json.dumps([1.5], indent=1), S().dumps({"a": 1}))
