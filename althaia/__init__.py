@@ -351,6 +351,10 @@ def _connect_engine() -> None:
     engine = _engine() if settings().plans else None
     if engine is None:
         seam.without_engine()
+        if settings().plans:
+            from althaia import collection
+
+            seam.collection = collection.dump
         return
     try:
         engine.connect()

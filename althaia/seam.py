@@ -300,6 +300,13 @@ def load_engine() -> None:
 _OF_SIGNALS: Final = (KeyboardInterrupt, SystemExit, TimeoutError)
 
 
+def collection(schema: Any, objects: Any) -> Any:
+    """In ``Schema._serialize`` without an engine, before its loop: the dumped list, or DECLINED."""
+    load_engine()
+    hook = globals()["collection"]
+    return DECLINED if hook is _OWN["collection"] else hook(schema, objects)
+
+
 def without_engine() -> None:
     """There is no engine, or it is switched off: from here on each hook answers at once."""
     globals().update(dict.fromkeys(_OWN, _declined), construct=_not_made)
@@ -368,6 +375,16 @@ def deserialize(
 
 _OWN: Final = {
     hook.__name__: hook
-    for hook in (construct, dump, dumps, dump_bytes, serialize, load, loads, deserialize)
+    for hook in (
+        collection,
+        construct,
+        dump,
+        dumps,
+        dump_bytes,
+        serialize,
+        load,
+        loads,
+        deserialize,
+    )
 }
 """The hooks that answer, as they are before the engine is loaded."""

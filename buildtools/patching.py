@@ -18,7 +18,7 @@ from buildtools.errors import BuildError
 from buildtools.versions import applies
 
 FIELDS = ("Description", "Reason", "Target", "Applies-To", "Remove-When")
-REASONS = ("compile", "engine", "seam", "upstream-pending", "start-up")
+REASONS = ("collection", "compile", "engine", "seam", "upstream-pending", "start-up")
 MODULE_LEVEL = "<module>"
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ (\S+)$")
 

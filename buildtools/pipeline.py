@@ -39,12 +39,13 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     started = time.perf_counter()
     source = upstream.find(environ)
     queue = patching.read_series(layout.patches)
-    generated = generate.generate(source, lock.read(layout.lock), queue)
-    if is_pure(environ):
-        # There is no engine to ask, and asking in vain costs PyPy one part in fifty. All patches
-        # have to fit nevertheless.
-        told = [patch for patch in queue if patch.header["Reason"] != "engine"]
-        generated = generate.generate(source, lock.read(layout.lock), told)
+    # All patches have to fit, also those that this build leaves out.
+    generate.generate(source, lock.read(layout.lock), queue)
+    # Without an engine asking it in vain costs PyPy one part in fifty; with one, plans go through
+    # collections.
+    left_out = "engine" if is_pure(environ) else "collection"
+    used = [patch for patch in queue if patch.header["Reason"] != left_out]
+    generated = generate.generate(source, lock.read(layout.lock), used)
     pristine = {name: source.text(name) for name in source.modules}
     differing = semantics.differing(semantics.read(layout.semantics), semantics.digests(pristine))
     compiling.remove_binaries(layout)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
     {"calls", "cpython", "marshmallow", "seam"},
-    {"switch"},
+    {"collection", "switch"},
     {"formats"},
     {"engine"},
     {"json", "msgpack"},

@@ -32,8 +32,8 @@ from unittest import mock
 import marshmallow as upstream
 import pytest
 
+from althaia import collection, seam
 from althaia import marshmallow as ours
-from althaia import seam
 from tests.conformance.describe import Describer, Description, lines
 from tests.conformance.text import loads_for_load
 from tests.conformance.versions import is_numbered, renew
@@ -156,10 +156,14 @@ def plans_at_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def plans_off() -> Iterator[None]:
-    """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does."""
+    """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does; in a pure
+    build every collection, however small, to :mod:`althaia.collection`."""
     with mock.patch.multiple(seam, **dict.fromkeys(seam._OWN)):
         seam.without_engine()
-        yield
+        with mock.patch.object(collection, "FEWEST", 0):
+            if engine is None:
+                seam.collection = collection.dump
+            yield
 
 
 @contextlib.contextmanager
