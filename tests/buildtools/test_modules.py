@@ -56,7 +56,7 @@ def test_directives() -> None:
 def test_foreign_binaries_are_removed(tree: Layout) -> None:
     for name in ("fields.cpython-27-x.so", "experimental/context.cp399-win.pyd"):
         (tree.generated / name).write_bytes(b"")
-    (tree.package / "plans" / "gone.cpython-311.so").write_bytes(b"")
+    (tree.package / "engine" / "gone.cpython-311.so").write_bytes(b"")
     assert len(compiling.remove_binaries(tree)) == 3
     assert [*tree.package.rglob("*.so"), *tree.package.rglob("*.pyd")] == []
 
@@ -87,7 +87,7 @@ class TestKey:
         name = "althaia.engine.run.dump"
         assert self.key(tree, name) == self.key(tree, name)
 
-    @pytest.mark.parametrize("changed", ["plans/dump.pyx", "plans/fast.pxd", "plans/fast.h"])
+    @pytest.mark.parametrize("changed", ["engine/run/dump.pyx", "engine/fast.pxd", "engine/fast.h"])
     def test_our_modules_depend_on_their_source_and_on_declarations(
         self, tree: Layout, changed: str
     ) -> None:
@@ -97,7 +97,7 @@ class TestKey:
 
     def test_upstreams_depend_on_their_own_source_only(self, tree: Layout) -> None:
         before = self.key(tree, "althaia.marshmallow.fields")
-        (tree.package / "plans" / "fast.pxd").write_text("x")
+        (tree.package / "engine" / "fast.pxd").write_text("x")
         (tree.generated / "experimental" / "context.py").write_text("x")
         assert self.key(tree, "althaia.marshmallow.fields") == before
         (tree.generated / "fields.py").write_text("x")

@@ -28,13 +28,13 @@ def test_names_are_completed_before_code_objects_are_made() -> None:
     assert "NULL) < 0)" in text
 
 
-@pytest.mark.parametrize("constant", ["plans_dump_pyx", "plans_du", "plans_du_2"])
+@pytest.mark.parametrize("constant", ["engine_run_dump_pyx", "engine_run_du", "engine_run_du_2"])
 def test_the_name_as_an_object_may_be_called_by_less(constant: str) -> None:
     text = named(SOURCE + CODE_OBJECT.format(constant), NAME)
     assert f"&__pyx_mstate->__pyx_kp_u_althaia_{constant}) < 0)" in text
 
 
-@pytest.mark.parametrize("constants", [["plans_load_pyx"], ["plans_dump_pyx", "plans_du"]])
+@pytest.mark.parametrize("constants", [["engine_run_load_pyx"], ["engine_run_dump_pyx", "engine_run_du"]])
 def test_code_of_another_file_stops_the_build(constants: list[str]) -> None:
     with pytest.raises(BuildError, match="are of files called"):
         named(SOURCE + "".join(map(CODE_OBJECT.format, constants)), NAME)

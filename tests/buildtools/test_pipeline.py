@@ -33,9 +33,10 @@ def tree(layout: Layout, tmp_path: Path) -> Layout:
             layout.root / name, tmp_path / name, ignore=shutil.ignore_patterns("marshmallow-*")
         )
     shutil.copy(layout.root / "pyproject.toml", tmp_path)
-    (tmp_path / "althaia").mkdir()
-    for header in layout.package.glob("*.h"):
-        shutil.copy(header, tmp_path / "althaia")
+    headers = tmp_path / "althaia" / "cpython"
+    headers.mkdir(parents=True)
+    for header in (layout.package / "cpython").glob("*.h"):
+        shutil.copy(header, headers)
     return Layout(tmp_path)
 
 
@@ -55,7 +56,8 @@ def test_a_pure_build(tree: Layout, layout: Layout, pinned: Upstream) -> None:
     assert written == {*pinned.files, "LICENSE", "NOTICE"}
     schema = (tree.generated / "schema.py").read_text("utf-8")
     # What is told, and nothing asked for each object.
-    assert set(re.findall(r"_seam\.(\w+)", schema)) == {"loaded", "resolve_hooks", "DECLINED"}
+    asked = {"collection", "loaded", "resolve_hooks", "DECLINED"}
+    assert set(re.findall(r"_seam\.(\w+)", schema)) == asked
     assert [*tree.package.rglob("*.so")] == []
     info = json.loads(tree.stamp.read_text("utf-8"))
     assert info["compiled"] is False
