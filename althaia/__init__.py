@@ -18,6 +18,7 @@ imports next to nothing itself; each function loads what it needs when it is cal
 from __future__ import annotations
 
 from os import environ
+from sys import modules
 
 from althaia import seam
 
@@ -26,7 +27,7 @@ from althaia import seam
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
     from typing import Any, overload
 
     from marshmallow import EXCLUDE as EXCLUDE
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from marshmallow import validates as validates
     from marshmallow import validates_schema as validates_schema
 
+    from althaia import bulk as bulk
+    from althaia import json as json
+    from althaia import msgpack as msgpack
     from althaia.engine.explain import Explanation
     from althaia.engine.strict import StrictError as StrictError
     from althaia.lines import LoadedLine
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from althaia.switch.redirect import LatePatchError as LatePatchError
     from althaia.switch.status import Info
     from althaia.switch.status import NotCompiledError as NotCompiledError
+    from althaia.trust.compare import Finding, Report
 
     __version__: str
 
@@ -65,6 +70,8 @@ __all__ = [
     "StreamError",
     "StrictError",
     "__version__",
+    "compare",
+    "compare_report",
     "explain",
     "info",
     "is_patched",
@@ -83,6 +90,9 @@ _LAZY = {
     "StreamError": "althaia.streams",
     "StrictError": "althaia.engine.strict",
 }
+
+_MODULES = ("bulk", "json", "msgpack")
+"""Modules that are imported when somebody asks for them as an attribute."""
 
 _UPSTREAMS = (
     "EXCLUDE",
@@ -196,6 +206,44 @@ def stats() -> dict[str, dict[str, dict[str, int]]]:
     engine = None if seam.failure else _engine()
     counted: dict[str, dict[str, dict[str, int]]] = engine.stats() if engine else {}
     return counted
+
+
+def compare(
+    rate: float = 1.0,
+    on_difference: Callable[[Finding], object] | None = None,
+    schemas: Iterable[Any] | None = None,
+) -> None:
+    """Let upstream's own code answer a share of the calls, too, and say where it differs.
+
+    The caller always gets what the plan gave. In a call that is compared user code (hooks,
+    validators, properties) runs twice. A difference is told once for each schema, call and path,
+    by the logger ``althaia.compare`` and by ``on_difference``. As ``ALTHAIA_COMPARE=0.01`` does.
+
+    :param rate: the share of calls, 0.01 is one in a hundred; 0 switches it off.
+    :param on_difference: called with an object that has ``schema``, ``call``, ``path``,
+        ``difference`` and ``command``. What it raises is logged.
+    :param schemas: only these: classes, or patterns like ``"shop.*"``.
+    :raises ValueError: ``rate`` is no number from 0 to 1.
+
+    >>> althaia.compare(0.01)
+    """
+    from althaia.trust.compare import compare
+
+    compare(rate, on_difference, schemas)
+
+
+def compare_report() -> Report:
+    """What has been compared since :func:`compare` was called last.
+
+    :returns: an object with ``compared``, ``different``, ``not_deterministic``, ``skipped`` (by
+        reason) and ``findings``, ``as_text()`` and ``as_dict()``.
+
+    >>> althaia.compare_report().as_dict()["different"]
+    0
+    """
+    from althaia.trust.compare import report
+
+    return report()
 
 
 if TYPE_CHECKING:
@@ -323,6 +371,10 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(_LAZY[name]), name)
+    if name in _MODULES:
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
     if name in _UPSTREAMS:
         from althaia import marshmallow
 
@@ -331,7 +383,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_UPSTREAMS})
+    return sorted({*globals(), *__all__, *_MODULES, *_UPSTREAMS})
 
 
 def _engine() -> Any:
@@ -366,6 +418,23 @@ def _connect_engine() -> None:
             f"{type(error).__name__}: {error}. Set ALTHAIA_PLANS=0 to run without plans, or build "
             "from the release that vendor/marshmallow/lock.toml names"
         ) from error
+    _watch()
+
+
+def _watch() -> None:
+    """Let what was asked to watch the calls stand in the seam, now that there are plans."""
+    from althaia.switch.config import settings
+
+    share = settings().compare
+    if not share and "althaia.trust.hooks" not in modules:
+        return
+    from althaia.trust import hooks
+
+    hooks.connected()
+    if share:
+        from althaia.trust.compare import compare_if_off
+
+        compare_if_off(share)
 
 
 seam.connect(_connect_engine)

@@ -19,6 +19,7 @@ LAYERS: list[set[str]] = [
     {"json", "msgpack"},
     {"streams"},
     {"adapters", "lines"},
+    {"trust"},
     {"bulk"},
     {"__init__"},
     {"cli", "pytest_plugin", "_pyinstaller"},

@@ -25,7 +25,7 @@ class ConfigError(ValueError):
 class Settings:
     """What the environment asks for. Frozen; see :func:`read` and :func:`settings`."""
 
-    __slots__ = ("disable", "patch", "plans", "require_compiled", "strict")
+    __slots__ = ("compare", "disable", "patch", "plans", "require_compiled", "strict")
 
     patch: bool
     """``ALTHAIA_PATCH``: redirect marshmallow at interpreter start."""
@@ -37,9 +37,18 @@ class Settings:
     """``ALTHAIA_PLANS``: dump and load by plans (the default)."""
     strict: bool
     """``ALTHAIA_STRICT``: a schema, or a field of upstream's own, without a plan is an error."""
+    compare: float
+    """``ALTHAIA_COMPARE``: the share of calls that upstream's own code answers too."""
 
     def __init__(
-        self, *, patch: bool, disable: bool, require_compiled: bool, plans: bool, strict: bool
+        self,
+        *,
+        patch: bool,
+        disable: bool,
+        require_compiled: bool,
+        plans: bool,
+        strict: bool,
+        compare: float,
     ) -> None:
         put = object.__setattr__
         put(self, "patch", patch)
@@ -47,6 +56,7 @@ class Settings:
         put(self, "require_compiled", require_compiled)
         put(self, "plans", plans)
         put(self, "strict", strict)
+        put(self, "compare", compare)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(
@@ -57,7 +67,7 @@ class Settings:
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"althaia's settings cannot be changed (tried to delete {name!r})")
 
-    def as_dict(self) -> dict[str, bool]:
+    def as_dict(self) -> dict[str, bool | float]:
         """The settings by name."""
         return {name: getattr(self, name) for name in sorted(self.__slots__)}
 
@@ -68,7 +78,7 @@ class Settings:
 def read(environ: Mapping[str, str]) -> Settings:
     """The settings that ``environ`` asks for.
 
-    :raises ConfigError: a variable has a value other than yes or no.
+    :raises ConfigError: a variable has a value that means nothing.
 
     >>> read({"ALTHAIA_PLANS": "0"}).plans
     False
@@ -79,13 +89,14 @@ def read(environ: Mapping[str, str]) -> Settings:
         require_compiled=_flag(environ, "ALTHAIA_REQUIRE_COMPILED", default=False),
         plans=_flag(environ, "ALTHAIA_PLANS", default=True),
         strict=_flag(environ, "ALTHAIA_STRICT", default=False),
+        compare=_share(environ, "ALTHAIA_COMPARE"),
     )
 
 
 def settings() -> Settings:
     """The settings of this process: its environment as it was at the first call.
 
-    :raises ConfigError: a variable has a value other than yes or no.
+    :raises ConfigError: a variable has a value that means nothing.
     """
     global _settings
     if _settings is None:
@@ -113,6 +124,22 @@ def _flag(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
     raise ConfigError(
         f"the environment variable {name} is {environ[name]!r}, which is neither yes "
         f"({', '.join(_YES)}) nor no ({', '.join(_NO)}): change it or unset it"
+    )
+
+
+def _share(environ: Mapping[str, str], name: str) -> float:
+    text = environ.get(name, "").strip().lower()
+    if text in ("", *_NO):
+        return 0.0
+    try:
+        share = 1.0 if text in _YES else float(text)
+    except ValueError:
+        share = -1.0
+    if 0 <= share <= 1:
+        return share
+    raise ConfigError(
+        f"the environment variable {name} is {environ[name]!r}, which is no share of the calls, "
+        "from 0 to 1 (0.01 is one in a hundred): change it or unset it"
     )
 
 

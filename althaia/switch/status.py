@@ -66,7 +66,7 @@ class Info:
     another release of the same line, another line, not installed. None where nothing was built."""
     plans: str
     """``on``, ``off``, ``none``, or ``cannot run``, and why."""
-    settings: dict[str, bool]
+    settings: dict[str, bool | float]
 
     @property
     def compiled(self) -> bool:

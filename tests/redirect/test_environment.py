@@ -22,6 +22,7 @@ CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
 
 def test_settings_and_their_defaults():
     assert read({}).as_dict() == {
+        "compare": 0.0,
         "disable": False,
         "patch": False,
         "plans": True,
@@ -32,6 +33,19 @@ def test_settings_and_their_defaults():
         for text, value in [("1", True), (" Yes ", True), ("off", False), ("0", False)]:
             assert getattr(read({f"ALTHAIA_{name}": text}), name.lower()) is value
     assert read({"ALTHAIA_PLANS": ""}).plans is True
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("0.01", 0.01), (" 1 ", 1.0), ("yes", 1.0), ("off", 0.0), ("", 0.0)]
+)
+def test_the_share_of_compared_calls(text, share):
+    assert read({"ALTHAIA_COMPARE": text}).compare == share
+
+
+@pytest.mark.parametrize("text", ["2", "-0.5", "nan", "some"])
+def test_a_share_that_is_none_is_named(text):
+    with pytest.raises(ConfigError, match=f"ALTHAIA_COMPARE is '{text}'"):
+        read({"ALTHAIA_COMPARE": text})
 
 
 def test_a_bad_value_is_named():
@@ -45,7 +59,7 @@ def test_settings_are_frozen():
         settings.plans = False
     with pytest.raises(AttributeError):
         del settings.plans
-    assert repr(settings).startswith("Settings(disable=False, ")
+    assert repr(settings).startswith("Settings(compare=0.0, disable=False, ")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""Inputs for a second run: what is copied, and what can be read only once.
+
+Dictionaries, lists and tuples are copied, at every depth, and other mappings and sequences of the
+user's own by ``copy.copy``: a ``pre_load`` or ``pre_dump`` hook that changes them changes the
+caller's, once. Objects of other classes are not copied, as copying a database row, or a file, is
+itself something that happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, MutableSequence
+from copy import copy
+from typing import Any
+
+
+def copy_of(value: Any) -> Any:
+    """A copy that shares with the original only what is no container.
+
+    >>> original = {"a": [1]}
+    >>> copy_of(original)["a"].append(2)
+    >>> original
+    {'a': [1]}
+    """
+    return _copied(value, {})
+
+
+def _copied(value: Any, made: dict[int, Any]) -> Any:
+    cls = type(value)
+    if cls not in (dict, list, tuple):
+        return _copied_of_another_class(value)
+    if id(value) in made:
+        return made[id(value)]
+    if cls is dict:
+        result = made[id(value)] = {}
+        result.update((key, _copied(each, made)) for key, each in value.items())
+        return result
+    if cls is list:
+        items: list[Any] = []
+        made[id(value)] = items
+        items.extend(_copied(each, made) for each in value)
+        return items
+    return tuple(_copied(each, made) for each in value)
+
+
+def _copied_of_another_class(value: Any) -> Any:
+    if isinstance(value, (MutableMapping, MutableSequence)) and not isinstance(value, bytearray):
+        try:
+            return copy(value)
+        except Exception:  # Its own affair: the second run is given the original.
+            return value
+    return value
+
+
+def is_one_shot(value: Any) -> bool:
+    """Whether a value is used up by being read: an iterator, a generator, an open file."""
+    return hasattr(type(value), "__next__")
+
+
+def has_one_shot(value: Any, schema: Any) -> bool:
+    """Whether a field of the schema, or of one nested in it, finds such a value in the input."""
+    return _finds(value, frozenset(_names(schema, 6)), set(), 8)
+
+
+def _names(schema: Any, depth: int) -> Iterator[str]:
+    """The attributes and keys that the fields of a schema are read from."""
+    for name, field in schema.fields.items():
+        yield from str(field.attribute or name).split(".")
+        yield str(field.data_key or name)
+        field = getattr(field, "inner", field)
+        below = field.__dict__.get("_schema")
+        if below is not None and depth:
+            yield from _names(below, depth - 1)
+
+
+def _finds(value: Any, names: frozenset[str], seen: set[int], depth: int) -> bool:
+    if is_one_shot(value):
+        return True
+    if id(value) in seen or not depth:
+        return False
+    seen.add(id(value))
+    if isinstance(value, (list, tuple)):
+        return any(_finds(each, names, seen, depth - 1) for each in value)
+    inside = value if isinstance(value, dict) else getattr(value, "__dict__", None)
+    if not isinstance(inside, dict):
+        return False
+    return any(_finds(inside[name], names, seen, depth - 1) for name in names & inside.keys())

@@ -1,0 +1,262 @@
+"""Where two results differ first: values, types, the order of keys, exceptions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, time, timedelta, tzinfo
+from decimal import Decimal
+from enum import Enum
+from reprlib import Repr
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
+from typing import Any, Final
+from uuid import UUID
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_INDEX = re.compile(r"\[\d+\]")
+
+# Their reprs tell all that they hold.
+_TELLING: Final = (float, complex, Decimal, date, time, timedelta, tzinfo, UUID, bytes, range)
+_OPAQUE: Final = (
+    type,
+    ModuleType,
+    FunctionType,
+    BuiltinFunctionType,
+    MethodType,
+    GeneratorType,
+    Enum,
+)
+# What makes an exception of marshmallow's what it is, besides its args.
+_OF_AN_ERROR: Final = ("messages", "field_name", "data", "valid_data", "kwargs")
+
+_short = Repr()
+_short.maxstring = _short.maxother = _short.maxlong = 80
+_short.maxdict = _short.maxlist = _short.maxtuple = _short.maxset = 4
+_short.maxlevel = 3
+LONGEST: Final = 160
+
+
+class Missing:
+    """What stands for a key or an item that one of the two results does not have."""
+
+    def __repr__(self) -> str:
+        return "(missing)"
+
+
+MISSING: Final = Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place at which two results differ."""
+
+    path: str
+    """``[3].lines[0].price``; "" is the result itself."""
+    planned: str
+    """The value there, shortened."""
+    upstream: str
+    """The same of upstream's own code."""
+
+    @property
+    def kind(self) -> str:
+        """The path without the numbers: alike for the same field of other records."""
+        return _INDEX.sub("[…]", self.path)
+
+    def __str__(self) -> str:
+        where = self.path or "the result itself"
+        return f"{where}: {self.planned} by the plan, {self.upstream} by marshmallow's own code"
+
+
+def first_difference(planned: Any, upstream: Any) -> Difference | None:
+    """The first place at which two results differ, in the order of the planned one; or None.
+
+    :raises RecursionError: they are nested too deeply to be compared.
+    """
+    return _Comparison().difference(planned, upstream, "")
+
+
+def first_difference_of_texts(planned: str | bytes, upstream: str | bytes) -> Difference | None:
+    """The same for JSON: a path into what it says, or the character from which on it differs."""
+    if type(planned) is type(upstream) and planned == upstream:
+        return None
+    with suppress(ValueError, RecursionError):
+        found = first_difference(json.loads(planned), json.loads(upstream))
+        if found is not None:
+            return found
+    if type(planned) is not type(upstream):
+        return Difference("", *_told_apart(planned, upstream))
+    return _in_text(planned, upstream)
+
+
+def _in_text(planned: Any, upstream: Any) -> Difference:
+    pairs = enumerate(zip(planned, upstream, strict=False))
+    shorter = min(len(planned), len(upstream))
+    place = next((index for index, (one, other) in pairs if one != other), shorter)
+    part = slice(max(place - 20, 0), place + 40)
+    return Difference(f"(character {place})", repr(planned[part]), repr(upstream[part]))
+
+
+def first_difference_of_errors(
+    planned: BaseException, upstream: BaseException
+) -> Difference | None:
+    """The same for two exceptions: class, arguments, messages, notes, cause."""
+    if type(planned) is not type(upstream):
+        return Difference("", shown(planned), shown(upstream))
+    name = type(planned).__name__
+    comparison = _Comparison()
+    for attribute in ("args", *_OF_AN_ERROR, "__notes__"):
+        one, other = (getattr(error, attribute, MISSING) for error in (planned, upstream))
+        if found := comparison.difference(one, other, f"{name}.{attribute}"):
+            return found
+    one, other = planned.__cause__, upstream.__cause__
+    if type(one) is not type(other):
+        return Difference(f"{name}.__cause__", shown(one), shown(other))
+    return None
+
+
+def shown(value: Any) -> str:
+    """A value for people, shortened, whatever its own ``__repr__`` does."""
+    try:
+        text = _short.repr(value)
+    except Exception as error:
+        text = f"<{type(value).__qualname__}, whose repr raises {type(error).__name__}>"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _told_apart(planned: Any, upstream: Any) -> tuple[str, str]:
+    """Both values for people, with their types where these differ or the values look alike."""
+    one, other = shown(planned), shown(upstream)
+    if MISSING in (planned, upstream) or (type(planned) is type(upstream) and one != other):
+        return one, other
+    return f"{_type_name(planned)} {one}", f"{_type_name(upstream)} {other}"
+
+
+def _type_name(value: Any) -> str:
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+
+
+class _Comparison:
+    """Compares two values; remembers the pairs above, which may contain themselves."""
+
+    def __init__(self) -> None:
+        self.above: set[tuple[int, int]] = set()
+
+    def difference(self, planned: Any, upstream: Any, path: str) -> Difference | None:
+        if planned is upstream:
+            return None
+        if type(planned) is not type(upstream):
+            return Difference(path, *_told_apart(planned, upstream))
+        cls = type(planned)
+        if cls in (str, int, bool) or issubclass(cls, _TELLING):
+            return self._plain(planned, upstream, path)
+        pair = (id(planned), id(upstream))
+        if pair in self.above:
+            return None
+        self.above.add(pair)
+        try:
+            return self._inside(planned, upstream, path)
+        finally:
+            self.above.discard(pair)
+
+    def _plain(self, planned: Any, upstream: Any, path: str) -> Difference | None:
+        if type(planned) in (str, int, bool):
+            same = planned == upstream
+        else:  # NaN is unlike itself, 1.0 is equal to 1.00, and -0.0 to 0.0.
+            same = repr(planned) == repr(upstream)
+        return None if same else Difference(path, *_told_apart(planned, upstream))
+
+    def _inside(self, planned: Any, upstream: Any, path: str) -> Difference | None:
+        if isinstance(planned, Mapping):
+            return self._mapping(planned, upstream, path)
+        if isinstance(planned, Sequence) and not isinstance(planned, (str, bytearray, memoryview)):
+            return self._sequence(planned, upstream, path)
+        if isinstance(planned, (set, frozenset)):
+            return self._set(planned, upstream, path)
+        if isinstance(planned, BaseException):
+            return first_difference_of_errors(planned, upstream)
+        if isinstance(planned, _OPAQUE):
+            return (
+                None if self._look_alike(planned, upstream) else self._told(planned, upstream, path)
+            )
+        return self._object(planned, upstream, path)
+
+    def _mapping(self, planned: Any, upstream: Any, path: str) -> Difference | None:
+        ours, theirs = list(planned), list(upstream)
+        for key in ours:
+            if key not in upstream:
+                return Difference(_below(path, key), shown(planned[key]), repr(MISSING))
+            if found := self.difference(planned[key], upstream[key], _below(path, key)):
+                return found
+        for key in theirs:
+            if key not in planned:
+                return Difference(_below(path, key), repr(MISSING), shown(upstream[key]))
+        if ours != theirs or list(map(type, ours)) != list(map(type, theirs)):
+            return Difference(f"{path} (order of keys)".lstrip(), shown(ours), shown(theirs))
+        return None
+
+    def _sequence(self, planned: Any, upstream: Any, path: str) -> Difference | None:
+        for index, (one, other) in enumerate(zip(planned, upstream, strict=False)):
+            if found := self.difference(one, other, f"{path}[{index}]"):
+                return found
+        if len(planned) == len(upstream):
+            return None
+        index = min(len(planned), len(upstream))
+        one = shown(planned[index]) if index < len(planned) else repr(MISSING)
+        other = shown(upstream[index]) if index < len(upstream) else repr(MISSING)
+        return Difference(f"{path}[{index}]", one, other)
+
+    def _set(self, planned: Any, upstream: Any, path: str) -> Difference | None:
+        ours, theirs = (sorted(map(_named, each)) for each in (planned, upstream))
+        return None if ours == theirs else Difference(path, shown(planned), shown(upstream))
+
+    def _object(self, planned: Any, upstream: Any, path: str) -> Difference | None:
+        """An object of a class of the user's: by its attributes, so that the path leads into it."""
+        ours, theirs = _attributes(planned), _attributes(upstream)
+        if ours or theirs:
+            return self._mapping(ours, theirs, path)
+        if self._look_alike(planned, upstream) or _says_equal(planned, upstream):
+            return None
+        return self._told(planned, upstream, path)
+
+    def _told(self, planned: Any, upstream: Any, path: str) -> Difference:
+        return Difference(path, *_told_apart(planned, upstream))
+
+    def _look_alike(self, planned: Any, upstream: Any) -> bool:
+        return _named(planned) == _named(upstream)
+
+
+def _says_equal(planned: Any, upstream: Any) -> bool:
+    try:
+        return bool(planned == upstream)
+    except Exception:
+        return False
+
+
+def _named(value: Any) -> str:
+    """A value's type and repr, without what differs between two objects that are alike."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = type(error).__name__
+    return f"{_type_name(value)} {_ADDRESS.sub('', text)}"
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """What an object keeps, by name. What SQLAlchemy notes about a row belongs to the row."""
+    found = {k: v for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_sa_")}
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                found[name] = getattr(value, name)
+    return found
+
+
+def _below(path: str, key: Any) -> str:
+    if isinstance(key, str) and key.isidentifier():
+        return f"{path}.{key}" if path else key
+    return f"{path}[{shown(key)}]"

@@ -1,0 +1,360 @@
+"""Compare mode finds a wrong answer, and says nothing where there is none."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+
+import althaia
+from althaia import seam
+from althaia.marshmallow import (
+    Schema,
+    ValidationError,
+    fields,
+    post_dump,
+    post_load,
+    pre_dump,
+    pre_load,
+)
+from althaia.trust import compare
+
+
+class Line(Schema):
+    price = fields.Float()
+
+
+class Order(Schema):
+    number = fields.Int(required=True)
+    lines = fields.List(fields.Nested(Line))
+
+
+ROWS = [{"number": n, "lines": [{"price": n * 1.5}, {"price": 2.0}]} for n in range(5)]
+TEXT = '[{"number": 1, "lines": [{"price": 1.5}]}, {"number": 2}]'
+
+
+@pytest.fixture(autouse=True)
+def _needs_plans():
+    if althaia.explain(Order).no_plans:
+        pytest.skip("no plans run in this build")
+
+
+def spoil(price):
+    """A change of the price in the second line of the fourth order."""
+
+    def wrong(result):
+        result[3]["lines"][1]["price"] = price
+        return result
+
+    return wrong
+
+
+def test_all_is_well():
+    althaia.compare(1.0)
+    order = Order()
+    for _ in range(3):
+        assert order.dump(ROWS, many=True) == ROWS
+        assert order.load(ROWS, many=True) == ROWS
+        assert order.dumps(ROWS, many=True)
+        assert althaia.json.dump_bytes(order, ROWS, many=True)
+        assert order.loads(TEXT, many=True)
+        assert order.validate([{"number": "x"}], many=True) == {
+            0: {"number": ["Not a valid integer."]}
+        }
+        with pytest.raises(ValidationError):
+            order.load({"lines": 1})
+    report = althaia.compare_report()
+    assert (report.compared, report.different, report.skipped) == (21, 0, {})
+    assert report.rate == 1.0
+
+
+def test_a_wrong_answer_is_told_once(plant, caplog):
+    plant("dump", spoil(7.0))
+    found = []
+    althaia.compare(1.0, found.append)
+    order = Order(many=True)
+    with caplog.at_level(logging.ERROR, "althaia.compare"):
+        assert order.dump(ROWS)[3]["lines"][1] == {"price": 7.0}, "the caller has the plan's result"
+        order.dump(ROWS)
+    [finding] = found
+    name = f"{__name__}.Order"
+    assert (finding.schema, finding.call, finding.path) == (name, "dump", "[3].lines[1].price")
+    assert (finding.difference.planned, finding.difference.upstream) == ("7.0", "2.0")
+    [record] = caplog.records
+    assert record.name == "althaia.compare"
+    assert record.getMessage() == (
+        f"{name}.dump differs at [3].lines[1].price: 7.0 by the plan, 2.0 by marshmallow's own "
+        f"code. To see it again: python -m althaia compare {__name__}:Order "
+        "--objects MODULE:FACTORY"
+    )
+    report = althaia.compare_report()
+    assert (report.compared, report.different) == (2, 2)
+    assert report.as_dict()["differences"][0]["path"] == "[3].lines[1].price"
+    assert "2 calls compared, 2 different\n  " in report.as_text()
+
+
+def test_types_are_compared(plant):
+    plant("dump", spoil(2))
+    althaia.compare(1.0)
+    Order(many=True).dump(ROWS)
+    [finding] = althaia.compare_report().findings
+    assert (finding.difference.planned, finding.difference.upstream) == ("int 2", "float 2.0")
+
+
+def test_the_order_of_keys_is_compared(plant):
+    plant("dump", lambda result: dict(reversed(result.items())))
+    althaia.compare(1.0)
+    Order().dump(ROWS[0])
+    [finding] = althaia.compare_report().findings
+    assert finding.path == "(order of keys)"
+
+
+def test_text_has_a_path(plant):
+    plant("dumps", lambda text: text.replace("4.5", "4.6"))
+    althaia.compare(1.0)
+    order = Order(many=True)
+    # The first call declines, and its plan is for an instance that nobody has looked into.
+    for _ in range(3):
+        order.dumps(ROWS)
+    [finding] = althaia.compare_report().findings
+    assert (finding.call, finding.path) == ("dumps", "[3].lines[0].price")
+
+
+def test_text_that_means_the_same_is_compared_by_character(plant):
+    plant("dumps", lambda text: text.replace(", ", ","))
+    althaia.compare(1.0)
+    order = Order()
+    order.dumps(ROWS[1])
+    order.dumps(ROWS[1])
+    [finding] = althaia.compare_report().findings
+    assert finding.path == "(character 13)"
+
+
+def test_loads_and_its_command(plant):
+    plant("load", spoil(9.0))
+    althaia.compare(1.0)
+    Order(many=True).load(ROWS)
+    [finding] = althaia.compare_report().findings
+    assert finding.call == "load"
+    assert finding.command.endswith(":Order --data FILE --load")
+
+
+def test_exceptions_are_compared(plant):
+    def wrong(messages):
+        raise ValidationError({"number": ["No."]})
+
+    plant("load", wrong)
+    althaia.compare(1.0)
+    with pytest.raises(ValidationError, match="No"):
+        Order().load({"number": 1})
+    [finding] = althaia.compare_report().findings
+    assert finding.path == ""
+    assert finding.difference.planned.startswith("raised ValidationError(")
+    assert finding.difference.upstream == "{'number': 1}"
+
+
+def test_messages_of_exceptions_are_compared(monkeypatch, plant):
+    class Late(Schema):
+        @pre_load
+        def complain(self, data, **kwargs):
+            # The plan's run of it, and then each of upstream's.
+            raise ValidationError(words[compare._running.get()])
+
+    words = {"planned": "a", "upstream": "b"}
+    althaia.compare(1.0)
+    with pytest.raises(ValidationError, match="a"):
+        Late().load({})
+    [finding] = althaia.compare_report().findings
+    assert finding.path.startswith("ValidationError.args[0]._schema[0]")
+
+
+def test_an_input_that_can_be_read_once_is_skipped():
+    althaia.compare(1.0)
+    assert len(Order().dump(iter(ROWS), many=True)) == 5
+    report = althaia.compare_report()
+    assert report.compared == 0
+    assert report.skipped == {"with an input that can be read only once": 1}
+    assert "skipped: 1 with an input that can be read only once" in report.as_text()
+
+
+def test_an_iterator_inside_the_input_is_skipped():
+    althaia.compare(1.0)
+    given = {"number": 1, "lines": iter(ROWS[0]["lines"])}
+    assert len(Order().dump(given)["lines"]) == 2
+    report = althaia.compare_report()
+    assert (report.different, sum(report.skipped.values())) == (0, 1)
+
+
+def test_what_differs_by_itself_says_nothing():
+    numbers = count()
+
+    class Ticket(Schema):
+        number = fields.Function(lambda obj: next(numbers))
+
+    althaia.compare(1.0)
+    Ticket().dump({})
+    report = althaia.compare_report()
+    assert (report.different, report.not_deterministic) == (0, 1)
+    assert "1 not deterministic" in report.as_text()
+
+
+def test_a_hook_that_changes_its_input_is_given_a_copy_the_second_time():
+    class Taking(Schema):
+        a = fields.Int()
+
+        @pre_load
+        @pre_dump
+        def take(self, data, **kwargs):
+            data["a"] = data.pop("b")["c"].pop()
+            return data
+
+    althaia.compare(1.0)
+    given = {"b": {"c": [1, 2]}}
+    assert Taking().load(given) == {"a": 2}
+    assert given == {"a": 2}, "the caller's input is changed, and once"
+    inner = [1, 2]
+    assert Taking().dump({"b": {"c": inner}}) == {"a": 2}
+    assert inner == [1]
+    report = althaia.compare_report()
+    assert (report.compared, report.different, report.not_deterministic) == (2, 0, 0)
+
+
+def test_objects_that_a_hook_makes_are_compared_by_their_attributes(plant):
+    class Point:
+        def __init__(self, x):
+            self.x = x
+
+    class PointSchema(Schema):
+        x = fields.Int()
+
+        @post_load
+        def make(self, data, **kwargs):
+            return Point(**data)
+
+    althaia.compare(1.0)
+    PointSchema().load({"x": 1})
+    assert althaia.compare_report().different == 0
+
+    def wrong(point):
+        point.x += 1
+        return point
+
+    plant("load", wrong)
+    PointSchema().load({"x": 1})
+    [finding] = althaia.compare_report().findings
+    assert finding.path == "x"
+
+
+def test_calls_inside_a_compared_one_are_part_of_it():
+    calls = []
+
+    class Outer(Schema):
+        inner = fields.Method("get")
+
+        def get(self, obj):
+            return Line().dump(obj)
+
+        @post_dump
+        def note(self, data, **kwargs):
+            calls.append(data)
+            return data
+
+    althaia.compare(1.0)
+    Outer().dump({"price": 1})
+    assert althaia.compare_report().compared == 1
+    assert len(calls) == 2
+
+
+def test_other_threads_have_their_plans_meanwhile():
+    counted = []
+
+    class Slow(Schema):
+        price = fields.Function(lambda obj: obj())
+
+    def look():
+        thread = threading.Thread(target=lambda: counted.append(compare._running.get()))
+        thread.start()
+        thread.join()
+        return 1
+
+    althaia.compare(1.0)
+    Slow().dump(look)
+    assert counted == [None, None]
+
+
+def test_only_some_schemas():
+    althaia.compare(1.0, schemas=[Line])
+    Line().dump({})
+    Order().dump({})
+    assert althaia.compare_report().compared == 1
+    althaia.compare(1.0, schemas=["*.Order", "shop.*"])
+    Line().dump({})
+    Order().dump({})
+    assert althaia.compare_report().compared == 1
+
+
+def test_a_callback_that_raises_harms_nobody(plant, caplog):
+    plant("dump", spoil(7.0))
+    althaia.compare(1.0, lambda finding: 1 / 0)
+    assert Order(many=True).dump(ROWS)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_the_share(plant):
+    state = random.getstate()
+    althaia.compare(0.1)
+    line = Line()
+    for _ in range(2_000):
+        line.dump({})
+    assert 100 < althaia.compare_report().compared < 320
+    assert random.getstate() == state, "the program's random numbers are its own"
+
+
+def test_off_is_off():
+    before = {name: getattr(seam, name) for name in seam._OWN}
+    althaia.compare(0.5)
+    assert seam.dump is not before["dump"]
+    althaia.compare(0)
+    assert {name: getattr(seam, name) for name in seam._OWN} == before
+    assert althaia.compare_report().rate == 0
+
+
+@pytest.mark.parametrize("rate", [-1, 1.5, "1", True, None])
+def test_a_rate_that_is_none(rate):
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        althaia.compare(rate)
+
+
+def test_loading_into_a_session_is_skipped():
+    class Row(Schema):
+        class Meta:
+            load_instance = True
+
+        number = fields.Int()
+
+    Row.opts.load_instance = True
+
+    class Above(Schema):
+        rows = fields.List(fields.Nested(Row()))
+
+    althaia.compare(1.0)
+    above = Above()
+    above.load({"rows": [{"number": 1}]})
+    above.dump({"rows": [{"number": 1}]})
+    report = althaia.compare_report()
+    assert report.skipped == {"that load into a database session": 1}
+    assert report.compared == 1
+
+
+def test_nan_and_equal_numbers_of_other_form():
+    class Odd(Schema):
+        a = fields.Float(allow_nan=True)
+        b = fields.Raw()
+
+    althaia.compare(1.0)
+    Odd().dump({"a": float("nan"), "b": datetime.now(UTC)})
+    assert althaia.compare_report().different == 0
