@@ -2,9 +2,15 @@
 
 In a configuration file: ``addopts = "-p althaia.pytest_plugin"``. Loading the plugin
 redirects marshmallow, before any conftest or test module is imported.
+
+With ``--althaia-compare`` upstream's own code runs a second time in every dump and load of the
+suite, plans are made at the first use of a schema, and a difference fails the test.
 """
 
 from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest import config
@@ -13,6 +19,15 @@ import althaia
 from althaia.switch import redirect
 from althaia.switch.config import ConfigError
 from althaia.switch.installed import ReleaseError
+
+if TYPE_CHECKING:
+    from althaia.trust.compare import Finding
+
+_found: list[Finding] = []
+"""The differences since the last report of a test's phase."""
+
+_workers: list[dict[str, Any]] = []
+"""What the workers of pytest-xdist have counted."""
 
 
 def _activate() -> None:
@@ -40,6 +55,72 @@ def pytest_report_header() -> str:
         return f"althaia {info.version}: switched off, marshmallow is not redirected"
     kind = "compiled" if info.compiled else "not compiled"
     return f"althaia {info.version}: marshmallow {info.upstream} is redirected, {kind}"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("althaia").addoption(
+        "--althaia-compare",
+        action="store_true",
+        help="in every dump and load let marshmallow's own code run, too; a difference fails "
+        "the test",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("althaia_compare"):
+        from althaia.trust import compare, hooks
+
+        hooks.plan_at_once()
+        compare.compare(1.0, on_every=_found.append)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail the test in which answers differed, whatever it says itself."""
+    report = yield
+    if not _found:
+        return report
+    text = "\n".join(f"althaia: {finding}" for finding in _found)
+    _found.clear()
+    if report.failed:
+        report.sections.append(("althaia compare", text))
+    else:
+        # An expected failure is none of this kind.
+        report.__dict__.pop("wasxfail", None)
+        report.outcome = "failed"
+        report.longrepr = text
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and session.config.getoption("althaia_compare"):
+        output["althaia_compare"] = althaia.compare_report().as_dict()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    counted = getattr(node, "workeroutput", {}).get("althaia_compare")
+    if counted is not None:
+        _workers.append(counted)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """How many calls were compared: none is worth knowing, too."""
+    if not config.getoption("althaia_compare"):
+        return
+    every = _workers or [althaia.compare_report().as_dict()]
+    counts = {
+        name: sum(each[name] for each in every)
+        for name in ("compared", "different", "not_deterministic")
+    }
+    skipped = sum(sum(each["skipped"].values()) for each in every)
+    terminalreporter.write_line(
+        f"althaia: {counts['compared']:,} calls compared, {counts['different']:,} different, "
+        f"{counts['not_deterministic']:,} not deterministic, {skipped:,} skipped"
+    )
 
 
 _activate()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-COMMANDS = ("bench", "check", "convert", "explain", "info")
+COMMANDS = ("bench", "check", "compare", "convert", "explain", "info")
 """The commands that are parsed by argparse, each the name of a module here."""
 
 _USAGE = """\

@@ -172,7 +172,7 @@ def read_records(file: Path) -> list[Any]:
     Raises DataError saying which line is not JSON, or that there is none.
     """
     text = file.read_text(encoding="utf-8")
-    if file.suffix != ".jsonl":
+    if file.suffix not in (".jsonl", ".ndjson"):
         try:
             read = json.loads(text)
         except ValueError as error:

@@ -30,7 +30,7 @@ _OPAQUE: Final = (
     Enum,
 )
 # What makes an exception of marshmallow's what it is, besides its args.
-_OF_AN_ERROR: Final = ("messages", "field_name", "data", "valid_data", "kwargs")
+OF_AN_ERROR: Final = ("messages", "field_name", "data", "valid_data", "kwargs")
 
 _short = Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80
@@ -107,7 +107,7 @@ def first_difference_of_errors(
         return Difference("", shown(planned), shown(upstream))
     name = type(planned).__name__
     comparison = _Comparison()
-    for attribute in ("args", *_OF_AN_ERROR, "__notes__"):
+    for attribute in ("args", *OF_AN_ERROR, "__notes__"):
         one, other = (getattr(error, attribute, MISSING) for error in (planned, upstream))
         if found := comparison.difference(one, other, f"{name}.{attribute}"):
             return found
@@ -188,12 +188,12 @@ class _Comparison:
         ours, theirs = list(planned), list(upstream)
         for key in ours:
             if key not in upstream:
-                return Difference(_below(path, key), shown(planned[key]), repr(MISSING))
-            if found := self.difference(planned[key], upstream[key], _below(path, key)):
+                return Difference(below(path, key), shown(planned[key]), repr(MISSING))
+            if found := self.difference(planned[key], upstream[key], below(path, key)):
                 return found
         for key in theirs:
             if key not in planned:
-                return Difference(_below(path, key), repr(MISSING), shown(upstream[key]))
+                return Difference(below(path, key), repr(MISSING), shown(upstream[key]))
         if ours != theirs or list(map(type, ours)) != list(map(type, theirs)):
             return Difference(f"{path} (order of keys)".lstrip(), shown(ours), shown(theirs))
         return None
@@ -215,7 +215,7 @@ class _Comparison:
 
     def _object(self, planned: Any, upstream: Any, path: str) -> Difference | None:
         """An object of a class of the user's: by its attributes, so that the path leads into it."""
-        ours, theirs = _attributes(planned), _attributes(upstream)
+        ours, theirs = own_attributes(planned), own_attributes(upstream)
         if ours or theirs:
             return self._mapping(ours, theirs, path)
         if self._look_alike(planned, upstream) or _says_equal(planned, upstream):
@@ -245,7 +245,7 @@ def _named(value: Any) -> str:
     return f"{_type_name(value)} {_ADDRESS.sub('', text)}"
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def own_attributes(value: Any) -> dict[str, Any]:
     """What an object keeps, by name. What SQLAlchemy notes about a row belongs to the row."""
     found = {k: v for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_sa_")}
     for cls in type(value).__mro__:
@@ -256,7 +256,7 @@ def _attributes(value: Any) -> dict[str, Any]:
     return found
 
 
-def _below(path: str, key: Any) -> str:
+def below(path: str, key: Any) -> str:
     if isinstance(key, str) and key.isidentifier():
         return f"{path}.{key}" if path else key
     return f"{path}[{shown(key)}]"

@@ -29,6 +29,7 @@ NAMES: Final = (
 
 _lock = RLock()
 _layers: list[tuple[int, Layer]] = []
+_at_once: bool | None = None
 _engines: dict[str, Hook] = {}
 """The engine's own functions; empty until it is connected."""
 
@@ -60,12 +61,19 @@ def connected() -> None:
     with _lock:
         if not _engines:
             _engines.update(_engine_functions())
+        if _engines and _at_once is not None:
+            from althaia.engine import planner
+
+            planner.build_at_once(_at_once)
         _rebuild()
 
 
-def is_connected() -> bool:
-    """Whether there are functions of the engine's in the seam."""
-    return bool(_engines)
+def plan_at_once(on: bool = True) -> None:
+    """Let each plan be built at its schema's first use, from when the engine is loaded on."""
+    global _at_once
+    with _lock:
+        _at_once = on
+    connected()
 
 
 def _engine_functions() -> dict[str, Hook]:

@@ -1,0 +1,153 @@
+"""A result written down as JSON, so that those of two processes can be compared.
+
+Each value is a list: its type's name, the kind of what follows, and that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from althaia.trust.differences import OF_AN_ERROR, Difference, below, own_attributes
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+LONGEST = 100
+
+Written = list[Any]
+
+
+def outcome(call: Callable[..., Any], *args: Any) -> Written:
+    """What a call gives or raises, written down."""
+    try:
+        return written(call(*args))
+    except Exception as error:
+        return written(error)
+
+
+def written(value: Any, above: tuple[int, ...] = ()) -> Written:
+    """A value as plain data in which values of different types never look the same.
+
+    Objects of classes of the user's are written by their attributes; a value inside itself is
+    named, not followed.
+    """
+    name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("althaia.")
+    if id(value) in above:
+        return [name, "again", ""]
+    inside = (*above, id(value))
+    if isinstance(value, BaseException):
+        parts = {each: getattr(value, each, None) for each in ("args", *OF_AN_ERROR, "__notes__")}
+        return [name, "raised", _pairs(parts, inside)]
+    if isinstance(value, Mapping):
+        return [name, "keys", _pairs(value, inside)]
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
+        return [name, "items", [written(each, inside) for each in value]]
+    if isinstance(value, (set, frozenset)):
+        return [name, "set", sorted((written(each, inside) for each in value), key=repr)]
+    plain_repr: object = object.__repr__
+    if type(value).__repr__ is plain_repr and (attributes := own_attributes(value)):
+        return [name, "keys", _pairs(attributes, inside)]
+    return [name, "value", _ADDRESS.sub("", _repr(value))]
+
+
+def _repr(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"(its repr raises {type(error).__name__})"
+
+
+def _pairs(mapping: Mapping[Any, Any], inside: tuple[int, ...]) -> list[Any]:
+    """The items of a mapping; a key by how it stands in a path, its type and its repr."""
+    return [
+        [below("", key), f"{type(key).__qualname__} {_repr(key)}", written(mapping[key], inside)]
+        for key in mapping
+    ]
+
+
+def first_difference(planned: Written, upstream: Written) -> Difference | None:
+    """The first place where two written results differ, or None."""
+    return None if planned == upstream else _difference(planned, upstream, "")
+
+
+def _difference(planned: Written, upstream: Written, path: str) -> Difference | None:
+    if planned[:2] != upstream[:2]:
+        return Difference(path, told(planned, True), told(upstream, True))
+    kind, ours, theirs = planned[1], planned[2], upstream[2]
+    if kind == "keys":
+        return _of_keys(ours, theirs, path)
+    if kind == "raised":
+        return _of_keys(ours, theirs, planned[0].rpartition(".")[2])
+    if kind == "items":
+        return _of_items(ours, theirs, path)
+    return None if ours == theirs else Difference(path, *_told_apart(planned, upstream))
+
+
+def _told_apart(planned: Written, upstream: Written) -> tuple[str, str]:
+    """Both values for people; of long texts the part from where they differ."""
+    ours, theirs = plain(planned), plain(upstream)
+    if min(len(ours), len(theirs)) <= LONGEST:
+        return told(planned), told(upstream)
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    place = next((index for index, (one, other) in pairs if one != other), 0)
+    start = max(place - 20, 0)
+    one, other = (f"…{each[start : start + LONGEST]}…" for each in (ours, theirs))
+    return one, other
+
+
+def _of_items(ours: list[Any], theirs: list[Any], path: str) -> Difference | None:
+    for index, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+        if found := _difference(one, other, f"{path}[{index}]"):
+            return found
+    if len(ours) == len(theirs):
+        return None
+    index = min(len(ours), len(theirs))
+    one, other = (
+        told(each[index]) if index < len(each) else "(missing)" for each in (ours, theirs)
+    )
+    return Difference(f"{path}[{index}]", one, other)
+
+
+def _of_keys(ours: list[Any], theirs: list[Any], path: str) -> Difference | None:
+    mine, others = ({key: value for _, key, value in pairs} for pairs in (ours, theirs))
+    for step, key, value in ours:
+        place = _joined(path, step)
+        if key not in others:
+            return Difference(place, told(value), "(missing)")
+        if found := _difference(value, others[key], place):
+            return found
+    for step, key, value in theirs:
+        if key not in mine:
+            return Difference(_joined(path, step), "(missing)", told(value))
+    if list(mine) == list(others):
+        return None
+    return Difference(f"{path} (order of keys)".lstrip(), ", ".join(mine), ", ".join(others))
+
+
+def _joined(path: str, step: str) -> str:
+    return f"{path}.{step}" if path and not step.startswith("[") else f"{path}{step}"
+
+
+def told(value: Written, with_type: bool = False) -> str:
+    """A written value for people, shortened."""
+    name, kind, content = value
+    name = name.removeprefix("builtins.")
+    if kind == "raised":
+        messages = next((each for _, key, each in content if key == "str 'messages'"), None)
+        says = content[0][2] if messages is None or messages[0].endswith("NoneType") else messages
+        text, with_type = f"{name}({plain(says)})", False
+    else:
+        text = plain(value)
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return f"{name} {text}" if with_type else text
+
+
+def plain(value: Written) -> str:
+    """A written value as it is written in a program, roughly."""
+    _, kind, content = value
+    if kind in ("keys", "raised"):
+        pairs = (f"{key.partition(' ')[2]}: {plain(each)}" for _, key, each in content)
+        return f"{{{', '.join(pairs)}}}"
+    if kind in ("items", "set"):
+        return f"[{', '.join(map(plain, content))}]"
+    return "…" if kind == "again" else str(content)

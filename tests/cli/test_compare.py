@@ -1,0 +1,140 @@
+"""``python -m althaia compare``: what it finds, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+Run = Callable[..., CompletedProcess[str]]
+
+SHOP = """
+import itertools, os, time
+from marshmallow import Schema, fields, pre_load
+
+class Line(Schema):
+    price = fields.Float()
+
+class Order(Schema):
+    number = fields.Int(required=True)
+    lines = fields.List(fields.Nested(Line))
+
+class Clocked(Schema):
+    at = fields.Function(lambda obj: time.perf_counter_ns())
+
+class Hooked(Order):
+    @pre_load
+    def take(self, data, **kwargs):
+        data["number"] = data.pop("no")
+        return data
+
+def orders(count=5):
+    return [{"number": n, "lines": [{"price": n * 1.5}] * 2} for n in range(count)]
+
+def none():
+    return []
+"""
+
+PLANTED = """
+import althaia
+from althaia import seam
+from althaia.trust import hooks
+
+def layer(name, inner):
+    if name not in ("dump", "load"):
+        return None
+    def wrong(*args):
+        given = inner(*args)
+        for each in given if isinstance(given, list) else [given]:
+            if isinstance(each, dict) and each.get("number") == 3:
+                each["lines"][1]["price"] += 1
+        return given
+    return wrong
+
+if althaia.is_patched():
+    hooks.put(layer, 0)
+from shop import *
+"""
+
+
+@pytest.fixture
+def compare(run: Run, tmp_path: Path) -> Run:
+    (tmp_path / "shop.py").write_text(SHOP)
+    (tmp_path / "planted.py").write_text(PLANTED)
+    return lambda *words, **kwargs: run("-m", "althaia", "compare", *words, **kwargs)
+
+
+def test_no_difference(compare):
+    done = compare("shop:Order", "--objects", "shop:orders", "--count", "4")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "shop:Order, 4 dict of shop:orders: 7 calls, 0 different",
+        "  dump: 2 of 2 fields planned; load: 2 of 2 fields planned",
+    ]
+
+
+def test_records_are_loaded(compare, tmp_path):
+    lines = ['{"number": 1}', '{"number": "x"}', '{"lines": [{"price": "x"}]}', "7"]
+    (tmp_path / "orders.ndjson").write_text("\n".join(lines))
+    done = compare("shop:Order", "--data", "orders.ndjson", "--load")
+    assert done.returncode == 0, done.stderr
+    assert "4 records of orders.ndjson: 9 calls, 0 different" in done.stdout
+
+
+def test_a_hook_that_changes_a_record_changes_its_own(compare, tmp_path):
+    (tmp_path / "orders.json").write_text('[{"no": 1}, {"no": 2}]')
+    done = compare("shop:Hooked", "--data", "orders.json", "--load", "--json")
+    assert (done.returncode, json.loads(done.stdout)["different"]) == (0, 0)
+
+
+def test_a_wrong_answer_is_found(compare):
+    done = compare("planted:Order", "--objects", "planted:orders", "--json")
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    # The texts are written by another function than the one that is spoilt.
+    assert report["different"] == 2
+    [known] = report["differences"]
+    assert known == {
+        "call": "dump [3]",
+        "path": "lines[1].price",
+        "planned": "5.5",
+        "upstream": "4.5",
+        "times": 2,
+    }
+    done = compare("planted:Order", "--objects", "planted:orders", "--count", "4")
+    assert done.returncode == 1
+    assert "  dump [3]: lines[1].price: 5.5 by althaia, 4.5 by marshmallow (2 calls)" in done.stdout
+
+
+def test_not_deterministic(compare):
+    done = compare("shop:Clocked", "--objects", "shop:orders")
+    assert done.returncode == 0, done.stdout
+    assert "at: not deterministic, marshmallow gave" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["shop:Missing", "--objects", "shop:orders"], "no attribute 'Missing'"),
+        (["nowhere:Order", "--objects", "shop:orders"], "there is no module 'nowhere'"),
+        (["shop:Order", "--objects", "shop:none"], "gives no objects"),
+        (["shop:Order", "--data", "missing.json"], "No such file"),
+        (["shop:orders", "--objects", "shop:orders"], "no marshmallow schema"),
+        (["shop:Order", "--objects", "shop:orders", "--load"], "--load needs --data"),
+        (["shop:Order"], "one of the arguments --objects --data is required"),
+    ],
+)
+def test_what_cannot_run(compare, words, said):
+    done = compare(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_build_without_plans_compares_nothing(compare):
+    done = compare("shop:Order", "--objects", "shop:orders", env={"ALTHAIA_PLANS": "0"})
+    assert done.returncode == 2
+    assert "nothing to compare" in done.stderr
