@@ -344,7 +344,7 @@ def loads_stream(
     :returns: an iterator of :class:`LoadedLine`, asynchronous if ``source`` is: ``number`` from 1,
         ``value``, ``error``. Blank lines are left out. The error is a ``ValidationError``, what
         ``json`` raises for text that it does not read, or a ``LineTooLongError``.
-    :raises StreamError: ``schema`` is no instance of a compiled schema; at once.
+    :raises StreamError: ``schema`` is no instance of a marshmallow schema; at once.
     :raises Exception: what user code raises besides ``ValidationError``; it ends the stream.
 
     >>> for line in althaia.loads_stream(RowSchema(), open("rows.ndjson", "rb")):

@@ -40,7 +40,8 @@ def dump_bytes(schema: Any, obj: Any, *, many: bool | None = None, **options: An
     >>> dump_bytes(UserSchema(), user, ensure_ascii=False)
     b'{"name": "Zo\xc3\xab"}'
     """
-    planned: Any = seam.dump_bytes(schema, obj, many, options)
+    ours = seam.modules and isinstance(schema, seam.defined["schema"]["Schema"])
+    planned: Any = seam.dump_bytes(schema, obj, many, options) if ours else seam.DECLINED
     if planned is seam.DECLINED:
         planned = schema.dumps(obj, many=many, **options)
     made: str | bytes = planned

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from althaia import seam
-from althaia.streams import refuse_foreign
+from althaia.streams import upstream_of
 
 READ_BYTES = 65536
 
@@ -39,7 +38,7 @@ def loads_stream(
     **options: Any,
 ) -> Iterator[LoadedLine] | AsyncIterator[LoadedLine]:
     """See :func:`althaia.loads_stream`."""
-    refuse_foreign(schema)
+    invalid: type[Exception] = upstream_of(schema)["ValidationError"]
     if max_line_bytes is not None and (not isinstance(max_line_bytes, int) or max_line_bytes < 1):
         raise ValueError(
             f"max_line_bytes is a number of at least 1, or None, not {max_line_bytes!r}"
@@ -47,8 +46,8 @@ def loads_stream(
     lines = Lines(max_line_bytes)
     options = {**options, "many": False, "partial": partial, "unknown": unknown}
     if isinstance(source, AsyncIterable):
-        return _load_later(schema, lines, source, options)
-    return _load(schema, lines, _chunks(source), options)
+        return _load_later(schema, invalid, lines, source, options)
+    return _load(schema, invalid, lines, _chunks(source), options)
 
 
 class Lines:
@@ -101,34 +100,47 @@ def _chunks(source: Any) -> Iterator[bytes]:
 
 
 def _load(
-    schema: Any, lines: Lines, chunks: Iterator[bytes], options: dict[str, Any]
+    schema: Any,
+    invalid: type[Exception],
+    lines: Lines,
+    chunks: Iterator[bytes],
+    options: dict[str, Any],
 ) -> Iterator[LoadedLine]:
     for chunk in chunks:
         for number, line in lines.feed(chunk):
-            yield _load_line(schema, lines, number, line, options)
+            yield _load_line(schema, invalid, lines, number, line, options)
     for number, line in lines.end():
-        yield _load_line(schema, lines, number, line, options)
+        yield _load_line(schema, invalid, lines, number, line, options)
 
 
 async def _load_later(
-    schema: Any, lines: Lines, chunks: AsyncIterable[bytes], options: dict[str, Any]
+    schema: Any,
+    invalid: type[Exception],
+    lines: Lines,
+    chunks: AsyncIterable[bytes],
+    options: dict[str, Any],
 ) -> AsyncIterator[LoadedLine]:
     async for chunk in chunks:
         for number, line in lines.feed(chunk):
-            yield _load_line(schema, lines, number, line, options)
+            yield _load_line(schema, invalid, lines, number, line, options)
     for number, line in lines.end():
-        yield _load_line(schema, lines, number, line, options)
+        yield _load_line(schema, invalid, lines, number, line, options)
 
 
 def _load_line(
-    schema: Any, lines: Lines, number: int, line: bytes | None, options: dict[str, Any]
+    schema: Any,
+    invalid: type[Exception],
+    lines: Lines,
+    number: int,
+    line: bytes | None,
+    options: dict[str, Any],
 ) -> LoadedLine:
     if line is None:
         said = f"line {number} has more than {lines.most} bytes (max_line_bytes)"
         return LoadedLine(number, error=LineTooLongError(said))
     try:
         return LoadedLine(number, schema.loads(line, **options))
-    except seam.defined["schema"]["ValidationError"] as error:
+    except invalid as error:
         return LoadedLine(number, error=error)
     except (ValueError, RecursionError) as error:
         if _is_readable(schema, line, options):

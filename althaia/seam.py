@@ -157,6 +157,18 @@ def loaded(schema_namespace: Namespace) -> None:
                 pristine[value] = dict(vars(value))
 
 
+def owner_of(schema: Any) -> type | None:
+    """The ``Schema`` that a schema's class is derived from: that of our copy or, where the redirect
+    is off, of the real marshmallow; None for anything else."""
+    if modules and isinstance(schema, defined["schema"]["Schema"]):
+        own: type = defined["schema"]["Schema"]
+        return own
+    for base in type(schema).__mro__:
+        if base.__module__ == "marshmallow.schema" and base.__name__ == "Schema":
+            return base
+    return None
+
+
 def unknown_functions() -> frozenset[str]:
     """Functions of upstream's that are not those that our code was written against.
 

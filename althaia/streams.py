@@ -16,6 +16,7 @@ from althaia import json as althaia_json
 from althaia import seam
 
 Encoder = Callable[[list[Any]], bytes]
+Namespace = dict[str, Any]
 
 # The first batch is small, so that the first bytes come soon; the next ones fill a chunk.
 FIRST_BATCH = 16
@@ -50,22 +51,26 @@ def stream(
     return _chunks(pieces, iter(iterable), chunk_bytes)
 
 
-def refuse_foreign(schema: Any) -> None:
+def upstream_of(schema: Any) -> Namespace:
+    """``Schema``, as it was defined, and ``ValidationError`` of the marshmallow that a schema is
+    of: our copy, or the real one where the redirect is off.
+
+    :raises StreamError: ``schema`` is no instance of either's.
     """
-    :raises StreamError: ``schema`` is no instance of a compiled schema.
-    """
-    if not seam.modules or not isinstance(schema, seam.defined["schema"]["Schema"]):
-        raise StreamError(
-            f"an instance of a compiled marshmallow's schema is needed, not {schema!r}; call "
-            "althaia.patch() before marshmallow is imported"
-        )
+    owner = seam.owner_of(schema)
+    if owner is None:
+        raise StreamError(f"an instance of a marshmallow schema is needed, not {schema!r}")
+    if owner in seam.pristine:
+        error = seam.defined["schema"]["ValidationError"]
+        return {"Schema": seam.pristine[owner], "ValidationError": error}
+    error = vars(owner)["validate"].__globals__["ValidationError"]
+    return {"Schema": vars(owner), "ValidationError": error}
 
 
 def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: bool) -> None:
     """
     :raises StreamError: a part of the collection does not tell what the whole would give.
     """
-    refuse_foreign(schema)
     _refuse_own_methods(schema)
     form = schema.opts.render_module
     if form not in _FORMS:
@@ -86,7 +91,7 @@ def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: 
 
 
 def _refuse_own_methods(schema: Any) -> None:
-    known = seam.pristine[seam.defined["schema"]["Schema"]]
+    known = upstream_of(schema)["Schema"]
     for name in _OWN:
         found = next((vars(b)[name] for b in type(schema).__mro__ if name in vars(b)), None)
         if name in vars(schema) or (name in known and found is not known[name]):

@@ -289,15 +289,14 @@ class Explanation:
 def explain(schema: Any) -> Explanation:
     """How a schema is dumped and loaded.
 
-    :param schema: a schema class of the compiled marshmallow (an instance is made of it,
-        without arguments) or an instance.
+    :param schema: a schema class (an instance is made of it, without arguments) or an instance.
     :raises TypeError: ``schema`` is neither.
 
     >>> explain(UserSchema).dump.fields[0].step
     'text'
     """
     instance = _instance(schema)
-    reason = _why_no_plans()
+    reason = _why_no_plans(instance)
     if reason:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
     from althaia.engine import planner, upstream
@@ -306,7 +305,14 @@ def explain(schema: Any) -> Explanation:
     return _Explainer(upstream.load(), builders, planner.examine).schema(instance)
 
 
-def _why_no_plans() -> str:
+def _why_no_plans(instance: Any) -> str:
+    if seam.owner_of(instance) not in seam.pristine:
+        if settings().disable:
+            return "ALTHAIA_DISABLE is set, and this is a schema of the real marshmallow"
+        return (
+            "this is a schema of the real marshmallow: call althaia.patch() before anything "
+            "imports marshmallow, or run the program with python -m althaia"
+        )
     if not settings().plans:
         return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
     from importlib.util import find_spec
@@ -323,18 +329,14 @@ def _why_no_plans() -> str:
 
 def _instance(schema: Any) -> Any:
     """The schema, or an instance of the schema class."""
-    import althaia.marshmallow.schema as ours
-
-    cls = schema if isinstance(schema, type) else type(schema)
-    if issubclass(cls, ours.Schema):
-        return schema() if isinstance(schema, type) else schema
-    if any(base.__module__ == "marshmallow.schema" for base in cls.__mro__):
-        raise TypeError(
-            f"{_name(cls)} is a schema of the real marshmallow, which has no plans: call "
-            "althaia.patch() before anything imports marshmallow, or run the program with "
-            "python -m althaia"
-        )
+    instance = schema() if isinstance(schema, type) and _is_schema_class(schema) else schema
+    if seam.owner_of(instance) is not None:
+        return instance
     raise TypeError(f"explain() takes a marshmallow schema class or instance, not {schema!r}")
+
+
+def _is_schema_class(cls: type) -> bool:
+    return hasattr(cls, "_declared_fields") and hasattr(cls, "_hooks")
 
 
 class _Explainer:

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from typing import Any
 
-import marshmallow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,8 +137,8 @@ def test_long_lines_are_not_kept() -> None:
 def test_what_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="max_line_bytes"):
         althaia.loads_stream(RowSchema(), [], max_line_bytes=0)
-    with pytest.raises(althaia.StreamError, match="compiled marshmallow"):
-        althaia.loads_stream(marshmallow.Schema(), [])
+    with pytest.raises(althaia.StreamError, match="marshmallow schema is needed"):
+        althaia.loads_stream(object(), [])
     with pytest.raises(TypeError, match="open a file with 'rb'"):
         next(althaia.loads_stream(RowSchema(), io.StringIO("{}")))
 

@@ -1,0 +1,146 @@
+"""One application with all adapters: the kill switch changes which marshmallow runs, no byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.redirect.processes import succeed
+
+APPLICATION = """
+import asyncio, io, sys
+import althaia, althaia.json
+althaia.patch()
+from marshmallow import Schema, ValidationError, fields, post_dump, pre_load
+
+class Row(Schema):
+    a = fields.Int()
+    b = fields.Str()
+    at = fields.DateTime()
+
+    @post_dump
+    def late(self, data, **kwargs):
+        data["z"] = [1.5, None]
+        return data
+
+class Plain(Schema):
+    a = fields.Int(required=True)
+    b = fields.Str()
+
+class Own(Plain):
+    def dump(self, obj, **kwargs):
+        return super().dump(obj, **kwargs)
+
+class Collecting(Plain):
+    @post_dump(pass_collection=True)
+    def wrap(self, data, **kwargs):
+        return {"rows": data}
+
+rows = [{"a": n, "b": "é" * n} for n in range(40)]
+
+def show(name, made):
+    print(name, made)
+
+for schema in (Row(), Plain(), Plain(many=True)):
+    show("stream", b"".join(althaia.stream(schema, iter(rows))))
+    show("lines", b"".join(althaia.stream(schema, iter(rows), lines=True, ensure_ascii=False)))
+    show("bytes", althaia.json.dump_bytes(schema, rows, many=True, ensure_ascii=False))
+for refused in (Own(), Collecting()):
+    try:
+        althaia.stream(refused, rows)
+    except althaia.StreamError as error:
+        show("refused", error)
+show("indented", b"".join(althaia.stream(Row(), iter(rows[:3]), indent=2)))
+text = b'{"a": 1}\\n{"a": "x"}\\n{oh}\\n\\n{"b": "no a"}'
+for line in althaia.loads_stream(Plain(), io.BytesIO(text)):
+    show("line", (line.number, line.value, type(line.error).__name__, str(line.error)))
+    if isinstance(line.error, ValidationError):
+        show("messages", line.error.messages)
+
+async def later():
+    for each in rows:
+        yield each
+
+async def streamed():
+    return [chunk async for chunk in althaia.stream(Row(), later())]
+
+show("async", b"".join(asyncio.run(streamed())))
+
+import flask
+from althaia.adapters import flask as on_flask
+app = on_flask.use(flask.Flask("app"))
+with app.test_request_context():
+    for lines in (False, True):
+        made = on_flask.stream_response(Row(), iter(rows), lines=lines)
+        show("flask", (made.mimetype, b"".join(made.response)))
+    show("flask", on_flask.schema_response(Row(many=True), rows).get_data())
+
+from starlette.testclient import TestClient
+from starlette.applications import Starlette
+from starlette.routing import Route
+from althaia.adapters.starlette import SchemaResponse, SchemaStream
+served = Starlette(routes=[
+    Route("/one", lambda request: SchemaResponse(Row(many=True), rows)),
+    Route("/all", lambda request: SchemaStream(Row(), iter(rows))),
+    Route("/later", lambda request: SchemaStream(Row(), later(), lines=True)),
+])
+client = TestClient(served)
+for path in ("/one", "/all", "/later"):
+    show("starlette", client.get(path).content)
+
+from django.conf import settings
+settings.configure(DEFAULT_CHARSET="utf-8")
+from althaia.adapters import django as on_django
+show("django", on_django.SchemaResponse(Row(many=True), rows).content)
+show("django", b"".join(on_django.SchemaStream(Row(), iter(rows))))
+print(bool(althaia.explain(Row).summary()))
+"""
+
+
+@pytest.fixture(scope="module")
+def redirected(tmp_path_factory: pytest.TempPathFactory) -> str:
+    for name in ("flask", "starlette", "httpx", "django"):
+        pytest.importorskip(name)
+    return succeed("-c", APPLICATION, cwd=tmp_path_factory.mktemp("app"))
+
+
+@pytest.mark.parametrize("variable", ["ALTHAIA_DISABLE=1", "ALTHAIA_PLANS=0"])
+def test_the_same_bytes(redirected: str, variable: str, tmp_path: Path) -> None:
+    name, _, value = variable.partition("=")
+    assert succeed("-c", APPLICATION, cwd=tmp_path, env={name: value}) == redirected
+    assert len(redirected.splitlines()) > 25
+
+
+def test_where_nobody_patched(redirected: str, tmp_path: Path) -> None:
+    code = APPLICATION.replace("althaia.patch()", "")
+    assert succeed("-c", code, cwd=tmp_path) == redirected
+
+
+def test_explain_says_why_there_is_no_plan(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(
+        "from marshmallow import Schema, fields\nclass S(Schema):\n    a = fields.Int()\n"
+    )
+    words = ("-m", "althaia", "explain", "shop:S")
+    said = succeed(*words, cwd=tmp_path, env={"ALTHAIA_DISABLE": "1"})
+    assert "no plans run: ALTHAIA_DISABLE is set" in said
+
+
+def test_a_real_schema_in_a_redirected_process(tmp_path: Path) -> None:
+    code = """
+import marshmallow
+real = marshmallow.Schema.from_dict({"a": marshmallow.fields.Int()})
+import althaia, althaia.json, io
+althaia.patch(force=True)
+import marshmallow as ours
+schema = ours.Schema.from_dict({"a": ours.fields.Int()})
+rows = [{"a": n} for n in range(30)]
+for each in (real, schema):
+    for turn in range(3):
+        made = b"".join(althaia.stream(each(), rows))
+        made += althaia.json.dump_bytes(each(), rows, many=True)
+        lines = [str(line.error) for line in althaia.loads_stream(each(), io.BytesIO(b'{"a": []}'))]
+    print(made, lines)
+"""
+    first, second = succeed("-c", code, cwd=tmp_path).splitlines()
+    assert first == second
