@@ -23,17 +23,6 @@ class Compiled(Protocol):
     __kwdefaults__: dict[str, Any] | None
 
 
-def three_of(values: Any) -> tuple[Any, Any, Any]:
-    """What ``a, b, c = values`` unpacks, and its error where that fails.
-
-    >>> three_of("ab")
-    Traceback (most recent call last):
-    ValueError: not enough values to unpack (expected 3, got 2)
-    """
-    first, second, third = values
-    return first, second, third
-
-
 def _nothing() -> None:
     return None
 

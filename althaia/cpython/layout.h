@@ -122,8 +122,6 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_int(place, number) (*(place) = (number))
 #define althaia_write_tag(place, tag) (*(place) = (tag))
 #define althaia_write_version(place, version) (*(place) = (version))
-#define althaia_read_note(place) (*(place))
-#define althaia_write_note(place, note) (*(place) = (note))
 #define althaia_write_pointer(place, pointer) (*(place) = (pointer))
 #else
 #define althaia_read_pointer(place) _Py_atomic_load_ptr_relaxed(place)
@@ -135,8 +133,6 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_tag(place, tag) _Py_atomic_store_uint_relaxed(place, tag)
 #define althaia_write_version(place, version) _Py_atomic_store_uint64_relaxed(place, version)
 /* Whoever reads a note also finds what was stored before it. */
-#define althaia_read_note(place) _Py_atomic_load_uint64(place)
-#define althaia_write_note(place, note) _Py_atomic_store_uint64(place, note)
 #define althaia_write_pointer(place, pointer) _Py_atomic_store_ptr_release(place, pointer)
 #endif
 

@@ -20,12 +20,10 @@ from althaia.formats.json import shipped_encoder as _standard
 from althaia.engine.run.dump cimport (
     DumpFrame,
     DumpPlan,
-    end_dump,
-    left_by_hooks,
     open_frame,
     run,
     run_with_hooks,
-    write,
+    write_with_hooks,
 )
 from althaia.engine.run.load cimport (
     LoadPlan,
@@ -212,16 +210,13 @@ cdef object written(object schema, object obj, object many, dict options, bint a
     cdef DumpFrame frame
     cdef Sink sink
     cdef Counters counters
-    cdef object writer, data = obj
-    cdef bint fields_left
     cdef DumpPlan plan = <DumpPlan>valid_plan(schema, DUMP)
     if plan is None and is_large(obj, plain_many(schema) if many is None else many):
         # A small one is left to Schema.dump, which counts it.
         plan = <DumpPlan>find_anew(schema, DUMP, True)
     if plan is None or not plan.straight:
         return DECLINED
-    writer = writer_of(plan)
-    sink = sink_for(writer, options)
+    sink = sink_for(writer_of(plan), options)
     if sink is None:
         return DECLINED
     many = wanted_many(plan, schema, many)
@@ -234,19 +229,9 @@ cdef object written(object schema, object obj, object many, dict options, bint a
     try:
         frame = open_frame(plan, schema)
         frame.large = is_large(obj, many)
-        if plan.has_no_hooks():
-            write(plan, data, many, frame, sink)
-        else:
-            data = left_by_hooks(plan, obj, many, frame, &fields_left)
-            if schema.opts is not plan.opts or writer_of(plan) is not writer:
-                # A hook has given the schema another render module, which upstream asks for last.
-                data = run(plan, data, many, frame) if fields_left else data
-                return schema.opts.render_module.dumps(data, **options)
-            if fields_left:
-                write(plan, data, many, frame, sink)
-                end_dump(plan)
-            else:
-                sink.any(data)
+        if not write_with_hooks(plan, obj, many, frame, sink):
+            # The render module says that it cannot write this.
+            sink.any(marshmallow.missing)
         althaia_count(&counters.objects, count(obj, many, None))
         return sink.finished_bytes() if as_bytes else sink.finished()
     finally:

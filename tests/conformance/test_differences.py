@@ -176,6 +176,34 @@ def test_accepted_a_field_that_changes_its_own_schema_is_seen_by_the_next_call()
 
 
 @planned_only
+def test_accepted_a_hook_that_a_field_adds_is_called_by_the_next_call() -> None:
+    def called(ma: Any) -> list[int]:
+        class S(ma.Schema):
+            f = ma.fields.Function(lambda obj: 1, deserialize=lambda value: add())
+
+            def process(self, data: Any, **kwargs: Any) -> Any:
+                calls[-1] += 1
+                return data
+
+        def add() -> int:
+            S._hooks["post_load"][:] = [("process", False, {})]
+            return 1
+
+        calls: list[int] = []
+        schema = S()
+        for _ in range(3):
+            schema.load({})
+        for _ in range(3):
+            calls.append(0)
+            schema.load({"f": 1})
+        return calls
+
+    assert called(UPSTREAM) == [1, 1, 1]
+    with plans_at_once():
+        assert called(OURS) == [0, 1, 1]
+
+
+@planned_only
 def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -393,30 +393,3 @@ def test_dictionaries(ma: Any, log: Any, keys: str, values: str) -> None:
         for text in TABLES:
             show(log, schema.loads, text)
         show(log, schema.loads, f"[{', '.join(TABLES)}]", many=True)
-
-
-@pytest.mark.parametrize("tag", ["pre_load", "post_load", "validates", "validates_schema"])
-@pytest.mark.parametrize("way", ["append", "replace"])
-@both
-def test_hooks_that_appear_meanwhile(ma: Any, log: Any, tag: str, way: str) -> None:
-    """A nested schema gets a hook while its objects are being loaded."""
-
-    class Line(ma.Schema):
-        n = ma.fields.Integer(validate=lambda value: change() if value == 2 else None)
-
-        def noted(self, data: Any, *args: Any, **kwargs: Any) -> Any:
-            log(tag, data, args, sorted(kwargs))
-            return data
-
-    def change() -> None:
-        entry = ("noted", False, {"field_names": ["n"]})
-        if way == "append":
-            Line._hooks[tag].append(entry)
-        else:
-            Line._hooks[tag] = [entry]
-
-    order = ma.Schema.from_dict({"lines": ma.fields.List(ma.fields.Nested(Line))})()
-    text = '{"lines": [{"n": 1}, {"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]}'
-    for _ in range(2):
-        show(log, order.loads, text)
-        show(log, order.load, json.loads(text))

@@ -286,7 +286,7 @@ DECLINED: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "hooks that are no table": (
         lambda schema: vars(schema).update(_hooks=[]),
-        "_hooks is no dictionary",
+        "_hooks is a list",
     ),
 }
 

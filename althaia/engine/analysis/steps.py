@@ -93,8 +93,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         dict_class = analysis.schema_value("dict_class")
         if not isinstance(dict_class, type):
             raise NotPlannable("dict_class is no class")
-        hooks = analysis.schema_value("_hooks")
-        _check_hooks(analysis, hooks)
+        hooks = way.hooks(analysis)
         steps = tuple(_step(analysis, way, name, field) for name, field in analysis.items())
     except NotPlannable as opaque:
         analysis.leave_out_members()
@@ -112,9 +111,9 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         steps,
         guard,
         dict_class=dict_class,
-        hooks=hooks,
         sites=analysis.sites,
         plain_settings=plain_settings,
+        **hooks,
         **reach,
         **common,
     )
@@ -122,7 +121,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
 
 def _declined(way: _Dumping | _Loading, guard: Guard, reason: str, common: dict[str, Any]) -> Any:
     """A plan that leaves everything to upstream's code, until what it was declined for changes."""
-    return way.plan((), guard, declined=reason, dict_class=dict, hooks={}, **common)
+    return way.plan((), guard, declined=reason, dict_class=dict, **common)
 
 
 def _check_schema(analysis: Analysis, members: str) -> None:
@@ -135,19 +134,44 @@ def _check_schema(analysis: Analysis, members: str) -> None:
         raise NotPlannable("the schema class overrides __getattribute__")
 
 
-def _check_hooks(analysis: Analysis, hooks: Any) -> None:
-    """Make sure that looking a tag up among the hooks asks no object of the user's."""
-    cls = type(hooks)
-    if cls is analysis.upstream.HookTable:
-        return
-    if not issubclass(cls, dict):
-        raise NotPlannable("_hooks is no dictionary")
-    analysis.watch_type(cls)
-    missing = static(cls, "__missing__")
-    if static(cls, "__getitem__") is not dict.__getitem__ or (
-        missing is not ABSENT and missing is not defaultdict.__missing__
-    ):
-        raise NotPlannable(f"_hooks is a {cls.__qualname__}, which answers for its entries")
+def _hooks(analysis: Analysis, *tags: str) -> tuple[tuple[Any, ...] | None, ...]:
+    """The hooks of each tag, None where there are none; the table and its lists are watched.
+
+    As upstream's look-up does, this leaves a list in the table for each tag.
+
+    :raises NotPlannable: what is not as marshmallow's decorators make it is read by upstream's code
+    """
+    table = analysis.schema_value("_hooks")
+    if type(table) not in (analysis.upstream.HookTable, defaultdict, dict):
+        raise NotPlannable(f"_hooks is a {type(table).__qualname__}")
+    if type(table) is not dict and table.default_factory is not list:
+        raise NotPlannable("_hooks makes no lists")
+    return tuple(_hooks_of(analysis, table, tag) for tag in tags)
+
+
+def _hooks_of(analysis: Analysis, table: Any, tag: str) -> tuple[Any, ...] | None:
+    if type(table) is not dict:
+        table[tag]
+    listed = analysis.watch_entry(table, tag)
+    if type(listed) is not list:
+        raise NotPlannable(f"_hooks[{tag!r}] is a {type(listed).__qualname__}")
+    hooks = analysis.watch_list(listed)
+    if not all(_is_plain_hook(hook) for hook in hooks):
+        raise NotPlannable(f"an entry of _hooks[{tag!r}] is not as marshmallow makes them")
+    return hooks or None
+
+
+def _is_plain_hook(hook: Any) -> bool:
+    """Whether an entry of the table of hooks is of the types that marshmallow's decorators use."""
+    if type(hook) is not tuple or len(hook) != 3:
+        return False
+    name, pass_collection, config = hook
+    return (
+        type(name) is str
+        and type(pass_collection) is bool
+        and type(config) is dict
+        and type(config.get("pass_original", False)) is bool
+    )
 
 
 def _step(analysis: Analysis, way: _Dumping | _Loading, name: Any, field: Any) -> Any:
@@ -262,6 +286,12 @@ class _Dumping:
             "straight": whole and own["dump"] and own["dumps"],
             "opts": _plain_options(analysis, "render_module"),
         }
+
+    def hooks(self, analysis: Analysis) -> dict[str, Any]:
+        """The schema's hooks, as keyword arguments of a plan."""
+        before, behind = _hooks(analysis, "pre_dump", "post_dump")
+        has_hooks = before is not None or behind is not None
+        return {"before": before, "behind": behind, "has_hooks": has_hooks}
 
 
 def _has_plain_settings(analysis: Analysis, names: tuple[str, ...]) -> bool:
@@ -396,6 +426,21 @@ class _Loading:
             "many_allowed": own["_deserialize"],
             "silent_errors": own["handle_error"],
             "opts": _plain_options(analysis, "index_errors"),
+        }
+
+    def hooks(self, analysis: Analysis) -> dict[str, Any]:
+        """The schema's hooks and validators, as keyword arguments of a plan."""
+        tags = ("pre_load", "validates", "validates_schema", "post_load")
+        found = before, of_fields, of_schema, behind = _hooks(analysis, *tags)
+        return {
+            "before": before,
+            "behind": behind,
+            "has_hooks": any(hooks is not None for hooks in found),
+            "has_validators": of_fields is not None or of_schema is not None,
+            "has_schema_validators": of_schema is not None,
+            "hooks_see_input": before is not None
+            or of_schema is not None
+            or any(config.get("pass_original") for _, _, config in behind or ()),
         }
 
 

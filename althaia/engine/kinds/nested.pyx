@@ -9,7 +9,6 @@ cimport cython
 from cpython.object cimport PyObject
 
 from althaia.engine.run.dump cimport (
-    DUMP_TAGS,
     DumpFrame,
     DumpPlan,
     DumpStep,
@@ -18,7 +17,6 @@ from althaia.engine.run.dump cimport (
     write_with_hooks,
 )
 from althaia.engine.run.load cimport (
-    LOAD_TAGS,
     LoadPlan,
     handled_error,
     load_whole_or_fail,
@@ -32,7 +30,7 @@ from althaia.engine.instances.nested_schema cimport (
     plucked_key,
     times_rebound,
 )
-from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting, no_hooks
+from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting
 from althaia.engine.run.published cimport plan_of
 from althaia.cpython.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
 from althaia.engine.plan.instance_dict cimport DUMP, LOAD
@@ -45,18 +43,12 @@ from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import definers
 
 
-cdef bint is_alike_for_all(object schema, Plan plan, tuple tags):
+cdef bint is_alike_for_all(object schema, Plan plan):
     """Whether a nested schema is the same for all values of a call. Else its hooks or properties
-    may change it between two of them, and it is asked anew for each, as upstream does.
-
-    :param tags: of the hooks that run in this direction.
-    """
+    may change it between two of them, and it is asked anew for each, as upstream does."""
     if not althaia_is_simply_true(type(schema)):
         return False
-    return plan is None or (
-        plan.plain_settings
-        and (plan.has_no_hooks() or no_hooks(plan.hooks, tags) is not None)
-    )
+    return plan is None or (plan.plain_settings and not plan.has_hooks)
 
 
 cdef bint is_flag(object many):
@@ -120,7 +112,7 @@ cdef class DumpNested(DumpStep):
         cdef DumpFrame child = <DumpFrame>frame.children[self.site]
         if child is None or child.bound != times_rebound():
             child = self.open_child(frame)
-            if is_alike_for_all(child.schema, child.plan, DUMP_TAGS):
+            if is_alike_for_all(child.schema, child.plan):
                 frame.children[self.site] = child
         return child
 
@@ -257,7 +249,7 @@ cdef class LoadNested(LoadStep):
         child.large = frame.large
         child.bound = times_rebound()
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
-        if frame.sub_partials is None and is_alike_for_all(schema, child.plan, LOAD_TAGS):
+        if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
             frame.children[self.site] = child
         return child
 
@@ -287,7 +279,7 @@ cdef class LoadNested(LoadStep):
             if result is not FAILED:
                 return result
             # Upstream's ``handle_error`` does nothing; a hook may have given the schema another.
-            if (<LoadPlan>plan).silent_errors and (<LoadPlan>plan).has_no_hooks():
+            if (<LoadPlan>plan).silent_errors and not (<LoadPlan>plan).has_hooks:
                 return fail(frame, child.messages, child.valid_data)
             error = handled_error(value, child)
         except marshmallow.ValidationError as raised:

@@ -8,11 +8,6 @@ from althaia.cpython.primitives cimport (
 
 cdef object ANY
 
-# A number that stands for a dictionary's content as it is now; 0 where CPython tells nothing of it.
-cdef uint64_t note_of(object mapping) noexcept
-# Whether a dictionary is as it was when it was noted; False says nothing.
-cdef bint is_as_noted(object mapping, uint64_t note) noexcept
-
 
 cdef class Guard:
     cdef readonly tuple types

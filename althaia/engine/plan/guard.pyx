@@ -35,7 +35,6 @@ from althaia.cpython.primitives cimport (
     althaia_epoch,
     althaia_facts,
     althaia_has_noted_version,
-    althaia_is_as_noted,
     althaia_lists_hold,
     althaia_note_version,
     althaia_same_entries,
@@ -45,7 +44,6 @@ from althaia.cpython.primitives cimport (
     althaia_try_facts,
     althaia_type_tag,
     althaia_types_hold,
-    althaia_version_to_note,
     althaia_watch_dict,
     althaia_watched,
     althaia_watched_list,
@@ -118,14 +116,6 @@ def state_of(obj):
     if type(state) is not dict:
         raise TypeError(f"the instance dictionary of a {type(obj).__qualname__} is no plain one")
     return PyDict_Copy(state)
-
-
-cdef uint64_t note_of(object mapping) noexcept:
-    return althaia_version_to_note(mapping)
-
-
-cdef bint is_as_noted(object mapping, uint64_t note) noexcept:
-    return althaia_is_as_noted(mapping, note)
 
 
 cdef tuple by_mapping(tuple entries):

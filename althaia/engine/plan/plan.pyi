@@ -15,7 +15,9 @@ class Plan:
     sites: int
     schema_class: type
     dict_class: type
-    hooks: dict[str, Any]
+    before: tuple[Any, ...] | None
+    behind: tuple[Any, ...] | None
+    has_hooks: bool
     statistics: Any
     def __init__(
         self,
@@ -24,8 +26,10 @@ class Plan:
         *,
         schema_class: type,
         dict_class: type,
-        hooks: dict[str, Any],
         statistics: Any,
+        before: tuple[Any, ...] | None = ...,
+        behind: tuple[Any, ...] | None = ...,
+        has_hooks: bool = ...,
         whole: bool = ...,
         nestable: bool = ...,
         many_allowed: bool = ...,

@@ -11,10 +11,6 @@ cdef enum:
     LONGEST_TEXT = 40
 
 
-# Of the hooks that run in a dump.
-cdef tuple DUMP_TAGS
-
-
 cdef class DumpFrame:
     """One schema in one call: the schema, its plan and what its nested sites opened."""
     cdef readonly object schema
@@ -65,8 +61,4 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
 cdef bint write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1
-cdef int end_dump(DumpPlan plan) except -1
-cdef object left_by_hooks(
-    DumpPlan plan, object obj, object many, DumpFrame frame, bint* fields_left
-)
 cdef DumpFrame open_frame(DumpPlan plan, object schema)

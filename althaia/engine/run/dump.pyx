@@ -25,7 +25,6 @@ from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
 from althaia.cpython.primitives cimport (
     althaia_close_place,
-    althaia_dict_item,
     althaia_get_placed,
     althaia_get_value,
     althaia_open_place,
@@ -43,9 +42,6 @@ cdef extern from "Python.h":
     void* PyUnicode_1BYTE_DATA(object text)
 
 althaia_try_facts()
-
-
-cdef tuple DUMP_TAGS = ("pre_dump", "post_dump")
 
 
 cpdef enum Source:
@@ -425,108 +421,65 @@ cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink)
     return sink.close_list()
 
 
-cdef bint write_with_hooks(
-    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
-) except -1:
-    """What ``Schema.dump`` returns, into a sink; nothing, and False, where that is ``missing``."""
-    cdef object data
-    cdef bint fields_left
-    if plan.has_no_hooks():
-        write(plan, obj, many, frame, sink)
-        return True
-    data = left_by_hooks(plan, obj, many, frame, &fields_left)
-    if fields_left:
-        write(plan, data, many, frame, sink)
-        end_dump(plan)
-    elif data is marshmallow.missing:
-        return False
-    else:
-        sink.any(data)
-    return True
-
-
-cdef object left_by_hooks(
-    DumpPlan plan, object obj, object many, DumpFrame frame, bint* fields_left
-):
-    """What is to be written where there may be hooks: what ``Schema.dump`` returns, or, where
-    ``fields_left`` is made true, the object whose fields the plan is still to write."""
-    cdef object hooks = plan.hooks_of("pre_dump")
-    cdef object data = obj
-    fields_left[0] = False
-    if hooks:
-        data = invoke_both(plan, "pre_dump", data, obj, many, frame.schema)
-        if valid_plan(frame.schema, DUMP) is not plan:
-            return run_changed(frame.schema, obj, data, many)
-        # A hook may have given the schema another dictionary.
-        frame.state = existing_dict(frame.schema)
-    if not has_no_hooks_after(plan):
-        return finish_dump(run(plan, data, many, frame), obj, many, frame)
-    fields_left[0] = True
-    return data
-
-
-cdef bint has_no_hooks_after(DumpPlan plan) except -1:
-    """Whether no hook follows the fields, without upstream's look at them, which may leave an
-    entry, and comes later."""
-    cdef object hooks = althaia_dict_item(plan.hooks, "post_dump", None)
-    if hooks is None:
-        return type(plan.hooks) is marshmallow.HookTable and plan.hooks.default_factory is list
-    return type(hooks) is list and not hooks
-
-
-cdef int end_dump(DumpPlan plan) except -1:
-    """Upstream's look at the hooks that follow the fields, where :func:`left_by_hooks` saw none."""
-    plan.hooks_of("post_dump")
-    plan.note_hooks(DUMP_TAGS)
-    return 0
-
-
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef object invoke_both(
-    DumpPlan plan, str tag, object data, object obj, object many, object schema
-):
-    """What ``Schema._invoke_dump_processors`` returns."""
-    cdef dict options = {"many": many}
-    data = invoke(plan.hooks_of(tag), schema, False, data, obj, options)
-    # A hook may have changed the schema.
-    if valid_plan(schema, DUMP) is not plan:
-        return schema._invoke_processors(
-            tag, pass_collection=True, data=data, many=many, original_data=obj
-        )
-    return invoke(plan.hooks_of(tag), schema, True, data, obj, options)
-
-
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame):
-    """What ``Schema.dump`` returns."""
-    cdef object hooks, data = obj
-    if plan.has_no_hooks():
-        data = run(plan, data, many, frame)
-        if plan.has_no_hooks():
-            return data
-        return finish_dump(data, obj, many, frame)
-    hooks = plan.hooks_of("pre_dump")
-    if hooks:
-        data = invoke_both(plan, "pre_dump", data, obj, many, frame.schema)
-        if valid_plan(frame.schema, DUMP) is not plan:
+    """Return what ``Schema.dump`` returns."""
+    cdef object data = obj
+    if plan.before is not None:
+        data = invoke_both(plan.before, data, obj, many, frame.schema)
+        if is_changed(plan, frame):
             return run_changed(frame.schema, obj, data, many)
-        # A hook may have given the schema another dictionary.
-        frame.state = existing_dict(frame.schema)
-    return finish_dump(run(plan, data, many, frame), obj, many, frame)
-
-
-cdef object finish_dump(object data, object obj, object many, DumpFrame frame):
-    """What follows the fields: ``post_dump``."""
-    cdef object hooks = frame.plan.hooks_of("post_dump")
-    frame.plan.note_hooks(DUMP_TAGS)
-    if hooks:
-        return invoke_both(frame.plan, "post_dump", data, obj, many, frame.schema)
+    data = run(plan, data, many, frame)
+    if plan.behind is not None:
+        data = invoke_both(plan.behind, data, obj, many, frame.schema)
     return data
 
 
+cdef bint write_with_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
+) except -1:
+    """Write what ``Schema.dump`` returns into a sink; nothing, and False, where that is
+    ``missing``."""
+    cdef object data = obj
+    if plan.behind is None:
+        if plan.before is not None:
+            data = invoke_both(plan.before, data, obj, many, frame.schema)
+        if plan.before is None or not is_changed(plan, frame):
+            write(plan, data, many, frame, sink)
+            return True
+        data = run_changed(frame.schema, obj, data, many)
+    else:
+        # A hook behind the fields is given a dictionary.
+        data = run_with_hooks(plan, obj, many, frame)
+    if data is marshmallow.missing:
+        return False
+    sink.any(data)
+    return True
+
+
+cdef object invoke_both(
+    tuple hooks, object data, object obj, object many, object schema
+):
+    """Return what ``Schema._invoke_dump_processors`` returns."""
+    cdef dict options = {"many": many}
+    data = invoke(hooks, schema, False, data, obj, options)
+    return invoke(hooks, schema, True, data, obj, options)
+
+
+cdef bint is_changed(DumpPlan plan, DumpFrame frame):
+    """Return whether a ``pre_dump`` hook has changed what the plan rests on."""
+    if valid_plan(frame.schema, DUMP) is not plan:
+        return True
+    # The hook may have given the schema another dictionary with the same content.
+    frame.state = existing_dict(frame.schema)
+    return False
+
+
 cdef object run_changed(object schema, object obj, object data, object many):
-    """The rest of ``Schema.dump`` where a ``pre_dump`` hook has changed the schema."""
+    """Run upstream's code for the rest of ``Schema.dump`` after a ``pre_dump`` hook changed the
+    schema."""
     result = schema._serialize(data, many=many)
     if schema._hooks["post_dump"]:
         return schema._invoke_dump_processors("post_dump", result, many=many, original_data=obj)

@@ -3,12 +3,11 @@ from althaia.engine.plan.plan cimport Plan
 from althaia.formats.keys cimport Keys
 
 
-# Of the hooks that run in a load.
-cdef tuple LOAD_TAGS
-
-
 cdef class LoadPlan(Plan):
     cdef readonly bint silent_errors
+    cdef readonly bint has_validators
+    cdef readonly bint has_schema_validators
+    cdef readonly bint hooks_see_input
     cdef readonly set keys
     cdef readonly bint unique_keys
     cdef readonly Keys text_keys

@@ -11,13 +11,12 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdint cimport uint64_t
 
 from althaia.engine.plan.guard cimport Guard
-from althaia.engine.run.hooks cimport input_of, invoke, unread
+from althaia.engine.run.hooks cimport invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.engine.plan.plan cimport NOT_KEPT, Plan, option
 from althaia.engine.run.published cimport valid_plan
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
-    althaia_dict_item,
     althaia_has_plain_keys,
     althaia_item_placed,
     althaia_same_keys,
@@ -34,7 +33,6 @@ from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
 
 althaia_try_facts()
 
-cdef tuple LOAD_TAGS = ("pre_load", "validates", "validates_schema", "post_load")
 # No value in any input.
 cdef object ABSENT = object()
 
@@ -95,13 +93,22 @@ cdef class LoadPlan(Plan):
     """How one schema loads: a :class:`LoadStep` for each loaded field.
 
     :param silent_errors: ``handle_error`` is upstream's, which does nothing.
+    :param has_validators: the schema has ``validates`` or ``validates_schema`` hooks.
+    :param has_schema_validators: it has ``validates_schema`` hooks.
+    :param hooks_see_input: some hook is given the input as it came.
 
     ``text_keys`` are the keys of the steps where parsed text can be asked for them, else None.
     """
 
-    def __init__(self, tuple steps, Guard guard, *, bint silent_errors=False, **what):
+    def __init__(
+        self, tuple steps, Guard guard, *, bint silent_errors=False, bint has_validators=False,
+        bint has_schema_validators=False, bint hooks_see_input=False, **what,
+    ):
         Plan.__init__(self, steps, guard, **what)
         self.silent_errors = silent_errors
+        self.has_validators = has_validators
+        self.has_schema_validators = has_schema_validators
+        self.hooks_see_input = hooks_see_input
         self.keys = {step.key for step in steps}
         self.unique_keys = len(self.keys) == len(steps)
         if self.unique_keys and all(type(key) is str for key in self.keys):
@@ -337,173 +344,126 @@ cdef object read_items(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef bint is_changed(LoadFrame frame):
-    """Whether code of the user has changed the schema since the plan was found for it."""
-    return valid_plan(frame.schema, LOAD) is not frame.plan
-
-
-cdef object hooks_now(LoadFrame frame, str tag):
-    """The schema's hooks of a tag after others of its hooks have run."""
-    return frame.schema._hooks[tag] if is_changed(frame) else frame.plan.hooks_of(tag)
-
-
-cdef object invoke_both(str tag, object data, object original, LoadFrame frame):
-    """What ``Schema._invoke_load_processors`` returns."""
-    cdef dict options = {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
-    cdef object schema = frame.schema
-    data = invoke(frame.plan.hooks_of(tag), schema, True, data, original, options)
-    if is_changed(frame):
-        return schema._invoke_processors(
-            tag, pass_collection=False, data=data, original_data=original, **options
-        )
-    return invoke(frame.plan.hooks_of(tag), schema, False, data, original, options)
-
-
-cdef int validate_schema(object result, object data, LoadFrame frame) except -1:
-    """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
-    cdef object schema = frame.schema
-    cdef object hooks = hooks_now(frame, "validates")
-    # Upstream loops over them without asking whether there are any.
-    if type(hooks) is not list or hooks or is_changed(frame):
-        if frame.store is None:
-            frame.store = marshmallow.ErrorStore()
-        schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
-    if hooks_now(frame, "validates_schema"):
-        data = input_of(data)
-        if frame.store is None:
-            frame.store = marshmallow.ErrorStore()
-        field_errors = bool(frame.store.errors)
-        for pass_collection in (True, False):
-            schema._invoke_schema_validators(
-                error_store=frame.store,
-                pass_collection=pass_collection,
-                data=result,
-                original_data=data,
-                many=frame.many,
-                partial=frame.partial,
-                unknown=frame.unknown,
-                field_errors=field_errors,
-            )
-    return 0
-
-
-cdef object load_changed(object processed, object data, LoadFrame frame, bint postprocess):
-    """The rest of ``Schema._do_load`` where a ``pre_load`` hook has changed the schema."""
-    frame.store = marshmallow.ErrorStore()
-    result = frame.schema._deserialize(
-        processed,
-        error_store=frame.store,
-        many=frame.many,
-        partial=frame.partial,
-        unknown=frame.unknown,
-    )
-    return finish_load(result, data, frame, postprocess)
-
-
-cdef bint hooks_see_input(object hooks) except -1:
-    """Whether a hook behind the fields is given the input, as far as no user code has to be asked.
-
-    It is made before the fields are loaded then, which go by its very values.
-    """
-    cdef object found = althaia_dict_item(hooks, "validates_schema", None)
-    if type(found) is list and found:
+cdef bint is_changed(LoadPlan plan, LoadFrame frame):
+    """Return whether a ``pre_load`` hook has changed the schema, or the names in ``partial``, so
+    that the plan no longer holds."""
+    if valid_plan(frame.schema, LOAD) is not plan or not plannable_partial(frame.partial):
         return True
-    found = althaia_dict_item(hooks, "post_load", None)
-    if type(found) is list:
-        for hook in <list>found:
-            if is_plain_hook(hook) and (<dict>(<tuple>hook)[2]).get("pass_original", False):
-                return True
+    # As in a dump.
+    frame.state = existing_dict(frame.schema)
+    if frame.sub_partials is not None:
+        frame.sub_partials = sub_partials(plan, frame.partial)
     return False
 
 
-cdef bint is_plain_hook(object hook):
-    """Whether looking into a hook's entry asks no object of the user's."""
-    return (
-        type(hook) is tuple
-        and len(<tuple>hook) == 3
-        and type((<tuple>hook)[2]) is dict
-        and type((<dict>(<tuple>hook)[2]).get("pass_original", False)) is bool
-    )
+cdef object invoke_both(tuple hooks, object data, object original, LoadFrame frame):
+    """Return what ``Schema._invoke_load_processors`` returns."""
+    cdef dict options = {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
+    data = invoke(hooks, frame.schema, True, data, original, options)
+    return invoke(hooks, frame.schema, False, data, original, options)
 
 
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
-    """What ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
+    """Return what ``Schema._do_load`` returns, or FAILED with errors and result in the frame.
 
     Where the input is text, ``data`` is None and the frame knows the slot.
     """
     cdef object errors = None, result, processed
-    cdef bint preprocessed = True, preprocess
     cdef Py_ssize_t at = -1 if frame.tape is None else frame.root
-    if plan.has_no_hooks():
-        result = load_items(plan, data, at, True if frame.many else False, frame)
-        if plan.has_no_hooks():
-            errors = None if frame.store is None else frame.store.errors
-            return fail(frame, errors, result) if errors else result
-        return finish_load(result, original_of(data, at, frame), frame, postprocess)
-    preprocess = True if plan.hooks_of("pre_load") else False
-    if at >= 0 and (preprocess or hooks_see_input(plan.hooks)):
+    if at >= 0 and plan.hooks_see_input:
+        # Made before the fields are loaded, which take their values from it.
         data = frame.tape.keep(at)
         at = -1
     processed = data
-    if preprocess:
+    if plan.before is not None:
         try:
-            processed = invoke_both("pre_load", data, data, frame)
+            processed = invoke_both(plan.before, data, data, frame)
         except marshmallow.ValidationError as error:
             errors = error.normalized_messages()
-            preprocessed = False
-        else:
-            if is_changed(frame) or not plannable_partial(frame.partial):
-                return load_changed(processed, data, frame, postprocess)
-            # As in a dump.
-            frame.state = existing_dict(frame.schema)
-            if frame.sub_partials is not None:
-                frame.sub_partials = sub_partials(plan, frame.partial)
+        if errors is not None:
+            return refused(errors, frame)
+        if is_changed(plan, frame):
+            return load_changed(processed, data, frame, postprocess)
+    result = load_items(plan, processed, at, True if frame.many else False, frame)
+    if plan.has_validators:
+        validate_schema(plan.has_schema_validators, result, data, frame)
+    errors = None if frame.store is None else frame.store.errors
     if errors:
-        return fail(frame, errors, None)
-    if not preprocessed:
+        return fail(frame, errors, result)
+    if plan.behind is None or not postprocess:
+        return result
+    try:
+        return invoke_both(plan.behind, result, data, frame)
+    except marshmallow.ValidationError as error:
+        return fail_of_hook(error, result, frame)
+
+
+cdef object refused(object errors, LoadFrame frame):
+    """Return FAILED for an input that a ``pre_load`` hook has refused.
+
+    Upstream fails as here where the hook's error has no messages; else ``Schema.validate`` would
+    call the input valid.
+    """
+    if not errors:
         raise UnboundLocalError(
             "cannot access local variable 'processed_data' where it is not associated "
             "with a value"
         )
-    result = load_items(plan, processed, at, True if frame.many else False, frame)
-    return finish_load(result, original_of(data, at, frame), frame, postprocess)
+    return fail(frame, errors, None)
 
 
-cdef object original_of(object data, Py_ssize_t at, LoadFrame frame):
-    """The input of a load as its hooks are given it: at hand, or still to be read."""
-    return data if at < 0 else unread(frame.tape, at)
+cdef object fail_of_hook(object error, object result, LoadFrame frame):
+    """Return what a load comes to whose ``post_load`` hook has raised a ValidationError.
 
-
-cdef object finish_load(object result, object data, LoadFrame frame, bint postprocess):
-    """What follows the fields: validators of the schema, and ``post_load``; ``data`` may be
-    unread."""
-    cdef object errors
-    validate_schema(result, data, frame)
-    frame.plan.note_hooks(LOAD_TAGS)
-    errors = None if frame.store is None else frame.store.errors
-    if not errors and postprocess:
-        try:
-            result = post_loaded(result, data, frame)
-        except marshmallow.ValidationError as error:
-            errors = error.normalized_messages()
+    One without messages counts as none, as it does upstream.
+    """
+    cdef object errors = error.normalized_messages()
     return fail(frame, errors, result) if errors else result
 
 
-cdef object post_loaded(object result, object data, LoadFrame frame):
-    """What the schema's ``post_load`` hooks make of a result."""
+cdef int validate_schema(
+    bint has_schema_validators, object result, object data, LoadFrame frame
+) except -1:
+    """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
     cdef object schema = frame.schema
-    if not hooks_now(frame, "post_load"):
-        return result
-    if is_changed(frame):
-        return schema._invoke_load_processors(
-            "post_load",
-            result,
+    cdef bint field_errors, pass_collection
+    if frame.store is None:
+        frame.store = marshmallow.ErrorStore()
+    schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
+    if not has_schema_validators:
+        return 0
+    field_errors = True if frame.store.errors else False
+    for pass_collection in (True, False):
+        schema._invoke_schema_validators(
+            error_store=frame.store,
+            pass_collection=pass_collection,
+            data=result,
+            original_data=data,
             many=frame.many,
-            original_data=input_of(data),
             partial=frame.partial,
             unknown=frame.unknown,
+            field_errors=field_errors,
         )
-    return invoke_both("post_load", result, data, frame)
+    return 0
+
+
+cdef object load_changed(object processed, object data, LoadFrame frame, bint postprocess):
+    """Run upstream's code for the rest of ``Schema._do_load`` after a ``pre_load`` hook changed the
+    schema."""
+    cdef object schema = frame.schema, errors
+    cdef dict options = {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
+    frame.store = marshmallow.ErrorStore()
+    result = schema._deserialize(processed, error_store=frame.store, **options)
+    validate_schema(True, result, data, frame)
+    errors = frame.store.errors
+    if errors:
+        return fail(frame, errors, result)
+    if not postprocess or not schema._hooks["post_load"]:
+        return result
+    try:
+        return schema._invoke_load_processors("post_load", result, original_data=data, **options)
+    except marshmallow.ValidationError as error:
+        return fail_of_hook(error, result, frame)
 
 
 cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
