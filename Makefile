@@ -16,7 +16,9 @@ PURE_PYTHON := "$(if $(filter /%,$(PURE_VENV)),,$(CURDIR)/)$(PURE_VENV)/bin/pyth
 PIP := -m pip --disable-pip-version-check --quiet
 # An environment of another interpreter is made anew, one of this interpreter is only completed.
 INTERPRETER := $(shell $(PYTHON) -c 'import sys, sysconfig; print(sysconfig.get_config_var("SOABI") or sys.implementation.cache_tag)')
+MADE := $(VENV)/.made-$(INTERPRETER)
 READY := $(VENV)/.ready-$(INTERPRETER)
+DEMO_READY := $(VENV)/.demo-$(INTERPRETER)
 PURE_READY := $(PURE_VENV)/.ready-$(INTERPRETER)
 
 help:
@@ -29,14 +31,23 @@ help:
 	@echo "make bench-service   a shop on real servers, patched and not; needs PostgreSQL"
 	@echo "make bench-many      large files checked, on one core and many"
 	@echo "make bench-wire      messages and stored entities as JSON, MessagePack, XML"
+	@echo "make docs            the documentation as a site, in build/site"
 	@echo "make sanitize        the tests under the address and undefined-behaviour sanitizers"
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire sanitize clean
+.PHONY: help demo test test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire docs sanitize clean
 
-demo: build
+# Runs from this tree: what tests and tools need is not installed for it.
+demo: $(DEMO_READY)
+	$(BIN)/python -m buildtools build
 	$(BIN)/python -m demo $(DEMO_ARGS)
+
+$(DEMO_READY): pyproject.toml | $(MADE)
+	@echo "Installing what the build and the demo need"
+	$(BIN)/python -m buildtools requirements demo > $(VENV)/demo-requirements.txt
+	$(BIN)/python $(PIP) install --requirement $(VENV)/demo-requirements.txt
+	touch $@
 
 # Each of the first two keeps one core busy.
 test:
@@ -66,8 +77,11 @@ build: $(READY)
 build-pure: copy $(PURE_READY)
 	ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON) $(PURE_TREE)/build_ext.py
 
-$(READY): pyproject.toml
-	test -e $@ || $(PYTHON) -m venv --clear $(VENV)
+$(MADE):
+	test -e $(READY) || $(PYTHON) -m venv --clear $(VENV)
+	touch $@
+
+$(READY): pyproject.toml | $(MADE)
 	$(BIN)/python $(PIP) install --editable ".[cli,demo,test]"
 	touch $@
 
@@ -96,7 +110,7 @@ lint: $(READY)
 bench: build
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-# Everybody else too; writes docs/performance.md and its charts.
+# Everybody else too; writes docs/performance-tables.md and its charts.
 bench-all: $(VENV)/.bench-$(INTERPRETER) build
 	$(BIN)/python -m benchmarks --peers --save $(BENCH_ARGS)
 
@@ -113,11 +127,11 @@ bench-check: build
 bench-baseline: build
 	$(BIN)/python -m benchmarks.instructions --update --baseline $(BASELINE)
 
-# The shop on its servers and the pings; writes their section of docs/performance.md.
+# The shop on its servers and the pings; writes docs/performance-service.md.
 bench-service: $(VENV)/.service-$(INTERPRETER) build
 	$(BIN)/python -m benchmarks.service --save $(BENCH_ARGS)
 
-# Five million rows through check; writes its section of docs/performance.md.
+# Five million rows through check; writes docs/performance-files.md.
 bench-many: $(VENV)/.service-$(INTERPRETER) build
 	$(BIN)/python -m benchmarks.many --save $(BENCH_ARGS)
 
@@ -125,9 +139,14 @@ $(VENV)/.service-$(INTERPRETER): $(READY)
 	$(BIN)/python $(PIP) install --editable ".[service,many]"
 	touch $@
 
-# Messages, stored entities, exports; writes their section of docs/performance.md.
+# Messages, stored entities, exports; writes docs/performance-wire.md.
 bench-wire: build
 	$(BIN)/python -m benchmarks.wire --save $(BENCH_ARGS)
+
+# DOCS_ONLINE=1 links to Python's and marshmallow's documentation. Warnings are errors.
+docs: $(READY)
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs auto -q docs build/site
+	@echo "build/site/index.html"
 
 sanitize: $(READY)
 	$(BIN)/python -m buildtools sanitize -- $(PYTEST_ARGS)

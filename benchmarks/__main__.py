@@ -1,7 +1,7 @@
 """The project's benchmarks: the same work on every library, compared first, then timed.
 
 make bench                            ours, upstream and hand-written Python; minutes
-make bench-all                        the peers as well, and docs/performance.md anew
+make bench-all                        the peers as well, and docs/performance-tables.md anew
 python -m benchmarks --case orders    one case, or all whose name contains the word
 """
 

@@ -1,4 +1,4 @@
-"""The charts of ``docs/performance.md``: SVG, readable on a light and on a dark page."""
+"""The charts of ``docs/performance-tables.md``: SVG, readable on a light and on a dark page."""
 
 from __future__ import annotations
 

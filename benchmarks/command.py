@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--save",
         action="store_true",
-        help="keep the results in .bench/results and write docs/performance.md anew",
+        help="keep the results in .bench/results and write docs/performance-tables.md anew",
     )
     parser.add_argument(
         "--upstream-script",

@@ -24,7 +24,7 @@ from rich.console import Console
 
 from benchmarks import results, sections
 from benchmarks.environments import ROOT
-from benchmarks.report import CHARTS, DOCUMENT, markdown_table
+from benchmarks.report import CHARTS, FILES, markdown_table
 from benchmarks.service.servers import children, environment, status_bytes
 from benchmarks.service.shop import data
 
@@ -205,12 +205,12 @@ def table(found: Sequence[Figures]) -> str:
 
 
 def save(found: Sequence[Figures], machine: Mapping[str, object]) -> None:
-    """The table in ``docs/performance.md``, and a chart beside the raw results."""
+    """The table in ``docs/performance-files.md``, and a chart beside the raw results."""
     from benchmarks.service import charts
 
     charts.rates({one.label: one.rate for one in found}, CHARTS / "many.svg")
     sections.replace(
-        DOCUMENT,
+        FILES,
         "many",
         "make bench-many",
         [
@@ -228,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.many", description=__doc__)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--quick", action="store_true", help="200,000 rows")
-    parser.add_argument("--save", action="store_true", help="write docs/performance.md's table")
+    parser.add_argument("--save", action="store_true", help="write the page of figures")
     options = parser.parse_args(arguments)
     rows = 200_000 if options.quick else options.rows // 10_000 * 10_000
     console = Console(stderr=True)

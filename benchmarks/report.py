@@ -1,4 +1,4 @@
-"""``python -m benchmarks.report``: docs/performance.md and its charts from the kept results."""
+"""``python -m benchmarks.report``: docs/performance-tables.md and its charts from kept results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from benchmarks.environments import ROOT
 from benchmarks.instructions import BASELINE
 from benchmarks.model import Goal
 
-DOCUMENT = ROOT / "docs" / "performance.md"
+DOCUMENT = ROOT / "docs" / "performance-tables.md"
+# docs/performance.md is written by hand: it says in words what these pages hold.
+SERVICE = ROOT / "docs" / "performance-service.md"
+FILES = ROOT / "docs" / "performance-files.md"
+WIRE = ROOT / "docs" / "performance-wire.md"
 CHARTS = ROOT / ".bench" / "charts"
 
 Run = Mapping[str, Any]
@@ -51,17 +55,25 @@ REASONS = {
 }
 
 INTRODUCTION = """\
-# Performance
+# Performance: all cases by interpreter
 
-*Written by `make bench-all`, sections between marks by the command that each names; do not edit.*
+*Written by `make bench-all` from the kept results; do not edit.* For readers of
+[performance](performance.md) who want every row.
 
-Every figure is a ratio to marshmallow {upstream}: 10× means that the same work takes a tenth
-of its time. Before anything is timed, the outputs are compared with marshmallow's; where they
-differ the table says **WRONG** and gives no figure. The spread behind ± is half the range that
-holds the middle half of the rounds.
+| column | meaning |
+| --- | --- |
+| work | what is dumped or loaded, with the name that `--case` takes |
+| marshmallow, µs per object | processor time of marshmallow {upstream}, unpatched |
+| reach, aim | the ratio this row has to reach, and a better one; (below): it is not reached |
+| althaia | 10×: a tenth of the time; ±: half the range of the middle half of the rounds |
+| althaia, `ALTHAIA_PLANS=0` | compiled marshmallow without plans |
+| all other columns | other libraries at the same work; –: they cannot, or were not measured |
 
-Each run also draws charts, into `.bench/charts`, and keeps its raw results in `.bench`; the
-nightly workflow attaches both to its run.
+Before anything is timed, the outputs are compared with marshmallow's; where they differ the
+table says **WRONG** and gives no figure.
+
+Each run draws charts, into `.bench/charts`, and keeps its raw results in `.bench`; the nightly
+workflow attaches both to its run.
 """
 
 METHOD = """\

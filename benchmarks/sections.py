@@ -1,4 +1,4 @@
-"""Sections of ``docs/performance.md`` that other commands write: kept when the page is written.
+"""Sections of the pages of figures: a command replaces its own and keeps the others.
 
 A section stands between two marks, which Markdown does not show::
 

@@ -23,7 +23,7 @@ from benchmarks import data, results, sections, timing
 from benchmarks.cases import flat, xml_text
 from benchmarks.cases.wire import ENTITY, KINDS, MAKERS, schemas
 from benchmarks.environments import ROOT
-from benchmarks.report import CHARTS, DOCUMENT, markdown_table
+from benchmarks.report import CHARTS, WIRE, markdown_table
 from benchmarks.rows import OURS, UPSTREAM, namespace
 
 SAMPLE = 200
@@ -273,7 +273,7 @@ def save(parts_: Sequence[str]) -> None:
         "anything is timed, what was written and read is compared."
     )
     sections.replace(
-        DOCUMENT, "wire", "make bench-wire", ["## Messages, entities, exports",
+        WIRE, "wire", "make bench-wire", ["## Messages, entities, exports",
         introduction, *parts_]
     )  # fmt: skip
 
@@ -281,7 +281,7 @@ def save(parts_: Sequence[str]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.wire", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="short rounds, fewer rows")
-    parser.add_argument("--save", action="store_true", help="write docs/performance.md's section")
+    parser.add_argument("--save", action="store_true", help="write the page of figures")
     parser.add_argument("--memory", nargs=2, metavar=("WAY", "COUNT"), help=argparse.SUPPRESS)
     parser.add_argument("--export", nargs=2, metavar=("WAY", "ROWS"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from buildtools import (
@@ -30,6 +31,28 @@ def build_in_place(layout: Layout, _: argparse.Namespace) -> int:
     """Generate and compile in this tree, as an editable install does."""
     build(layout, os.environ)
     return 0
+
+
+def requirements(layout: Layout, options: argparse.Namespace) -> int:
+    """Print what a build in place needs and what the named extras add, one requirement a line."""
+    for line in needed(layout.root / "pyproject.toml", options.extra):
+        print(line)
+    return 0
+
+
+def needed(project: Path, extras: Iterable[str]) -> list[str]:
+    """The requirements of the build, of the package and of ``extras``.
+
+    :raises BuildError: there is no extra of that name
+    """
+    table = tomllib.loads(project.read_text("utf-8"))
+    known = table["project"]["optional-dependencies"]
+    for extra in extras:
+        if extra not in known:
+            there = ", ".join(known)
+            raise BuildError(project.name, f"there is no extra {extra!r}", f"there are {there}")
+    parts = [table["build-system"]["requires"], table["project"]["dependencies"]]
+    return [line for part in (*parts, *(known[extra] for extra in extras)) for line in part]
 
 
 def patches_check(layout: Layout, options: argparse.Namespace) -> int:
@@ -169,6 +192,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     command(topics, "sanitize", run_sanitized).add_argument(
         "words", nargs="*", help="pytest's arguments, after --"
+    )
+    command(topics, "requirements", requirements).add_argument(
+        "extra", nargs="*", help="extras of the package, such as demo"
     )
     patches = topic("patches", "the patch queue")
     command(patches, "check", patches_check)

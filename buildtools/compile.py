@@ -17,6 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
+from threading import Lock
 
 from buildtools import checks, faithful, mending, naming, wording
 from buildtools.errors import BuildError
@@ -25,6 +26,8 @@ from buildtools.modules import CompiledModule
 from buildtools.toolchain import Toolchain, linking_environment, toolchain, try_compiler
 
 JOBS = 2
+
+_TELLING = Lock()
 
 # The files that decide what a module's C source is compiled to.
 _HOW = (
@@ -167,6 +170,8 @@ def _translate(modules: list[CompiledModule], root: Path, folder: Path) -> None:
 
     if not modules:
         return
+    whose = "upstream's" if modules[0].upstream else "our own"
+    print(f"althaia build: translating {len(modules)} modules to C, {whose}", flush=True)
     for module in modules:
         # Cython makes a folder once a process, even if the name then stands for another place.
         (folder / module.source).parent.mkdir(parents=True, exist_ok=True)
@@ -189,6 +194,18 @@ def _link(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
+    class Telling(build_ext):  # type: ignore[misc]
+        """Says which module is finished: a build takes a minute and is silent otherwise."""
+
+        finished = 0
+
+        def build_extension(self, ext: Extension) -> None:
+            super().build_extension(ext)
+            with _TELLING:
+                self.finished += 1
+                count = f"{self.finished:>{len(str(len(modules)))}}/{len(modules)}"
+                print(f"althaia build: compiled {count} {ext.name}", flush=True)
+
     with contextlib.chdir(layout.root):
         extensions = [
             Extension(
@@ -200,7 +217,7 @@ def _link(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store
             )
             for module in modules
         ]
-        command = build_ext(Distribution({"name": "althaia", "ext_modules": extensions}))
+        command = Telling(Distribution({"name": "althaia", "ext_modules": extensions}))
         command.inplace = True
         command.parallel = JOBS
         command.force = True

@@ -71,7 +71,7 @@ def table(results: Sequence[Result], rounds: int) -> Table:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="measurements of each (default 5)")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements of each (default 3)")
     parser.add_argument("--limit", type=int, default=0, help="use only the first N characters")
     options = parser.parse_args(argv)
     console = Console()

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--raw", type=Path, default=RAW, metavar="FILE", help="where all figures go, as JSON"
     )
-    parser.add_argument("--save", action="store_true", help="write docs/performance.md's tables")
+    parser.add_argument("--save", action="store_true", help="write the page of figures")
     options = parser.parse_args(arguments)
     console = Console(stderr=True)
     # Database and servers are ended however this ends.

@@ -1,4 +1,4 @@
-"""The tables of a run: on the terminal, and in ``docs/performance.md``."""
+"""The tables of a run: on the terminal, and in ``docs/performance-service.md``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks import sections
-from benchmarks.report import CHARTS, DOCUMENT, markdown_table
+from benchmarks.report import CHARTS, SERVICE, markdown_table
 from benchmarks.service import model, shares
 from benchmarks.service.measure import Figures, ratio
 from benchmarks.service.profiler import PARTS
@@ -48,7 +48,7 @@ def text(report: Report) -> str:
 
 
 def save(report: Report) -> None:
-    """The tables in ``docs/performance.md``, and charts beside the raw results.
+    """The tables in ``docs/performance-service.md``, and charts beside the raw results.
 
     What this run has not measured stays as it is there.
     """
@@ -61,9 +61,9 @@ def save(report: Report) -> None:
         charts.connections(report["latency"], CHARTS / "connections.svg")
     if report["servers"]:
         parts = ["## At the door of a service", *_parts(report)]
-        sections.replace(DOCUMENT, "service", "make bench-service", parts)
+        sections.replace(SERVICE, "service", "make bench-service", parts)
     if report["latency"]:
-        sections.replace(DOCUMENT, "pings", "make bench-service", [*_latency(report)])
+        sections.replace(SERVICE, "pings", "make bench-service", [*_latency(report)])
 
 
 def _parts(report: Report) -> Iterator[str]:

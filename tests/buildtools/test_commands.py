@@ -109,3 +109,17 @@ def test_stats_and_refresh(
 def test_an_unknown_release_is_not_fetched(scratch: Layout) -> None:
     with pytest.raises(BuildError, match=r"no hash for 1\.0"):
         commands.fetch_sources(scratch, Namespace(release="1.0"))
+
+
+def test_requirements_of_the_demo_are_few(layout: Layout) -> None:
+    shown = typed(layout, "requirements", "demo").stdout.split()
+    names = {line.partition(">")[0].partition("=")[0] for line in shown}
+    assert names == {"Cython", "marshmallow", "poetry-core", "rich", "setuptools", "sqlalchemy"}
+    assert typed(layout, "requirements", "nothing").returncode == 1
+
+
+def test_make_demo_installs_no_more(layout: Layout, tmp_path: Path) -> None:
+    words = ["make", "--dry-run", "demo", f"PYTHON={sys.executable}", f"VENV={tmp_path}/new"]
+    plan = subprocess.run(words, cwd=layout.root, capture_output=True, text=True, check=True).stdout
+    assert "requirements demo" in plan
+    assert "--editable" not in plan

@@ -1,0 +1,31 @@
+"""The site, built once a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built site; a warning of Sphinx's is an error."""
+    if os.environ.get("ALTHAIA_PURE_BUILD"):
+        pytest.skip("the site is the same: it is built where the engine is")
+    for module in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(module, reason="the docs extra is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert built.returncode == 0, built.stderr
+    return folder
