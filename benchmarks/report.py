@@ -107,13 +107,14 @@ than those named: run it.
 
 ## How to reproduce
 
+<!-- skip: next "each runs for minutes" -->
 ```console
-make bench                                       # ours, marshmallow, hand-written; minutes
-make bench-all                                   # everybody, and this page
-make bench BENCH_ARGS="--case orders"            # one case
-make bench BENCH_ARGS="--upstream-script FILE"   # marshmallow's own script, both sides
-python -m althaia bench package.module:Schema    # your own schema
-python -m benchmarks.instructions --check        # what CI asks: has a ratio moved over 3 %?
+$ make bench                                       # ours, marshmallow, hand-written; minutes
+$ make bench-all                                   # everybody, and this page
+$ make bench BENCH_ARGS="--case orders"            # one case
+$ make bench BENCH_ARGS="--upstream-script FILE"   # marshmallow's own script, both sides
+$ python -m althaia bench package.module:Schema    # your own schema
+$ python -m benchmarks.instructions --check        # what CI asks: has a ratio moved over 3 %?
 ```
 """
 

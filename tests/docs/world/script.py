@@ -1,0 +1,3 @@
+import marshmallow
+
+print(marshmallow.__file__)

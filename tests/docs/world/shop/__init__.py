@@ -1,0 +1,1 @@
+"""What the examples of the documentation call the reader's own application."""
