@@ -439,6 +439,11 @@ def _watch() -> None:
 
 seam.connect(_connect_engine)
 
+if environ.get("ALTHAIA_PATCH"):
+    from althaia.switch.startup import warn_if_not_asked as _warn_if_not_asked
+
+    _warn_if_not_asked()
+
 if environ.get("ALTHAIA_REQUIRE_COMPILED"):
     from althaia.switch import status as _status
 

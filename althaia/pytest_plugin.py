@@ -16,7 +16,7 @@ import pytest
 from _pytest import config
 
 import althaia
-from althaia.switch import redirect
+from althaia.switch import doubles, redirect
 from althaia.switch.config import ConfigError
 from althaia.switch.installed import ReleaseError
 
@@ -46,6 +46,17 @@ def _activate() -> None:
         # library yet, and pytest parses the filters again for each test, unless it remembers.
         redirect.patch(force=True, how=how)
         getattr(config.parse_warning_filter, "cache_clear", bool)()
+
+
+def pytest_configure() -> None:
+    """Now that all plugins are loaded: mocks know compiled functions."""
+    if redirect.is_patched():
+        doubles.teach()
+
+
+def pytest_unconfigure() -> None:
+    """A program that calls ``pytest.main`` goes on with mocks as they were."""
+    doubles.forget()
 
 
 def pytest_report_header() -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from althaia.switch.config import is_no
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ def patch_if_asked() -> None:
     if not os.environ.get("ALTHAIA_PATCH"):
         return
     from althaia.switch import redirect
-    from althaia.switch.config import ConfigError, is_no, settings
+    from althaia.switch.config import ConfigError, settings
     from althaia.switch.installed import ReleaseError
 
     try:
@@ -35,6 +37,43 @@ def patch_if_asked() -> None:
             _say(f"althaia: not redirecting marshmallow: {error}")
         else:
             _stop(f"althaia: stopped, as ALTHAIA_STRICT asks: {error}")
+
+
+def warn_if_not_asked() -> None:
+    """At ``import althaia``: warn if ``ALTHAIA_PATCH`` is set and no start-up file obeys it.
+
+    Python runs the start-up files of site-packages folders only. A folder that was made by ``pip
+    install --target`` (a layer of AWS Lambda) or that ``PYTHONPATH`` names is none.
+    """
+    if is_no(os.environ.get("ALTHAIA_PATCH", "")) or _is_starting() or _is_runner():
+        return
+    import warnings
+
+    warnings.warn(
+        "ALTHAIA_PATCH is set and has no effect: althaia is not installed in a site-packages "
+        "folder of this interpreter (pip install --target, PYTHONPATH, python -S), so its start-up "
+        "file did not run. Call althaia.patch() in the first lines of the program, or start it by "
+        "'python -m althaia'",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def _is_starting() -> bool:
+    """Whether the interpreter is running start-up files just now."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "site":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+def _is_runner() -> bool:
+    """Whether this process is ``python -m althaia``, which redirects by itself."""
+    words = " ".join(getattr(sys, "orig_argv", []))
+    script = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
+    return script in ("althaia", "althaia.exe") or " -m althaia" in words
 
 
 def _say(text: str) -> None:

@@ -151,3 +151,29 @@ def test_a_conftest_that_patches_is_too_late(run_pytest, project, library_with_w
     done = run_pytest()
     assert done.returncode != 0
     assert "shoplib: " in done.stdout + done.stderr
+
+
+SUITE = Path(__file__).with_name("application_suite.py")
+
+
+@pytest.mark.parametrize("words", [(), ("-p", "althaia.pytest_plugin")], ids=["real", "ours"])
+def test_the_tests_of_a_web_application_pass(
+    run_pytest: Pytest, project: Path, words: tuple[str, ...]
+) -> None:
+    pytest.importorskip("pytest_mock")
+    (project / "pytest.ini").write_text("[pytest]\n")
+    shutil.copy(SUITE, project / "test_application.py")
+    done = run_pytest(*words, "-q", "test_application.py")
+    assert done.returncode == 0, done.stdout
+    assert "21 passed" in done.stdout
+
+
+def test_mocks_are_put_back(run_pytest: Pytest, project: Path, run: Pytest) -> None:
+    code = (
+        "import pytest, unittest.mock as mock\n"
+        "before = mock.FunctionTypes\n"
+        "assert pytest.main(['-q', '-p', 'althaia.pytest_plugin', 'test_shop.py']) == 0\n"
+        "assert mock.FunctionTypes == before\n"
+    )
+    done = run("-c", code, cwd=project, env={"PYTHONPATH": str(project), "PYTEST_ADDOPTS": ""})
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -232,3 +232,34 @@ def test_a_program_without_an_environment(tmp_path):
         [sys.executable, "-c", CHECK], env=kept, cwd=tmp_path, capture_output=True, text=True
     )
     assert (done.stdout.strip(), done.stderr) == ("real", "")
+
+
+WARNED = "ALTHAIA_PATCH is set and has no effect"
+IMPORT = "import althaia; print(althaia.is_patched())"
+
+
+@pytest.mark.parametrize(
+    ("words", "variable", "warned"),
+    [
+        (("-S",), "1", True),
+        (("-S",), "0", False),
+        (("-S",), "", False),
+        ((), "1", False),
+    ],
+    ids=["not installed", "off", "unset", "installed"],
+)
+def test_a_variable_without_effect_is_told(
+    tmp_path: Path, words: tuple[str, ...], variable: str, warned: bool
+) -> None:
+    # As in a layer of AWS Lambda: althaia is found on the path, its start-up file is not run.
+    env = {"ALTHAIA_PATCH": variable, "PYTHONPATH": str(Path(althaia.__file__).parents[1])}
+    done = run(*words, "-c", IMPORT, cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert (WARNED in done.stderr) is warned, done.stderr
+    assert ("<string>:1: RuntimeWarning" in done.stderr) is warned
+
+
+def test_the_runner_is_told_nothing(tmp_path: Path) -> None:
+    env = {"ALTHAIA_PATCH": "1", "PYTHONPATH": str(Path(althaia.__file__).parents[1])}
+    done = run("-S", "-m", "althaia", "-c", IMPORT, cwd=tmp_path, env=env)
+    assert WARNED not in done.stderr
