@@ -199,17 +199,24 @@ althaia_allocate_by(PyObject *cls, PyObject *(*allocate)(PyObject *, Py_ssize_t)
     }
 }
 
-/* The attribute of a type and its bases, descriptors unbound, as a new reference; None where
- * there is none. Its metaclass is not asked. */
+/* The attribute of a type and its bases, descriptors unbound, as a new reference; the last argument
+ * where there is none. Its metaclass is not asked. */
 static inline PyObject *
-althaia_type_lookup(PyObject *type, PyObject *name)
+althaia_type_lookup_or(PyObject *type, PyObject *name, PyObject *otherwise)
 {
 #if PY_VERSION_HEX < 0x030D0000
     PyObject *found = Py_XNewRef(_PyType_Lookup((PyTypeObject *)type, name));
 #else
     PyObject *found = _PyType_LookupRef((PyTypeObject *)type, name);
 #endif
-    return found != NULL ? found : Py_NewRef(Py_None);
+    return found != NULL ? found : Py_NewRef(otherwise);
+}
+
+/* The same; None where there is none. */
+static inline PyObject *
+althaia_type_lookup(PyObject *type, PyObject *name)
+{
+    return althaia_type_lookup_or(type, name, Py_None);
 }
 
 /* 1 where a class is asked for its attributes without a method of its metaclass. */

@@ -33,6 +33,7 @@ cdef extern from "althaia/cpython/layout.h":
     bint althaia_has_python_dict(object obj, object descriptor)
     object althaia_dict_item(object mapping, object key, object absent)
     object althaia_type_lookup(object type_, object name)
+    object althaia_type_lookup_or(object type_, object name, object otherwise)
     bint althaia_is_plainly_asked(object cls)
     unsigned int althaia_type_tag(object type_)
     unsigned int ALTHAIA_TYPE_TAG(object type_)

@@ -1,6 +1,20 @@
 """What the marshmallow that is loaded gave: the one place where the engine asks for it."""
 
 
+cpdef object static(object cls, object name)
+
+
+cdef class Helper:
+    # The namespace of its module, the name there, and what upstream defined it as.
+    cdef readonly dict namespace
+    cdef readonly str name
+    cdef readonly object defined
+    # What the semantic lock calls it.
+    cdef readonly tuple origins
+    # 1 << its number.
+    cdef readonly object bit
+
+
 cdef class Upstream:
     # The namespaces of its modules as they are now, by short name.
     cdef readonly dict live
@@ -27,10 +41,17 @@ cdef class Upstream:
     # For the analysis.
     cdef readonly frozenset unknown
     cdef public tuple kinds
+    # The helpers that plans watch, by module and name; their entries for guards, by their bits.
+    cdef dict helpers, entries
+    # Whether a method that upstream defined on a class means what it meant, by both.
+    cdef dict known_methods
     # The version of OrderedSet that was found to be as it was defined.
     cdef unsigned int plain_sets_tag
 
     cdef bint has_plain_sets(self) except -1
+    cdef Helper helper(self, str module, str name)
+    cdef tuple helper_entries(self, object bits)
+    cpdef bint defines(self, cls, name, owner) except -1
 
 
 # None until the engine is connected.

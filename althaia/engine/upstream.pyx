@@ -13,21 +13,27 @@ from types import FunctionType
 from althaia import seam
 from althaia.engine.plan.guard import ABSENT
 
-from althaia.cpython.primitives cimport althaia_type_tag
+from althaia.engine.plan.guard cimport by_mapping
+from althaia.cpython.primitives cimport althaia_type_lookup_or, althaia_type_tag
+
+cdef object ABSENT_ = ABSENT
+# Shifted as Python shifts: there are more helpers than a C integer has bits.
+cdef object ONE = 1
 
 
-def static(cls, name):
+cpdef object static(object cls, object name):
     """The attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
 
     >>> static(bool, "real") is int.__dict__["real"]
     True
     """
-    for base in cls.__mro__:
-        # In one look: another thread may be deleting it.
-        found = base.__dict__.get(name, ABSENT)
-        if found is not ABSENT:
-            return found
-    return ABSENT
+    return althaia_type_lookup_or(cls, name, ABSENT_)
+
+
+@cython.final
+@cython.freelist(4)
+cdef class Helper:
+    """A name in one of upstream's modules that plans replace by code of their own."""
 
 
 def definers(cls, name):
@@ -67,6 +73,9 @@ cdef class Upstream:
         self.set_value = defined["utils"]["set_value"]
         self.unknown = unknown
         self.kinds = ({}, {})
+        self.helpers = {}
+        self.entries = {}
+        self.known_methods = {}
 
     def raw(self, cls, name):
         """The attribute that upstream defined on this very class; KeyError where none."""
@@ -90,9 +99,16 @@ cdef class Upstream:
         """Whether instances of ``cls`` get the method that upstream defined on ``owner``."""
         return static(cls, name) is seam.pristine[owner][name]
 
-    def defines(self, cls, name, owner):
+    cpdef bint defines(self, cls, name, owner) except -1:
         """The same, if that method means what it meant when the plans were written."""
-        return self.has(cls, name, owner) and self.is_known(qualified(owner, name))
+        cdef tuple method = (owner, name)
+        cdef object known
+        if static(cls, name) is not seam.pristine[owner][name]:
+            return False
+        known = self.known_methods.get(method)
+        if known is None:
+            known = self.known_methods[method] = self.is_known(qualified(owner, name))
+        return known
 
     def why_not(self, cls, name, owner):
         """Why :meth:`defines` is false."""
@@ -115,6 +131,33 @@ cdef class Upstream:
             return (f"{module}.{name}", qualified(found))
         home = getattr(found, "__module__", None)
         return (f"{module}.{name}", f"{short(home)}.{name}" if home else f"{module}.{name}")
+
+    cdef Helper helper(self, str module, str name):
+        """A name in one of upstream's modules, as plans watch it."""
+        cdef tuple place = (module, name)
+        cdef Helper helper = <Helper>self.helpers.get(place)
+        if helper is None:
+            helper = Helper.__new__(Helper)
+            helper.namespace = self.live[module]
+            helper.name = name
+            helper.defined = seam.defined[module].get(name, ABSENT_)
+            helper.origins = self.origins(module, name)
+            with cython.critical_section(self):
+                helper.bit = ONE << len(self.helpers)
+                helper = <Helper>self.helpers.setdefault(place, helper)
+        return helper
+
+    cdef tuple helper_entries(self, object bits):
+        """These helpers as the entries of a guard: plans that rest on the same share them."""
+        cdef tuple found = <tuple>self.entries.get(bits)
+        cdef Helper helper
+        cdef list entries = []
+        if found is None:
+            for helper in list(self.helpers.values()):
+                if helper.bit & bits:
+                    entries.append((helper.namespace, helper.name, helper.defined))
+            found = <tuple>self.entries.setdefault(bits, by_mapping(tuple(entries)))
+        return found
 
     def owner(self, cls, name):
         """Where a class gets an attribute from, for people: ``app.schemas.Slug``; what was put into

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
 from althaia.engine.plan.guard import ABSENT, Guard
-from althaia.engine.plan.instance_dict import may_be_put
+from althaia.engine.plan.instance_dict import may_be_put, published_guard
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run import dump, load, load_step
 from althaia.engine.run.validators import check_for
@@ -86,7 +86,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         return _declined(way, Analysis(upstream, schema, None).guard(), NOT_PLAIN, common)
     # Not by asking the schema: its class may answer for its attributes, and would notice.
     members = object.__getattribute__(schema, "__dict__").get(way.members)
-    analysis = Analysis(upstream, schema, members)
+    analysis = Analysis(upstream, schema, members, published_guard(schema, 1 - direction))
     try:
         _check_schema(analysis, way.members)
         way.check(analysis)

@@ -9,6 +9,9 @@ from althaia.cpython.primitives cimport (
 cdef object ANY
 
 
+cdef tuple by_mapping(tuple entries)
+
+
 cdef class Guard:
     cdef readonly tuple types
     cdef readonly tuple fields
@@ -38,6 +41,6 @@ cdef class Guard:
     cdef bint _same_members(self)
     cdef bint _same_entries(self)
     cdef int _watch_types(self, tuple types) except -1
-    cdef int _watch_fields(self, tuple fields) except -1
+    cdef int _watch_fields(self, tuple fields, Guard sibling) except -1
     cdef int _watch_lists(self) except -1
     cdef int _watch_entries(self) except -1

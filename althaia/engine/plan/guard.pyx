@@ -133,6 +133,22 @@ def type_tag(cls):
     return althaia_type_tag(cls)
 
 
+cdef tuple shared_entry(object known, object field, object kind, object state, tuple entries):
+    """What a guard keeps of a field; what its sibling keeps where that is the same."""
+    cdef tuple theirs = <tuple>known
+    cdef tuple watched
+    cdef Py_ssize_t i, size = len(entries)
+    if theirs is not None and theirs[0] is field and theirs[1] is kind and theirs[2] is state:
+        watched = <tuple>theirs[3]
+        if len(watched) == size:
+            for i in range(size):
+                if watched[i] is not entries[i]:
+                    break
+            else:
+                return theirs
+    return (field, kind, state, entries)
+
+
 # Not cleared by the collector: its borrowed pointers live as long as its tuples. The cycle
 # schema - dictionary - plan - field - schema is broken at the dictionary.
 @cython.no_gc_clear
@@ -152,6 +168,9 @@ cdef class Guard:
         the snapshot of its instance dictionary.
     :param lists: pairs of a list and its items as a tuple.
     :param entries: triples of a dictionary, a key and the expected value or ``ABSENT``.
+    :param shared_entries: further ones as :func:`by_mapping` makes them, which other guards share.
+    :param sibling: a guard of other plans of the schema, which watches mostly the same fields and
+        shares what is equal.
 
     A type that CPython gives no version tag any more cannot be watched (:meth:`unwatchable`).
     Such a guard serves a declined plan only: that is right whatever becomes of the type.
@@ -159,7 +178,7 @@ cdef class Guard:
 
     def __cinit__(
         self, tuple schema_names, members, tuple members_snapshot, tuple types,
-        tuple fields, tuple lists, tuple entries,
+        tuple fields, tuple lists, tuple entries, tuple shared_entries=(), Guard sibling=None,
     ):
         self.schema_type = types[0][0]
         self.schema_names = schema_names
@@ -168,9 +187,9 @@ cdef class Guard:
         self.members_snapshot = members_snapshot
         self.types = tuple([cls for cls, _ in types])
         self.lists = lists
-        self.entries = by_mapping(entries)
+        self.entries = shared_entries + by_mapping(entries) if entries else shared_entries
         self._watch_types(types)
-        self._watch_fields(fields)
+        self._watch_fields(fields, sibling)
         self._watch_lists()
         self._watch_entries()
 
@@ -187,9 +206,12 @@ cdef class Guard:
             self.watched_types[i].tag = types[i][1]
         return 0
 
-    cdef int _watch_fields(self, tuple fields) except -1:
+    cdef int _watch_fields(self, tuple fields, Guard sibling) except -1:
         cdef Py_ssize_t i, size = len(fields)
         cdef list owned = []
+        cdef dict known = {}
+        if sibling is not None:
+            known = {id((<tuple>entry)[0]): entry for entry in sibling.fields}
         self.watched = <althaia_watched*>PyMem_Calloc(size or 1, sizeof(althaia_watched))
         if self.watched is NULL:
             raise MemoryError
@@ -197,7 +219,8 @@ cdef class Guard:
         for i in range(size):
             field, kind, entries = fields[i]
             state = PyObject_GenericGetDict(field, NULL)
-            entry = (field, kind, state, entries)
+            entry = shared_entry(known.get(id(field)), field, kind, state, entries)
+            entries = entry[3]
             owned.append(entry)
             self.watched[i].object = <void*>field
             self.watched[i].type = <void*>(<tuple>entry)[1]

@@ -71,6 +71,13 @@ cdef class InstanceDict(dict):
         self.publish(LOAD, None)
 
 
+def published_guard(schema, int direction):
+    """The guard of the plan for this direction, whether it holds or not, or None."""
+    cdef InstanceDict state = existing_dict(schema)
+    cdef object plan = None if state is None else state.published(direction)
+    return None if plan is None else plan.guard
+
+
 cdef InstanceDict existing_dict(object schema):
     """The schema's dictionary where it is an :class:`InstanceDict` already, else None."""
     cdef object found = althaia_dict_or_none(schema)

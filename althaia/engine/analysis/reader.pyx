@@ -1,3 +1,4 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """What dump and load analysis share: reading fields safely, and noting what was read.
 
 Everything an analysis rests on goes through an :class:`Analysis`, which hands it to the
@@ -8,85 +9,96 @@ Where a dictionary is gone through here, its keys are, not its ``items()``: CPyt
 where the iterator over those finds no memory for its first pair.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from types import GetSetDescriptorType
-from typing import Any
+
+cimport cython
 
 from althaia import seam
-from althaia.engine.plan.guard import ABSENT, Guard, snapshot, state_of, type_tag
+from althaia.engine.plan.guard import ABSENT, snapshot, state_of, type_tag
 from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import Upstream, qualified, static
+from althaia.engine.upstream import qualified
 
-# CPython's flags of a class that a statement made, and of one that nobody can change.
-_HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
-_CHANGEABLE = _HEAP_TYPE | _IMMUTABLE
-_flags_of = type.__dict__["__flags__"].__get__
+from althaia.engine.plan.guard cimport Guard
+from althaia.engine.upstream cimport Helper, Upstream, static
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        unsigned long tp_flags
+        void* tp_descr_get
+        void* tp_descr_set
+    unsigned long Py_TPFLAGS_HEAPTYPE
+    unsigned long Py_TPFLAGS_IMMUTABLETYPE
+
+cdef object ABSENT_ = ABSENT
+cdef object object_getattribute = object.__getattribute__
+cdef object object_setattr = object.__setattr__
 
 NOT_PLAIN = "the dictionary of an instance cannot be replaced"
 """Why a schema has no place for plans."""
 
 # Fields stand inside each other a few deep; what goes on for longer may well never end.
-DEEPEST = 50
+cdef int DEEPEST = 50
 
 
-def attributes_of(schema: Any) -> dict[str, Any]:
+def attributes_of(schema):
     """A schema's own attributes; nothing where only code of somebody else's would tell."""
-    return object.__getattribute__(schema, "__dict__") if may_be_put(schema) else {}
+    return object_getattribute(schema, "__dict__") if may_be_put(schema) else {}
 
 
-class Analysis:
+@cython.final
+cdef class Analysis:
     """One schema under analysis.
 
     :param schema: the schema instance.
     :param members: its mapping of field names to fields that the plan is for.
+    :param sibling: the guard of another plan that may watch the same fields.
     """
 
-    def __init__(self, upstream: Upstream, schema: Any, members: Any) -> None:
+    def __init__(self, Upstream upstream, schema, members, Guard sibling=None):
         self.upstream = upstream
         self.schema = schema
         self.members = members
         # Copied before anything is read, like all that is watched: a thread that changes
         # something meanwhile must find a guard that does not hold.
-        self._members: tuple[Any, ...] | None = (
-            snapshot(members) if type(members) in (dict, OrderedDict) else None
+        self._members = (
+            snapshot(members) if type(members) is dict or type(members) is OrderedDict else None
         )
         self.state = attributes_of(schema)
         self.sites = 0
-        self._outer: list[Any] = []
-        self._types: dict[int, tuple[type, int]] = {}
-        self._fields: dict[int, tuple[Any, type, dict[str, Any]]] = {}
-        self._unwatched: dict[int, tuple[str, ...]] = {}
-        self._lists: list[tuple[list[Any], tuple[Any, ...]]] = []
-        self._entries: dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]] = {}
-        self._schema_names: dict[str, Any] = {}
-        self._functions: set[tuple[str, str]] = set()
-        self._readable: set[int] = set()
-        self._looked_at: set[tuple[int, Hashable]] = set()
+        self._sibling = sibling
+        self._outer = []
+        self._types = {}
+        self._fields = {}
+        self._unwatched = {}
+        self._lists = []
+        self._entries = {}
+        self._schema_names = {}
+        self._helpers = 0
+        self._readable = set()
+        self._looked_at = set()
         self.watch_type(type(schema))
 
-    def items(self) -> list[tuple[Any, Any]]:
+    def items(self):
         """Names and fields of the mapping, as they were when the analysis began."""
         flat = self._members or ()
         return list(zip(flat[::2], flat[1::2], strict=True))
 
-    def leave_out_members(self) -> None:
+    def leave_out_members(self):
         """Do not watch a mapping that is no plain one: asking it might run user code."""
         if self._members is None:
             self.members, self._members = {}, ()
 
     # -- What is watched
 
-    def watch_type(self, cls: type) -> None:
+    cpdef watch_type(self, cls):
         """Watch a class, before anything is asked of it."""
         if id(cls) not in self._types:
             self._types[id(cls)] = (cls, type_tag(cls))
 
-    def watch_field(self, field: Any) -> None:
+    cpdef watch_field(self, field):
         """Watch a field or validator, before anything is asked of it.
 
         :raises NotPlannable: it has no instance dictionary.
@@ -99,16 +111,19 @@ class Analysis:
         except TypeError as error:
             raise NotPlannable(str(error)) from None
 
-    def state_of(self, field: Any) -> dict[str, Any]:
+    cpdef dict state_of(self, field):
         """The instance dictionary of a field as it was when it was first watched."""
-        self.watch_field(field)
-        return self._fields[id(field)][2]
+        cdef tuple entry = <tuple>self._fields.get(id(field))
+        if entry is None:
+            self.watch_field(field)
+            entry = <tuple>self._fields[id(field)]
+        return <dict>entry[2]
 
-    def leave_out(self, field: Any, *names: str) -> None:
+    def leave_out(self, field, *names):
         """Do not watch these attributes of a watched field: each call reads them anew."""
         self._unwatched[id(field)] = names
 
-    def is_first_look(self, cls: type, at: Hashable) -> bool:
+    def is_first_look(self, cls, at):
         """Whether a class has not yet been looked at in this way. A change after the first look
         is seen by the guard: the class, or a class of which it is a base, is watched since then."""
         key = (id(cls), at)
@@ -116,38 +131,40 @@ class Analysis:
         self._looked_at.add(key)
         return is_first
 
-    def watch_list(self, items: list[Any]) -> tuple[Any, ...]:
+    def watch_list(self, items):
         """Watch a list; its items."""
         watched = tuple(items)
         self._lists.append((items, watched))
         return watched
 
-    def watch_entry(self, mapping: dict[Any, Any], key: Any) -> Any:
+    def watch_entry(self, mapping, key):
         """The value under a key (``ABSENT`` of the guards where there is none), watched."""
         value = mapping.get(key, ABSENT)
         self._entries[id(mapping), key] = (mapping, key, value)
         return value
 
-    def new_site(self) -> int:
+    def new_site(self):
         self.sites += 1
         return self.sites - 1
 
-    def guard(self) -> Guard:
+    def guard(self):
         """The guard of all that was watched."""
         return Guard(
-            tuple((name, self._schema_names[name]) for name in self._schema_names),
+            tuple([(name, self._schema_names[name]) for name in self._schema_names]),
             self.members,
             self._members,
             tuple(self._types.values()),
-            tuple(
+            tuple([
                 (field, cls, snapshot(state, self._unwatched.get(id(field), ())))
                 for field, cls, state in self._fields.values()
-            ),
+            ]),
             tuple(self._lists),
             tuple(self._entries.values()),
+            self.upstream.helper_entries(self._helpers),
+            self._sibling,
         )
 
-    def holds_own_code(self, field: Any) -> bool:
+    def holds_own_code(self, field):
         """Whether a field inside this one runs code that may look at its schema: a nested one, or
         one of the user's own kind."""
         waiting, seen = [field], set()
@@ -167,12 +184,12 @@ class Analysis:
         return False
 
     @contextmanager
-    def inside(self, field: Any) -> Iterator[None]:
+    def inside(self, field):
         """While a field inside another is analysed.
 
         :raises NotPlannable: where it may be inside itself.
         """
-        if len(self._outer) == DEEPEST or any(outer is field for outer in self._outer):
+        if len(self._outer) == DEEPEST or any([outer is field for outer in self._outer]):
             raise NotPlannable("fields stand inside each other without an end")
         self._outer.append(field)
         try:
@@ -182,7 +199,7 @@ class Analysis:
 
     # -- The schema
 
-    def schema_value(self, name: str) -> Any:
+    def schema_value(self, name):
         """An attribute of the schema, read without running code.
 
         :raises NotPlannable: where a descriptor computes it.
@@ -194,28 +211,32 @@ class Analysis:
         self._schema_names[name] = value
         if value is not ABSENT:
             return value
-        if raw is ABSENT or hasattr(type(raw), "__get__"):
+        if raw is ABSENT_ or has_getter(raw):
             raise NotPlannable(f"{name} is not a plain value")
         return raw
 
-    def is_data_descriptor(self, raw: Any) -> bool:
+    cpdef bint is_data_descriptor(self, raw) except -1:
         """Whether a class attribute answers for the instances instead of their dictionaries."""
-        if raw is ABSENT:
+        cdef object kind
+        cdef PyTypeObject* slots
+        if raw is ABSENT_:
             return False
         kind = type(raw)
-        if _flags_of(kind) & _CHANGEABLE == _HEAP_TYPE:
+        slots = <PyTypeObject*>kind
+        # One that a statement made, and that can be changed.
+        if slots.tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE) == Py_TPFLAGS_HEAPTYPE:
             self.watch_type(kind)
-        return hasattr(kind, "__set__") or hasattr(kind, "__delete__")
+        return slots.tp_descr_set is not NULL
 
-    def schema_method_is_upstreams(self, name: str) -> bool:
+    cpdef bint schema_method_is_upstreams(self, name) except -1:
         """Whether the schema has upstream's own method, neither overridden nor shadowed."""
-        self._schema_names[name] = self.state.get(name, ABSENT)
-        if self._schema_names[name] is not ABSENT:
+        cdef object shadow = self.state.get(name, ABSENT_)
+        self._schema_names[name] = shadow
+        if shadow is not ABSENT_:
             return False
-        cls = type(self.schema)
-        return self.upstream.defines(cls, name, self.upstream.Schema)
+        return self.upstream.defines(type(self.schema), name, self.upstream.Schema)
 
-    def why_schema_method(self, name: str) -> str:
+    def why_schema_method(self, name):
         """Where the schema gets a method from that is not upstream's."""
         if self._schema_names.get(name, ABSENT) is not ABSENT:
             return f"{name} is set on the schema instance"
@@ -223,7 +244,7 @@ class Analysis:
 
     # -- Upstream
 
-    def known(self, *names: str) -> None:
+    def known(self, *names):
         """Make sure that functions of upstream's mean what the plan takes them to mean.
 
         :param names: as in the semantic lock: ``fields.Integer._validated``.
@@ -235,22 +256,23 @@ class Analysis:
 
     # -- Fields
 
-    def field_value(self, field: Any, name: str) -> Any:
+    cpdef field_value(self, field, name):
         """An attribute of a watched field, read without running code.
 
         :raises NotPlannable: where a descriptor computes it, or where there is none.
         """
-        raw = static(type(field), name)
-        if self.is_data_descriptor(raw):
+        cdef object raw = static(type(field), name)
+        cdef object value
+        if raw is not ABSENT_ and self.is_data_descriptor(raw):
             raise NotPlannable(f"{name} is a descriptor of {self._owner(type(field), name)}")
-        state = self.state_of(field)
-        if name in state:
-            return state[name]
-        if raw is ABSENT or hasattr(type(raw), "__get__"):
+        value = self.state_of(field).get(name, ABSENT_)
+        if value is not ABSENT_:
+            return value
+        if raw is ABSENT_ or has_getter(raw):
             raise NotPlannable(f"{name} is not a plain value")
         return raw
 
-    def field_flag(self, field: Any, name: str) -> bool:
+    def field_flag(self, field, name):
         """A field's attribute that is True or False.
 
         :raises NotPlannable: where it is anything else.
@@ -260,7 +282,7 @@ class Analysis:
             raise NotPlannable(f"{name} is neither True nor False")
         return value
 
-    def field_method(self, field: Any, name: str, owner: type) -> None:
+    cpdef field_method(self, field, name, owner):
         """Make sure that a field's method is the one upstream defined on ``owner``.
 
         :raises NotPlannable: where it is not, saying where it comes from.
@@ -271,7 +293,7 @@ class Analysis:
         if not self.upstream.defines(cls, name, owner):
             raise NotPlannable(self.upstream.why_not(cls, name, owner))
 
-    def class_method(self, cls: type, name: str) -> None:
+    def class_method(self, cls, name):
         """Make sure that one of upstream's classes still has the method it was defined with.
 
         :raises NotPlannable: where it has not, or where the class is not upstream's.
@@ -280,27 +302,35 @@ class Analysis:
             raise NotPlannable(f"{name} of {cls.__module__}.{cls.__qualname__} is not upstream's")
         self.known(qualified(cls, name))
 
-    def field_function(self, module: str, *names: str) -> None:
+    def field_function(self, module, *names):
         """Watch names of an upstream module that the plan replaces by its own code.
 
         :raises NotPlannable: where one is not upstream's.
         """
         for name in names:
-            if (module, name) in self._functions:
-                continue
-            self.as_defined(module, name)
-            self.known(*self.upstream.origins(module, name))
-            self._functions.add((module, name))
+            self._watch_helper(module, name)
 
-    def fields_helper(self, *names: str) -> None:
+    cdef int _watch_helper(self, str module, str name) except -1:
+        cdef Helper helper = self.upstream.helper(module, name)
+        if self._helpers & helper.bit:
+            return 0
+        # What it is watched for is what upstream defined: all plans share that.
+        if helper.namespace.get(name, ABSENT_) is not helper.defined:
+            raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
+        self.known(*helper.origins)
+        self._helpers |= helper.bit
+        return 0
+
+    def fields_helper(self, *names):
         """Watch functions that upstream's fields find in ``marshmallow.utils``.
 
         :raises NotPlannable: where one, or the module, is not upstream's.
         """
-        self.field_function("fields", "utils")
-        self.field_function("utils", *names)
+        self._watch_helper("fields", "utils")
+        for name in names:
+            self._watch_helper("utils", name)
 
-    def as_defined(self, module: str, name: str) -> None:
+    def as_defined(self, module, name):
         """Watch a name of an upstream module that has to stay what upstream defined it as.
 
         :raises NotPlannable: where it is replaced.
@@ -309,7 +339,7 @@ class Analysis:
         if found is not seam.defined[module].get(name, ABSENT):
             raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
 
-    def check_readable(self, field: Any) -> None:
+    cpdef check_readable(self, field):
         """Make sure that a field's attributes are where Python keeps them.
 
         :raises NotPlannable: where its class answers for them itself.
@@ -317,7 +347,7 @@ class Analysis:
         cls = type(field)
         if id(cls) in self._readable:
             return
-        if static(cls, "__getattribute__") is not object.__getattribute__:
+        if static(cls, "__getattribute__") is not object_getattribute:
             raise NotPlannable(
                 f"__getattribute__ is overridden by {self._owner(cls, '__getattribute__')}"
             )
@@ -327,20 +357,26 @@ class Analysis:
             raise NotPlannable(f"__dict__ is overridden by {self._owner(cls, '__dict__')}")
         self._readable.add(id(cls))
 
-    def check_writable(self, field: Any) -> None:
+    def check_writable(self, field):
         """Make sure that a field's attributes are set without user code.
 
         :raises NotPlannable: where its class is told of it.
         """
         cls = type(field)
-        if static(cls, "__setattr__") is not object.__setattr__:
+        if static(cls, "__setattr__") is not object_setattr:
             raise NotPlannable(f"__setattr__ is overridden by {self._owner(cls, '__setattr__')}")
 
-    def _owner(self, cls: type, name: str) -> str:
+    def _owner(self, cls, name):
         return self.upstream.owner(cls, name)
 
 
-def why_unwatchable(guard: Guard) -> str:
+cdef bint has_getter(object raw) noexcept:
+    """Whether an attribute of a class is asked for what its instances get."""
+    cdef object kind = type(raw)
+    return (<PyTypeObject*>kind).tp_descr_get is not NULL
+
+
+def why_unwatchable(guard):
     """Why nothing may rest on a guard that watches a class without a version; "" where it may."""
     cls = guard.unwatchable()
     if cls is None:
@@ -351,7 +387,7 @@ def why_unwatchable(guard: Guard) -> str:
     )
 
 
-def check_truth(field: Any) -> None:
+def check_truth(field):
     """Make sure that an inner field is true, as upstream's tests expect, without asking it.
 
     :raises NotPlannable: where its class answers for itself.
