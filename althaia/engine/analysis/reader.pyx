@@ -16,7 +16,8 @@ from types import GetSetDescriptorType
 cimport cython
 
 from althaia import seam
-from althaia.engine.plan.guard import ABSENT, snapshot, state_of, type_tag
+from althaia.engine.plan.guard import ABSENT, snapshot, type_tag
+from althaia.engine.plan.guard import state_of as copied_state
 from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import qualified
@@ -107,7 +108,7 @@ cdef class Analysis:
             return
         self.watch_type(type(field))
         try:
-            self._fields[id(field)] = (field, type(field), state_of(field))
+            self._fields[id(field)] = (field, type(field), copied_state(field))
         except TypeError as error:
             raise NotPlannable(str(error)) from None
 
