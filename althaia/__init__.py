@@ -17,8 +17,8 @@ imports next to nothing itself; each function loads what it needs when it is cal
 
 from __future__ import annotations
 
+import sys
 from os import environ
-from sys import modules
 
 from althaia import seam
 
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from althaia.switch.config import ConfigError as ConfigError
     from althaia.switch.installed import ReleaseError as ReleaseError
     from althaia.switch.redirect import LatePatchError as LatePatchError
+    from althaia.switch.release import AlthaiaWarning as AlthaiaWarning
     from althaia.switch.status import Info
     from althaia.switch.status import NotCompiledError as NotCompiledError
     from althaia.trust.compare import Finding, Report
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AlthaiaWarning",
     "ConfigError",
     "LatePatchError",
     "NotCompiledError",
@@ -83,6 +85,7 @@ __all__ = [
 ]
 
 _LAZY = {
+    "AlthaiaWarning": "althaia.switch.release",
     "ConfigError": "althaia.switch.config",
     "LatePatchError": "althaia.switch.redirect",
     "NotCompiledError": "althaia.switch.status",
@@ -115,20 +118,25 @@ _UPSTREAMS = (
 when somebody asks: importing althaia imports no marshmallow."""
 
 
-def patch(*, force: bool = False) -> bool:
-    """Make every later ``import marshmallow`` yield the compiled copy.
+def patch(*, force: bool = False, compiled: bool | None = None) -> bool:
+    """Make every later ``import marshmallow`` yield the installed release, with plans.
+
+    The compiled copy is served where it is of the installed release; any other release is served
+    from its own files.
 
     Cheap and idempotent, safe from several threads: marshmallow itself is imported only
     when somebody imports it.
 
-    :param force: redirect even though the real marshmallow is already imported, or another
-        line of it is installed, or none. Modules that hold references to the real one keep
+    :param force: redirect even though the real marshmallow is already imported, or none is
+        installed. Modules that hold references to the real one keep
         them, and two copies of the library live in the process until :func:`unpatch`.
+    :param compiled: False: never the compiled copy, so that debuggers, profilers and coverage see
+        ordinary functions. Not given: what ``ALTHAIA_COMPILED`` says, which is yes where it is not
+        set. Without effect once marshmallow has been imported.
     :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
     :raises LatePatchError: the real marshmallow is already imported; the message names the
         modules that hold references to it.
-    :raises ReleaseError: another line of marshmallow is installed than the one that the compiled
-        copy was made from, or none; the message names both.
+    :raises ReleaseError: no marshmallow is installed.
     :raises ConfigError: an ``ALTHAIA_…`` variable of the environment has a bad value.
 
     >>> import althaia
@@ -138,7 +146,7 @@ def patch(*, force: bool = False) -> bool:
     """
     from althaia.switch import redirect
 
-    return redirect.patch(force=force, how="althaia.patch()")
+    return redirect.patch(force=force, compiled=compiled, how="althaia.patch()")
 
 
 def unpatch() -> bool:
@@ -411,14 +419,31 @@ def _connect_engine() -> None:
     try:
         engine.connect()
     except (AttributeError, KeyError, TypeError) as error:
-        from althaia.switch.installed import served
+        _not_connected(error)
+    else:
+        _watch()
 
+
+def _not_connected(error: Exception) -> None:
+    """The engine does not know what is served.
+
+    A release that the program has installed runs on its own code then.
+
+    :raises EngineError: it is the compiled copy, or ``ALTHAIA_STRICT`` is set
+    """
+    from althaia.switch import installed, release
+
+    what = f"{type(error).__name__}: {error}"
+    if seam.release is None:
         raise seam.EngineError(
-            f"althaia's plans do not fit the marshmallow that it was built from ({served()}): "
-            f"{type(error).__name__}: {error}. Set ALTHAIA_PLANS=0 to run without plans, or build "
+            f"althaia's plans do not fit the marshmallow that it was built from "
+            f"({installed.served()}): {what}. Set ALTHAIA_PLANS=0 to run without plans, or build "
             "from the release that vendor/marshmallow/lock.toml names"
         ) from error
-    _watch()
+    served = release.serve()
+    served.lose(f"the plans do not fit it ({what}), so its own code runs")
+    served.say()
+    seam.without_engine(served.lost[-1])
 
 
 def _watch() -> None:
@@ -426,7 +451,7 @@ def _watch() -> None:
     from althaia.switch.config import settings
 
     share = settings().compare
-    if not share and "althaia.trust.hooks" not in modules:
+    if not share and "althaia.trust.hooks" not in sys.modules:
         return
     from althaia.trust import hooks
 
@@ -436,6 +461,24 @@ def _watch() -> None:
 
         compare_if_off(share)
 
+
+class _Door:
+    """Finds ``althaia.marshmallow``: the compiled copy or the installed release, redirected or
+    not."""
+
+    finds_althaia = True
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if not name.startswith("althaia.marshmallow"):
+            return None
+        from althaia.switch import redirect
+
+        return redirect.own_spec(name, path)
+
+
+if not any(getattr(each, "finds_althaia", False) for each in sys.meta_path):
+    sys.meta_path.insert(0, _Door())
 
 seam.connect(_connect_engine)
 

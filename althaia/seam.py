@@ -17,7 +17,7 @@ from _warnings import warn
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any, Final
 
     Connector = Callable[[], object]
@@ -133,8 +133,20 @@ def has_kept(cls: type, attributes: Namespace) -> bool:
 def loaded(schema_namespace: Namespace) -> None:
     """Keep what upstream's classes are made of, before any user code can replace a method.
 
-    Called as the last statement of marshmallow's ``schema`` module.
+    Called as the last statement of marshmallow's ``schema`` module. Where a release has other
+    modules than those that are known, there is no engine.
     """
+    try:
+        _keep(schema_namespace)
+    except (AttributeError, KeyError) as error:
+        if release is None:
+            raise
+        for kept in (modules, defined, pristine):
+            kept.clear()
+        without_engine(f"its modules are not those that are known ({error})")
+
+
+def _keep(schema_namespace: Namespace) -> None:
     global HookTable
     HookTable = _hook_table(schema_namespace["defaultdict"])
     fields: Namespace = schema_namespace["ma_fields"].__dict__
@@ -172,9 +184,12 @@ def owner_of(schema: Any) -> type | None:
 def unknown_functions() -> frozenset[str]:
     """Functions of upstream's that are not those that our code was written against.
 
-    Named as in the semantic lock (``fields.Integer._validated``); found when the copy was built.
+    Named as in the semantic lock (``fields.Integer._validated``); of the compiled copy, found when
+    it was built.
     """
     global _unknown
+    if _unknown is None and _differing is not None:
+        _unknown = frozenset(_differing())
     if _unknown is None:
         import json
 
@@ -189,6 +204,20 @@ def unknown_functions() -> frozenset[str]:
 
 
 _unknown: frozenset[str] | None = None
+_differing: Callable[[], Iterable[str]] | None = None
+
+release: str | None = None
+"""The release that is served, where it is not the compiled copy; "unknown" where nothing says."""
+
+
+def serve(version: str, differing: Callable[[], Iterable[str]]) -> None:
+    """An installed release is served, and not the compiled copy.
+
+    :param differing: asked once, when all of it is imported, for what is unknown of it
+    """
+    global release, _differing
+    release, _differing = version, differing
+
 
 HOOK_FUNCTIONS: Final = frozenset(
     {"schema.SchemaMeta.resolve_hooks", "decorators.set_hook", "decorators.MarshmallowHook"}
@@ -319,8 +348,14 @@ def collection(schema: Any, objects: Any) -> Any:
     return DECLINED if hook is _OWN["collection"] else hook(schema, objects)
 
 
-def without_engine() -> None:
+no_engine = ""
+"""Why there is none on this release, if there is none."""
+
+
+def without_engine(why: str = "") -> None:
     """There is no engine, or it is switched off: from here on each hook answers at once."""
+    global no_engine
+    no_engine = why
     globals().update(dict.fromkeys(_OWN, _declined), construct=_not_made)
 
 

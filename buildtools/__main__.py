@@ -12,7 +12,6 @@ from pathlib import Path
 from buildtools import (
     fetch,
     lock,
-    patching,
     queue,
     rename,
     sanitize,
@@ -23,6 +22,7 @@ from buildtools import (
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.pipeline import build
+from buildtools.shipped import patching
 
 Command = Callable[[Layout, argparse.Namespace], int]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from buildtools import lock as locks
-from buildtools import patching
 from buildtools.layout import Layout
 from buildtools.rename import rename
+from buildtools.shipped import patching
 from buildtools.upstream import Upstream
 
 

@@ -27,7 +27,7 @@ class Layout:
 
     @property
     def patches(self) -> Path:
-        return self.root / "patches"
+        return self.package / "releases" / "patches"
 
     @property
     def lock(self) -> Path:
@@ -35,7 +35,7 @@ class Layout:
 
     @property
     def semantics(self) -> Path:
-        return self.root / "vendor" / "marshmallow" / "semantics.toml"
+        return self.package / "releases" / "semantics.toml"
 
     @property
     def work(self) -> Path:

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from buildtools import compile as compiling
-from buildtools import generate, lock, patching, semantics, stamp, upstream
+from buildtools import generate, lock, semantics, stamp, upstream
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
+from buildtools.shipped import patching
 from buildtools.toolchain import toolchain
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from buildtools import patching
+from buildtools.shipped import patching
 from buildtools.upstream import Upstream
 
-MAX_PATCHES = 14
+MAX_PATCHES = 15
 MAX_ADDED = 80
 
 

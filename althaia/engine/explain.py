@@ -324,6 +324,8 @@ def _why_no_plans(instance: Any) -> str:
         )
     # Where there is no schema class but upstream's own, nobody has loaded it.
     seam.load_engine()
+    if seam.no_engine:
+        return f"marshmallow {seam.release} is served, and {seam.no_engine}"
     return "" if seam.failure is None else f"the engine could not be loaded: {seam.failure}"
 
 

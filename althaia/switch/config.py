@@ -25,7 +25,15 @@ class ConfigError(ValueError):
 class Settings:
     """What the environment asks for. Frozen; see :func:`read` and :func:`settings`."""
 
-    __slots__ = ("compare", "disable", "patch", "plans", "require_compiled", "strict")
+    __slots__ = (
+        "compare",
+        "compiled",
+        "disable",
+        "patch",
+        "plans",
+        "require_compiled",
+        "strict",
+    )
 
     patch: bool
     """``ALTHAIA_PATCH``: redirect marshmallow at interpreter start."""
@@ -33,6 +41,9 @@ class Settings:
     """``ALTHAIA_DISABLE``: never redirect, whoever asks for it."""
     require_compiled: bool
     """``ALTHAIA_REQUIRE_COMPILED``: importing an uncompiled copy is an error."""
+    compiled: bool
+    """``ALTHAIA_COMPILED``: serve the compiled copy where it is of the installed release (the
+    default)."""
     plans: bool
     """``ALTHAIA_PLANS``: dump and load by plans (the default)."""
     strict: bool
@@ -46,11 +57,13 @@ class Settings:
         patch: bool,
         disable: bool,
         require_compiled: bool,
+        compiled: bool,
         plans: bool,
         strict: bool,
         compare: float,
     ) -> None:
         put = object.__setattr__
+        put(self, "compiled", compiled)
         put(self, "patch", patch)
         put(self, "disable", disable)
         put(self, "require_compiled", require_compiled)
@@ -87,6 +100,7 @@ def read(environ: Mapping[str, str]) -> Settings:
         patch=_flag(environ, "ALTHAIA_PATCH", default=False),
         disable=_flag(environ, "ALTHAIA_DISABLE", default=False),
         require_compiled=_flag(environ, "ALTHAIA_REQUIRE_COMPILED", default=False),
+        compiled=_flag(environ, "ALTHAIA_COMPILED", default=True),
         plans=_flag(environ, "ALTHAIA_PLANS", default=True),
         strict=_flag(environ, "ALTHAIA_STRICT", default=False),
         compare=_share(environ, "ALTHAIA_COMPARE"),

@@ -12,7 +12,7 @@ import sys
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, Final
 
 NAME = "marshmallow"
@@ -24,29 +24,29 @@ UNKNOWN: Final = "not installed"
 
 
 class ReleaseError(RuntimeError):
-    """Our copy was made from another line of marshmallow than the one that is installed.
+    """No marshmallow is installed that althaia could serve.
 
-    :ivar installed: the installed version; None where there is none.
     :ivar served: the version that our copy was made from.
     """
 
-    def __init__(self, installed: str | None, served: str) -> None:
-        self.installed = installed
+    def __init__(self, served: str) -> None:
         self.served = served
-        super().__init__(_text(installed, served))
+        super().__init__(
+            "no marshmallow is installed here, and althaia serves the one that is: "
+            "pip install marshmallow. althaia.patch(force=True) redirects all the same, to "
+            f"althaia's copy of {served}"
+        )
 
 
-def check() -> None:
-    """Do nothing where the installed marshmallow is of the line that our copy was made from.
+def check(any_other: Callable[[], bool] = lambda: False) -> None:
+    """Do nothing where a marshmallow is installed.
 
-    :raises ReleaseError: it is of another line, or none is installed.
+    :param any_other: whether there is one that no metadata tell of
+    :raises ReleaseError: there is none
     """
     made_from = served()
-    if made_from is None:
-        return  # never built: importing the copy says so
-    found = installed()
-    if relation(found, made_from) in (OTHER_LINE, UNKNOWN):
-        raise ReleaseError(found, made_from)
+    if made_from is not None and installed() is None and not any_other():
+        raise ReleaseError(made_from)
 
 
 def relation(found: str | None, made_from: str) -> str:
@@ -84,17 +84,8 @@ def served() -> str | None:
 def installed() -> str | None:
     """The version of the installed marshmallow, found without importing it; None for none."""
     for folder in dict.fromkeys(_folders()):
-        try:
-            names = os.listdir(folder or os.curdir)
-        except NotADirectoryError:
-            if version := _in_archive(folder):
-                return version
-            continue
-        except OSError:
-            continue  # a folder that is not there
-        for name in names:
-            if name.lower().startswith(f"{NAME}-") and name.endswith((".dist-info", ".egg-info")):
-                return name.rpartition(".")[0].split("-")[1]
+        if version := version_in(folder):
+            return version
     # Found by a finder of somebody else's.
     from importlib import metadata
 
@@ -102,6 +93,20 @@ def installed() -> str | None:
         return metadata.version(NAME)
     except metadata.PackageNotFoundError:
         return None
+
+
+def version_in(folder: str) -> str | None:
+    """The version of the marshmallow whose metadata are in a folder or an archive."""
+    try:
+        names = os.listdir(folder or os.curdir)
+    except NotADirectoryError:
+        return _in_archive(folder)
+    except OSError:
+        return None  # a folder that is not there
+    for name in names:
+        if name.lower().startswith(f"{NAME}-") and name.endswith((".dist-info", ".egg-info")):
+            return name.rpartition(".")[0].split("-")[1]
+    return None
 
 
 def _in_archive(path: str) -> str | None:
@@ -125,20 +130,3 @@ def _read(path: str) -> str:
     loader: Any = globals()["__loader__"]
     data: bytes = loader.get_data(path)
     return data.decode()
-
-
-def _text(found: str | None, made_from: str) -> str:
-    ours = line(made_from)
-    wanted = f"pip install 'marshmallow~={ours}.0'"
-    if found is None:
-        return (
-            f"no marshmallow is installed here, and althaia stands in for an installed one "
-            f"(its copy is of {made_from}): {wanted}. "
-            "althaia.patch(force=True) redirects all the same"
-        )
-    return (
-        f"marshmallow {found} is installed, and althaia's copy is of {made_from}: programs written "
-        f"for {line(found)} would get another marshmallow than they ask for. Move the program to "
-        f"{ours} ({wanted}), or install an althaia made from {line(found)}. "
-        "althaia.patch(force=True) redirects all the same"
-    )

@@ -1,10 +1,11 @@
 """``import marshmallow`` yields ``althaia.marshmallow``, under marshmallow's own names.
 
-One copy of the library, two names. The finder answers ``marshmallow`` and everything
-below it with specs that lead to our files; their loader imports the module under
-``althaia.marshmallow…`` and hands the same object out. While the redirect is in place the
-modules, and the classes and functions in them, *say* ``marshmallow…``: pickles, logs,
-``repr`` and reloads are then those of the real library. All state is in one object,
+What is served as ``althaia.marshmallow``, the compiled copy or the installed release with our
+hooks, :mod:`althaia.switch.release` decides. One copy of the library, two names. The finder
+answers ``marshmallow`` and everything below it with specs that lead to the served files; their
+loader imports the module under ``althaia.marshmallow…`` and hands the same object out. While the
+redirect is in place the modules, and the classes and functions in them, *say* ``marshmallow…``:
+pickles, logs, ``repr`` and reloads are then those of the real library. All state is in one object,
 :class:`_Redirect`.
 """
 
@@ -16,6 +17,8 @@ from _thread import RLock  # threading would cost more than this whole module
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, PathFinder
 from io import open_code
+
+from althaia.switch import release as releases
 
 TYPE_CHECKING = False
 
@@ -48,7 +51,7 @@ class LatePatchError(RuntimeError):
         super().__init__(_late_text(holders))
 
 
-def patch(*, force: bool = False, how: str) -> bool:
+def patch(*, force: bool = False, compiled: bool | None = None, how: str) -> bool:
     """Put the redirect in place; see :func:`althaia.patch`.
 
     :param how: who asked, for ``althaia.info()``; the first one counts.
@@ -59,7 +62,9 @@ def patch(*, force: bool = False, how: str) -> bool:
     if settings().disable:
         return False
     if not force and not _redirect.installed:
-        installed.check()
+        installed.check(any_other=lambda: releases.real_spec(REAL, None) is not None)
+    if compiled is not None:
+        releases.want_compiled(compiled)
     _redirect.install(force=force, how=how)
     return True
 
@@ -81,13 +86,8 @@ def how_patched() -> str | None:
 
 def real_location() -> str | None:
     """The file of the real marshmallow, found without importing it; None where it is missing."""
-    for finder in sys.meta_path:
-        if isinstance(finder, _Finder):
-            continue
-        spec = finder.find_spec(REAL, None)
-        if spec is not None:
-            return spec.origin
-    return None
+    spec = releases.real_spec(REAL, None)
+    return None if spec is None else spec.origin
 
 
 class _Presented:
@@ -198,6 +198,8 @@ class _Redirect:
 class _Finder:
     """Answers for marshmallow and below, and watches our own copy being imported."""
 
+    finds_althaia = True
+
     def __init__(self, redirect: _Redirect) -> None:
         self._redirect = redirect
 
@@ -211,6 +213,8 @@ class _Finder:
         return None
 
     def _alias_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        if releases.serve().how == releases.UNTOUCHED:
+            return releases.untouched_spec(name)
         parent = name.rpartition(".")[0]
         if parent and sys.modules.get(parent) is not sys.modules.get(_PREFIX + parent):
             raise ImportError(
@@ -232,8 +236,12 @@ class _Finder:
         return None
 
     def _own_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(name, path)
-        if spec is not None and spec.loader is not None:
+        spec = own_spec(name, path)
+        if (
+            spec is not None
+            and spec.loader is not None
+            and releases.serve().how != releases.UNTOUCHED
+        ):
             spec.loader = _OwnLoader(spec.loader, self._redirect)  # type: ignore[assignment]
         return spec
 
@@ -311,13 +319,26 @@ def _below(name: str, package: str) -> bool:
     return name.startswith(package) and (len(name) == len(package) or name[len(package)] == ".")
 
 
+def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
+    """The spec of ``althaia.marshmallow`` or a module below it: of what is served there."""
+    how = releases.serve().how
+    if how == releases.COMPILED:
+        return PathFinder.find_spec(name, path)
+    real_name = name.removeprefix(_PREFIX)
+    if how == releases.INTERPRETED:
+        return releases.installed_spec(name, real_name, path)
+    return releases.handed_out(name, real_name, path)
+
+
 def _find(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
-    """The spec, under marshmallow's name, of the file of ours that has this name.
+    """The spec, under marshmallow's name, of the file that is served under this name.
 
     :param path: where to look while its package is not imported, as tools do that only read.
     """
     parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
     places = path if parent is None else parent.__path__
+    if releases.serve().how == releases.INTERPRETED:
+        return releases.installed_spec(name, name, places)
     spec = None if places is None else PathFinder.find_spec(name, places)
     if spec is not None and type(spec.loader) is ExtensionFileLoader:
         spec.loader = CompiledLoader(name, spec.loader.path)
@@ -357,8 +378,10 @@ def _rename_contents(module: ModuleType, old: str, new: str) -> None:
     for value in _contents(module).values():
         _rename(value, old, new)
     registry = sys.modules.get(f"{OURS}.class_registry")
-    if registry is not None:
-        _rename_registered(registry._registry, old, new)
+    # It may be on its way in.
+    classes = _contents(registry).get("_registry")
+    if isinstance(classes, dict):
+        _rename_registered(classes, old, new)
 
 
 def _rename(value: Any, old: str, new: str) -> None:

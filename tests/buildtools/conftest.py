@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from buildtools import fetch, lock, patching, upstream
+from buildtools import fetch, lock, upstream
 from buildtools.layout import Layout
+from buildtools.shipped import patching
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -19,11 +19,12 @@ from buildtools.upstream import Upstream
 @pytest.fixture
 def scratch(layout: Layout, tmp_path: Path) -> Layout:
     """A copy of what the commands write to."""
-    shutil.copytree(layout.patches, tmp_path / "patches")
-    (tmp_path / "vendor" / "marshmallow").mkdir(parents=True)
-    for path in (layout.lock, layout.semantics):
-        shutil.copy(path, tmp_path / "vendor" / "marshmallow")
-    return Layout(tmp_path)
+    copy = Layout(tmp_path)
+    shutil.copytree(layout.patches, copy.patches)
+    copy.lock.parent.mkdir(parents=True)
+    shutil.copy(layout.lock, copy.lock)
+    shutil.copy(layout.semantics, copy.semantics)
+    return copy
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from buildtools import patching
 from buildtools.errors import BuildError
+from buildtools.shipped import patching
 
 SOURCE = """\
 import os

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from buildtools.versions import applies
+from buildtools.shipped import patching
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ from buildtools.versions import applies
     ],
 )
 def test_applies(specifiers: str, version: str, answer: bool) -> None:
-    assert applies(specifiers, version) is answer
+    assert patching.applies(specifiers, version) is answer
 
 
 def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="not a version specifier: '~=4'"):
-        applies("~=4", "4.0")
+        patching.applies("~=4", "4.0")

@@ -138,7 +138,7 @@ SCHEMAS = (Inner, Broad, Nesting, Own)
 
 
 def entries() -> list[str]:
-    text = (ROOT / "vendor" / "marshmallow" / "semantics.toml").read_text("utf-8")
+    text = (ROOT / "althaia" / "releases" / "semantics.toml").read_text("utf-8")
     return re.findall(r'^"(.+)" = ', text, re.MULTILINE)
 
 

@@ -23,13 +23,14 @@ CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
 def test_settings_and_their_defaults():
     assert read({}).as_dict() == {
         "compare": 0.0,
+        "compiled": True,
         "disable": False,
         "patch": False,
         "plans": True,
         "require_compiled": False,
         "strict": False,
     }
-    for name in ("PATCH", "DISABLE", "REQUIRE_COMPILED", "PLANS", "STRICT"):
+    for name in ("PATCH", "DISABLE", "REQUIRE_COMPILED", "COMPILED", "PLANS", "STRICT"):
         for text, value in [("1", True), (" Yes ", True), ("off", False), ("0", False)]:
             assert getattr(read({f"ALTHAIA_{name}": text}), name.lower()) is value
     assert read({"ALTHAIA_PLANS": ""}).plans is True
@@ -59,7 +60,7 @@ def test_settings_are_frozen():
         settings.plans = False
     with pytest.raises(AttributeError):
         del settings.plans
-    assert repr(settings).startswith("Settings(compare=0.0, disable=False, ")
+    assert repr(settings).startswith("Settings(compare=0.0, compiled=True, ")
 
 
 @pytest.mark.parametrize(

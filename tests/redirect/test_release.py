@@ -1,4 +1,4 @@
-"""Nobody gets another line of marshmallow than the one that is installed, unless they ask."""
+"""The installed release is served, whichever it is, and nobody gets another one."""
 
 from __future__ import annotations
 
@@ -15,67 +15,144 @@ import pytest
 
 import althaia
 from althaia.switch import installed, redirect
+from tests import releases
 from tests.redirect.processes import IS_OURS, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
 CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
-OTHER_LINES = ["3.26.2", "4.0.1", "4.3.1", "4.5.0", "5.0.0.dev1"]
+OTHERS = ["3.26.2", "4.0.1", "4.3.1"]
+
+APPLICATION = """
+    from marshmallow import Schema, ValidationError, fields, post_load, validate
+
+    class Item(Schema):
+        name = fields.Str(required=True, validate=validate.Length(max=5))
+        count = fields.Int()
+
+        @post_load
+        def make(self, data, **kwargs):
+            return {**data, "made": True}
+
+    print(Item().dump([{"name": "a", "count": 2}] * 3, many=True))
+    print(Item(many=True).loads('[{"name": "b", "count": "3"}]'))
+    try:
+        Item().load({"name": "too long", "other": 1})
+    except ValidationError as error:
+        print(error.messages)
+"""
 
 
 @pytest.fixture
 def install(tmp_path):
-    """Makes a release look installed, before the one that is: its version, its search path."""
+    """Installs a release before the one that is: its version -> the environment for it."""
 
-    def make(version: str) -> dict[str, str]:
-        site = tmp_path / "site"
-        folder = site / f"marshmallow-{version}.dist-info"
-        folder.mkdir(parents=True)
-        (folder / "METADATA").write_text(f"Name: marshmallow\nVersion: {version}\n")
-        return {"PYTHONPATH": str(site)}
+    def make(version: str, label: str | None = None) -> dict[str, str]:
+        site = releases.install(tmp_path / "site", version, label=label)
+        return {"PYTHONPATH": str(site), "PYTHONPYCACHEPREFIX": str(tmp_path / "cache")}
 
     return make
 
 
-@pytest.mark.parametrize("version", OTHER_LINES)
-def test_another_line_is_an_error_that_names_both(install, tmp_path, version):
-    code = """
-        import sys, althaia
-        try:
-            althaia.patch()
-        except althaia.ReleaseError as error:
-            assert not althaia.is_patched()
-            assert not [f for f in sys.meta_path if type(f).__module__ == "althaia.switch.redirect"]
-            print(error.installed, error.served, error, sep="|")
-        assert althaia.patch(force=True) and althaia.is_patched()
-        assert althaia.patch(), "who forced it once need not force it again"
-    """
-    out = succeed("-c", dedent(code), cwd=tmp_path, env=install(version))
-    found, made_from, text = out.strip().split("|")
-    assert (found, made_from) == (version, "4.4.0")
-    assert f"marshmallow {version} is installed" in text
-    assert "4.4.0" in text
-    assert "pip install 'marshmallow~=4.4.0'" in text
-    assert "force=True" in text
-
-
-@pytest.mark.parametrize("version", ["4.4.0", "4.4.3", "4.4.1rc1", "4.4.0+local"])
-def test_the_same_line_is_served_and_info_says_so(install, tmp_path, version):
-    code = f"import althaia; althaia.patch(); {CHECK}; print(althaia.info().as_text())"
-    ours, *info = succeed("-c", code, cwd=tmp_path, env=install(version)).splitlines()
+@pytest.mark.parametrize("version", OTHERS)
+def test_the_installed_release_is_served(install, tmp_path, version):
+    env = install(version)
+    real = succeed("-c", dedent(APPLICATION), cwd=tmp_path, env=env)
+    code = f"import althaia; althaia.patch(); {CHECK}\n{dedent(APPLICATION)}"
+    ours, *lines = succeed("-c", code, cwd=tmp_path, env=env).splitlines()
     assert ours == "ours"
-    (real,) = (line for line in info if line.startswith("real marshmallow"))
-    assert version in real
-    assert ("another release of the same line than the 4.4.0" in real) is (version != "4.4.0")
+    assert lines == real.splitlines()
 
 
-def test_another_line_in_an_archive_is_an_error(install, tmp_path):
-    site = Path(install("3.26.2")["PYTHONPATH"])
-    (site / "marshmallow").mkdir()
-    (site / "marshmallow" / "__init__.py").touch()
-    archive = shutil.make_archive(str(tmp_path / "deps"), "zip", site)
-    done = run("-m", "althaia", "-c", "print('ran')", cwd=tmp_path, env={"PYTHONPATH": archive})
-    assert done.returncode == 1
-    assert done.stderr.startswith("python -m althaia: marshmallow 3.26.2 is installed")
+@pytest.mark.parametrize("version", OTHERS)
+def test_modules_are_the_installed_files_line_by_line(install, tmp_path, version):
+    code = """
+        import althaia, sys
+        althaia.patch()
+        import inspect, marshmallow.fields, marshmallow.schema
+        folder = sys.argv[1]
+        assert marshmallow.__file__.startswith(folder), marshmallow.__file__
+        assert marshmallow.schema.__name__ == "marshmallow.schema"
+        from althaia.marshmallow import Schema
+        assert Schema is marshmallow.Schema is althaia.Schema
+        assert Schema.__module__ == Schema.dump.__module__ == "marshmallow.schema"
+        lines = open(marshmallow.schema.__file__).read().split("\\n")
+        for function in (Schema.dump, Schema.__init__, Schema.loads, Schema._do_load):
+            source, first = inspect.getsourcelines(function)
+            assert "_seam" not in "".join(source)
+            assert lines[first - 1] == source[0].rstrip("\\n")
+            numbers = {n for *_, n in function.__code__.co_lines() if n is not None}
+            assert numbers <= set(range(first, first + len(source))), function
+            assert "_seam" in function.__code__.co_names
+        try:
+            Schema(only=3)
+        except Exception as error:
+            frame = error.__traceback__
+            while frame.tb_next:
+                frame = frame.tb_next
+            assert "raise StringNotCollectionError" in lines[frame.tb_lineno - 1]
+    """
+    env = install(version)
+    succeed("-c", dedent(code), str(tmp_path / "site"), cwd=tmp_path, env=env)
+
+
+def test_its_plans_run(install, tmp_path):
+    code = """
+        import althaia
+        althaia.patch()
+        from marshmallow import Schema, fields
+        class S(Schema):
+            a = fields.Int()
+        print(S(many=True).load([{"a": 1}] * 50))
+        print(althaia.stats()["__main__.S"]["load"]["calls"])
+    """
+    out = succeed("-c", dedent(code), cwd=tmp_path, env=install("4.3.1")).splitlines()
+    assert out == [str([{"a": 1}] * 50), "1"]
+
+
+def test_without_the_redirect_althaias_names_are_those_of_the_installed_release(install, tmp_path):
+    code = """
+        from althaia import Schema, fields
+        import althaia.marshmallow.schema as ours, inspect, sys
+        print(inspect.getfile(Schema), ours.Schema is Schema, "marshmallow" in sys.modules)
+        import marshmallow
+        assert marshmallow.Schema is not Schema
+    """
+    out = succeed("-c", dedent(code), cwd=tmp_path, env=install("4.3.1"))
+    assert out.split() == [str(tmp_path / "site" / "marshmallow" / "schema.py"), "True", "False"]
+
+
+@pytest.mark.parametrize(
+    ("switch", "env"), [("compiled=False", {}), ("", {"ALTHAIA_COMPILED": "0"})]
+)
+def test_the_served_release_itself_is_interpreted_on_demand(tmp_path, switch, env):
+    code = f"""
+        import althaia, inspect
+        althaia.patch({switch})
+        import marshmallow
+        assert inspect.isfunction(marshmallow.Schema.dump), marshmallow.Schema.dump
+        class S(marshmallow.Schema):
+            a = marshmallow.fields.Int()
+        assert S(many=True).dump([{{"a": 1}}] * 50) == [{{"a": 1}}] * 50
+        assert althaia.stats()["__main__.S"]["dump"]["calls"] == 1
+    """
+    succeed("-c", dedent(code), cwd=tmp_path, env=env)
+
+
+def test_a_release_with_another_label_is_not_the_compiled_one(install, tmp_path):
+    code = f"import althaia; althaia.patch(); {CHECK}; print(marshmallow.__file__)"
+    env = install(releases.SERVED, "4.4.1")
+    out = succeed("-c", code, cwd=tmp_path, env=env).splitlines()
+    assert out == ["ours", str(tmp_path / "site" / "marshmallow" / "__init__.py")]
+
+
+def test_served_from_an_archive(install, tmp_path):
+    env = install("4.3.1")
+    archive = shutil.make_archive(str(tmp_path / "deps"), "zip", env["PYTHONPATH"])
+    code = f"import althaia; althaia.patch(); {CHECK}; print(marshmallow.__file__)"
+    code += "; import inspect; assert '_seam' not in inspect.getsource(marshmallow.schema)"
+    out = succeed("-c", code, cwd=tmp_path, env={**env, "PYTHONPATH": archive}).split()
+    assert out[0] == "ours"
+    assert out[1].startswith(archive)
 
 
 def test_an_archive_without_marshmallow_is_passed_over(tmp_path):
@@ -93,7 +170,8 @@ def test_none_installed_is_an_error_unless_forced(tmp_path):
         try:
             althaia.patch()
         except althaia.ReleaseError as error:
-            assert error.installed is None and "no marshmallow is installed" in str(error)
+            assert "no marshmallow is installed" in str(error)
+            assert error.served == SERVED
         else:
             raise AssertionError
         assert althaia.info().as_dict()["real"]["relation"] == "not installed"
@@ -101,38 +179,79 @@ def test_none_installed_is_an_error_unless_forced(tmp_path):
         import marshmallow
         print(marshmallow.Schema.__module__)
     """
-    code = dedent(code).replace("ROOT", repr(str(ROOT)))
+    code = dedent(code).replace("ROOT", repr(str(ROOT))).replace("SERVED", repr(releases.SERVED))
     assert succeed("-S", "-c", code, cwd=tmp_path).strip() == "marshmallow.schema"
 
 
-def test_the_runner_stops(install, tmp_path):
-    done = run("-m", "althaia", "-c", "print('ran')", cwd=tmp_path, env=install("3.26.2"))
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.startswith("python -m althaia: marshmallow 3.26.2 is installed")
-    assert done.stderr.count("\n") == 1
+MOVED = {
+    "without a schema module": lambda folder: (folder / "schema.py").unlink(),
+    "with a schema module that is no text": lambda folder: (folder / "schema.py").write_bytes(
+        b"\xff\xfe\x00"
+    ),
+    "half written": lambda folder: (folder / "schema.py").write_text("def f(\n"),
+    "without a place for the hooks": lambda folder: (folder / "schema.py").write_text(
+        "class Schema: pass\n"
+    ),
+    "empty": lambda folder: (folder / "__init__.py").write_text(""),
+    "a namespace package": lambda folder: (folder / "__init__.py").unlink(),
+}
 
 
-def test_the_pytest_plugin_stops(install, tmp_path):
-    (tmp_path / "test_it.py").write_text("def test_it(): pass\n")
-    words = ["-m", "pytest", "-p", "no:cacheprovider", "-p", "althaia.pytest_plugin"]
-    done = run(*words, cwd=tmp_path, env={**install("3.26.2"), "PYTEST_ADDOPTS": ""})
-    assert done.returncode == 4
-    assert "marshmallow 3.26.2 is installed" in done.stderr
+@pytest.mark.parametrize("how", MOVED)
+def test_what_is_none_of_ours_behaves_as_without_us(install, tmp_path, how):
+    env = install("4.3.1")
+    MOVED[how](tmp_path / "site" / "marshmallow")
+    code = """
+        try:
+            import marshmallow
+            import marshmallow.schema
+            print(sorted(n for n in dir(marshmallow) if n[0] != "_"), marshmallow.schema.Schema)
+        except BaseException as error:
+            print(type(error), str(error)[:60])
+    """
+    real = succeed("-c", dedent(code), cwd=tmp_path, env=env)
+    done = run("-c", f"import althaia; althaia.patch()\n{dedent(code)}", cwd=tmp_path, env=env)
+    assert (done.returncode, done.stdout) == (0, real), done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_untouched_one_is_told_once_and_is_an_error_where_strict(install, tmp_path):
+    env = install("4.3.1")
+    path = tmp_path / "site" / "marshmallow" / "schema.py"
+    path.write_text(path.read_text("utf-8").replace("BaseSchema = Schema", "BaseSchema=Schema"))
+    code = f"import althaia; althaia.patch(); {CHECK}; print(marshmallow.Schema().dump({{}}))"
+    done = run("-c", code, cwd=tmp_path, env=env)
+    assert (done.returncode, done.stdout.split()) == (0, ["real", "{}"])
+    assert done.stderr.count("AlthaiaWarning") == 1
+    assert "seam-loaded" in done.stderr
+    done = run("-c", code, cwd=tmp_path, env={**env, "ALTHAIA_STRICT": "1"})
+    assert done.returncode == 1
+    assert "seam-loaded" in done.stderr
+
+
+def test_a_hook_without_a_place_is_left_out_and_told(install, tmp_path):
+    env = install("4.3.1")
+    path = tmp_path / "site" / "marshmallow" / "schema.py"
+    old = "        serialized = self.dump(obj, many=many)"
+    assert old in path.read_text("utf-8")
+    new = "        serialized = self.dump(obj, many=many)  # mended"
+    path.write_text(path.read_text("utf-8").replace(old, new))
+    code = f"import althaia; althaia.patch(); {CHECK}; print(marshmallow.Schema().dumps({{}}))"
+    done = run("-c", code, cwd=tmp_path, env=env)
+    assert (done.returncode, done.stdout.split()) == (0, ["ours", "{}"])
+    assert done.stderr.count("AlthaiaWarning") == 1
+    assert "seam-dumps" in done.stderr
 
 
 BAD_STARTS = [
     ({"ALTHAIA_PATCH": "yess"}, "ALTHAIA_PATCH is 'yess'"),
     ({"ALTHAIA_PATCH": "1", "ALTHAIA_PLANS": "maybe"}, "ALTHAIA_PLANS is 'maybe'"),
-    ({"ALTHAIA_PATCH": "1", "VERSION": "3.26.2"}, "marshmallow 3.26.2 is installed"),
 ]
 
 
 @pytest.mark.parametrize(("env", "text"), BAD_STARTS)
-def test_at_start_up_it_is_one_line_and_the_real_one(install, tmp_path, env, text):
-    found = install(env["VERSION"]) if "VERSION" in env else {}
-    done = run("-c", CHECK, cwd=tmp_path, env={**env, **found})
+def test_at_start_up_it_is_one_line_and_the_real_one(tmp_path, env, text):
+    done = run("-c", CHECK, cwd=tmp_path, env=env)
     assert done.returncode == 0
     assert done.stdout.strip() == "real"
     assert done.stderr.startswith("althaia: not redirecting marshmallow: ")
@@ -142,9 +261,8 @@ def test_at_start_up_it_is_one_line_and_the_real_one(install, tmp_path, env, tex
 
 @pytest.mark.parametrize("strict", ["1", "yes", "of course"])
 @pytest.mark.parametrize(("env", "text"), BAD_STARTS)
-def test_at_start_up_it_stops_where_strict(install, tmp_path, env, text, strict):
-    found = install(env["VERSION"]) if "VERSION" in env else {}
-    env = {**env, **found, "ALTHAIA_STRICT": strict}
+def test_at_start_up_it_stops_where_strict(tmp_path, env, text, strict):
+    env = {**env, "ALTHAIA_STRICT": strict}
     done = run("-c", "print('ran')", cwd=tmp_path, env=env)
     assert done.returncode == 1
     assert done.stdout == ""

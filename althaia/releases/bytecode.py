@@ -1,0 +1,162 @@
+"""The code that runs of an installed file, kept from one start of Python to the next.
+
+As Python keeps its own: beside the file, in ``__pycache__``, under a name of our own; where that
+cannot be written, in a folder of the user's that nobody else can write. What is found is used if
+it was made from this very source by this very althaia for this Python, and is whole; otherwise it
+is made again.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Final
+
+    from althaia.releases.source import Hooked
+
+_MAGIC: Final = b"althaia\1"
+_READ: Final = ("source.py", "patching.py", "digests.py", "semantics.toml", "patches/series")
+"""What the code depends on besides the installed file, as do the patches."""
+
+
+def code_of(name: str, source: bytes, path: str, version: str, *, engine: bool) -> Hooked:
+    """As :func:`althaia.releases.source.hooked`; made once, then read."""
+    head = _head(source, path, version, engine)
+    for place in _places(path):
+        found = _read(place, head)
+        if found is not None:
+            return found
+    from althaia.releases.source import hooked
+
+    made = hooked(name, source, path, version, engine=engine)
+    if not sys.dont_write_bytecode:
+        _write(path, head, made)
+    return made
+
+
+def _head(source: bytes, path: str, version: str, engine: bool) -> bytes:
+    """What a file has to begin with to be about this source."""
+    about = f"{path}\0{version}\0{sys.flags.optimize}\0{engine}".encode(errors="surrogatepass")
+    return b"".join(
+        (_MAGIC, MAGIC_NUMBER, source_hash(source), source_hash(about), source_hash(_ours()))
+    )
+
+
+def _ours() -> bytes:
+    global _our_files
+    if _our_files is None:
+        data = [_data(name) for name in _READ]
+        lines = data[-1].decode().splitlines()
+        names = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        _our_files = b"".join([*data, *(_data(f"patches/{name}") for name in names)])
+    return _our_files
+
+
+_our_files: bytes | None = None
+
+
+def _data(name: str) -> bytes:
+    # Not by open(): the package may lie in an archive.
+    loader: Any = globals()["__loader__"]
+    data: bytes = loader.get_data(os.path.join(os.path.dirname(__file__), *name.split("/")))
+    return data
+
+
+def _read(place: str, head: bytes) -> Hooked | None:
+    try:
+        with open(place, "rb") as file:
+            data = file.read()
+        rest = data[len(head) + 8 :]
+        if data[: len(head)] != head or data[len(head) : len(head) + 8] != source_hash(rest):
+            return None
+        found: Hooked = marshal.loads(rest)
+        return found
+    except (OSError, EOFError, TypeError, ValueError):
+        return None
+
+
+def _write(path: str, head: bytes, made: Hooked) -> None:
+    rest = marshal.dumps(made)
+    for place in _places(path, make=True):
+        if _replace(place, head + source_hash(rest) + rest):
+            return
+
+
+def _replace(place: str, data: bytes) -> bool:
+    """Put a file there in one go; nobody sees half of it."""
+    passing = f"{place}.{os.getpid()}.{id(data)}"
+    try:
+        handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    except OSError:
+        return False
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        os.replace(passing, place)
+    except OSError:
+        _remove(passing)
+        return False
+    return True
+
+
+def _remove(path: str) -> None:
+    from contextlib import suppress
+
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def _places(path: str, *, make: bool = False) -> Iterator[str]:
+    """Where the code of a file may be kept, the best place first.
+
+    :param make: create the folders
+    """
+    try:
+        beside = cache_from_source(path)
+    except NotImplementedError:  # This Python keeps no bytecode.
+        return
+    folder, name = os.path.split(beside)
+    name = f"{name.removesuffix('.pyc')}.althaia.pyc"
+    if not make or _made(folder):
+        yield os.path.join(folder, name)
+    own = _users_folder()
+    if own is not None and (not make or _made(own, mode=0o700)) and _is_private(own):
+        label = source_hash(path.encode(errors="surrogatepass")).hex()
+        yield os.path.join(own, f"{label}.{name}")
+
+
+def _made(folder: str, mode: int = 0o777) -> bool:
+    try:
+        os.makedirs(folder, mode, exist_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def _users_folder() -> str | None:
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or ""
+    elif sys.platform == "darwin":
+        base = os.path.join(home, "Library", "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "althaia") if os.path.isabs(base) else None
+
+
+def _is_private(folder: str) -> bool:
+    """Whether nobody else can put anything there."""
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    if sys.platform == "win32":  # The folder is the user's by its place.
+        return True
+    return status.st_uid == os.geteuid() and status.st_mode & 0o170077 == 0o040000

@@ -1,0 +1,121 @@
+"""A digest of the code of each of upstream's functions, class bodies and module bodies.
+
+The build and the shipped package both use this module, so it imports nothing of either.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+
+Digests = dict[str, str]
+
+
+def digests(sources: Mapping[str, str]) -> Digests:
+    """Digest per qualified name, as in ``fields.Integer._validated``.
+
+    Of the code alone: docstrings, comments, layout and annotations do not count. A class's own
+    entry covers its header and the statements that are not methods, a module's own entry
+    likewise.
+    """
+    found: Digests = {}
+    for name, text in sources.items():
+        found.update(of_tree(name, ast.parse(text, name)))
+    return found
+
+
+def of_tree(name: str, tree: ast.Module) -> Digests:
+    """The digests of one file, by its name relative to the package."""
+    found: Digests = {}
+    module = module_name(name)
+    for qualname, nodes in _units(tree):
+        code = "\n".join(_shape(node) for node in nodes)
+        key = f"{module}.{qualname}" if qualname else module
+        found[key] = sha256(code.encode()).hexdigest()[:16]
+    return found
+
+
+def module_name(file: str) -> str:
+    """What a file's module is called in the digests' names.
+
+    >>> module_name("experimental/context.py")
+    'experimental.context'
+    """
+    return file.removesuffix(".py").replace("/", ".")
+
+
+def _units(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
+    yield "", _own(tree.body)
+    yield from _nested(tree.body, "")
+
+
+def _nested(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, list[ast.AST]]]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            header = [*node.decorator_list, *node.bases, *node.keywords]
+            yield prefix + node.name, [*header, *_own(node.body)]
+            yield from _nested(node.body, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield prefix + node.name, [*node.decorator_list, node.args, *_code(node.body)]
+
+
+def _own(body: list[ast.stmt]) -> list[ast.AST]:
+    """The statements of a class or module that define no function or class."""
+    definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return [node for node in _code(body) if not isinstance(node, definitions)]
+
+
+def _code(body: list[ast.stmt]) -> list[ast.AST]:
+    """A body without its docstring and without what is only annotated."""
+    first = body[0] if body else None
+    is_docstring = (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    )
+    return [node for node in body[is_docstring:] if not _is_bare(node)]
+
+
+def _is_bare(node: object) -> bool:
+    return isinstance(node, ast.AnnAssign) and node.value is None
+
+
+_SILENT = {"annotation", "returns", "type_comment", "type_params", "kind", "simple"}
+
+
+def _shape(node: object) -> str:
+    """The code of a syntax tree as text, the same on every Python.
+
+    ``ast.dump`` and ``ast.unparse`` write what differs from one release to the next.
+    """
+    if isinstance(node, list):
+        return "[" + " ".join(_shape(each) for each in node if not _is_bare(each)) + "]"
+    if isinstance(node, ast.JoinedStr):
+        return "JoinedStr" + _shape(_pieces(node))
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        node = ast.Assign([node.target], node.value)
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    body = {"body": _code(node.body)} if isinstance(node, ast.FunctionDef) else {}
+    parts = (
+        f"{name}={_shape(value)}"
+        for name, value in (dict(ast.iter_fields(node)) | body).items()
+        if name not in _SILENT and value is not None and value != []
+        # Imports say from Python 3.15 on whether they are lazy.
+        if name != "is_lazy" or value
+    )
+    return f"{type(node).__name__}({' '.join(parts)})"
+
+
+def _pieces(text: ast.JoinedStr) -> list[object]:
+    """The parts of an f-string; constants that stand side by side as one."""
+    pieces: list[object] = []
+    for part in text.values:
+        if not isinstance(part, ast.Constant):
+            pieces.append(part)
+        elif pieces and isinstance(pieces[-1], str):
+            pieces[-1] += str(part.value)
+        elif part.value:
+            pieces.append(str(part.value))
+    return pieces

@@ -1,0 +1,379 @@
+"""Apply the patch queue to pristine upstream text: strictly, inside named functions only.
+
+A hunk header names the function (``@@ -490,3 +490,5 @@ Schema._serialize``) or ``<module>``.
+The hunk's old lines must occur exactly once within it; where inside does not matter, so the
+line numbers may be off, but no line may differ. One line of context is enough that way, and
+one queue fits many releases.
+
+The build and the shipped package both use this module, so it imports nothing of either.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+FIELDS = ("Description", "Reason", "Target", "Applies-To", "Remove-When")
+REASONS = ("collection", "compile", "engine", "seam", "upstream-pending", "start-up")
+MODULE_LEVEL = "<module>"
+_COMPARE: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ (\S+)$")
+
+
+class QueueError(Exception):
+    """Upstream's text, or a patch, is not as it has to be.
+
+    :param where: the file (and place in it) that is wrong
+    :param problem: what was expected and what was found
+    :param remedy: what the reader can do about it
+
+    >>> print(QueueError("schema.py", "expected 7 imports, found 8", "run the lock command"))
+    schema.py: expected 7 imports, found 8
+      -> run the lock command
+    """
+
+    def __init__(self, where: str, problem: str, remedy: str) -> None:
+        super().__init__(where, problem, remedy)
+        self.where = where
+        self.problem = problem
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}\n  -> {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """A change inside one function: ``lines`` keep their ``' '``, ``'-'`` or ``'+'``."""
+
+    function: str
+    start: int
+    lines: tuple[str, ...]
+
+    @property
+    def old(self) -> list[str]:
+        return [line[1:] for line in self.lines if line[0] in " -"]
+
+    @property
+    def new(self) -> list[str]:
+        return [line[1:] for line in self.lines if line[0] in " +"]
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One file of the queue: a header that says why, and hunks for one file of upstream."""
+
+    name: str
+    header: Mapping[str, str]
+    file: str
+    hunks: tuple[Hunk, ...]
+
+    @property
+    def added(self) -> int:
+        return sum(line[0] == "+" for hunk in self.hunks for line in hunk.lines)
+
+    @property
+    def removed(self) -> int:
+        return sum(line[0] == "-" for hunk in self.hunks for line in hunk.lines)
+
+    def applies_to(self, version: str) -> bool:
+        return applies(self.header["Applies-To"], version)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where a hunk went."""
+
+    patch: str
+    function: str
+    line: int
+    offset: int
+
+
+def read_series(folder: Path) -> list[Patch]:
+    """The queue, in the order of its ``series`` file.
+
+    :raises QueueError: a patch is listed and missing, or there and not listed, or malformed
+    """
+    series = (folder / "series").read_text("utf-8").split("\n")
+    names = [line.strip() for line in series if line.strip() and not line.startswith("#")]
+    on_disk = {path.name for path in folder.glob("*.patch")}
+    for name in names:
+        if name not in on_disk:
+            raise QueueError(f"patches/{name}", "listed in series, not there", "fix patches/series")
+    for name in sorted(on_disk.difference(names)):
+        raise QueueError(f"patches/{name}", "not listed in series", "list it or remove it")
+    return [parse(name, (folder / name).read_text("utf-8")) for name in names]
+
+
+def parse(name: str, text: str) -> Patch:
+    """Read one patch file.
+
+    :raises QueueError: its header or its diff is not of the form patches/README.md describes
+    """
+
+    def wrong(problem: str) -> QueueError:
+        return QueueError(f"patches/{name}", problem, "patches/README.md shows the form")
+
+    head, separator, diff = text.partition("\n--- ")
+    if not separator:
+        raise wrong("no '--- a/<file>' line")
+    header = _parse_header(head)
+    for field in FIELDS:
+        if not header.get(field):
+            raise wrong(f"the header has no {field}")
+    if header["Reason"] not in REASONS:
+        raise wrong(f"Reason is {header['Reason']!r}, expected one of {', '.join(REASONS)}")
+    lines = diff.rstrip("\n").split("\n")
+    source, target = lines[0], lines[1] if len(lines) > 1 else ""
+    if not source.startswith("a/") or target != f"+++ b/{source[2:]}":
+        raise wrong(f"expected '--- a/<file>' and '+++ b/<file>', found {source!r}, {target!r}")
+    hunks = tuple(_parse_hunks(lines[2:], wrong))
+    if not hunks:
+        raise wrong("no hunk")
+    return Patch(name, header, source[2:], hunks)
+
+
+def _parse_header(text: str) -> dict[str, str]:
+    header: dict[str, str] = {}
+    field = ""
+    for line in text.split("\n"):
+        if line.startswith((" ", "\t")) and field:
+            header[field] += " " + line.strip()
+        elif ": " in line:
+            field, _, value = line.partition(": ")
+            header[field] = value.strip()
+    return header
+
+
+def _parse_hunks(lines: Iterable[str], wrong: Callable[[str], QueueError]) -> Iterator[Hunk]:
+    start, function, counts = 0, "", (0, 0)
+    body: list[str] = []
+
+    def finished() -> Hunk:
+        hunk = Hunk(function, start, tuple(body))
+        if (len(hunk.old), len(hunk.new)) != counts:
+            raise wrong(
+                f"hunk for {function} states {counts[0]} old and {counts[1]} new lines, "
+                f"has {len(hunk.old)} and {len(hunk.new)}"
+            )
+        return hunk
+
+    for line in lines:
+        header = _HUNK.match(line)
+        if header:
+            if body:
+                yield finished()
+            start, function, body = int(header[1]), header[5], []
+            counts = (int(header[2] or 1), int(header[4] or 1))
+        elif function and line[:1] in {" ", "-", "+"}:
+            body.append(line)
+        elif function and line == "":
+            body.append(" ")
+        else:
+            raise wrong(f"unexpected line {line!r} (a hunk header must name its function)")
+    if body:
+        yield finished()
+
+
+def apply(
+    patches: Iterable[Patch], sources: Mapping[str, str], version: str
+) -> tuple[dict[str, str], list[Placed]]:
+    """Apply each patch that is for ``version``; what it touches must fit exactly.
+
+    :param sources: pristine text by file name
+    :return: the text of all files, patched, and where each hunk went
+    :raises QueueError: a hunk does not fit, or fits twice, or the result is no Python
+    """
+    texts = dict(sources)
+    placed: list[Placed] = []
+    for patch in patches:
+        if not patch.applies_to(version):
+            continue
+        if patch.file not in texts:
+            raise QueueError(
+                f"patches/{patch.name}",
+                f"upstream {version} has no {patch.file}",
+                "see where its target went, then move or retire the patch",
+            )
+        file = PatchedFile(texts[patch.file])
+        placed += file.apply(patch)
+        texts[patch.file] = file.text
+        try:
+            ast.parse(texts[patch.file], patch.file)
+        except SyntaxError as error:
+            raise QueueError(
+                f"patches/{patch.name}",
+                f"leaves {patch.file} without valid syntax: {error}",
+                "mend the added lines",
+            ) from error
+    return texts, placed
+
+
+class PatchedFile:
+    """The text of a file while patches are put into it, one after the other.
+
+    It is parsed once; what a hunk adds moves the functions below it.
+
+    :ivar numbers: for each line, the number of the line of the pristine text that it stands for;
+        an added line stands for the one that it replaces or comes before.
+    :ivar added: the indices of lines that stand for a line which is still there.
+    """
+
+    def __init__(self, text: str, tree: ast.Module | None = None) -> None:
+        self._lines = text.split("\n")
+        self.numbers = list(range(1, len(self._lines) + 1))
+        self.added: set[int] = set()
+        self._extents = _extents(ast.parse(text) if tree is None else tree)
+
+    @property
+    def text(self) -> str:
+        """The text as it is now."""
+        return "\n".join(self._lines)
+
+    def apply(self, patch: Patch) -> list[Placed]:
+        """Put a patch in: all of its hunks, or none.
+
+        :raises QueueError: one does not fit, or fits twice
+        """
+        before = (self._lines.copy(), self.numbers.copy(), set(self.added), dict(self._extents))
+        try:
+            return [self._apply_hunk(patch, hunk) for hunk in patch.hunks]
+        except QueueError:
+            self._lines, self.numbers, self.added, self._extents = before
+            raise
+
+    def _apply_hunk(self, patch: Patch, hunk: Hunk) -> Placed:
+        row = self._find(patch, hunk)
+        numbers, added = _numbers(hunk, self.numbers[row : row + len(hunk.old) + 1])
+        growth = len(hunk.new) - len(hunk.old)
+        self._lines[row : row + len(hunk.old)] = hunk.new
+        self.numbers[row : row + len(hunk.old)] = numbers
+        self.added = {each + growth if each >= row else each for each in self.added}
+        self.added.update(row + each for each in added)
+        self._extents = {
+            name: range(
+                rows.start + growth if rows.start > row else rows.start,
+                rows.stop + growth if rows.stop > row else rows.stop,
+            )
+            for name, rows in self._extents.items()
+        }
+        return Placed(patch.name, hunk.function, row + 1, row + 1 - hunk.start)
+
+    def _find(self, patch: Patch, hunk: Hunk) -> int:
+        """The index of the first of the hunk's old lines."""
+        where = f"patches/{patch.name}"
+        allowed = self._rows(hunk.function)
+        if not allowed:
+            raise QueueError(
+                where,
+                f"{patch.file} has no function {hunk.function}",
+                "see where upstream moved it, then mend the patch",
+            )
+        size = len(hunk.old)
+        fits = [
+            row
+            for row in sorted(allowed)
+            if self._lines[row : row + size] == hunk.old
+            and allowed.issuperset(range(row, row + size))
+        ]
+        if len(fits) != 1:
+            found = "they occur nowhere" if not fits else f"they occur {len(fits)} times"
+            quoted = "\n".join(f"      |{line}" for line in hunk.old)
+            raise QueueError(
+                where,
+                f"expected these lines exactly once inside {hunk.function} of {patch.file}, "
+                f"{found}:\n{quoted}",
+                "look at the function as it is now, decide again whether the change is right "
+                "there, then mend the patch ('python -m buildtools patches check')",
+            )
+        return fits[0]
+
+    def _rows(self, function: str) -> frozenset[int]:
+        """Line indices (from 0) that belong to a function, or to the module and no function."""
+        if function != MODULE_LEVEL:
+            return frozenset(self._extents.get(function, ()))
+        inside = {row for name, rows in self._extents.items() if "." not in name for row in rows}
+        return frozenset(set(range(len(self._lines))) - inside)
+
+
+def _numbers(hunk: Hunk, old: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The line numbers that a hunk's new lines stand for, and which of them are additions.
+
+    :param old: the numbers of its old lines and of the one that follows, if any
+    """
+    numbers: list[int] = []
+    added: list[int] = []
+    removed: list[int] = []
+    at = 0
+    for line in hunk.lines:
+        if line[0] == "-":
+            removed.append(old[at])
+            at += 1
+            continue
+        if line[0] == "+" and not removed:
+            added.append(len(numbers))
+        if line[0] == "+":
+            numbers.append(removed.pop(0) if removed else old[min(at, len(old) - 1)])
+        else:
+            removed.clear()
+            numbers.append(old[at])
+            at += 1
+    return numbers, added
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _extents(tree: ast.Module) -> dict[str, range]:
+    """The line indices (from 0) of each function and class, by its qualified name.
+
+    Of several with one name it is the first.
+    """
+    found: dict[str, range] = {}
+
+    def collect(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, _DEFINITIONS) and prefix + node.name not in found:
+                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                found[prefix + node.name] = range(first - 1, node.end_lineno or node.lineno)
+                collect(node.body, f"{prefix}{node.name}.")
+
+    collect(tree.body, "")
+    return found
+
+
+def applies(specifiers: str, version: str) -> bool:
+    """Whether ``version`` satisfies a comma-separated list such as ``>=3.20, <5``.
+
+    A version that is no number (a development tree) satisfies every list.
+
+    >>> applies(">=4, <5", "4.4.0"), applies(">=4, <5", "3.26.2")
+    (True, False)
+    """
+    if not version[:1].isdigit():
+        return True
+    number = _number(version)
+    for specifier in specifiers.split(","):
+        found = re.fullmatch(r"\s*(>=|<=|==|<|>)\s*([\d.]+)\s*", specifier)
+        if found is None:
+            raise ValueError(f"not a version specifier: {specifier.strip()!r}")
+        if not _COMPARE[found[1]](number, _number(found[2])):
+            return False
+    return True
+
+
+def _number(version: str) -> tuple[int, ...]:
+    digits = re.match(r"\d+(?:\.\d+)*", version)
+    parts = [int(part) for part in digits[0].split(".")] if digits else []
+    return tuple([*parts, 0, 0, 0, 0][:4])

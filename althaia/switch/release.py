@@ -1,0 +1,368 @@
+"""Which marshmallow a process is served, and how: the compiled copy, or the installed one.
+
+The installed release decides. The compiled copy stands in for the release that it was made from;
+any other is served from its own files, with our hooks put into them while they are imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from althaia import seam
+from althaia.switch import installed
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+    from typing import Any, Final
+
+REAL: Final = "marshmallow"
+OURS: Final = "althaia.marshmallow"
+
+COMPILED: Final = "compiled"
+INTERPRETED: Final = "interpreted"
+UNTOUCHED: Final = "untouched"
+
+_NEEDED: Final = ("seam-import", "seam-loaded")
+"""Hooks without which no plan can be made."""
+
+_KNOWN_FILES: Final = (
+    "__init__.py",
+    "class_registry.py",
+    "constants.py",
+    "decorators.py",
+    "error_store.py",
+    "exceptions.py",
+    "experimental/__init__.py",
+    "experimental/context.py",
+    "fields.py",
+    "orderedset.py",
+    "schema.py",
+    "types.py",
+    "utils.py",
+    "validate.py",
+)
+"""The files of the release that our code was written against."""
+
+
+class AlthaiaWarning(UserWarning):
+    """The installed marshmallow cannot be planned, or not all of it, and runs on its own code."""
+
+
+class Release:
+    """The marshmallow that a process is served; see :func:`find`.
+
+    :ivar version: of the installed release; ``unknown`` where nothing says.
+    :ivar how: :data:`COMPILED`, :data:`INTERPRETED`, or :data:`UNTOUCHED` by us.
+    :ivar location: the folder of its files, or what stands for one.
+    :ivar lost: what cannot be planned on this release, and why, in sentences.
+    :ivar left_out: hooks of ours that have no place in its files.
+    """
+
+    def __init__(self, version: str, how: str, spec: ModuleSpec | None) -> None:
+        self.version = version
+        self.how = how
+        self.spec = spec
+        self.location = os.path.dirname(spec.origin) if spec and spec.origin else None
+        self.lost: list[str] = []
+        self.left_out: list[str] = []
+        self._differing: dict[str, dict[str, str]] = {}
+        self._codes: dict[str, CodeType] = {}
+        self._said = False
+
+    def look(self, name: str, loader: Any, path: str) -> None:
+        """Read one of its modules, put the hooks in, and keep its code until it is executed."""
+        from althaia.releases.bytecode import code_of
+
+        file = self._file(path)
+        source = loader.get_data(path)
+        code, left_out, differing = code_of(file, source, path, self.version, engine=_has_engine())
+        self._codes[name] = code
+        self._differing[file] = differing
+        self.left_out += [hook for hook in left_out if hook not in self.left_out]
+
+    def code(self, name: str, loader: Any, path: str) -> CodeType:
+        """The code of one of its modules with our hooks; its own where that cannot be made."""
+        if name not in self._codes:
+            try:
+                self.look(name, loader, path)
+            except Exception as error:
+                self.lost.append(f"{name} runs as it is ({type(error).__name__}: {error})")
+                code: CodeType = loader.get_code(name)
+                return code
+        return self._codes.pop(name)
+
+    def differing(self) -> dict[str, str]:
+        """Functions whose meaning on this release nobody has read, with their digests."""
+        self._look_at_the_rest()
+        return {name: digest for each in self._differing.values() for name, digest in each.items()}
+
+    def _look_at_the_rest(self) -> None:
+        for file in _KNOWN_FILES:
+            if file in self._differing or self.spec is None or self.location is None:
+                continue
+            try:
+                self.look(
+                    f"{REAL}.{file}",
+                    self.spec.loader,
+                    os.path.join(self.location, *file.split("/")),
+                )
+            except (OSError, SyntaxError, ValueError):
+                self._differing[file] = {file.removesuffix(".py").replace("/", "."): ""}
+            self._codes.pop(f"{REAL}.{file}", None)
+
+    def _file(self, path: str) -> str:
+        assert self.location is not None
+        return os.path.relpath(path, self.location).replace(os.sep, "/")
+
+    def lose(self, what: str) -> None:
+        """Note what cannot be planned, for :meth:`say` and ``althaia.info()``."""
+        if what not in self.lost:
+            self.lost.append(what)
+
+    def say(self) -> None:
+        """Warn, once in a process, where not all of it can be planned.
+
+        :raises EngineError: ``ALTHAIA_STRICT`` is set
+        """
+        if seam.no_engine:
+            self.lose(seam.no_engine)
+        losses = [*self.lost]
+        if self.left_out and self.how != UNTOUCHED:
+            losses.append(f"hooks without a place in it: {', '.join(self.left_out)}")
+        if not losses or self._said:
+            return
+        self._said = True
+        text = f"althaia does not plan all of marshmallow {self.version}: {'; '.join(losses)}"
+        from althaia.switch.config import settings
+
+        if settings().strict:
+            raise seam.EngineError(text)
+        import warnings
+
+        warnings.warn(text, AlthaiaWarning, stacklevel=2)
+
+
+def served() -> Release | None:
+    """The release that this process has been served; None before somebody imports it."""
+    return _served
+
+
+def serve() -> Release:
+    """The release that this process is served from here on. Decided by the first call."""
+    global _served
+    if _served is None:
+        _served = find()
+        if _served.how != COMPILED:
+            seam.serve(_served.version, _served.differing)
+        if _served.how == UNTOUCHED:
+            seam.without_engine(_served.lost[-1])
+    return _served
+
+
+_served: Release | None = None
+
+
+def find() -> Release:
+    """The release that would be served, by what is on the path now."""
+    made_from = installed.served()
+    spec = real_spec(REAL, None)
+    if made_from is None or spec is None:
+        return Release(made_from or "unknown", COMPILED, None)
+    version = _version(spec)
+    if version == made_from and wants_compiled():
+        return Release(version, COMPILED, spec)
+    release = Release(version or installed.installed() or "unknown", INTERPRETED, spec)
+    if reason := _why_untouched(release):
+        release.how = UNTOUCHED
+        release.lose(f"{reason}, so it runs untouched")
+    return release
+
+
+def _why_untouched(release: Release) -> str:
+    spec = release.spec
+    assert spec is not None
+    if release.location is None or spec.submodule_search_locations is None:
+        return "it is no package with files"
+    schema = real_spec(f"{REAL}.schema", spec.submodule_search_locations)
+    if schema is None or not schema.origin:
+        return "it has no schema module"
+    try:
+        release.look(schema.name, schema.loader, schema.origin)
+    except Exception as error:
+        return f"its schema module cannot be read as source ({type(error).__name__}: {error})"
+    missing = [hook for hook in _NEEDED if hook in release.left_out]
+    return f"{' and '.join(missing)} have no place in it" if missing else ""
+
+
+def _has_engine() -> bool:
+    """Whether this is a build with an engine; a pure one has none."""
+    global _engine
+    if _engine is None:
+        from importlib.machinery import PathFinder
+
+        folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "engine")
+        _engine = PathFinder.find_spec("althaia.engine.door", [folder]) is not None
+    return _engine
+
+
+_engine: bool | None = None
+
+_wanted: bool | None = None
+"""What ``patch(compiled=…)`` asked for."""
+
+
+def want_compiled(compiled: bool) -> None:
+    """Serve the compiled copy where it fits, or never. Before marshmallow is imported."""
+    global _wanted
+    _wanted = compiled
+
+
+def wants_compiled() -> bool:
+    """Whether the compiled copy is wanted where it fits."""
+    if _wanted is not None:
+        return _wanted
+    from althaia.switch.config import settings
+
+    return settings().compiled
+
+
+def real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """The spec of a module of the real marshmallow, found without importing it."""
+    for finder in tuple(sys.meta_path):
+        find: Any = getattr(finder, "find_spec", None)
+        if find is None or getattr(finder, "finds_althaia", False):
+            continue
+        try:
+            spec: ModuleSpec | None = find(name, path)
+        except ImportError:  # It says that there shall be none.
+            return None
+        if spec is not None:
+            return spec
+    return None
+
+
+def _version(spec: ModuleSpec) -> str | None:
+    """The version that the metadata beside a package says; None where there is none beside it."""
+    if not spec.origin:
+        return None
+    return installed.version_in(os.path.dirname(os.path.dirname(spec.origin)))
+
+
+class InstalledLoader:
+    """Loads one of the installed files, with our hooks in it."""
+
+    def __init__(self, spec: ModuleSpec, release: Release) -> None:
+        self._loader: Any = spec.loader
+        self._name = spec.name
+        self._path = spec.origin or ""
+        self._release = release
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """As ordinary modules are."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(self.get_code(), module.__dict__)
+        if self._name == REAL:
+            self._release.say()
+
+    def get_code(self, fullname: str = "") -> CodeType:
+        return self._release.code(self._name, self._loader, self._path)
+
+    # The loader of the import system insists on the name that it was made for.
+    def get_source(self, fullname: str = "") -> str | None:
+        source: str | None = self._loader.get_source(self._name)
+        return source
+
+    def get_filename(self, fullname: str = "") -> str:
+        return self._path
+
+    def is_package(self, fullname: str = "") -> bool:
+        answer: bool = self._loader.is_package(self._name)
+        return answer
+
+    def get_resource_reader(self, fullname: str = "") -> Any:
+        return self._loader.get_resource_reader(self._name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class _RealLoader:
+    """Hands out, for a name of ours, the module that the real marshmallow has."""
+
+    def __init__(self, real_name: str) -> None:
+        self._real_name = real_name
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        from importlib import import_module
+
+        module = import_module(self._real_name)
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has just put another one there.
+        module.__spec__ = self._spec
+
+
+def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """The spec, under this name, of a module of the installed release, with our hooks."""
+    release = serve()
+    spec = release.spec if real_name == REAL else real_spec(real_name, path)
+    if spec is None or spec.loader is None or not spec.origin:
+        return spec
+    from importlib.machinery import ModuleSpec
+
+    ours = ModuleSpec(
+        name,
+        InstalledLoader(spec, release),  # type: ignore[arg-type]
+        origin=spec.origin,
+        is_package=spec.submodule_search_locations is not None,
+    )
+    ours.submodule_search_locations = spec.submodule_search_locations
+    ours.has_location = spec.has_location
+    return ours
+
+
+class _TellingLoader:
+    """Loads the real marshmallow as it is, and says what is lost by that."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        serve().say()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+def untouched_spec(name: str) -> ModuleSpec | None:
+    """The real marshmallow's own spec, with the warning; None for what the finders after ours find
+    all the same."""
+    spec = real_spec(name, None) if name == REAL else None
+    if spec is not None and hasattr(spec.loader, "exec_module"):
+        spec.loader = _TellingLoader(spec.loader)  # type: ignore[assignment]
+    return spec
+
+
+def handed_out(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """The spec, under this name of ours, of a module that is the real marshmallow's."""
+    found = serve().spec if real_name == REAL else real_spec(real_name, path)
+    if found is None:
+        return None
+    from importlib.machinery import ModuleSpec
+
+    return ModuleSpec(name, _RealLoader(real_name), origin=found.origin)  # type: ignore[arg-type]

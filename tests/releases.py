@@ -1,0 +1,29 @@
+"""Other releases of marshmallow, as folders to put first on the search path of a process."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from buildtools import fetch, lock
+from buildtools.layout import Layout
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = lock.read(Layout(ROOT).lock)
+
+SERVED = LOCK.version
+"""The release that the compiled copy is made from."""
+
+
+def install(folder: Path, version: str, *, label: str | None = None) -> Path:
+    """Put a release into a folder, as an installer does.
+
+    :param label: what its metadata say, where that is not its version
+    """
+    source = fetch.fetch(LOCK, Layout(ROOT).lock.parent, version) / "src" / "marshmallow"
+    shutil.copytree(source, folder / "marshmallow", ignore=shutil.ignore_patterns("__pycache__"))
+    label = label or version
+    information = folder / f"marshmallow-{label}.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Name: marshmallow\nVersion: {label}\n", "utf-8")
+    return folder
