@@ -44,7 +44,7 @@ def put(layer: Layer, height: int) -> None:
         _layers.sort(key=lambda entry: entry[0])
     # Outside the lock: the thread that loads the engine takes it.
     if not _engines and seam.modules:
-        seam.await_engine()
+        seam.load_engine()
     connected()
 
 
