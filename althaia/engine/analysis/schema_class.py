@@ -19,7 +19,7 @@ from althaia import seam
 from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
 from althaia.engine.instances.lazy import LAZY_NAMES
 from althaia.engine.instances.prototype import CONSTRUCTION
-from althaia.engine.plan.guard import ABSENT, Guard
+from althaia.engine.plan.guard import ABSENT, Guard, type_tag
 from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import Upstream, qualified, static
@@ -142,6 +142,11 @@ KEPT = frozenset(
         "validators",
     }
 )
+
+# Field classes that were found to be harmless: their versions, what they might define, and what
+# this release of upstream's is not known to do.
+_seen_classes: set[tuple[int, frozenset[str], frozenset[str]]] = set()
+MOST_SEEN_CLASSES = 4096
 
 
 def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str]:
@@ -333,6 +338,20 @@ def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] =
     analysis.watch_type(cls)
     if not analysis.is_first_look(cls, harmless):
         return
+    _check_registered(analysis, cls)
+    # No class ever has the version of another, or of itself before it or a base was changed.
+    seen = (type_tag(cls), harmless, analysis.upstream.unknown)
+    if seen in _seen_classes:
+        return
+    _check_bases(analysis, cls, harmless)
+    if seen[0]:
+        if len(_seen_classes) == MOST_SEEN_CLASSES:
+            _seen_classes.clear()
+        _seen_classes.add(seen)
+
+
+def _check_bases(analysis: Analysis, cls: type, harmless: frozenset[str]) -> None:
+    """The same, of a class whose present version nobody has looked at."""
     for base in cls.__mro__:
         if base in seam.pristine:
             if analysis.is_first_look(base, "as upstream's"):
@@ -343,7 +362,6 @@ def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] =
         # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
         elif base not in (object, abc.ABC, Generic):
             _check_users_class(cls, base, harmless)
-    _check_registered(analysis, cls)
     for name in (*COPY_METHODS, "__setattr__"):
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")

@@ -70,17 +70,22 @@ cdef class PrototypeCache:
             self._copy_class()
 
     cdef int _copy_class(self) except -1:
-        """Keep what prototypes are built from as it is now."""
+        """Keep what instances and prototypes are made from as it is now."""
+        cdef object init_fields = althaia_type_lookup(self.schema_class, "_init_fields")
+        cdef dict memo = {}
         self.opts = clone(althaia_type_lookup(self.schema_class, "opts"))
         options = vars_of(self.opts)
         for name, value in list(options.items()):
             if type(value) is list:
                 options[name] = list(value)
-        declared = althaia_type_lookup(self.schema_class, "_declared_fields")
-        memo = {}
-        self.declared = {
-            name: memo.setdefault(id(field), clone(field)) for name, field in declared.items()
-        }
+        self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
+        if init_fields is not marshmallow.schema_attributes["_init_fields"]:
+            # It may change the class before it looks at the instance. Elsewhere the class's own
+            # do, while the guard holds: copies would live as long as the class.
+            self.declared = {
+                name: memo.setdefault(id(field), clone(field))
+                for name, field in self.declared.items()
+            }
         self.copies_bind_anew = any(
             inner_fields(inner)
             for field in self.declared.values() for inner in inner_fields(field)
@@ -103,8 +108,12 @@ cdef class PrototypeCache:
             return None
         try:
             schema = build(<tuple>key, self, True)
-        except (ValueError, LookupError, TypeError, AttributeError, NameError):
-            # Options that do not fit: upstream says so itself, of the instance at hand.
+        except (ValueError, LookupError, TypeError, AttributeError, NameError, RuntimeError):
+            # Options that do not fit, or fields that another thread is changing: upstream says so
+            # itself, of the instance at hand.
+            return None
+        if not self.holds(schema):
+            # The class was changed while its fields were copied.
             return None
         prototype = Prototype.__new__(Prototype)
         prototype.schema = schema
