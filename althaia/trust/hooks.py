@@ -42,7 +42,7 @@ def put(layer: Layer, height: int) -> None:
     with _lock:
         _layers.append((height, layer))
         _layers.sort(key=lambda entry: entry[0])
-    # Outside the lock: the thread that loads the engine takes it.
+    # Before marshmallow there is nothing to load it for; it asks for the layers when it is loaded.
     if not _engines and seam.modules:
         seam.load_engine()
     connected()
@@ -78,7 +78,7 @@ def plan_at_once(on: bool = True) -> None:
 
 def _engine_functions() -> dict[str, Hook]:
     # A function of the seam's own asks for the engine: around it there is nothing to watch.
-    own = {*seam._OWN.values(), seam._declined, seam._not_made}
+    own = {*seam._OWN.values(), seam._declined, seam._refused, seam._not_made}
     found = {name: getattr(seam, name) for name in NAMES}
     return {name: hook for name, hook in found.items() if hook not in own}
 

@@ -34,7 +34,9 @@ def test_the_name_as_an_object_may_be_called_by_less(constant: str) -> None:
     assert f"&__pyx_mstate->__pyx_kp_u_althaia_{constant}) < 0)" in text
 
 
-@pytest.mark.parametrize("constants", [["engine_run_load_pyx"], ["engine_run_dump_pyx", "engine_run_du"]])
+@pytest.mark.parametrize(
+    "constants", [["engine_run_load_pyx"], ["engine_run_dump_pyx", "engine_run_du"]]
+)
 def test_code_of_another_file_stops_the_build(constants: list[str]) -> None:
     with pytest.raises(BuildError, match="are of files called"):
         named(SOURCE + "".join(map(CODE_OBJECT.format, constants)), NAME)

@@ -36,6 +36,12 @@ def test_ways_in(env, first, expected, tmp_path):
     assert program(CALLS.format(first=first), cwd=tmp_path, env=env).strip() == expected
 
 
+@pytest.mark.parametrize("moment", ["import althaia", "from marshmallow import Schema, fields"])
+def test_compare_before_there_is_a_schema(moment, tmp_path):
+    code = CALLS.format(first="").replace(moment, f"{moment}\nimport althaia\nalthaia.compare()")
+    assert program(code, cwd=tmp_path).strip() == "1.0 2 0"
+
+
 def test_nothing_of_it_is_loaded_unless_asked_for(tmp_path):
     code = CALLS.format(first="").split("report =")[0]
     code += "import sys\nprint([m for m in sys.modules if m.startswith('althaia.trust')])"
