@@ -348,7 +348,7 @@ class _Explainer:
         self,
         upstream: Upstream,
         builders: Mapping[str, Callable[[Any], Any]],
-        examine: Callable[[type, Any], tuple[Any, str]],
+        examine: Callable[[type, Any], tuple[Any, str, Any]],
     ) -> None:
         self.upstream = upstream
         self.builders = builders
@@ -369,7 +369,7 @@ class _Explainer:
             }
         finally:
             self.path.pop()
-        _, built = self.examine(type(schema), schema)
+        _, built, _ = self.examine(type(schema), schema)
         return Explanation(name, many, directions.get("dump"), directions.get("load"), built)
 
     def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Direction:

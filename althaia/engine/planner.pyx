@@ -77,7 +77,8 @@ def connect():
 
 
 def examine(cls, schema):
-    """Whether the instances of a schema class may be lazy: a guard, or None and why."""
+    """Whether the instances of a schema class may be lazy: a guard, or None, why, and a guard of
+    that."""
     return analyse_class.examine(marshmallow, cls, schema)
 
 

@@ -223,8 +223,8 @@ WHY: dict[str, tuple[Make, str, str]] = {
         "field's own _serialize",
         "the unit 'seconds' is no number of microseconds",
     ),
-    "schema of Nested overridden": (
-        lambda: own(fields.Nested, schema=property(lambda self: None))({}),
+    "schema of Pluck overridden": (
+        lambda: own(fields.Pluck, schema=property(lambda self: None))({}, "a"),
         "field's own _serialize",
         f"schema is overridden by {__name__}.Own",
     ),

@@ -52,6 +52,7 @@ OPTION_NAMES = (
 HARMLESS = frozenset(
     {
         "__init__",
+        "__call__",
         "__init_subclass__",
         "__class_getitem__",
         "__set_name__",
@@ -149,16 +150,17 @@ _seen_classes: set[tuple[int, frozenset[str], frozenset[str]]] = set()
 MOST_SEEN_CLASSES = 4096
 
 
-def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str]:
-    """What lazy instances of a schema class rest on; None and the reason where there are none.
+def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str, Guard | None]:
+    """What lazy instances of a schema class rest on; None where there are none, the reason, and
+    what that rests on, as far as it can be watched.
 
     :param schema: an instance of the class on its way into ``Schema.__init__``.
     """
     if not may_be_put(schema):
-        return None, NOT_PLAIN
+        return None, NOT_PLAIN, None
     declared = static(cls, "_declared_fields")
     if type(declared) is not dict:
-        return None, "_declared_fields is no plain dictionary"
+        return None, "_declared_fields is no plain dictionary", None
     analysis = Analysis(upstream, schema, declared)
     try:
         analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
@@ -179,8 +181,9 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         for _, field in analysis.items():
             _check_field(analysis, cls, field, top=True)
     except NotPlannable as opaque:
-        return None, opaque.reason
-    return _watchable(analysis.guard())
+        refusal, _ = _watchable(analysis.guard())
+        return None, opaque.reason, refusal
+    return *_watchable(analysis.guard()), None
 
 
 def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
@@ -390,6 +393,9 @@ def _check_users_class(cls: type, base: type, harmless: frozenset[str]) -> None:
 def _is_harmless(cls: type, name: str, value: Any) -> bool:
     """Whether what a user's field class defines leaves copying and binding as they are."""
     if name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType:
+        return True
+    if name == "schema" and type(value) is property:
+        # Nobody asks a field for its schema before there is a value, and then asks the instance's.
         return True
     if name in BOUND or (name.startswith("__") and name.endswith("__")):
         return False

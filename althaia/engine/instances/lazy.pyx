@@ -84,7 +84,7 @@ cdef dict NOTHING = {}
 cdef bint at_once = False
 # Instances until a class is examined: most classes that are made inside a call never have so many.
 cdef int FIRST_EXAMINATION = 4
-cdef int MOST_EXAMINATIONS = 64
+cdef int FREE_EXAMINATIONS = 32
 
 
 def build_at_once(bint on):
@@ -96,8 +96,8 @@ def build_at_once(bint on):
 def examine_with(examiner):
     """Have the engine say which classes may have lazy instances; once marshmallow is known.
 
-    :param examiner: ``examiner(cls, schema) -> (Guard | None, reason)``: whether instances
-        of a schema class may be lazy.
+    :param examiner: ``examiner(cls, schema) -> (Guard | None, reason, Guard | None)``: whether
+        instances of a schema class may be lazy, and what it rests on that they may not.
     """
     global examine, shadowing
     cdef list classes = [marshmallow.Schema]
@@ -250,23 +250,35 @@ cdef PrototypeCache cache_of(object cls, object schema):
         return None
     cache = table.prototypes
     if cache is not None and cache.schema_class is cls:
-        if cache.guard is None or cache.holds(schema):
+        if cache.still_holds(schema):
             return cache
-    # A later instance pays for the examination: many classes never have one, and one
-    # that changes all the time is left alone.
+        if cache.wait > 0:
+            cache.wait -= 1
+            cache.refused = True
+            return None
+    # A later instance pays for the examination: many classes never have one.
     table.examined += 1
-    if table.examined > MOST_EXAMINATIONS or (table.examined < FIRST_EXAMINATION and not at_once):
+    if table.examined < FIRST_EXAMINATION and not at_once:
         return None
     if not althaia_is_plainly_asked(cls):
         # A ``__getattribute__`` of its metaclass would be asked what upstream never asks.
         table.prototypes = PrototypeCache(cls, None, "its metaclass answers for its attributes")
         return None
-    guard, reason = examine(cls, schema)
+    guard, reason, refusal = examine(cls, schema)
     if guard is not None and not intercept_watched(cls, <Guard>guard):
         # Something has changed meanwhile: a later instance pays for another look.
         return None
-    cache = table.prototypes = PrototypeCache(cls, guard, reason)
+    cache = PrototypeCache(cls, guard, reason)
+    cache.refusal = refusal
+    cache.wait = wait_after(table.examined)
+    table.prototypes = cache
     return cache
+
+
+cdef int wait_after(int examined):
+    """How many instances the next examination waits for once what this one found has changed: a
+    class that changes all the time is examined less and less often, and never left alone."""
+    return 0 if examined <= FREE_EXAMINATIONS else 1 << min(examined - FREE_EXAMINATIONS, 10)
 
 
 # ---- The prototype of a lazy instance ---------------------------------------------------

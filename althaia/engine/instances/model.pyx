@@ -39,6 +39,7 @@ cdef tuple PLAIN = (str, int, bool, type(None))
 # Instances until the first model, and attempts at one.
 cdef int FIRST_MODEL = 4
 cdef int MOST_ATTEMPTS = 10
+cdef int LATER_ATTEMPTS = 1024
 cdef bint at_once = False
 cdef object examine = None
 
@@ -96,7 +97,7 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         if not first:
             return None
         model.uses += 1
-        if model.uses < FIRST_MODEL and not at_once or model.uses > MOST_ATTEMPTS:
+        if model.uses < FIRST_MODEL and not at_once or is_spent(model.uses):
             return None
         guard, _ = examine(schema)
         stand_in = None if guard is None else copy_of(schema, state)
@@ -108,6 +109,12 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         return None
     remember(state, own)
     return stand_in
+
+
+cdef bint is_spent(int uses):
+    """Whether there have been attempts enough at a model: what kept one away may go, so that one
+    instance in many tries again."""
+    return uses > MOST_ATTEMPTS and uses % LATER_ATTEMPTS != 0
 
 
 cdef bint may_be_lazy(PrototypeCache cache, object cls) noexcept:

@@ -8,7 +8,12 @@ nested one that a call has reached, so that its schema is resolved anew for each
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from althaia.engine.instances.lazy cimport is_lazy, is_left_unbound, materialise_if_touched, prototype_to_plan
+from althaia.engine.instances.lazy cimport (
+    is_lazy,
+    is_left_unbound,
+    materialise_if_touched,
+    prototype_to_plan,
+)
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_count,
@@ -33,7 +38,7 @@ cdef int64_t rebound = 0
 
 
 def binding(schema):
-    """First in ``Schema._init_fields``: whether the instance is lazy, and there is nothing to do."""
+    """First in ``Schema._init_fields``: whether the instance is lazy, and nothing is to do."""
     cdef object state = althaia_dict_or_none(schema), fields
     if state is None:
         return False

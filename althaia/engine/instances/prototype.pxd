@@ -19,7 +19,12 @@ cdef class PrototypeCache:
     cdef bint copies_bind_anew
     # An instance could not be lazy although its class's instances may: there may be a model.
     cdef bint refused
+    # What it rests on that instances have to be built in full; None where nothing tells when that
+    # changes. And how many instances wait before that is looked at again.
+    cdef Guard refusal
+    cdef int wait
     cdef bint holds(self, object schema) except -1
+    cdef bint still_holds(self, object schema) except -1
     cdef int _copy_class(self) except -1
     cdef Prototype find(self, object key)
     cdef dict unbound(self, tuple options)

@@ -95,6 +95,12 @@ cdef class PrototypeCache:
     cdef bint holds(self, object schema) except -1:
         return self.guard is not None and self.guard.holds(schema, NOTHING)
 
+    cdef bint still_holds(self, object schema) except -1:
+        """Whether what was found about the class holds, be it that no instance may be lazy."""
+        if self.guard is not None:
+            return self.guard.holds(schema, NOTHING)
+        return self.refusal is not None and self.refusal.holds(schema, NOTHING)
+
     cdef Prototype find(self, object key):
         """The prototype for the options; None where it is not worth while yet."""
         cdef Prototype prototype = <Prototype>self.prototypes.get(key)
@@ -121,7 +127,6 @@ cdef class PrototypeCache:
         prototype.options = <tuple>key
         self.prototypes[key] = prototype
         return prototype
-
 
     cdef dict unbound(self, tuple options):
         """What upstream's construction has given an instance when it is about to bind fields."""

@@ -40,7 +40,7 @@ from althaia.formats.tape cimport ARRAY, Tape
 
 from althaia.engine.analysis.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import definers
+from althaia.engine.upstream import definers, static
 
 
 cdef bint is_alike_for_all(object schema, Plan plan):
@@ -117,24 +117,9 @@ cdef class DumpNested(DumpStep):
         return child
 
     cdef DumpFrame open_child(self, DumpFrame frame):
-        cdef DumpPlan plan
-        cdef DumpFrame child
-        cdef object many = None
         field = nested_field(self.field, frame.state)
         schema = nested_schema(field, frame.schema, frame.state)
-        plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
-        if plan is not None:
-            many = kept_setting(plan, schema, "many")
-            if not plan.nestable or not is_flag(many):
-                plan = None
-        child = open_frame(plan, schema)
-        child.large = frame.large
-        child.bound = times_rebound()
-        if plan is not None:
-            wanted = many or self.field.many
-            # Schema.dump's own reading of its argument.
-            child.many = many if wanted is None else bool(wanted)
-        return child
+        return dump_frame(schema, self.field.many, frame)
 
     cdef object plucked(self, object result, object schema, DumpFrame frame):
         if result is None:
@@ -147,6 +132,74 @@ cdef class DumpNested(DumpStep):
         if self.field.many:
             return [each[key] for each in result]
         return result[key]
+
+
+cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
+    """A frame for a nested schema, without a plan where ``Schema.dump`` shall be called."""
+    cdef DumpPlan plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
+    cdef DumpFrame child
+    cdef object many = None
+    if plan is not None:
+        many = kept_setting(plan, schema, "many")
+        if not plan.nestable or not is_flag(many):
+            plan = None
+    child = open_frame(plan, schema)
+    child.large = frame.large
+    child.bound = times_rebound()
+    if plan is not None:
+        wanted = many or many_of_field
+        # Schema.dump's own reading of its argument.
+        child.many = many if wanted is None else bool(wanted)
+    return child
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpNestedOfField(DumpStep):
+    """Another schema, which the user's code in the field's class gives for each value."""
+
+    kind = "nested schema"
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef object field = self.own_field(frame)
+        cdef object schema = field.schema
+        cdef DumpFrame child
+        if value is None:
+            return None
+        child = frame_of_given(schema, field, frame)
+        if child is None:
+            return schema.dump(value, many=schema.many or field.many)
+        althaia_enter()
+        try:
+            return run_with_hooks(child.plan, value, child.many, child)
+        finally:
+            althaia_leave()
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        cdef object field = self.own_field(frame)
+        cdef object schema = field.schema
+        cdef DumpFrame child
+        if value is None:
+            sink.none()
+            return True
+        child = frame_of_given(schema, field, frame)
+        if child is None:
+            sink.any(schema.dump(value, many=schema.many or field.many))
+            return True
+        althaia_enter()
+        try:
+            return write_with_hooks(child.plan, value, child.many, child, sink)
+        finally:
+            althaia_leave()
+
+
+cdef DumpFrame frame_of_given(object schema, object field, DumpFrame frame):
+    """A frame for what a field gave as its schema; None where its ``dump`` shall be called."""
+    cdef DumpFrame child
+    if not issubclass(type(schema), marshmallow.Schema) or not is_flag(field.many):
+        return None
+    child = dump_frame(schema, field.many, frame)
+    return None if child.plan is None else child
 
 
 # ---- Load --------------------------------------------------------------------------
@@ -214,7 +267,7 @@ cdef class LoadNested(LoadStep):
         try:
             child.tape = tape
             child.root = at
-            return self.load_by_plan(child, value, frame)
+            return load_by_plan(child, value, frame)
         finally:
             althaia_leave()
 
@@ -245,7 +298,7 @@ cdef class LoadNested(LoadStep):
             return None
         schema = nested_schema(field, frame.schema, frame.state)
         plan = <LoadPlan>plan_of(schema, LOAD, frame.large)
-        child = self.open_child(plan, schema, partial)
+        child = load_frame(plan, schema, self.field.unknown, partial)
         child.large = frame.large
         child.bound = times_rebound()
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
@@ -253,50 +306,117 @@ cdef class LoadNested(LoadStep):
             frame.children[self.site] = child
         return child
 
-    cdef LoadFrame open_child(self, LoadPlan plan, object schema, object partial):
-        """A frame with the settings that ``Schema.load`` goes by, if asking them runs no code."""
-        cdef object many, unknown
-        if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
-            many = kept_setting(plan, schema, "many")
-            unknown = kept_setting(plan, schema, "unknown")
-            if partial is None:
-                partial = kept_setting(plan, schema, "partial")
-            if is_flag(many) and not (unknown is NOT_KEPT or partial is NOT_KEPT):
-                if self.field.unknown is not None:
-                    unknown = self.field.unknown
-                if plannable_partial(partial):
-                    return open_load_frame(plan, schema, many, partial, unknown)
-        return open_load_frame(None, schema, None, None, None)
 
-    cdef object load_by_plan(self, LoadFrame child, object value, LoadFrame frame):
-        # Borrowed, as in a dump.
-        cdef PyObject* plan = <PyObject*>child.plan
-        cdef object result
-        child.store = None
-        child.index = None
+cdef LoadFrame load_frame(
+    LoadPlan plan, object schema, object unknown_of_field, object partial
+):
+    """A frame with the settings that ``Schema.load`` goes by, if asking them runs no code."""
+    cdef object many, unknown
+    if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
+        many = kept_setting(plan, schema, "many")
+        unknown = kept_setting(plan, schema, "unknown")
+        if partial is None:
+            partial = kept_setting(plan, schema, "partial")
+        if is_flag(many) and not (unknown is NOT_KEPT or partial is NOT_KEPT):
+            if unknown_of_field is not None:
+                unknown = unknown_of_field
+            if plannable_partial(partial):
+                return open_load_frame(plan, schema, many, partial, unknown)
+    return open_load_frame(None, schema, None, None, None)
+
+
+cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
+    """What a nested schema's plan makes of a value."""
+    # Borrowed, as in a dump.
+    cdef PyObject* plan = <PyObject*>child.plan
+    cdef object result
+    child.store = None
+    child.index = None
+    try:
+        result = load_whole_or_fail(<LoadPlan>plan, value, child, True)
+        if result is not FAILED:
+            return result
+        # Upstream's ``handle_error`` does nothing; a hook may have given the schema another.
+        if (<LoadPlan>plan).silent_errors and not (<LoadPlan>plan).has_hooks:
+            return fail(frame, child.messages, child.valid_data)
+        error = handled_error(value, child)
+    except marshmallow.ValidationError as raised:
+        error = raised
+    # Upstream raises another error with these messages, which makes a list of a text.
+    messages = error.messages
+    if isinstance(messages, (str, bytes)):
+        messages = [messages]
+    return fail(frame, messages, error.valid_data)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadNestedOfField(LoadStep):
+    """Another schema, which the user's code in the field's class gives for each value."""
+
+    kind = "nested schema"
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
         try:
-            result = load_whole_or_fail(<LoadPlan>plan, value, child, True)
-            if result is not FAILED:
-                return result
-            # Upstream's ``handle_error`` does nothing; a hook may have given the schema another.
-            if (<LoadPlan>plan).silent_errors and not (<LoadPlan>plan).has_hooks:
-                return fail(frame, child.messages, child.valid_data)
-            error = handled_error(value, child)
-        except marshmallow.ValidationError as raised:
-            error = raised
-        # Upstream raises another error with these messages, which makes a list of a text.
-        messages = error.messages
-        if isinstance(messages, (str, bytes)):
-            messages = [messages]
-        return fail(frame, messages, error.valid_data)
+            return self.loaded(self.own_field(frame), value, frame)
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
+
+    cdef object loaded(self, object field, object value, LoadFrame frame):
+        cdef LoadFrame child
+        cdef object schema = field.schema
+        cdef object partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
+        if (schema.many or field.many) and not marshmallow.is_collection(value):
+            raise field.make_error("type", input=value, type=value.__class__.__name__)
+        # Upstream asks once for the look at the value and once more to load it.
+        schema = field.schema
+        child = None
+        if issubclass(type(schema), marshmallow.Schema):
+            plan = plan_of(schema, LOAD, frame.large)
+            child = load_frame(<LoadPlan>plan, schema, field.unknown, partial)
+        if child is None or child.plan is None:
+            try:
+                return schema.load(value, unknown=field.unknown, partial=partial)
+            except marshmallow.ValidationError as error:
+                raise marshmallow.ValidationError(
+                    error.messages, valid_data=error.valid_data
+                ) from error
+        child.large = frame.large
+        child.bound = times_rebound()
+        althaia_enter()
+        try:
+            return load_by_plan(child, value, frame)
+        finally:
+            althaia_leave()
 
 
 # ---- What they rest on -------------------------------------------------------------
 
 
 def dump_nested(analysis, field, place):
+    if gives_schema(analysis, field):
+        return DumpNestedOfField(field, **seen(analysis, field, place))
     check_dumped(analysis, field)
     return DumpNested(field, site=analysis.new_site(), **place)
+
+
+def gives_schema(analysis, field):
+    """Whether a property of the user's gives a nested field's schema."""
+    raw = static(type(field), "schema")
+    return type(raw) is property and not analysis.upstream.has(
+        type(field), "schema", analysis.upstream.fields["Nested"]
+    )
+
+
+def seen(analysis, field, place):
+    """The place of a step that asks a field for its schema: the field keeps what it gave."""
+    analysis.field_value(field, "_schema")
+    analysis.field_value(field, "unknown")
+    if not is_flag(analysis.field_value(field, "many")):
+        raise NotPlannable("many is neither True nor False")
+    analysis.check_writable(field)
+    analysis.leave_out(field, "_schema")
+    return place if "own_site" in place else place | {"own_site": analysis.new_site()}
 
 
 def dump_pluck(analysis, field, place):
@@ -319,6 +439,12 @@ def check_dumped(analysis, field):
 
 
 def load_nested(analysis, field, place):
+    if gives_schema(analysis, field):
+        nested = analysis.upstream.fields["Nested"]
+        for name in ("_load", "_test_collection"):
+            analysis.field_method(field, name, nested)
+        analysis.fields_helper("is_collection", "is_iterable_but_not_string")
+        return LoadNestedOfField(field, **seen(analysis, field, place))
     check_loaded(analysis, field)
     return LoadNested(field, site=analysis.new_site(), **place)
 

@@ -1,0 +1,86 @@
+"""What was declined because something was changed comes back once the change is gone."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+from unittest import mock
+
+import pytest
+from althaia.engine.instances.lazy import LAZY_NAMES
+
+import althaia
+from althaia import marshmallow as ma
+from tests.interpreters import FREE_THREADED
+
+pytestmark = pytest.mark.skipif(FREE_THREADED, reason="without the GIL no instance is lazy")
+
+DATA = {"a": 1, "b": "x"}
+
+
+def schema_class() -> Any:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.String()
+
+    return S
+
+
+def is_lazy(schema: Any) -> bool:
+    """Whether a schema was not built in full, seen past its class."""
+    state = next(each for each in gc.get_referents(schema) if isinstance(each, dict))
+    return LAZY_NAMES.isdisjoint(state)
+
+
+def instances_until_lazy(cls: Any) -> int:
+    """How many instances are made until one is lazy; each is used, as in an application."""
+    for made in range(3000):
+        schema = cls()
+        if is_lazy(schema):
+            return made
+        schema.load(DATA)
+    raise AssertionError("no instance is lazy any more")
+
+
+def test_a_replaced_method_is_put_back() -> None:
+    cls = schema_class()
+    instances_until_lazy(cls)
+    with mock.patch.object(ma.Schema, "_bind_field", return_value=None):
+        for _ in range(100):
+            assert not is_lazy(cls())
+    assert althaia.explain(cls).built == ""
+    assert instances_until_lazy(cls) <= 2
+
+
+@pytest.mark.parametrize(("mocks", "bound"), [(5, 3), (20, 1030), (200, 1030)])
+def test_mocks_are_put_and_taken_away(mocks: int, bound: int) -> None:
+    cls = schema_class()
+    instances_until_lazy(cls)
+    for _ in range(mocks):
+        with mock.patch.object(ma.fields.Integer, "_deserialize", return_value=None):
+            cls().load(DATA), cls().load(DATA)
+        cls().load(DATA), cls().load(DATA)
+    assert instances_until_lazy(cls) <= bound
+
+
+def test_a_class_that_changes_all_the_time_is_examined_ever_less_often() -> None:
+    cls = schema_class()
+    instances_until_lazy(cls)
+    with mock.patch(
+        "althaia.engine.analysis.schema_class.examine",
+        wraps=__import__("althaia.engine.analysis.schema_class", fromlist=["examine"]).examine,
+    ) as examine:
+        for number in range(2000):
+            cls.mark = number
+            cls()
+    assert 30 <= examine.call_count <= 50
+
+
+def test_what_cannot_be_watched_is_looked_at_again_now_and_then() -> None:
+    cls = schema_class()
+    declared = cls._declared_fields
+    cls._declared_fields = type("Odd", (dict,), {})(declared)
+    for _ in range(10):
+        assert not is_lazy(cls())
+    cls._declared_fields = declared
+    assert instances_until_lazy(cls) <= 3
