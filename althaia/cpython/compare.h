@@ -372,20 +372,6 @@ althaia_same_entry(PyObject *dict, PyObject *key, PyObject *value, PyObject *abs
     return same;
 }
 
-/* 1 where a dictionary begins with all the keys and values of another, by identity and in order. */
-static int
-althaia_begins_with(PyObject *dict, PyObject *other)
-{
-    Py_ssize_t here = 0, there = 0;
-    PyObject *key, *value, *other_key, *other_value;
-    while (PyDict_Next(other, &there, &other_key, &other_value)) {
-        if (!PyDict_Next(dict, &here, &key, &value) || key != other_key || value != other_value) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* Make the dictionary hold what the other holds, in its order, with no moment in which other code
  * could run: the caller owns all that is in it. 0, or -1 on error: it is then empty. */
 static inline int

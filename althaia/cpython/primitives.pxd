@@ -64,7 +64,6 @@ cdef extern from "althaia/cpython/compare.h":
     bint althaia_has_simple_keys(dict mapping)
     bint althaia_same_entries(object mapping, tuple snapshot, object any_)
     bint althaia_same_keys(dict mapping, tuple keys)
-    bint althaia_begins_with(dict mapping, dict other)
     bint althaia_same_items(list items, tuple snapshot)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
     int althaia_become(dict mapping, dict other) except -1

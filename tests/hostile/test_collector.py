@@ -34,3 +34,11 @@ def test_waits_for_a_lock_of_its_own(library: str) -> None:
     found = run("collector", library, "waiting_for_a_lock", timeout=120)
     found.check()
     assert found.of("waiting_for_a_lock") == 39
+
+
+@pytest.mark.parametrize("library", OURS)
+def test_replaces_the_dictionary_that_an_instance_is_about_to_have(library: str) -> None:
+    """Inline values that become a dictionary: CPython 3.11 has freed them where one came first."""
+    found = run("collector", library, "inline_values_replaced", timeout=300)
+    found.check()
+    assert found.of("inline_values_replaced") == 90_000

@@ -10,14 +10,13 @@ has. *Interceptors* in its class notice the reading.
 
 from types import MethodType
 
-from cpython.dict cimport PyDict_Copy, PyDict_SetItem
+from cpython.dict cimport PyDict_Update
 from cpython.object cimport PyObject
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_become,
-    althaia_begins_with,
     althaia_dict_or_none,
     althaia_has_simple_keys,
     althaia_is_plainly_asked,
@@ -27,6 +26,7 @@ from althaia.engine.instances.prototype cimport (
     Prototype,
     PrototypeCache,
     clone,
+    copied_names,
     options_key,
     vars_of,
 )
@@ -34,9 +34,11 @@ from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
     adopt,
     adopt_instances,
+    collect_again,
     existing_dict,
+    made_dict,
     put_dict,
-    replace_dict,
+    stop_collecting,
 )
 from althaia.engine.upstream cimport marshmallow
 
@@ -114,25 +116,20 @@ def examine_with(examiner):
 def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
     """First in ``Schema.__init__``: make the instance lazy. False: upstream's code runs."""
     cdef object cls = type(schema)
-    cdef object before = althaia_dict_or_none(schema)
     cdef object key
+    cdef dict kept
     cdef PrototypeCache cache
     cdef Prototype prototype
-    cdef InstanceDict state
-    if type(before) is InstanceDict:
+    cdef InstanceDict state = made_dict(schema)
+    if state is not None:
         # ``__init__`` once more, or upstream's own at work for us.
         look(schema)
         return False
     if not ALTHAIA_HAS_GIL:
         # Nothing can be put in place behind the back of other threads: no instance is lazy.
-        del before
         adopt_instances(cls)
         if is_unseen(cls):
             adopt(schema)
-        return False
-    # Who else holds the dictionary would lose touch with the instance: one reference is the
-    # schema's, one is ours.
-    if type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
         return False
     key = options_key(only, exclude, load_only, dump_only)
     if key is None:
@@ -143,41 +140,65 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     prototype = cache.find(key)
     if prototype is None:
         return False
-    for name in <dict>before:
-        # A Method field binds to what the instance has under the method's name. What upstream's
-        # construction would find there already keeps its place.
-        if name in shadowing or name in KEPT or althaia_type_lookup(cls, name) is not None:
-            cache.refused = True
-            return False
-    state = InstanceDict.__new__(InstanceDict)
-    state.update(before)
     opts = cache.opts
-    PyDict_SetItem(state, MANY, opts.many if many is None else many)
-    PyDict_SetItem(state, PARTIAL, partial)
-    PyDict_SetItem(state, UNKNOWN, opts.unknown if unknown is None else unknown)
+    kept = {
+        MANY: opts.many if many is None else many,
+        PARTIAL: partial,
+        UNKNOWN: opts.unknown if unknown is None else unknown,
+    }
     if althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]:
-        return bind_by_replacement(schema, <dict>before, state, prototype)
-    PyDict_SetItem(state, ERROR_MESSAGES, messages_of(cls))
-    state.prototype = prototype
-    return replace_dict(schema, <dict>before, state, 4)
+        return bind_by_replacement(schema, kept, prototype)
+    kept[ERROR_MESSAGES] = messages_of(cls)
+    return put_lazy(schema, kept, prototype, True) is not None
 
 
-cdef bint bind_by_replacement(
-    object schema, dict before, InstanceDict state, Prototype prototype
-) except -1:
+cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint is_bound):
+    """Put a dictionary in place that goes by a prototype. None where the instance's own may not be
+    replaced, or has something that construction would meet."""
+    cdef object before, cls = type(schema)
+    cdef InstanceDict state
+    cdef bint collecting = stop_collecting()
+    try:
+        before = althaia_dict_or_none(schema)
+        # Who else holds the dictionary would lose touch with the instance: one reference is the
+        # schema's, one is ours.
+        if type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
+            return None
+        for name in <dict>before:
+            # A Method field binds to what the instance has under the method's name. What
+            # upstream's construction would find there already keeps its place.
+            if name in shadowing or name in KEPT or althaia_type_lookup(cls, name) is not None:
+                prototype.cache.refused = True
+                return None
+        state = InstanceDict.__new__(InstanceDict)
+        PyDict_Update(state, <dict>before)
+        PyDict_Update(state, kept)
+        if is_bound:
+            state.prototype = prototype
+        else:
+            state.unbound = prototype
+            state.building = True
+        put_dict(schema, state)
+        return state
+    finally:
+        collect_again(collecting)
+
+
+cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) except -1:
     """The rest of a construction where a function of the user's stands in the place of
     ``Schema._init_fields``: it is called as upstream calls it.
 
     It is given an instance that is built as far as upstream's when somebody looks into it, and is
     lazy again once the function has called upstream's own.
     """
-    state.unbound = prototype
-    state.building = True
-    if not replace_dict(schema, before, state, 3):
+    cdef InstanceDict state = put_lazy(schema, kept, prototype, False)
+    cdef Py_ssize_t size
+    if state is None:
         return False
+    size = len(state)
     schema._init_fields()
     # Upstream would have had what it set before the messages, and what it left unbound unbound.
-    if state.unbound is not None or len(state) != len(before) + 3:
+    if state.unbound is not None or len(state) != size:
         look(schema)
     state.building = False
     set_messages(schema)
@@ -343,52 +364,25 @@ cdef bint is_lazy(object schema):
 cdef int materialise(object schema, InstanceDict state) except -1:
     """Build a lazy instance in full, as its construction would have left it.
 
-    Building makes objects, so that the collector may run, and in it user code that looks into
-    the same instance or changes it: nothing is locked, all is made aside and put in place in
-    one go if the instance is still as it was.
+    No other code runs meanwhile: of upstream's none is called, and the collector is off. On an
+    error, of memory, the instance is as it was.
     """
-    cdef Prototype prototype
-    cdef dict touched, before, own, built, arranged
-    cdef list changes
-    cdef Py_ssize_t reached
-    while state.prototype is not None:
-        prototype = <Prototype>state.prototype
-        touched = <dict>PyDict_Copy(state)
-        before = state.own
-        own = {} if before is None else dict(before)
-        changes = []
-        reached = len(own)
-        built = rebuilt(schema, state.original, prototype, own, changes)
-        arranged = arrange(touched, built)
-        if (
-            state.prototype is prototype
-            and is_as_reached(state, before, reached)
-            and len(state) == len(touched)
-            and althaia_begins_with(state, touched)
-        ):
-            complete_fields(changes)
-            return put_in_place(schema, state, arranged, own or None)
-    return 0
-
-
-cdef bint is_as_reached(InstanceDict state, dict before, Py_ssize_t reached):
-    """Whether no other call has reached, or completed, a field of the instance meanwhile."""
-    return state.own is before and (before is None or len(before) == reached)
-
-
-cdef int complete_fields(list changes) except -1:
-    """Make fields that calls have reached what construction would have left; no other code runs.
-
-    Until then they are the prototype's but for their schemas: what is made aside may be thrown
-    away, and made once more.
-    """
-    for state, values in changes:
-        (<dict>state).update(<dict>values)
-    return 0
+    cdef Prototype prototype = <Prototype>state.prototype
+    cdef dict own, built
+    cdef bint collecting
+    if prototype is None:
+        return 0
+    collecting = stop_collecting()
+    try:
+        own = {} if state.own is None else dict(state.own)
+        built = rebuilt(schema, state.original, prototype, own)
+        return put_in_place(schema, state, arrange(state, built), own or None)
+    finally:
+        collect_again(collecting)
 
 
 cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own) except -1:
-    """The end of materialising; no other code runs in it."""
+    """Make the attributes the instance's, and its fields its own."""
     if not althaia_has_simple_keys(arranged):
         # Keys of the user's own kind are compared by the user's code: only put to the end.
         state.prototype = None
@@ -405,22 +399,19 @@ cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own
     return 0
 
 
-cdef dict rebuilt(
-    object schema, dict original, Prototype prototype, dict own, list changes
-):
+cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
     """The attributes that a lazy instance lacks.
 
     :param original: the attributes of what it is a copy of, or None.
     :param own: the instance's own fields for the prototype's; completed.
-    :param changes: given what is to be changed of those that there are.
     """
     cdef object copied
     cdef dict built, attributes
     if original is None:
-        return transplant(prototype.schema, schema, schema, own, changes)
+        return transplant(prototype.schema, schema, schema, own)
     # Upstream copied it: the fields are shared with the original, and bound to that.
     copied = object.__new__(prototype.cache.schema_class)
-    built = transplant(prototype.schema, copied, schema, own, changes)
+    built = transplant(prototype.schema, copied, schema, own)
     attributes = arrange(dict(original), built)
     put_dict(copied, attributes)
     for name in ("fields", "load_fields", "dump_fields"):
@@ -428,9 +419,7 @@ cdef dict rebuilt(
     return built
 
 
-cdef dict transplant(
-    object prototype, object parent, object schema, dict own, list changes
-):
+cdef dict transplant(object prototype, object parent, object schema, dict own):
     """What ``Schema.__init__`` left in a prototype, as the schema would have it.
 
     Neither user code nor upstream's runs: both may have changed since the schema was made,
@@ -442,9 +431,11 @@ cdef dict transplant(
     cdef dict built = {}
     for name, value in vars_of(prototype).items():
         if name in FIELD_MAPPINGS:
-            built[name] = {key: twin_of(field, memo, own, changes) for key, field in value.items()}
-        elif type(value) is marshmallow.OrderedSet or type(value) is set:
-            built[name] = type(value)(value)
+            built[name] = {key: twin_of(field, memo, own) for key, field in value.items()}
+        elif type(value) is marshmallow.OrderedSet:
+            built[name] = copied_names(value)
+        elif type(value) is set:
+            built[name] = set(value)
         else:
             built[name] = value
     return built
@@ -463,58 +454,51 @@ cdef dict memo_of(object prototype, object parent, object schema, dict own):
     return memo
 
 
-cdef object twin_of(object field, dict memo, dict own, list changes):
+cdef object twin_of(object field, dict memo, dict own):
     """A prototype's field as the schema's own; what it shares with its class stays shared.
 
-    :param own: the instance's own fields so far; this one is added.
-    :param changes: given the dictionary of a field that there was, which is live, and what is to
-        be changed in it.
+    :param own: the instance's own fields so far; this one is added. One that calls have reached is
+        the prototype's but for its schema, and is completed.
     """
-    cdef object twin = memo.get(id(field))
+    cdef object twin = memo.get(id(field)), parent
     cdef tuple known
-    cdef dict state, changed
+    cdef dict theirs, mine
     if twin is not None:
         return twin
     known = <tuple>own.get(id(field))
     twin = memo[id(field)] = clone(field) if known is None else known[1]
     own[id(field)] = (field, twin, True)
-    state = changed = vars_of(twin)
-    if known is not None:
-        changed = {}
-        changes.append((state, changed))
-    else:
+    # All is read from the prototype's: after an error of memory a twin may be complete in part.
+    theirs, mine = vars_of(field), vars_of(twin)
+    if known is None:
         for name in ("only", "exclude"):
-            value = state.get(name)
+            value = theirs.get(name)
             if type(value) is marshmallow.OrderedSet:
                 if id(value) not in memo:
-                    memo[id(value)] = marshmallow.OrderedSet(value)
-                state[name] = memo[id(value)]
-    if state.get("parent") is None:
+                    memo[id(value)] = copied_names(value)
+                mine[name] = memo[id(value)]
+    parent = theirs.get("parent")
+    if parent is None:
         return twin
     # A field under two names is bound twice: what is inside keeps a parent out of all reach.
-    parent = state["parent"]
-    changed["parent"] = (
-        memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own, changes)
-    )
-    changed["root"] = memo[id(state["root"])]
+    mine["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own)
+    mine["root"] = memo[id(theirs["root"])]
     for name in ("_serialize_method", "_deserialize_method"):
-        method = state.get(name)
+        method = theirs.get(name)
         # A class method is bound to the class.
         if type(method) is MethodType and isinstance(method.__self__, marshmallow.Schema):
-            changed[name] = MethodType(method.__func__, memo[METHODS_OF])
+            mine[name] = MethodType(method.__func__, memo[METHODS_OF])
     for name in ("inner", "key_field", "value_field"):
-        if state.get(name) is not None:
-            changed[name] = inner_twin(state[name], memo, own, changes)
-    if "tuple_fields" in state:
-        changed["tuple_fields"] = [
-            inner_twin(each, memo, own, changes) for each in state["tuple_fields"]
-        ]
+        if theirs.get(name) is not None:
+            mine[name] = inner_twin(theirs[name], memo, own)
+    if "tuple_fields" in theirs:
+        mine["tuple_fields"] = [inner_twin(each, memo, own) for each in theirs["tuple_fields"]]
     return twin
 
 
-cdef object inner_twin(object field, dict memo, dict own, list changes):
+cdef object inner_twin(object field, dict memo, dict own):
     """The twin of a field inside another; what that one does not bind, all instances share."""
-    return field if vars_of(field).get("parent") is None else twin_of(field, memo, own, changes)
+    return field if vars_of(field).get("parent") is None else twin_of(field, memo, own)
 
 
 cdef object real_field(object field, object parent, InstanceDict state):
@@ -525,37 +509,45 @@ cdef object real_field(object field, object parent, InstanceDict state):
 
     :param state: the parent's dictionary as the call began, None: its dictionary now.
     """
-    cdef Prototype prototype
-    cdef dict before, own, memo
-    cdef list changes
-    cdef tuple entry
-    cdef Py_ssize_t reached
+    cdef object own
     if state is None:
         state = existing_dict(parent)
-    while state is not None:
-        entry = None if state.own is None else <tuple>state.own.get(id(field))
-        if entry is not None and (entry[2] or state.prototype is None):
-            if state.prototype is not None:
-                state.handed_out = True
-            return entry[1]
-        if state.prototype is None or vars_of(field).get("parent") is None:
-            # A field that upstream never binds is shared by all instances.
-            return field
-        if state.original is not None:
+    if state is None:
+        return field
+    own = complete_field(field, state)
+    # A field that upstream never binds is shared by all instances.
+    if own is None and state.prototype is not None and vars_of(field).get("parent") is not None:
+        if state.original is None:
+            reach(field, parent, state)
+        else:
             materialise(parent, state)
-            continue
-        prototype = <Prototype>state.prototype
-        before = state.own
-        own = {} if before is None else dict(before)
-        changes = []
-        reached = len(own)
-        memo = memo_of(prototype.schema, parent, parent, own)
-        twin_of(field, memo, own, changes)
-        # The collector may have run, and in it code that looked into the parent.
-        if state.prototype is prototype and is_as_reached(state, before, reached):
-            complete_fields(changes)
-            state.own = own
-    return field
+        own = complete_field(field, state)
+    if own is None:
+        return field
+    if state.prototype is not None:
+        state.handed_out = True
+    return own
+
+
+cdef object complete_field(object field, InstanceDict state):
+    """An instance's own field for a prototype's or a model's, None where it has none that is as
+    its construction would have left it."""
+    cdef tuple entry = None if state.own is None else <tuple>state.own.get(id(field))
+    return entry[1] if entry is not None and (entry[2] or state.prototype is None) else None
+
+
+cdef int reach(object field, object parent, InstanceDict state) except -1:
+    """Give a lazy instance its own field for one of the prototype's."""
+    cdef object prototype = (<Prototype>state.prototype).schema
+    cdef dict own
+    cdef bint collecting = stop_collecting()
+    try:
+        own = {} if state.own is None else dict(state.own)
+        twin_of(field, memo_of(prototype, parent, parent, own), own)
+        state.own = own
+    finally:
+        collect_again(collecting)
+    return 0
 
 
 cdef dict arrange(dict touched, dict built):
@@ -606,21 +598,18 @@ cdef int look(object obj) except -1:
 
 cdef int fill_unbound(object schema, InstanceDict state) except -1:
     """Give an instance what upstream's construction has given it when it is about to bind the
-    fields. As :func:`materialise`, it is made aside and put in place in one go."""
-    cdef Prototype prototype
-    cdef dict touched, arranged
-    while state.unbound is not None:
-        prototype = <Prototype>state.unbound
-        touched = <dict>PyDict_Copy(state)
-        arranged = arrange(touched, prototype.cache.unbound(prototype.options))
-        if (
-            state.unbound is prototype
-            and len(state) == len(touched)
-            and althaia_begins_with(state, touched)
-        ):
+    fields."""
+    cdef Prototype prototype = <Prototype>state.unbound
+    # Upstream's own construction makes it, and other threads run in that.
+    cdef dict built = prototype.cache.unbound(prototype.options)
+    cdef bint collecting = stop_collecting()
+    try:
+        if state.unbound is prototype:
             state.unbound = None
-            return put_in_place(schema, state, arranged, None)
-    return 0
+            put_in_place(schema, state, arrange(state, built), None)
+        return 0
+    finally:
+        collect_again(collecting)
 
 
 def build_in_full(schema):

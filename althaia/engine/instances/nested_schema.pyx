@@ -23,8 +23,13 @@ from althaia.cpython.primitives cimport (
     althaia_is_simply_true,
     althaia_type_lookup,
 )
-from althaia.engine.instances.prototype cimport Prototype, clone, names
-from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict
+from althaia.engine.instances.prototype cimport Prototype, clone, copied_names, names
+from althaia.engine.plan.instance_dict cimport (
+    InstanceDict,
+    collect_again,
+    existing_dict,
+    stop_collecting,
+)
 from althaia.engine.upstream cimport marshmallow
 
 cdef extern from "Python.h":
@@ -70,14 +75,21 @@ cdef object nested_field(object field, InstanceDict state):
             return entry[1]
     if state.prototype is None:
         return field
-    own = unresolved(field)
-    if state.prototype is None or (state.own is not None and id(field) in state.own):
-        # Making it may have run the collector, and in it code that looked into the schema.
-        return nested_field(field, state)
-    if state.own is None:
-        state.own = {}
-    state.own[id(field)] = (field, own, False)
-    return own
+    return reach(field, state)
+
+
+cdef object reach(object field, InstanceDict state):
+    """Give a lazy schema its own copy of a nested field of its prototype."""
+    cdef object own
+    cdef bint collecting = stop_collecting()
+    try:
+        own = unresolved(field)
+        if state.own is None:
+            state.own = {}
+        state.own[id(field)] = (field, own, False)
+        return own
+    finally:
+        collect_again(collecting)
 
 
 cdef object unresolved(object field):
@@ -86,9 +98,9 @@ cdef object unresolved(object field):
     own._schema = None
     # The nested schema's own ``__init__`` is given these, and may change them.
     if type(own.only) is marshmallow.OrderedSet:
-        own.only = marshmallow.OrderedSet(own.only)
+        own.only = copied_names(own.only)
     if type(own.exclude) is marshmallow.OrderedSet:
-        own.exclude = marshmallow.OrderedSet(own.exclude)
+        own.exclude = copied_names(own.exclude)
     return own
 
 

@@ -32,5 +32,6 @@ cdef class PrototypeCache:
 
 cdef object clone(object field)
 cdef object names(object given)
+cdef object copied_names(object names)
 cdef dict vars_of(object obj)
 cdef object options_key(object only, object exclude, object load_only, object dump_only)

@@ -34,6 +34,9 @@ CONSTRUCTION = (
 # only, exclude, load_only, dump_only
 cdef tuple DEFAULTS = (None, (), (), ())
 cdef tuple COLLECTIONS = (list, set, frozenset)
+cdef tuple SET_FUNCTIONS = tuple(f"orderedset.OrderedSet.{name}" for name in (
+    "__init__", "add", "discard", "__iter__",
+))
 cdef int MOST_PROTOTYPES = 64
 cdef bint at_once = False
 cdef dict NOTHING = {}
@@ -184,6 +187,29 @@ cdef object names(object given):
         if type(name) is not str:
             return None
     return found
+
+
+cdef object copied_names(object names):
+    """A copy of one of upstream's sets of names.
+
+    Its ``__init__`` goes through ``collections.abc``, where other threads and the collector run:
+    the list that it links is linked here.
+    """
+    cdef object copied
+    cdef dict links
+    cdef list end, link, last
+    if not marshmallow.is_known(*SET_FUNCTIONS):
+        return marshmallow.OrderedSet(names)
+    copied = object.__new__(marshmallow.OrderedSet)
+    links, end = {}, []
+    end += [None, end, end]
+    last = end
+    for key in <dict>vars_of(names)["map"]:
+        link = [key, last, end]
+        last[2] = end[1] = links[key] = link
+        last = link
+    put_dict(copied, {"end": end, "map": links})
+    return copied
 
 
 cdef object options_key(object only, object exclude, object load_only, object dump_only):

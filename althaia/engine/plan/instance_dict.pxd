@@ -1,3 +1,9 @@
+from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL
+
+cdef extern from "Python.h":
+    bint PyGC_Disable()
+    bint PyGC_Enable()
+
 cdef enum Direction:
     DUMP = 0
     LOAD = 1
@@ -27,9 +33,23 @@ cdef class InstanceDict(dict):
 
 cdef InstanceDict instance_dict(object schema)
 cdef InstanceDict existing_dict(object schema)
+cdef InstanceDict made_dict(object schema)
 cdef int adopt_instances(object cls) except -1
 cdef int adopt(object schema) except -1
-cdef bint replace_dict(
-    object schema, dict state, InstanceDict replacement, Py_ssize_t more
-) except -1
 cdef int put_dict(object obj, dict state) except -1
+
+
+# Before CPython 3.12 each allocation may run the collector, and with it user code: finalizers,
+# ``gc.callbacks``. None of it shall see, or change, an instance that is half made. Later ones, and
+# those without the GIL, run the collector between two instructions of user code only.
+
+cdef inline bint stop_collecting() noexcept:
+    """Switch the collector off while an instance is made; give the result to
+    :func:`collect_again` on every way out."""
+    return ALTHAIA_HAS_GIL and PyGC_Disable()
+
+
+cdef inline void collect_again(bint collecting) noexcept:
+    """Switch the collector on again if it was."""
+    if collecting:
+        PyGC_Enable()

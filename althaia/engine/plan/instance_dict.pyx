@@ -8,7 +8,6 @@ from cpython.object cimport PyObject
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
-    althaia_begins_with,
     althaia_dict_or_none,
     althaia_has_python_dict,
     althaia_is_private,
@@ -84,6 +83,20 @@ cdef InstanceDict existing_dict(object schema):
     return <InstanceDict>found if type(found) is InstanceDict else None
 
 
+cdef InstanceDict made_dict(object schema):
+    """The same of an instance that is being made.
+
+    Its attributes may lie in its inline values still. CPython 3.11 makes a dictionary of them by an
+    allocation, and goes on with values that are free where code in the collector has just
+    made, and replaced, the instance's dictionary.
+    """
+    cdef bint collecting = stop_collecting()
+    try:
+        return existing_dict(schema)
+    finally:
+        collect_again(collecting)
+
+
 cdef InstanceDict instance_dict(object schema):
     """The schema's dictionary as an :class:`InstanceDict`, put in place where it is not yet
     one; None where it cannot be replaced, or somebody else holds it and would lose touch.
@@ -122,36 +135,29 @@ cdef int adopt(object schema) except -1:
 
 cdef InstanceDict claimed_dict(object schema):
     cdef InstanceDict replacement
-    cdef object state = althaia_dict_or_none(schema)
-    if type(state) is InstanceDict:
-        return <InstanceDict>state
-    # One reference is the schema's, one is ours.
-    if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2 or not may_be_put(schema):
+    cdef object state
+    cdef bint collecting
+    replacement = made_dict(schema)
+    if replacement is not None:
+        return replacement
+    if not may_be_put(schema):
         return None
-    replacement = InstanceDict(state)
-    return replacement if replace_dict(schema, <dict>state, replacement, 0) else None
+    collecting = stop_collecting()
+    try:
+        state = althaia_dict_or_none(schema)
+        # One reference is the schema's, one is ours.
+        if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
+            return None
+        replacement = InstanceDict(state)
+        put_dict(schema, replacement)
+        return replacement
+    finally:
+        collect_again(collecting)
 
 
 cpdef bint may_be_put(object obj) except -1:
     """Whether an object can be given another dictionary without asking code of the user's."""
     return althaia_has_python_dict(obj, althaia_type_lookup(type(obj), "__dict__"))
-
-
-cdef bint replace_dict(
-    object schema, dict state, InstanceDict replacement, Py_ssize_t more
-) except -1:
-    """Give the schema another dictionary with the same content, and some more entries behind it.
-    False where the collector has run since it was copied, and code in it has changed the old one
-    or holds it."""
-    if (
-        Py_REFCNT(<PyObject*>state) > 2
-        or althaia_dict_or_none(schema) is not state
-        or len(replacement) != len(state) + more
-        or not althaia_begins_with(replacement, state)
-    ):
-        return False
-    put_dict(schema, replacement)
-    return True
 
 
 cdef int put_dict(object obj, dict state) except -1:

@@ -32,6 +32,18 @@ class Noted(m.Schema):
         super().__init__(**options)
 
 
+class Marked(m.Schema):
+    """One that has an attribute in its inline values when others can reach it."""
+
+    a = fields.Integer()
+    b = fields.String()
+
+    def __init__(self, **options: Any) -> None:
+        self.mark = 1
+        MADE.append(self)
+        super().__init__(**options)
+
+
 class Child(Noted):
     x = fields.Integer()
     y = fields.String(data_key="yy")
@@ -129,6 +141,32 @@ def changed(change: Callable[[Any, random.Random], None], seed: int) -> int:
     return well
 
 
+def inline_values_replaced(seed: int) -> int:
+    """Make instances while the collector's code replaces their dictionaries; how many."""
+    chance = random.Random(seed)
+
+    def work() -> None:
+        if MADE and chance.random() < 0.3:
+            schema = MADE[-1]
+            if chance.random() < 0.5:
+                schema.__dict__ = dict(object.__getattribute__(schema, "__dict__"))
+            else:
+                schema.__dict__ = {"mark": 1}
+
+    rounds = 0
+    with collections_do(work, chance.choice((1, 2, 3, 5))):
+        for _ in range(3000):
+            del MADE[:-3]
+            try:
+                schema = Marked()
+                schema.dump({"a": 1})
+                assert schema.fields
+            except (AttributeError, RuntimeError, TypeError):
+                pass
+            rounds += 1
+    return rounds
+
+
 def waiting_for_a_lock() -> int:
     """Two threads look into instances; the first collects, and code in it waits for a lock that
     the second holds while it looks. How many rounds came to an end."""
@@ -172,6 +210,8 @@ def waiting_for_a_lock() -> int:
 begin(CASE)
 if CASE == "waiting_for_a_lock":
     report(CASE, waiting_for_a_lock())
+elif CASE == "inline_values_replaced":
+    report(CASE, sum(inline_values_replaced(seed) for seed in range(30)))
 else:
     report(CASE, sum(changed(CHANGES[CASE], seed) for seed in range(4)))
 sys.exit()
