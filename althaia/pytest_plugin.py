@@ -48,10 +48,16 @@ def _activate() -> None:
         getattr(config.parse_warning_filter, "cache_clear", bool)()
 
 
-def pytest_configure() -> None:
-    """Now that all plugins are loaded: mocks know compiled functions."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Now that all plugins are loaded: mocks know compiled functions, and answers are compared
+    where that is asked for."""
     if redirect.is_patched():
         doubles.teach()
+    if config.getoption("althaia_compare"):
+        from althaia.trust import compare, hooks
+
+        hooks.plan_at_once()
+        compare.compare(1.0, on_every=_found.append)
 
 
 def pytest_unconfigure() -> None:
@@ -65,7 +71,7 @@ def pytest_report_header() -> str:
     if not info.patched:
         return f"althaia {info.version}: switched off, marshmallow is not redirected"
     kind = "compiled" if info.compiled else "not compiled"
-    return f"althaia {info.version}: marshmallow {info.upstream} is redirected, {kind}"
+    return f"althaia {info.version}: marshmallow {info.served.version} is redirected, {kind}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,14 +81,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="in every dump and load let marshmallow's own code run, too; a difference fails "
         "the test",
     )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("althaia_compare"):
-        from althaia.trust import compare, hooks
-
-        hooks.plan_at_once()
-        compare.compare(1.0, on_every=_found.append)
 
 
 @pytest.hookimpl(wrapper=True)

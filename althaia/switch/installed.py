@@ -1,4 +1,4 @@
-"""Which marshmallow is installed here, and whether our copy may stand in for it.
+"""Which marshmallow is installed here, and which one our copy was made from.
 
 Asked at interpreter start, so the version is read from the name of a folder:
 ``importlib.metadata`` would take longer to import than all the rest.
@@ -13,14 +13,9 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, Final
+    from typing import Any
 
 NAME = "marshmallow"
-
-SAME: Final = "the same release"
-SAME_LINE: Final = "another release of the same line"
-OTHER_LINE: Final = "another line"
-UNKNOWN: Final = "not installed"
 
 
 class ReleaseError(RuntimeError):
@@ -47,28 +42,6 @@ def check(any_other: Callable[[], bool] = lambda: False) -> None:
     made_from = served()
     if made_from is not None and installed() is None and not any_other():
         raise ReleaseError(made_from)
-
-
-def relation(found: str | None, made_from: str) -> str:
-    """How the installed version stands to the one that our copy was made from.
-
-    >>> relation("4.4.2", "4.4.0")
-    'another release of the same line'
-    """
-    if found is None:
-        return UNKNOWN
-    if found == made_from:
-        return SAME
-    return SAME_LINE if line(found) == line(made_from) else OTHER_LINE
-
-
-def line(version: str) -> str:
-    """The first two numbers of a version, within which marshmallow breaks nobody's code.
-
-    >>> line("4.4.0rc1")
-    '4.4'
-    """
-    return ".".join(version.split(".")[:2])
 
 
 def served() -> str | None:

@@ -6,7 +6,7 @@ import json
 import pkgutil
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib import import_module, metadata
 from importlib.machinery import ExtensionFileLoader, PathFinder
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from althaia import seam
-from althaia.switch import config, installed, redirect
+from althaia.switch import config, installed, redirect, release
 
 _PACKAGE = Path(__file__).parents[1]
 _STAMP = _PACKAGE / "_build_info.json"
@@ -42,6 +42,36 @@ class Module:
         return "compiled, but its source has changed since" if self.stale else "compiled"
 
 
+def _some(names: tuple[str, ...]) -> str:
+    more = len(names) - 8
+    return ", ".join(names[:8]) + (f" and {more} more, which --json names" if more > 0 else "")
+
+
+@dataclass(frozen=True)
+class Served:
+    """The marshmallow that ``import marshmallow`` yields while it is redirected."""
+
+    version: str
+    how: str
+    """``compiled``, ``interpreted`` from the installed files, or ``untouched``."""
+    left_out: tuple[str, ...]
+    """Hooks of ours that have no place in its files."""
+    lost: tuple[str, ...]
+    """What cannot be planned besides, in sentences."""
+    unknown: tuple[str, ...]
+    """Its functions that are not those that somebody has read: what rests on them has no plan."""
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The same for :meth:`Info.as_text`; what does not apply is left out."""
+        known = [
+            ("serves", f"marshmallow {self.version}, {self.how}"),
+            ("hooks left out", ", ".join(self.left_out)),
+            ("lost", "; ".join(self.lost)),
+            ("not known", _some(self.unknown)),
+        ]
+        return [(name, value) for name, value in known if value]
+
+
 @dataclass(frozen=True)
 class Info:
     """The answer of :func:`althaia.info`."""
@@ -61,9 +91,8 @@ class Info:
     real_version: str | None
     """The version of the real marshmallow, where one is installed."""
     real_location: str | None
-    relation: str | None
-    """How the real one stands to the release that the copy was made from: the same release,
-    another release of the same line, another line, not installed. None where nothing was built."""
+    served: Served
+    """Which release is served, or would be."""
     plans: str
     """``on``, ``off``, ``none``, or ``cannot run``, and why."""
     settings: dict[str, bool | float]
@@ -93,8 +122,8 @@ class Info:
             "real": {
                 "version": self.real_version,
                 "location": self.real_location,
-                "relation": self.relation,
             },
+            "served": asdict(self.served),
             "plans": self.plans,
             "settings": self.settings,
         }
@@ -108,6 +137,7 @@ class Info:
             ("Python", self.python),
             ("patched", f"yes, by {self.how}" if self.patched else "no"),
             ("real marshmallow", self._real_text()),
+            *self.served.facts(),
             ("plans", self.plans),
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
         ]
@@ -132,19 +162,13 @@ class Info:
     def _real_text(self) -> str:
         if self.real_location is None:
             return "not installed"
-        text = f"{self.real_version or 'unknown version'} in {self.real_location}"
-        if self.relation in (None, installed.SAME):
-            return text
-        if self.relation == installed.UNKNOWN:
-            return f"{text}, without the metadata of a distribution"
-        return f"{text}; {self.relation} than the {self.upstream} that althaia serves"
+        return f"{self.real_version or 'unknown version'} in {self.real_location}"
 
 
 def info() -> Info:
     """See :func:`althaia.info`."""
     stamp = _read_stamp()
     upstream = stamp.get("upstream", {}).get("version")
-    real_version = installed.installed()
     return Info(
         version=stamp.get("version") or _version("althaia") or "unknown",
         upstream=upstream,
@@ -153,11 +177,26 @@ def info() -> Info:
         modules=_modules(stamp),
         patched=redirect.is_patched(),
         how=redirect.how_patched(),
-        real_version=real_version,
+        real_version=installed.installed(),
         real_location=redirect.real_location(),
-        relation=installed.relation(real_version, upstream) if upstream else None,
+        served=_served(stamp),
         plans=_plans(),
         settings=config.settings().as_dict(),
+    )
+
+
+def _served(stamp: dict[str, Any]) -> Served:
+    served = release.served() or release.find()
+    if served.how == release.COMPILED:
+        unknown = stamp.get("semantics", {}).get("differing", [])
+    else:
+        unknown = sorted(served.differing())
+    return Served(
+        version=served.version,
+        how=served.how,
+        left_out=tuple(served.left_out),
+        lost=tuple(served.lost),
+        unknown=tuple(unknown),
     )
 
 
@@ -202,6 +241,8 @@ def check_compiled() -> None:
 def _plans() -> str:
     if not config.settings().plans:
         return "off, by ALTHAIA_PLANS=0"
+    if seam.no_engine:
+        return f"none: {seam.no_engine}"
     if isinstance(seam.failure, seam.EngineError):
         return f"cannot run, every dump and load is an error: {seam.failure}"
     if seam.failure is not None:

@@ -145,6 +145,19 @@ def test_a_release_with_another_label_is_not_the_compiled_one(install, tmp_path)
     assert out == ["ours", str(tmp_path / "site" / "marshmallow" / "__init__.py")]
 
 
+def test_info_says_what_is_served(install, tmp_path):
+    env = install("4.3.1")
+    words = ["-m", "althaia", "info", "--json"]
+    shown = json.loads(succeed(*words, cwd=tmp_path, env=env))["served"]
+    assert (shown["version"], shown["how"], shown["left_out"]) == ("4.3.1", "interpreted", [])
+    assert "fields.TimeDelta._deserialize" in shown["unknown"]
+    assert "fields.Integer._validated" not in shown["unknown"]
+    text = succeed("-m", "althaia", "info", cwd=tmp_path, env=env)
+    assert "marshmallow 4.3.1, interpreted" in text
+    ours = json.loads(succeed(*words, cwd=tmp_path))["served"]
+    assert (ours["version"], ours["how"]) == (releases.SERVED, "compiled")
+
+
 def test_served_from_an_archive(install, tmp_path):
     env = install("4.3.1")
     archive = shutil.make_archive(str(tmp_path / "deps"), "zip", env["PYTHONPATH"])
@@ -174,7 +187,7 @@ def test_none_installed_is_an_error_unless_forced(tmp_path):
             assert error.served == SERVED
         else:
             raise AssertionError
-        assert althaia.info().as_dict()["real"]["relation"] == "not installed"
+        assert althaia.info().as_dict()["real"]["version"] is None
         althaia.patch(force=True)
         import marshmallow
         print(marshmallow.Schema.__module__)
