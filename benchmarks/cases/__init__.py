@@ -15,6 +15,7 @@ from benchmarks.cases import (
     sources,
     text,
     validated,
+    young,
 )
 from benchmarks.model import Case, by_name
 
@@ -31,6 +32,7 @@ FAMILIES = (
     foreign,
     kinds,
     text,
+    young,
 )
 
 CASES = by_name(case for family in FAMILIES for case in family.cases())

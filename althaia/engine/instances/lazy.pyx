@@ -85,7 +85,7 @@ cdef object type_call = type.__dict__["__call__"]
 cdef dict NOTHING = {}
 cdef bint at_once = False
 # Instances until a class is examined: most classes that are made inside a call never have so many.
-cdef int FIRST_EXAMINATION = 4
+cdef int FIRST_EXAMINATION = 10
 cdef int FREE_EXAMINATIONS = 32
 
 

@@ -37,8 +37,8 @@ cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, *METHODS))
 cdef tuple PLAIN = (str, int, bool, type(None))
 # Instances until the first model, and attempts at one.
-cdef int FIRST_MODEL = 4
-cdef int MOST_ATTEMPTS = 10
+cdef int FIRST_MODEL = 10
+cdef int MOST_ATTEMPTS = 16
 cdef int LATER_ATTEMPTS = 1024
 cdef bint at_once = False
 cdef object examine = None
