@@ -1,0 +1,70 @@
+"""The code of installed files is kept, and only used where it is whole and of this very source."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from althaia.releases import bytecode
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    return folder / "box.py"
+
+
+def value(path, source: bytes) -> int:
+    code, _, _ = bytecode.code_of("box.py", source, str(path), "4.3.1", engine=True)
+    namespace: dict[str, int] = {}
+    exec(code, namespace)
+    return namespace["A"]
+
+
+def kept(path) -> list:
+    return sorted((path.parent / "__pycache__").glob("*.althaia.pyc"))
+
+
+def test_it_is_made_again_when_the_source_is_another_one(path):
+    assert value(path, b"A = 1") == 1
+    (file,) = kept(path)
+    before = file.read_bytes()
+    assert value(path, b"A = 1") == 1
+    assert file.read_bytes() == before
+    assert value(path, b"A = 2") == 2
+    assert file.read_bytes() != before
+
+
+@pytest.mark.parametrize("size", [0, 7, 60])
+def test_a_broken_one_is_replaced(path, size):
+    value(path, b"A = 1")
+    (file,) = kept(path)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:size] + b"\0" * (len(whole) - size))
+    assert value(path, b"A = 1") == 1
+    assert file.read_bytes() == whole
+
+
+def test_nothing_is_written_where_python_writes_nothing(path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert value(path, b"A = 1") == 1
+    assert kept(path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of folders")
+def test_the_users_folder_is_private_or_not_used(path, tmp_path):
+    (path.parent / "__pycache__").write_text("in the way")
+    assert value(path, b"A = 1") == 1
+    own = tmp_path / "home" / "althaia"
+    assert os.stat(own).st_mode & 0o777 == 0o700
+    (file,) = own.iterdir()
+    file.unlink()
+    own.chmod(0o777)
+    assert value(path, b"A = 1") == 1
+    assert list(own.iterdir()) == []
