@@ -100,6 +100,54 @@ def wrapped(ma: Marshmallow) -> Made:
     return Wrapped, data.small(), data.small_record()
 
 
+def given(ma: Marshmallow) -> Made:
+    """Nested fields whose class gives the schema by a property, as generated SDKs have them."""
+    fields = ma.fields
+
+    class Given(fields.Nested):
+        @property
+        def schema(self) -> Any:
+            return super().schema
+
+    class Address(ma.Schema):
+        street = fields.Str()
+        city = fields.Str(required=True)
+
+    class Person(ma.Schema):
+        id = fields.Int(required=True)
+        name = fields.Str(required=True)
+        home = Given(Address)
+        work = Given(Address)
+
+    address = {"street": "Long Road 1", "city": "Leeds"}
+    record = {"id": 7, "name": "Ada Writer", "home": address, "work": address}
+    return Person, record, record
+
+
+def callable_fields(ma: Marshmallow) -> Made:
+    """Field classes with a mixin that can be called, as parameter types of command lines are."""
+    fields = ma.fields
+
+    class Parameter:
+        def __call__(self, value: Any) -> Any:
+            return value
+
+    class Number(Parameter, fields.Integer):
+        pass
+
+    class Text(Parameter, fields.String):
+        pass
+
+    class Callable(ma.Schema):
+        id = Number(required=True)
+        name = Text(required=True)
+        email = fields.Email()
+        active = fields.Bool()
+        joined = fields.DateTime()
+
+    return Callable, data.small(), data.small_record()
+
+
 def delimited(ma: Marshmallow) -> Made:
     fields, webargs = ma.fields, library(ma, "webargs.fields")
 
@@ -224,6 +272,8 @@ SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float
     "own-3": ("three field classes of the user's own", three_own, 5, 5),
     "bind-hook": ("on_bind_field", bind_hook, 4, 5),
     "wrapped": ("_init_fields wrapped", wrapped, 8, 10),
+    "given": ("Nested with a schema property", given, 3, 3),
+    "callable": ("fields with __call__", callable_fields, 8, 10),
     "delimited": ("webargs' DelimitedList", delimited, 8, 5),
     "links": ("flask-marshmallow's URLFor and Hyperlinks", links, None, None),
     "sqla": ("SQLAlchemyAutoSchema, transient instances", auto_schema, 6, 5),
