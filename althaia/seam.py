@@ -187,36 +187,54 @@ def unknown_functions() -> frozenset[str]:
     Named as in the semantic lock (``fields.Integer._validated``); of the compiled copy, found when
     it was built.
     """
-    global _unknown
-    if _unknown is None and _differing is not None:
-        _unknown = frozenset(_differing())
     if _unknown is None:
-        import json
-
-        path = os.path.join(os.path.dirname(__file__), "_build_info.json")
-        # Not by open(): the package may lie in an archive.
-        loader: Any = globals()["__loader__"]
-        try:
-            _unknown = frozenset(json.loads(loader.get_data(path))["semantics"]["differing"])
-        except OSError:
-            _unknown = frozenset()
+        _find_meanings()
+    assert _unknown is not None
     return _unknown
 
 
+def variants() -> dict[str, str]:
+    """Functions of upstream's that are known to mean something else, with the name of what."""
+    if _variants is None:
+        _find_meanings()
+    assert _variants is not None
+    return _variants
+
+
+def _find_meanings() -> None:
+    global _unknown, _variants
+    if _meanings is not None:
+        unknown, found = _meanings()
+        _unknown, _variants = frozenset(unknown), found
+        return
+    import json
+
+    path = os.path.join(os.path.dirname(__file__), "_build_info.json")
+    # Not by open(): the package may lie in an archive.
+    loader: Any = globals()["__loader__"]
+    try:
+        built = json.loads(loader.get_data(path))["semantics"]
+    except OSError:
+        built = {"differing": (), "variants": {}}
+    _unknown, _variants = frozenset(built["differing"]), built["variants"]
+
+
 _unknown: frozenset[str] | None = None
-_differing: Callable[[], Iterable[str]] | None = None
+_variants: dict[str, str] | None = None
+_meanings: Callable[[], tuple[Iterable[str], dict[str, str]]] | None = None
 
 release: str | None = None
 """The release that is served, where it is not the compiled copy; "unknown" where nothing says."""
 
 
-def serve(version: str, differing: Callable[[], Iterable[str]]) -> None:
+def serve(version: str, meanings: Callable[[], tuple[Iterable[str], dict[str, str]]]) -> None:
     """An installed release is served, and not the compiled copy.
 
-    :param differing: asked once, when all of it is imported, for what is unknown of it
+    :param meanings: asked once, when all of it is imported, for what is unknown of it, and for
+        the variants
     """
-    global release, _differing
-    release, _differing = version, differing
+    global release, _meanings
+    release, _meanings = version, meanings
 
 
 HOOK_FUNCTIONS: Final = frozenset(

@@ -7,6 +7,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from buildtools import (
@@ -122,19 +123,41 @@ def lock_refresh(layout: Layout, options: argparse.Namespace) -> int:
 
 
 def semantics_diff(layout: Layout, options: argparse.Namespace) -> int:
-    """List upstream's functions that are not those the plans were written against."""
-    names = semantics.differing(semantics.read(layout.semantics), _digests(_source(options)))
+    """Show upstream's functions that nobody has read, function by function: as they are in the
+    installed release, and as they are here."""
+    source = _source(options)
+    table = semantics.read_table(layout.semantics)
+    names = table.meanings_of_all(_digests(source)).unread
+    ours = {} if options.names else _texts(upstream.find(os.environ))
+    here = {} if options.names else _texts(source)
     for name in names:
         print(name)
-    print(f"{len(names)} differ", file=sys.stderr)
+        for line in semantics.changed(ours.get(name, ""), here.get(name, "")):
+            print(f"    {line}")
+    print(f"{len(names)} not read", file=sys.stderr)
     return 1 if names else 0
 
 
+def semantics_accept(layout: Layout, options: argparse.Namespace) -> int:
+    """Record that somebody has read functions as they are here."""
+    source = _source(options)
+    table = semantics.read_table(layout.semantics)
+    found = _digests(source)
+    for name in options.functions:
+        semantics.accept(table, name, found, source.version, options.why, options.variant)
+    layout.semantics.write_text(semantics.render(table), "utf-8")
+    print(f"accepted {', '.join(options.functions)} as in {source.origin}")
+    return 0
+
+
 def semantics_refresh(layout: Layout, options: argparse.Namespace) -> int:
-    """Record today's digests; do this after reading each difference."""
+    """Record today's digests as those the plans are written against, after reading each
+    difference."""
     source = _source(options)
     found = _digests(source)
-    layout.semantics.write_text(semantics.render(source.version, found), "utf-8")
+    known = semantics.read_table(layout.semantics)
+    table = replace(known, version=source.version, functions=found)
+    layout.semantics.write_text(semantics.render(table), "utf-8")
     print(f"recorded {len(found)} digests of {source.origin}")
     return 0
 
@@ -158,6 +181,10 @@ def run_sanitized(layout: Layout, options: argparse.Namespace) -> int:
 
 def _digests(source: upstream.Upstream) -> semantics.Digests:
     return semantics.digests({name: source.text(name) for name in source.modules})
+
+
+def _texts(source: upstream.Upstream) -> dict[str, str]:
+    return semantics.texts({name: source.text(name) for name in source.modules})
 
 
 def _source(options: argparse.Namespace) -> upstream.Upstream:
@@ -205,7 +232,13 @@ def _parser() -> argparse.ArgumentParser:
         "--hash", action="append", default=[], metavar="sdist|wheel=SHA256"
     )
     meanings = topic("semantics", "what upstream's functions meant when we read them")
-    command(meanings, "diff", semantics_diff)
+    command(meanings, "diff", semantics_diff).add_argument(
+        "--names", action="store_true", help="only which they are"
+    )
+    accept = command(meanings, "accept", semantics_accept)
+    accept.add_argument("functions", nargs="+", metavar="FUNCTION", help="fields.Field.deserialize")
+    accept.add_argument("--why", required=True, help="why it is equal, or what it does instead")
+    accept.add_argument("--variant", metavar="NAME", help="it means something else, called this")
     command(meanings, "refresh", semantics_refresh)
     return parser
 

@@ -48,19 +48,20 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     used = [patch for patch in queue if patch.header["Reason"] != left_out]
     generated = generate.generate(source, lock.read(layout.lock), used)
     pristine = {name: source.text(name) for name in source.modules}
-    differing = semantics.differing(semantics.read(layout.semantics), semantics.digests(pristine))
+    table = semantics.read_table(layout.semantics)
+    meanings = table.meanings_of_all(semantics.digests(pristine))
     compiling.remove_binaries(layout)
     generate.write(layout, generated)
     modules = compiled_modules(layout)
     tools = None if is_pure(environ) else toolchain(environ)
     compiled = [] if tools is None else compiling.compile_modules(layout, modules, environ)
-    info = stamp.build_info(layout, _version(layout), source, modules, tools, differing)
+    info = stamp.build_info(layout, _version(layout), source, modules, tools, meanings)
     stamp.write(layout, info)
     took = time.perf_counter() - started
     how = "pure, not accelerated" if tools is None else f"{len(compiled)} compiled"
     print(f"althaia build: {source.origin}, {len(modules)} modules, {how}, {took:.1f} s")
-    for name in differing:
-        print(f"althaia build: upstream's {name} is not the one the plans know: they decline it")
+    for name in meanings.unread:
+        print(f"althaia build: nobody has read upstream's {name}: what rests on it is not planned")
 
 
 def _version(layout: Layout) -> str:

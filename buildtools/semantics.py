@@ -8,33 +8,45 @@ that kind.
 
 from __future__ import annotations
 
-import tomllib
+import ast
+import difflib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from buildtools.errors import BuildError
 from buildtools.shipped import digests as _digests
+from buildtools.shipped import meanings
+
+Table = meanings.Table
 
 Digests = dict[str, str]
 digests = _digests.digests
 
 
 def differing(known: Mapping[str, str], present: Mapping[str, str]) -> list[str]:
-    """Names whose meaning nobody has looked at: changed, new or gone."""
+    """Names that are not as in the release of the table: changed, new or gone."""
     return sorted(
         name for name in known.keys() | present.keys() if known.get(name) != present.get(name)
     )
 
 
 def read(path: Path) -> Digests:
-    """The recorded digests.
+    """The digests of the release that the plans were written against.
+
+    :raises BuildError: the file is missing or malformed
+    """
+    return read_table(path).functions
+
+
+def read_table(path: Path) -> Table:
+    """All that is recorded.
 
     :raises BuildError: the file is missing or malformed
     """
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
-        return {str(name): str(value) for name, value in table["functions"].items()}
-    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
+        return Table.parse(path.read_text("utf-8"))
+    except (OSError, KeyError, ValueError) as error:
         raise BuildError(
             str(path),
             f"no usable semantic lock ({error!r})",
@@ -42,14 +54,66 @@ def read(path: Path) -> Digests:
         ) from error
 
 
-def render(version: str, found: Mapping[str, str]) -> str:
+def accept(
+    table: Table, name: str, found: Digests, version: str, why: str, variant: str | None
+) -> None:
+    """Note that a function was read as it is in a release.
+
+    :param why: the reason why it is equal; of a variant, what it does instead
+    :raises BuildError: there is no such function, neither in the table nor in the release
+    """
+    if name not in found and name not in table.names():
+        raise BuildError(name, "no function of marshmallow's", "'semantics diff' names them")
+    readings = table.equal if variant is None else table.variants
+    text = f"{version}: {why}" if variant is None else f"{variant}: {version}: {why}"
+    readings.setdefault(name, {})[found.get(name, meanings.GONE)] = text
+
+
+def texts(sources: Mapping[str, str]) -> dict[str, str]:
+    """The source of each function and of each class's header, by the names of :func:`digests`."""
+    found: dict[str, str] = {}
+    for file, text in sources.items():
+        module = file.removesuffix(".py").replace("/", ".")
+        waiting: list[tuple[str, ast.AST]] = [(module, ast.parse(text, file))]
+        while waiting:
+            prefix, parent = waiting.pop()
+            for node in ast.iter_child_nodes(parent):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    name = f"{prefix}.{node.name}"
+                    found[name] = ast.get_source_segment(text, node) or ""
+                    if isinstance(node, ast.ClassDef):
+                        waiting.append((name, node))
+    return found
+
+
+def changed(before: str, after: str) -> list[str]:
+    """What changed in a source, as a diff without its head."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=2, lineterm="")
+    return list(lines)[2:]
+
+
+def render(table: Table) -> str:
     """The text of a semantic lock."""
     lines = [
-        "# What upstream's code meant when the analysers were written against it.",
-        "# Refresh only after reading each difference: 'python -m buildtools semantics diff'.",
-        f'version = "{version}"',
+        *(f"# {line}" for line in HEADER.splitlines()),
+        f'version = "{table.version}"',
         "",
         "[functions]",
+        *(f'"{name}" = "{value}"' for name, value in sorted(table.functions.items())),
     ]
-    lines += [f'"{name}" = "{value}"' for name, value in sorted(found.items())]
+    for topic, readings in (("equal", table.equal), ("variants", table.variants)):
+        for name, by_digest in sorted(readings.items()):
+            lines += ["", f'[{topic}."{name}"]']
+            lines += [f"{digest} = {json.dumps(text)}" for digest, text in by_digest.items()]
     return "\n".join(lines) + "\n"
+
+
+HEADER = """\
+What upstream's functions mean: each digest here is of code that somebody has read.
+
+functions: of the release below, which the plans were written against.
+equal: other code that means the same in all that plans rest on, with the releases and the reason.
+variants: code that means something else, in which the engine knows its way: "name: releases: what".
+A function whose digest stands nowhere costs the plans that rest on it.
+'python -m buildtools semantics diff --upstream FOLDER' shows what is not yet read,
+'python -m buildtools semantics accept NAME --upstream FOLDER --why TEXT' records that it was."""

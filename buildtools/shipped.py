@@ -28,7 +28,9 @@ def _load(name: str) -> ModuleType:
 
 if TYPE_CHECKING:
     from althaia.releases import digests as digests
+    from althaia.releases import meanings as meanings
     from althaia.releases import patching as patching
 else:
     digests = _load("digests")
+    meanings = _load("meanings")
     patching = _load("patching")

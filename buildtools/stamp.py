@@ -6,15 +6,18 @@ import json
 import platform
 import sys
 import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from buildtools.layout import Layout
 from buildtools.modules import OWN, UPSTREAM, CompiledModule, interpreted_modules
 from buildtools.toolchain import Toolchain
 from buildtools.upstream import Upstream
+
+if TYPE_CHECKING:
+    from althaia.releases.meanings import Meanings
 
 
 def build_info(
@@ -23,12 +26,12 @@ def build_info(
     upstream: Upstream,
     modules: Sequence[CompiledModule],
     tools: Toolchain | None,
-    differing: Iterable[str],
+    meanings: Meanings,
 ) -> dict[str, Any]:
     """The content of ``_build_info.json``.
 
     :param tools: ``None`` in a pure build
-    :param differing: qualified names of upstream's functions that are not those we know
+    :param meanings: what of upstream's functions is not as the plans know it
     """
     return {
         "version": version,
@@ -51,7 +54,7 @@ def build_info(
         "interpreted": [
             path.relative_to(layout.root).as_posix() for path in interpreted_modules(layout)
         ],
-        "semantics": {"differing": sorted(differing)},
+        "semantics": {"differing": meanings.unread, "variants": meanings.variants},
     }
 
 

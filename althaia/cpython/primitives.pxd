@@ -101,7 +101,7 @@ cdef extern from "althaia/cpython/compare.h":
 
 cdef extern from "althaia/engine/run/addresses.h":
     bint althaia_email_is_plain(object text)
-    bint althaia_url_is_plain(object text)
+    bint althaia_url_is_plain(object text, bint fragments)
 
 
 cdef extern from "althaia/cpython/stack.h":

@@ -40,6 +40,14 @@ cdef class Upstream:
     cdef readonly dict schema_attributes
     # For the analysis.
     cdef readonly frozenset unknown
+    # What holds of this release and not of every other; see FACTS in upstream.pyx.
+    cdef readonly bint partial_by_data_key
+    cdef readonly bint copies_messages
+    cdef readonly bint has_processors
+    cdef readonly bint pairs_strictly
+    cdef readonly bint nested_many_overrides
+    cdef readonly bint empty_key_is_a_key
+    cdef readonly bint fragment_follows_host
     cdef public tuple kinds
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.
     cdef dict helpers, entries
@@ -52,6 +60,7 @@ cdef class Upstream:
     cdef Helper helper(self, str module, str name)
     cdef tuple helper_entries(self, object bits)
     cpdef bint defines(self, cls, name, owner) except -1
+    cdef int find_facts(self, set variants) except -1
 
 
 # None until the engine is connected.

@@ -1,5 +1,7 @@
 from typing import Any, final
 
+FACTS: dict[tuple[str, str], tuple[str, ...]]
+
 def static(cls: type, name: str) -> Any: ...
 def definers(cls: type, name: str) -> list[type]: ...
 
@@ -23,8 +25,15 @@ class Upstream:
     is_sequence_but_not_string: Any
     set_value: Any
     unknown: frozenset[str]
+    partial_by_data_key: bool
+    copies_messages: bool
+    has_processors: bool
+    pairs_strictly: bool
+    nested_many_overrides: bool
+    empty_key_is_a_key: bool
+    fragment_follows_host: bool
     kinds: tuple[dict[str, Any], ...]
-    def __init__(self, unknown: frozenset[str] = ...) -> None: ...
+    def __init__(self, unknown: frozenset[str] = ..., variants: dict[str, str] = ...) -> None: ...
     def raw(self, cls: type, name: str) -> Any: ...
     def is_pristine(self, cls: type) -> bool: ...
     def has(self, cls: type, name: str, owner: type) -> bool: ...

@@ -21,6 +21,10 @@ cdef object ABSENT_ = ABSENT
 cdef object ONE = 1
 
 
+# What no class has for an attribute.
+MISSING = object()
+
+
 cpdef object static(object cls, object name):
     """The attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
 
@@ -41,17 +45,41 @@ def definers(cls, name):
     return [base for base in cls.__mro__ if name in base.__dict__]
 
 
+FACTS = {
+    ("schema.Schema._deserialize", "partial by data_key"): ("partial_by_data_key",),
+    ("error_store.ErrorStore.store_error", "not copied"): ("copies_messages",),
+    ("fields.Field.deserialize", "no processors"): ("has_processors",),
+    ("fields.Tuple._deserialize", "paired loosely"): ("pairs_strictly",),
+    ("fields.Nested.schema", "many of an instance stays"): ("nested_many_overrides",),
+    ("fields.Pluck._field_data_key", "empty is none"): ("empty_key_is_a_key",),
+    ("validate.URL.RegexMemoizer._regex_generator", "no fragment after a host"): (
+        "fragment_follows_host",
+    ),
+}
+"""By a function and its variant in the semantic lock, the facts that are then the other way round
+than in the release that the plans were written against. Of no other variant is anything known."""
+
+
 @cython.final
 cdef class Upstream:
     """One loaded copy of marshmallow.
 
-    Whatever differs between its releases is asked of this object.
+    Whatever differs between its releases is asked of this object; no step knows a version.
 
     :param unknown: qualified names (``fields.Integer._serialize``) of functions whose
-        meaning differs from the release that the plans were written against.
+        meaning nobody knows.
+    :param variants: those that are known to mean something else, with the name of that.
+    :ivar partial_by_data_key: names in ``partial`` go on to a nested field by its key in the
+        input, not by its name.
+    :ivar copies_messages: an ``ErrorStore`` copies the containers of messages that it is given.
+    :ivar has_processors: fields have ``pre_load`` and ``post_load``.
+    :ivar pairs_strictly: a ``Tuple`` whose input changes its length meanwhile is an error.
+    :ivar nested_many_overrides: ``Nested(many=…)`` is set on a copied instance; else it has its own.
+    :ivar empty_key_is_a_key: ``Pluck`` takes an empty ``data_key`` for one.
+    :ivar fragment_follows_host: a URL may go on with ``#`` behind its host.
     """
 
-    def __init__(self, frozenset unknown=frozenset()):
+    def __init__(self, frozenset unknown=frozenset(), dict variants={}):
         # The engine may be loaded while a test has replaced any name of the live ones.
         cdef dict defined = seam.defined
         self.live = seam.modules
@@ -67,15 +95,32 @@ cdef class Upstream:
         self.schema_attributes = seam.pristine[self.Schema]
         self.ValidationError = self.schema["ValidationError"]
         self.ErrorStore = defined["error_store"]["ErrorStore"]
-        self.copy_containers = defined["error_store"]["copy_containers"]
+        self.copy_containers = defined["error_store"].get("copy_containers")
         self.is_collection = defined["utils"]["is_collection"]
         self.is_sequence_but_not_string = defined["utils"]["is_sequence_but_not_string"]
         self.set_value = defined["utils"]["set_value"]
-        self.unknown = unknown
+        self.unknown = unknown.union(
+            [name for name, variant in variants.items() if (name, variant) not in FACTS]
+        )
+        self.find_facts(set(variants.items()))
         self.kinds = ({}, {})
         self.helpers = {}
         self.entries = {}
         self.known_methods = {}
+
+    cdef int find_facts(self, set variants) except -1:
+        """What holds of the release, by the variants that it has."""
+        cdef set reversed_ = set()
+        for variant in variants:
+            reversed_.update(FACTS.get(variant, ()))
+        self.partial_by_data_key = "partial_by_data_key" in reversed_
+        self.copies_messages = "copies_messages" not in reversed_
+        self.has_processors = "has_processors" not in reversed_
+        self.pairs_strictly = "pairs_strictly" not in reversed_
+        self.nested_many_overrides = "nested_many_overrides" not in reversed_
+        self.empty_key_is_a_key = "empty_key_is_a_key" not in reversed_
+        self.fragment_follows_host = "fragment_follows_host" not in reversed_
+        return 0
 
     def raw(self, cls, name):
         """The attribute that upstream defined on this very class; KeyError where none."""
@@ -97,13 +142,14 @@ cdef class Upstream:
 
     def has(self, cls, name, owner):
         """Whether instances of ``cls`` get the method that upstream defined on ``owner``."""
-        return static(cls, name) is seam.pristine[owner][name]
+        # Not every release defines it there.
+        return static(cls, name) is seam.pristine[owner].get(name, MISSING)
 
     cpdef bint defines(self, cls, name, owner) except -1:
         """The same, if that method means what it meant when the plans were written."""
         cdef tuple method = (owner, name)
         cdef object known
-        if static(cls, name) is not seam.pristine[owner][name]:
+        if not self.has(cls, name, owner):
             return False
         known = self.known_methods.get(method)
         if known is None:
@@ -196,7 +242,7 @@ def load():
 
     :raises KeyError: marshmallow's modules have not been imported through the seam.
     """
-    return Upstream(seam.unknown_functions())
+    return Upstream(seam.unknown_functions(), seam.variants())
 
 
 def connect(Upstream upstream):

@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 
     from althaia.releases.source import Hooked
 
-_MAGIC: Final = b"althaia\1"
-_READ: Final = ("source.py", "patching.py", "digests.py", "semantics.toml", "patches/series")
+_MAGIC: Final = b"althaia\2"
+_READ: Final = (
+    "source.py",
+    "patching.py",
+    "digests.py",
+    "meanings.py",
+    "semantics.toml",
+    "patches/series",
+)
 """What the code depends on besides the installed file, as do the patches."""
 
 

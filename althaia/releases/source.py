@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 import os
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import decode_source
 from typing import TYPE_CHECKING, Any, Final
 
-from althaia.releases import digests, patching
+from althaia.releases import digests, meanings, patching
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
 PACKAGE: Final = "marshmallow"
 RENAMED: Final = "althaia.marshmallow"
 
-Hooked = tuple["CodeType", tuple[str, ...], dict[str, str]]
-"""Code, the patches that do not fit, and by name the digests of functions that nobody has read;
-``""`` for one that is gone."""
+Hooked = tuple["CodeType", tuple[str, ...], dict[str, str], dict[str, str]]
+"""Code, the patches that do not fit, and by name the digests of functions that nobody has read and
+the variants of those that mean something else."""
 
 
 def hooked(name: str, source: bytes, path: str, version: str, *, engine: bool) -> Hooked:
@@ -55,7 +54,7 @@ def hooked(name: str, source: bytes, path: str, version: str, *, engine: bool) -
     patched = ast.parse(file.text, path)
     _stand_where_upstream_does(patched, file, text.split("\n"))
     code = compile(_Renamer().visit(patched), path, "exec", dont_inherit=True)
-    return code, tuple(left_out), _unread(name, found)
+    return code, tuple(left_out), *_read_before(name, found)
 
 
 def _fits(file: patching.PatchedFile, patch: patching.Patch) -> bool:
@@ -89,25 +88,21 @@ def _text(name: str) -> str:
 
 
 @cache
-def _known() -> Mapping[str, str]:
-    table = tomllib.loads(_text("semantics.toml"))
-    functions: dict[str, str] = table["functions"]
-    return functions
+def _table() -> meanings.Table:
+    return meanings.Table.parse(_text("semantics.toml"))
 
 
-def _unread(name: str, found: digests.Digests) -> dict[str, str]:
-    """What differs in one file from what somebody has read."""
+def _read_before(name: str, found: digests.Digests) -> tuple[dict[str, str], dict[str, str]]:
+    """The functions of one file that nobody has read, and those that are variants."""
     module = digests.module_name(name)
-    known = {
-        each: digest
-        for each, digest in _known().items()
+    gone = {
+        each: meanings.GONE
+        for each in _table().names()
         if each == module or each.startswith(f"{module}.")
     }
-    return {
-        each: found.get(each, "")
-        for each in known.keys() | found.keys()
-        if known.get(each) != found.get(each)
-    }
+    present = gone | found
+    what = _table().meanings(present)
+    return {each: present[each] for each in what.unread}, what.variants
 
 
 def _stand_where_upstream_does(

@@ -70,7 +70,8 @@ class Release:
         self.location = os.path.dirname(spec.origin) if spec and spec.origin else None
         self.lost: list[str] = []
         self.left_out: list[str] = []
-        self._differing: dict[str, dict[str, str]] = {}
+        self._unread: dict[str, dict[str, str]] = {}
+        self._variants: dict[str, str] = {}
         self._codes: dict[str, CodeType] = {}
         self._said = False
 
@@ -80,9 +81,12 @@ class Release:
 
         file = self._file(path)
         source = loader.get_data(path)
-        code, left_out, differing = code_of(file, source, path, self.version, engine=_has_engine())
+        code, left_out, unread, variants = code_of(
+            file, source, path, self.version, engine=_has_engine()
+        )
         self._codes[name] = code
-        self._differing[file] = differing
+        self._unread[file] = unread
+        self._variants |= variants
         self.left_out += [hook for hook in left_out if hook not in self.left_out]
 
     def code(self, name: str, loader: Any, path: str) -> CodeType:
@@ -96,14 +100,16 @@ class Release:
                 return code
         return self._codes.pop(name)
 
-    def differing(self) -> dict[str, str]:
-        """Functions whose meaning on this release nobody has read, with their digests."""
+    def meanings(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Functions that nobody has read as they are in this release, with their digests, and
+        those that are known to mean something else, with the name of that."""
         self._look_at_the_rest()
-        return {name: digest for each in self._differing.values() for name, digest in each.items()}
+        unread = {name: digest for each in self._unread.values() for name, digest in each.items()}
+        return unread, self._variants
 
     def _look_at_the_rest(self) -> None:
         for file in _KNOWN_FILES:
-            if file in self._differing or self.spec is None or self.location is None:
+            if file in self._unread or self.spec is None or self.location is None:
                 continue
             try:
                 self.look(
@@ -112,7 +118,7 @@ class Release:
                     os.path.join(self.location, *file.split("/")),
                 )
             except (OSError, SyntaxError, ValueError):
-                self._differing[file] = {file.removesuffix(".py").replace("/", "."): ""}
+                self._unread[file] = {file.removesuffix(".py").replace("/", "."): ""}
             self._codes.pop(f"{REAL}.{file}", None)
 
     def _file(self, path: str) -> str:
@@ -158,7 +164,7 @@ def serve() -> Release:
     if _served is None:
         _served = find()
         if _served.how != COMPILED:
-            seam.serve(_served.version, _served.differing)
+            seam.serve(_served.version, _served.meanings)
         if _served.how == UNTOUCHED:
             seam.without_engine(_served.lost[-1])
     return _served

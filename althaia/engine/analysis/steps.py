@@ -354,7 +354,8 @@ def _source(analysis: Analysis, name: str, field: Any) -> Place:
         return source | {"source": dump.Source.ACCESSOR, "why": why}
     try:
         analysis.field_function("schema", "get_value")
-        analysis.field_function("utils", "_get_value_for_key")
+        # The second one only where the first goes along a path by recursion.
+        analysis.field_function("utils", "_get_value_for_key", "_get_value_for_keys")
     except NotPlannable as opaque:
         return source | {"source": dump.Source.ACCESSOR, "why": opaque.reason}
     if "." in target:
@@ -515,10 +516,16 @@ def _around(analysis: Analysis, field: Any) -> Place:
         "required": required,
         "allow_none": analysis.field_flag(field, "allow_none"),
         "default": analysis.field_value(field, "load_default"),
-        "pre_load": _functions(analysis, field, "pre_load"),
-        "post_load": _functions(analysis, field, "post_load"),
+        **_processors(analysis, field),
         **_validation(analysis, field),
     }
+
+
+def _processors(analysis: Analysis, field: Any) -> Place:
+    """What processes a value before and after, as keyword arguments of a step."""
+    if not analysis.upstream.has_processors:
+        return {}
+    return {name: _functions(analysis, field, name) for name in ("pre_load", "post_load")}
 
 
 def _functions(analysis: Analysis, field: Any, name: str) -> list[Any] | None:

@@ -130,6 +130,9 @@ cdef object resolved(object field, object parent, InstanceDict state):
     if not callable(nested):
         return None if ALTHAIA_HAS_GIL else from_returned(field, nested)
     if not isinstance(nested, marshmallow.SchemaMeta):
+        if isinstance(nested, type) and not marshmallow.nested_many_overrides:
+            # Releases that leave an instance its ``many`` call no class.
+            return None
         nested = nested()
         materialise_if_touched(parent, state)
     return from_returned(field, nested)
@@ -141,7 +144,7 @@ cdef object from_returned(object field, object nested):
         # Upstream copies the instance so as not to share it; this one nobody has, and
         # what it is a copy of is seen only by whom looks into it.
         keep_original(nested)
-        if field.many is not None:
+        if field.many is not None and marshmallow.nested_many_overrides:
             nested.many = field.many
         return nested
     if issubclass(type(nested), marshmallow.SchemaMeta) and issubclass(nested, marshmallow.Schema):
@@ -158,7 +161,7 @@ cdef object from_returned(object field, object nested):
 cdef object from_class(object field, object nested):
     """What upstream makes of a schema class."""
     return nested(
-        many=bool(field.many),
+        many=bool(field.many) if marshmallow.nested_many_overrides else field.many,
         only=field.only,
         exclude=field.exclude,
         load_only=of_nested(field, "load_only"),
@@ -181,7 +184,7 @@ cdef object from_instance(object field, object nested):
     if field.exclude:
         original = field._schema.exclude
         field._schema.exclude = make_set(field.exclude) | make_set(original)
-    if field.many is not None:
+    if field.many is not None and marshmallow.nested_many_overrides:
         field._schema.many = field.many
     field._schema._init_fields()
     # Once more where upstream's own has counted it; a class may have another one.
@@ -249,4 +252,6 @@ cdef object plucked_key(object field, object schema):
     if state is not None and state.prototype is not None:
         schema = (<Prototype>state.prototype).schema
     key = schema.fields[name].data_key
-    return name if key is None else key
+    if marshmallow.empty_key_is_a_key:
+        return name if key is None else key
+    return key or name

@@ -274,6 +274,8 @@ cdef class LoadTuple(LoadStep):
             return self.own(value, data, frame)
         for each in value:
             if index == size:
+                if not marshmallow.pairs_strictly:
+                    break
                 raise ValueError("zip() argument 2 is longer than argument 1")
             loaded = (<LoadStep>PyTuple_GET_ITEM(self.items, index)).load(each, None, frame)
             if loaded is FAILED:
@@ -283,7 +285,7 @@ cdef class LoadTuple(LoadStep):
             else:
                 items.append(loaded)
             index += 1
-        if index < size:
+        if index < size and marshmallow.pairs_strictly:
             # A list that user code has made shorter meanwhile.
             raise ValueError("zip() argument 2 is shorter than argument 1")
         return tuple(items) if errors is None else fail(frame, errors, items)

@@ -67,9 +67,10 @@ althaia_email_is_plain(PyObject *text)
 }
 
 /* 1 where the text is an http or https address of the common form, so that upstream's
- * validate.URL (absolute, either scheme allowed) is sure to accept it; 0 says nothing. */
+ * validate.URL (absolute, either scheme allowed) is sure to accept it; 0 says nothing.
+ * fragments: whether a '#' may stand right behind the host. */
 static int
-althaia_url_is_plain(PyObject *text)
+althaia_url_is_plain(PyObject *text, int fragments)
 {
     const Py_UCS1 *at, *end;
     if (!PyUnicode_IS_ASCII(text)) {
@@ -102,7 +103,7 @@ althaia_url_is_plain(PyObject *text)
     if (at == end) {
         return 1;
     }
-    if (*at != '/' && *at != '?' && *at != '#') {
+    if (*at != '/' && *at != '?' && !(*at == '#' && fragments)) {
         return 0;
     }
     /* A lone '?' or '#' is refused: one more character is asked for. */

@@ -46,7 +46,7 @@ cdef list sub_partials(LoadPlan plan, object partial):
     cdef LoadStep step
     cdef str prefix
     for step in plan.steps:
-        prefix = step.attr + "."
+        prefix = (step.key if marshmallow.partial_by_data_key else step.attr) + "."
         found.append([f[len(prefix):] for f in partial if f.startswith(prefix)])
     return found
 

@@ -86,9 +86,12 @@ cdef class LoadFrame:
                     inner = target[self.index] = {}
                 target = inner if type(inner) is dict else None
             if target is not None and field_name not in target:
-                target[field_name] = (
-                    list(messages) if is_flat(messages) else marshmallow.copy_containers(messages)
-                )
+                if not marshmallow.copies_messages:
+                    target[field_name] = messages
+                elif is_flat(messages):
+                    target[field_name] = list(messages)
+                else:
+                    target[field_name] = marshmallow.copy_containers(messages)
                 return 0
         self.store.store_error(messages, field_name, index=self.index)
         return 0

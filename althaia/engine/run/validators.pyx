@@ -10,6 +10,7 @@ import re
 cimport cython
 
 from althaia.cpython.primitives cimport althaia_email_is_plain, althaia_url_is_plain
+from althaia.engine.upstream cimport marshmallow
 
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import static
@@ -182,7 +183,7 @@ cdef class UrlCheck(Check):
     cdef object failure(self, object value):
         if (
             type(value) is str
-            and althaia_url_is_plain(value)
+            and althaia_url_is_plain(value, marshmallow.fragment_follows_host)
             and ("https" if (<str>value)[4] == "s" else "http") in self.schemes
         ):
             return PASSED
