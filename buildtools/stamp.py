@@ -9,15 +9,13 @@ import sysconfig
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from buildtools.layout import Layout
 from buildtools.modules import OWN, UPSTREAM, CompiledModule, interpreted_modules
+from buildtools.shipped import meanings
 from buildtools.toolchain import Toolchain
 from buildtools.upstream import Upstream
-
-if TYPE_CHECKING:
-    from althaia.releases.meanings import Meanings
 
 
 def build_info(
@@ -26,12 +24,12 @@ def build_info(
     upstream: Upstream,
     modules: Sequence[CompiledModule],
     tools: Toolchain | None,
-    meanings: Meanings,
+    found: meanings.Meanings,
 ) -> dict[str, Any]:
     """The content of ``_build_info.json``.
 
     :param tools: ``None`` in a pure build
-    :param meanings: what of upstream's functions is not as the plans know it
+    :param found: what of upstream's functions is not as the plans know it
     """
     return {
         "version": version,
@@ -54,7 +52,7 @@ def build_info(
         "interpreted": [
             path.relative_to(layout.root).as_posix() for path in interpreted_modules(layout)
         ],
-        "semantics": {"differing": meanings.unread, "variants": meanings.variants},
+        "semantics": {"differing": found.unread, "variants": found.variants},
     }
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import releases
 
 _RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
@@ -22,6 +25,16 @@ if PURE:
     # These say nothing of what was built, or build both kinds themselves.
     collect_ignore = ["benchmarks", "buildtools", "leaks", "packaging", "test_layers.py"]
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+RELEASE = os.environ.get("ALTHAIA_TEST_RELEASE", "")
+"""The release of marshmallow to test with, in the place of the installed one."""
+if RELEASE:
+    # Before anything imports marshmallow, and for processes that tests start.
+    _folder = releases.installed(RELEASE)
+    sys.path.insert(0, str(_folder))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(_folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
 
 
 def pytest_report_header(config: pytest.Config) -> str:

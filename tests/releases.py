@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from buildtools import fetch, lock
@@ -26,4 +28,16 @@ def install(folder: Path, version: str, *, label: str | None = None) -> Path:
     information = folder / f"marshmallow-{label}.dist-info"
     information.mkdir()
     (information / "METADATA").write_text(f"Name: marshmallow\nVersion: {label}\n", "utf-8")
+    return folder
+
+
+def installed(version: str) -> Path:
+    """A folder with a release, as :func:`install` makes it, kept from one run to the next."""
+    folder = fetch.fetch(LOCK, Layout(ROOT).lock.parent, version) / "site"
+    if not folder.is_dir():
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            made = install(Path(scratch) / "site", version)
+            # Another process may have been faster.
+            with suppress(OSError):
+                made.replace(folder)
     return folder

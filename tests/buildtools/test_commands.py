@@ -30,7 +30,7 @@ def scratch(layout: Layout, tmp_path: Path) -> Layout:
 @pytest.fixture
 def options(layout: Layout, pinned: Upstream) -> Namespace:
     folder = layout.lock.parent / f"marshmallow-{pinned.version}"
-    return Namespace(upstream=folder, hash=[], to=None, release=None)
+    return Namespace(upstream=folder, hash=[], to=None, release=None, names=True)
 
 
 def typed(layout: Layout, *words: str) -> subprocess.CompletedProcess[str]:
@@ -70,6 +70,37 @@ def test_refreshing_what_is_up_to_date_changes_nothing(scratch: Layout, options:
     assert commands.semantics_diff(scratch, options) == 0
 
 
+def test_what_somebody_has_read_is_not_shown_again(
+    layout: Layout, scratch: Layout, older_line: Upstream, capsys: pytest.CaptureFixture[str]
+) -> None:
+    older = Namespace(upstream=layout.lock.parent / f"marshmallow-{older_line.version}")
+    names = ["schema.Schema.__init__", "schema.Schema._init_fields"]
+
+    def shown() -> str:
+        assert commands.semantics_diff(scratch, Namespace(**vars(older), names=False)) == 1
+        return capsys.readouterr().out
+
+    before = shown()
+    assert all(f"{name}\n" in before for name in names)
+    assert "    +        self.context = context or {}\n" in before
+    read = Namespace(**vars(older), functions=names, why="read", variant=None)
+    assert commands.semantics_accept(scratch, read) == 0
+    capsys.readouterr()
+    after = shown()
+    assert not any(f"{name}\n" in after for name in names)
+    text = scratch.semantics.read_text("utf-8")
+    assert '[equal."schema.Schema.__init__"]' in text
+    assert '"3.26.2: read"' in text
+
+
+def test_what_is_no_function_of_any_release_is_not_accepted(
+    scratch: Layout, options: Namespace
+) -> None:
+    read = Namespace(**vars(options), functions=["fields.Nothing"], why="read", variant="x")
+    with pytest.raises(BuildError, match="no function of marshmallow's"):
+        commands.semantics_accept(scratch, read)
+
+
 def test_another_release_needs_its_hashes(
     layout: Layout, scratch: Layout, older_line: Upstream
 ) -> None:
@@ -89,8 +120,8 @@ def test_semantics_diff_names_what_changed(
     layout: Layout, scratch: Layout, older_line: Upstream, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = layout.lock.parent / f"marshmallow-{older_line.version}"
-    assert commands.semantics_diff(scratch, Namespace(upstream=folder)) == 1
-    assert "schema.Schema._deserialize\n" in capsys.readouterr().out
+    assert commands.semantics_diff(scratch, Namespace(upstream=folder, names=True)) == 1
+    assert "schema.Schema.__init__\n" in capsys.readouterr().out
 
 
 def test_apply_writes_both_trees(scratch: Layout, options: Namespace) -> None:

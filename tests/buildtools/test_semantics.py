@@ -49,6 +49,47 @@ def test_every_function_class_and_module_has_an_entry(layout: Layout) -> None:
     assert {"utils.get_value", "validate.Length.__call__", "fields", "error_store"} <= set(known)
 
 
+TABLE = """
+version = "1.0"
+
+[functions]
+"box.size" = "aa"
+"box.kept" = "bb"
+
+[equal."box.size"]
+cc = "0.9: other words"
+
+[equal."box.older"]
+ff = "0.9: called by size"
+
+[variants."box.size"]
+dd = "rounded: 0.8: a whole number"
+gone = "absent: 0.7: there is none"
+"""
+
+
+@pytest.mark.parametrize(
+    ("present", "unread", "variants"),
+    [
+        ({"box.size": "aa", "box.kept": "bb"}, [], {}),
+        ({"box.size": "cc", "box.kept": "bb", "box.older": "ff"}, [], {}),
+        ({"box.size": "dd", "box.kept": "bb"}, [], {"box.size": "rounded"}),
+        ({"box.kept": "bb"}, [], {"box.size": "absent"}),
+        ({"box.size": "ee", "box.new": "00"}, ["box.kept", "box.new", "box.size"], {}),
+        ({"box.size": "aa", "box.kept": "cc", "box.older": "aa"}, ["box.kept", "box.older"], {}),
+    ],
+    ids=["as it was", "equal", "variant", "gone", "unread", "another function's"],
+)
+def test_meanings(present: dict[str, str], unread: list[str], variants: dict[str, str]) -> None:
+    found = semantics.Table.parse(TABLE).meanings_of_all(present)
+    assert (found.unread, found.variants) == (unread, variants)
+
+
+def test_what_is_written_is_read_again(layout: Layout) -> None:
+    text = layout.semantics.read_text("utf-8")
+    assert semantics.render(semantics.read_table(layout.semantics)) == text
+
+
 def test_names() -> None:
     assert set(digests(SOURCE)) == {"box", "box.Box", "box.Box.size", "box.helper"}
 

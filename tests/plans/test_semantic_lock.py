@@ -21,6 +21,7 @@ from althaia.engine.analysis import schema_class as analyse_class
 from althaia.engine.analysis.steps import DUMP, LOAD, analyse, by_function
 from althaia.engine.kinds import KINDS
 from althaia.engine.upstream import Upstream
+from althaia.releases import meanings
 
 fields, validate = ma.fields, ma.validate
 ROOT = Path(__file__).parents[2]
@@ -139,7 +140,7 @@ SCHEMAS = (Inner, Broad, Nesting, Own)
 
 def entries() -> list[str]:
     text = (ROOT / "althaia" / "releases" / "semantics.toml").read_text("utf-8")
-    return re.findall(r'^"(.+)" = ', text, re.MULTILINE)
+    return [*meanings.Table.parse(text).functions]
 
 
 def step(each: Any) -> tuple[object, ...]:

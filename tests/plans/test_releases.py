@@ -1,0 +1,64 @@
+"""What plans rest on in releases other than the one they were written against.
+
+Each release runs in a process of its own, the real one under its name and ours beside it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from althaia.engine.upstream import FACTS
+from althaia.releases import digests, meanings
+from tests import releases
+
+ROOT = Path(__file__).parents[2]
+READ = ("4.0.1", "4.1.2", "4.2.4", "4.3.0", "4.3.1")
+"""Releases of which somebody has read every function."""
+
+
+def table() -> meanings.Table:
+    path = ROOT / "althaia" / "releases" / "semantics.toml"
+    return meanings.Table.parse(path.read_text("utf-8"))
+
+
+def present(version: str) -> dict[str, str]:
+    package = releases.installed(version) / "marshmallow"
+    return digests.digests(
+        {
+            path.relative_to(package).as_posix(): path.read_text("utf-8")
+            for path in package.rglob("*.py")
+        }
+    )
+
+
+@pytest.mark.parametrize("version", READ)
+def test_every_function_has_been_read(version: str) -> None:
+    assert table().meanings_of_all(present(version)).unread == []
+
+
+def test_the_engine_knows_every_variant() -> None:
+    recorded = {
+        (name, text.partition(":")[0])
+        for name, by_digest in table().variants.items()
+        for text in by_digest.values()
+    }
+    assert recorded == set(FACTS)
+
+
+@pytest.mark.parametrize("version", READ)
+@pytest.mark.parametrize("topic", ["planned", "answers"])
+def test_a_release_is_planned_in_full_and_answers_as_it_does(version: str, topic: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-m", "tests.plans.programs.release", topic],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(releases.installed(version)), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout == f"{version}: {topic}\n"
