@@ -270,12 +270,23 @@ def serialize(schema, obj, many):
     return result
 
 
+cdef bint may_be_given(object unknown):
+    """Whether no release refuses this as the ``unknown`` of a call."""
+    return (
+        not marshmallow.checks_unknown
+        or unknown is None
+        or (type(unknown) is str and unknown in ("exclude", "include", "raise"))
+    )
+
+
 def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
     cdef LoadPlan plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
     cdef Counters counters
     cdef LoadFrame frame
     if plan is None:
+        return DECLINED
+    if not may_be_given(unknown):
         return DECLINED
     if unknown is None:
         unknown = kept_setting(plan, schema, "unknown")
@@ -321,6 +332,7 @@ def loads(schema, text, many, partial, unknown, dict options):
         or not plan.whole
         or not plan.nestable
         or wanted_many(plan, schema, many) is NOT_KEPT
+        or not may_be_given(unknown)
         or (unknown is None and kept_setting(plan, schema, "unknown") is NOT_KEPT)
         or not plannable_partial(
             kept_setting(plan, schema, "partial") if partial is None else partial

@@ -48,6 +48,12 @@ cdef class Upstream:
     cdef readonly bint nested_many_overrides
     cdef readonly bint empty_key_is_a_key
     cdef readonly bint fragment_follows_host
+    cdef readonly bint hooks_get_unknown
+    cdef readonly bint checks_unknown
+    cdef readonly bint false_is_an_error
+    cdef readonly bint nested_has_context
+    cdef readonly bint is_ordered_by_option
+    cdef readonly str collection_keyword
     cdef public tuple kinds
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.
     cdef dict helpers, entries

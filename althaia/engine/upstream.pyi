@@ -32,6 +32,12 @@ class Upstream:
     nested_many_overrides: bool
     empty_key_is_a_key: bool
     fragment_follows_host: bool
+    hooks_get_unknown: bool
+    checks_unknown: bool
+    false_is_an_error: bool
+    nested_has_context: bool
+    is_ordered_by_option: bool
+    collection_keyword: str
     kinds: tuple[dict[str, Any], ...]
     def __init__(self, unknown: frozenset[str] = ..., variants: dict[str, str] = ...) -> None: ...
     def raw(self, cls: type, name: str) -> Any: ...

@@ -51,10 +51,16 @@ FACTS = {
     ("fields.Field.deserialize", "no processors"): ("has_processors",),
     ("fields.Tuple._deserialize", "paired loosely"): ("pairs_strictly",),
     ("fields.Nested.schema", "many of an instance stays"): ("nested_many_overrides",),
+    ("fields.Nested.schema", "context goes on"): ("nested_has_context",),
     ("fields.Pluck._field_data_key", "empty is none"): ("empty_key_is_a_key",),
     ("validate.URL.RegexMemoizer._regex_generator", "no fragment after a host"): (
         "fragment_follows_host",
     ),
+    ("schema.Schema._do_load", "unknown is checked"): ("checks_unknown",),
+    ("schema.Schema._invoke_load_processors", "not given unknown"): ("hooks_get_unknown",),
+    ("schema.Schema._invoke_schema_validators", "pass_many"): ("collection_keyword",),
+    ("schema.Schema.dict_class", "by ordered"): ("is_ordered_by_option",),
+    ("validate.And.__call__", "False is an error"): ("false_is_an_error",),
 }
 """By a function and its variant in the semantic lock, the facts that are then the other way round
 than in the release that the plans were written against. Of no other variant is anything known."""
@@ -77,6 +83,12 @@ cdef class Upstream:
     :ivar nested_many_overrides: ``Nested(many=…)`` is set on a copied instance; else it has its own.
     :ivar empty_key_is_a_key: ``Pluck`` takes an empty ``data_key`` for one.
     :ivar fragment_follows_host: a URL may go on with ``#`` behind its host.
+    :ivar hooks_get_unknown: hooks of a load are given ``unknown``.
+    :ivar checks_unknown: ``load(unknown=…)`` refuses what is none of the three.
+    :ivar false_is_an_error: so it is when a validator that is a function returns it.
+    :ivar nested_has_context: nested schemas are given their parent's ``context``.
+    :ivar is_ordered_by_option: ``dict_class`` follows from ``Schema.ordered``.
+    :ivar collection_keyword: what tells ``_invoke_schema_validators`` which hooks are to run.
     """
 
     def __init__(self, frozenset unknown=frozenset(), dict variants={}):
@@ -97,7 +109,10 @@ cdef class Upstream:
         self.ErrorStore = defined["error_store"]["ErrorStore"]
         self.copy_containers = defined["error_store"].get("copy_containers")
         self.is_collection = defined["utils"]["is_collection"]
-        self.is_sequence_but_not_string = defined["utils"]["is_sequence_but_not_string"]
+        # Releases without it take any collection.
+        self.is_sequence_but_not_string = defined["utils"].get(
+            "is_sequence_but_not_string", self.is_collection
+        )
         self.set_value = defined["utils"]["set_value"]
         self.unknown = unknown.union(
             [name for name, variant in variants.items() if (name, variant) not in FACTS]
@@ -120,6 +135,14 @@ cdef class Upstream:
         self.nested_many_overrides = "nested_many_overrides" not in reversed_
         self.empty_key_is_a_key = "empty_key_is_a_key" not in reversed_
         self.fragment_follows_host = "fragment_follows_host" not in reversed_
+        self.hooks_get_unknown = "hooks_get_unknown" not in reversed_
+        self.checks_unknown = "checks_unknown" in reversed_
+        self.false_is_an_error = "false_is_an_error" in reversed_
+        self.nested_has_context = "nested_has_context" in reversed_
+        self.is_ordered_by_option = "is_ordered_by_option" in reversed_
+        self.collection_keyword = (
+            "pass_many" if "collection_keyword" in reversed_ else "pass_collection"
+        )
         return 0
 
     def raw(self, cls, name):

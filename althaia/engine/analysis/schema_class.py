@@ -198,6 +198,8 @@ def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
         return None, "_declared_fields is no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
     try:
+        # It says what an instance consists of.
+        analysis.known("schema.Schema.__init__")
         _check_instances(cls, upstream)
         for _, field in analysis.items():
             _check_copied(analysis, field)

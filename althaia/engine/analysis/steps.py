@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, GetSetDescriptorType
 from typing import Any, NamedTuple
 
+from althaia import seam
 from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
 from althaia.engine.plan.guard import ABSENT, Guard
 from althaia.engine.plan.instance_dict import may_be_put, published_guard
@@ -67,8 +68,10 @@ def by_function(upstream: Upstream, kinds: Iterable[Kind]) -> tuple[dict[str, An
         methods = (("_serialize", kind.dump), ("_deserialize", kind.load))
         for direction, (method, maker) in enumerate(methods):
             if cls is not None and maker is not None:
-                function = upstream.raw(cls, method)
-                found[direction][identity(function)] = (f"fields.{kind.name}.{method}", maker)
+                # Which class defines a method is not the same in all releases.
+                function = seam.pristine[cls].get(method)
+                if function is not None:
+                    found[direction][identity(function)] = (f"fields.{kind.name}.{method}", maker)
     return found
 
 
@@ -90,9 +93,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
     try:
         _check_schema(analysis, way.members)
         way.check(analysis)
-        dict_class = analysis.schema_value("dict_class")
-        if not isinstance(dict_class, type):
-            raise NotPlannable("dict_class is no class")
+        dict_class = _dict_class(analysis)
         hooks = way.hooks(analysis)
         steps = tuple(_step(analysis, way, name, field) for name, field in analysis.items())
     except NotPlannable as opaque:
@@ -117,6 +118,23 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         **reach,
         **common,
     )
+
+
+def _dict_class(analysis: Analysis) -> type:
+    """The class of what the schema returns."""
+    upstream = analysis.upstream
+    if upstream.is_ordered_by_option and upstream.has(
+        type(analysis.schema), "dict_class", upstream.Schema
+    ):
+        ordered = analysis.schema_value("ordered")
+        if type(ordered) is not bool:
+            raise NotPlannable("ordered is neither True nor False")
+        analysis.field_function("schema", "OrderedDict")
+        return OrderedDict if ordered else dict
+    dict_class = analysis.schema_value("dict_class")
+    if not isinstance(dict_class, type):
+        raise NotPlannable("dict_class is no class")
+    return dict_class
 
 
 def _declined(way: _Dumping | _Loading, guard: Guard, reason: str, common: dict[str, Any]) -> Any:
@@ -537,6 +555,16 @@ def _functions(analysis: Analysis, field: Any, name: str) -> list[Any] | None:
     return functions or None
 
 
+def _check_validators(upstream: Upstream, validators: list[Any]) -> None:
+    """Make sure that no validator's False is an error, which only upstream's code words.
+
+    :raises NotPlannable: where one is no ``Validator``, of which False means nothing.
+    """
+    for each in validators:
+        if not issubclass(type(each), upstream.validate["Validator"]):
+            raise NotPlannable(f"False of a {type(each).__qualname__} is an error in this release")
+
+
 def _validation(analysis: Analysis, field: Any) -> Place:
     """Whether and how the field validates, as keyword arguments of a step."""
     upstream = analysis.upstream
@@ -553,6 +581,8 @@ def _validation(analysis: Analysis, field: Any) -> Place:
         validators = analysis.field_value(field, "validators")
         if type(validators) is not list:
             raise NotPlannable("validators is no list")
+        if upstream.false_is_an_error:
+            _check_validators(upstream, validators)
     except NotPlannable as opaque:
         return {"own_validate": True, "why": opaque.reason}
     watched = analysis.watch_list(validators)

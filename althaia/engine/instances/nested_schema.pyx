@@ -127,6 +127,8 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
 cdef object resolved(object field, object parent, InstanceDict state):
     """The schema that ``Nested.schema`` would make of a field, or None: upstream's code shall."""
     cdef object nested = field.nested
+    if marshmallow.nested_has_context:
+        return None
     if not callable(nested):
         return None if ALTHAIA_HAS_GIL else from_returned(field, nested)
     if not isinstance(nested, marshmallow.SchemaMeta):

@@ -1,9 +1,10 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Truth values: ``Boolean``. Dumped as they are."""
+"""Truth values: ``Boolean``. Newer releases dump them as they are."""
 
 cimport cython
 from cpython.object cimport PyObject
 
+from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.upstream cimport marshmallow
 
@@ -14,6 +15,29 @@ cdef extern from "Python.h":
     # Borrowed: without the GIL threads would wait for each other to count references to one set.
     bint PySet_Contains(PyObject* members, object value) except -1
     Py_ssize_t PySet_GET_SIZE(PyObject* members)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpBoolean(DumpStep):
+    """What is neither True nor False, or may mean something else, is left to the field."""
+
+    kind = "bool"
+    cdef object truthy, falsy
+
+    def __init__(self, field, *, truthy, falsy, **place):
+        DumpStep.__init__(self, field, **place)
+        self.truthy = truthy
+        self.falsy = falsy
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        if value is None:
+            return None
+        if value is True and PySet_Contains(<PyObject*>self.truthy, value):
+            return True
+        if value is False and not PySet_Contains(<PyObject*>self.truthy, value):
+            return False
+        return self.field._serialize(value, self.attr, obj)
 
 
 @cython.final
@@ -53,12 +77,21 @@ cdef class LoadBoolean(LoadStep):
             return frame.failed(error)
 
 
-def load_boolean(analysis, field, place):
+def meanings_of(analysis, field):
+    """What stands for True and for False, as keyword arguments of a step."""
     truthy = analysis.field_value(field, "truthy")
     falsy = analysis.field_value(field, "falsy")
     if type(truthy) is not set or type(falsy) is not set:
         raise NotPlannable("truthy or falsy is no set")
-    return LoadBoolean(field, truthy=truthy, falsy=falsy, **place)
+    return {"truthy": truthy, "falsy": falsy}
 
 
-KINDS = (Kind("Boolean", load=load_boolean),)
+def dump_boolean(analysis, field, place):
+    return DumpBoolean(field, **meanings_of(analysis, field), **place)
+
+
+def load_boolean(analysis, field, place):
+    return LoadBoolean(field, **meanings_of(analysis, field), **place)
+
+
+KINDS = (Kind("Boolean", dump=dump_boolean, load=load_boolean),)

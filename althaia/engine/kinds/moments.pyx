@@ -19,6 +19,7 @@ from althaia.cpython.temporal cimport (
     import_temporal,
 )
 
+from althaia import seam
 from althaia.engine.analysis.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.plan.guard import ABSENT
@@ -227,13 +228,29 @@ def dump_moment(analysis, field, place):
     if function is ABSENT:
         step = dump_by_format(field, place, chosen)
         return DumpStrftime(field, format=chosen, **place) if step is None else step
-    for iso, step in ISO_STEPS.items():
+    for iso, step in (*ISO_STEPS.items(), *own_iso_steps(analysis)):
         if function is iso:
             return step(field, **place)
     if type(function) not in PLAIN_CALLABLES:
         raise NotPlannable(f"the function for format {chosen!r} is a {type(function).__qualname__}")
     step = dump_by_function(analysis, field, place, function)
     return DumpByFunction(field, function=function, **place) if step is None else step
+
+
+def own_iso_steps(analysis):
+    """The functions of this release's own that write ISO forms, with their steps."""
+    utils = seam.defined["utils"]
+    for name, step in OWN_ISO_STEPS.items():
+        if name in utils and analysis.upstream.is_known(f"utils.{name}"):
+            yield utils[name], step
+
+
+OWN_ISO_STEPS = {
+    "isoformat": DumpIsoDateTime,
+    "to_iso_date": DumpIsoDate,
+    "to_iso_time": DumpIsoTime,
+}
+OWN_PARSERS = ("from_iso_datetime", "from_iso_date", "from_iso_time", "from_rfc")
 
 
 # Always true: upstream tests a formatting function before it calls it.
@@ -259,7 +276,13 @@ def parse_function(analysis, field):
         raise NotPlannable("DESERIALIZATION_FUNCS is no plain dictionary")
     chosen = chosen_format(analysis, field)
     function = analysis.watch_entry(functions, chosen)
-    if not any(function == known for known in PARSERS):
+    utils = seam.defined["utils"]
+    own = [
+        utils[name]
+        for name in OWN_PARSERS
+        if name in utils and analysis.upstream.is_known(f"utils.{name}")
+    ]
+    if not any(function == known for known in (*PARSERS, *own)):
         raise NotPlannable(f"the function for format {chosen!r} may do anything")
     analysis.field_function("fields", "dt")
     name = analysis.field_value(field, "OBJ_TYPE")
@@ -291,9 +314,12 @@ def load_aware(analysis, field, place):
 def load_of_awareness(analysis, field, place, name, *, aware):
     fields = analysis.upstream.fields
     owners = definers(type(field), "_deserialize")
-    if owners[:2] != [fields[name], fields["_TemporalField"]]:
+    # Releases without the former have its methods in the latter.
+    base = fields.get("_TemporalField") or fields["DateTime"]
+    if owners[:2] != [fields[name], base]:
         raise NotPlannable("_deserialize goes on to a class that is not upstream's")
-    analysis.class_method(fields["_TemporalField"], "_deserialize")
+    analysis.class_method(base, "_deserialize")
+    analysis.field_function("fields", "is_aware")
     analysis.fields_helper("is_aware")
     return LoadAwareness(field, parse=parse_function(analysis, field), aware=aware, **place)
 
@@ -310,6 +336,7 @@ def load_timedelta(analysis, field, place):
 
 KINDS = (
     Kind("_TemporalField", dump=dump_moment, load=load_moment),
+    Kind("DateTime", dump=dump_moment, load=load_moment),
     Kind("NaiveDateTime", load=load_naive),
     Kind("AwareDateTime", load=load_aware),
     Kind("TimeDelta", dump=dump_timedelta, load=load_timedelta),

@@ -51,6 +51,15 @@ cdef bint is_alike_for_all(object schema, Plan plan):
     return plan is None or (plan.plain_settings and not plan.has_hooks)
 
 
+cdef bint may_be_nested(object unknown):
+    """Whether no release refuses this as the ``unknown`` of a nested field."""
+    return (
+        not marshmallow.checks_unknown
+        or unknown is None
+        or (type(unknown) is str and unknown in ("exclude", "include", "raise"))
+    )
+
+
 cdef bint is_flag(object many):
     """Whether ``many`` may be asked for its truth at any time: that of other objects is code."""
     return many is None or many is True or many is False
@@ -320,7 +329,7 @@ cdef LoadFrame load_frame(
         if is_flag(many) and not (unknown is NOT_KEPT or partial is NOT_KEPT):
             if unknown_of_field is not None:
                 unknown = unknown_of_field
-            if plannable_partial(partial):
+            if plannable_partial(partial) and may_be_nested(unknown_of_field):
                 return open_load_frame(plan, schema, many, partial, unknown)
     return open_load_frame(None, schema, None, None, None)
 

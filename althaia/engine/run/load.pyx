@@ -356,9 +356,16 @@ cdef bint is_changed(LoadPlan plan, LoadFrame frame):
     return False
 
 
+cdef dict hook_options(LoadFrame frame):
+    """The keywords that the hooks of a load are given."""
+    if marshmallow.hooks_get_unknown:
+        return {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
+    return {"many": frame.many, "partial": frame.partial}
+
+
 cdef object invoke_both(tuple hooks, object data, object original, LoadFrame frame):
     """Return what ``Schema._invoke_load_processors`` returns."""
-    cdef dict options = {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
+    cdef dict options = hook_options(frame)
     data = invoke(hooks, frame.schema, True, data, original, options)
     return invoke(hooks, frame.schema, False, data, original, options)
 
@@ -427,6 +434,7 @@ cdef int validate_schema(
     """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
     cdef object schema = frame.schema
     cdef bint field_errors, pass_collection
+    cdef dict options
     if frame.store is None:
         frame.store = marshmallow.ErrorStore()
     schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
@@ -434,15 +442,14 @@ cdef int validate_schema(
         return 0
     field_errors = True if frame.store.errors else False
     for pass_collection in (True, False):
+        options = hook_options(frame)
+        options[marshmallow.collection_keyword] = pass_collection
         schema._invoke_schema_validators(
             error_store=frame.store,
-            pass_collection=pass_collection,
             data=result,
             original_data=data,
-            many=frame.many,
-            partial=frame.partial,
-            unknown=frame.unknown,
             field_errors=field_errors,
+            **options,
         )
     return 0
 
@@ -451,9 +458,15 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
     """Run upstream's code for the rest of ``Schema._do_load`` after a ``pre_load`` hook changed the
     schema."""
     cdef object schema = frame.schema, errors
-    cdef dict options = {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
+    cdef dict options = hook_options(frame)
     frame.store = marshmallow.ErrorStore()
-    result = schema._deserialize(processed, error_store=frame.store, **options)
+    result = schema._deserialize(
+        processed,
+        error_store=frame.store,
+        many=frame.many,
+        partial=frame.partial,
+        unknown=frame.unknown,
+    )
     validate_schema(True, result, data, frame)
     errors = frame.store.errors
     if errors:
