@@ -80,7 +80,8 @@ cdef class Upstream:
     :ivar copies_messages: an ``ErrorStore`` copies the containers of messages that it is given.
     :ivar has_processors: fields have ``pre_load`` and ``post_load``.
     :ivar pairs_strictly: a ``Tuple`` whose input changes its length meanwhile is an error.
-    :ivar nested_many_overrides: ``Nested(many=…)`` is set on a copied instance; else it has its own.
+    :ivar nested_many_overrides: ``Nested(many=…)`` is set on a copied instance; else that has its
+        own.
     :ivar empty_key_is_a_key: ``Pluck`` takes an empty ``data_key`` for one.
     :ivar fragment_follows_host: a URL may go on with ``#`` behind its host.
     :ivar hooks_get_unknown: hooks of a load are given ``unknown``.
@@ -91,9 +92,10 @@ cdef class Upstream:
     :ivar collection_keyword: what tells ``_invoke_schema_validators`` which hooks are to run.
     """
 
-    def __init__(self, frozenset unknown=frozenset(), dict variants={}):
+    def __init__(self, frozenset unknown=frozenset(), dict variants=None):
         # The engine may be loaded while a test has replaced any name of the live ones.
         cdef dict defined = seam.defined
+        variants = variants or {}
         self.live = seam.modules
         self.schema = defined["schema"]
         self.fields = defined["fields"]
