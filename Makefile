@@ -25,6 +25,7 @@ help:
 	@echo "make demo            build, dump a real collection with upstream and with althaia, compare"
 	@echo "make test            build what is needed, lint, run all tests compiled and pure"
 	@echo "make test-compiled   make test-pure   make lint   one part of it"
+	@echo "make test-releases RELEASES=4.3.1   with other releases of marshmallow"
 	@echo "make test-in ROOT=folder   the same in another root (a chroot)"
 	@echo "make build           generate and compile in place, what changed"
 	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
@@ -36,7 +37,7 @@ help:
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire docs sanitize clean
+.PHONY: help demo test test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire docs sanitize clean
 
 # Runs from this tree: what tests and tools need is not installed for it.
 demo: $(DEMO_READY)
@@ -68,6 +69,14 @@ test-compiled: build
 
 test-pure: build-pure
 	$(call run-tests,cd $(PURE_TREE) && PYTHONHASHSEED=$(HASH_SEED) ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
+
+# The differential tests and upstream's own suite with other releases than that of the compiled copy.
+RELEASES ?= 4.3.1 4.3.0 4.2.4 4.1.2 4.0.1 3.26.2 3.26.1
+test-releases: build
+	set -e; for release in $(RELEASES); do \
+	  PYTHONHASHSEED=$(HASH_SEED) ALTHAIA_TEST_RELEASE=$$release $(BIN)/python -m pytest \
+	    -n $(TEST_JOBS) --dist worksteal -m "not alone" tests/conformance tests/upstream $(PYTEST_ARGS); \
+	done
 
 # Compiles what changed and nothing else; takes half a second when nothing did.
 build: $(READY)

@@ -150,6 +150,30 @@ def semantics_accept(layout: Layout, options: argparse.Namespace) -> int:
     return 0
 
 
+def semantics_page(layout: Layout, _: argparse.Namespace) -> int:
+    """Write docs/releases.md: what of each release is planned."""
+    (layout.root / "docs" / "releases.md").write_text(releases_page(layout), "utf-8")
+    return 0
+
+
+def releases_page(layout: Layout) -> str:
+    """What of each release that the lock knows is planned."""
+    known = lock.read(layout.lock)
+    versions = sorted({known.version, *known.tried}, key=_numbers, reverse=True)
+    sources = {
+        version: upstream.from_folder(fetch.fetch(known, layout.lock.parent, version))
+        for version in versions
+    }
+    return semantics.page(
+        semantics.read_table(layout.semantics),
+        {version: _digests(source) for version, source in sources.items()},
+    )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
+
+
 def semantics_refresh(layout: Layout, options: argparse.Namespace) -> int:
     """Record today's digests as those the plans are written against, after reading each
     difference."""
@@ -235,6 +259,7 @@ def _parser() -> argparse.ArgumentParser:
     command(meanings, "diff", semantics_diff).add_argument(
         "--names", action="store_true", help="only which they are"
     )
+    command(meanings, "page", semantics_page)
     accept = command(meanings, "accept", semantics_accept)
     accept.add_argument("functions", nargs="+", metavar="FUNCTION", help="fields.Field.deserialize")
     accept.add_argument("--why", required=True, help="why it is equal, or what it does instead")

@@ -86,6 +86,46 @@ def texts(sources: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def page(table: Table, releases: Mapping[str, Digests]) -> str:
+    """The text of ``docs/releases.md``.
+
+    :param releases: the digests of each release, newest first
+    """
+    rows, left = [], []
+    for version, present in releases.items():
+        found = table.meanings_of_all(present)
+        other = sum(present.get(name) != digest for name, digest in table.functions.items())
+        rows.append(f"| {version} | {other} | {len(found.variants)} | {len(found.unread)} |")
+        if found.unread:
+            names = ", ".join(f"`{name}`" for name in found.unread)
+            left.append(f"- {version}: {names if len(found.unread) <= FEW else 'most of them'}")
+    return PAGE.format(version=table.version, rows="\n".join(rows), left="\n".join(left))
+
+
+FEW = 20
+
+PAGE = """\
+# Releases of marshmallow
+
+Althaia serves the release that is installed. What plans may rest on is decided for each function of
+a release by its code. The plans were written against {version}; in other releases a function has
+the same code, or other code that somebody has read and found to mean the same, or it means
+something else and the plans know what (a variant), or nobody has read it: then what rests on it is
+left to marshmallow's own code, and `althaia.explain` names it.
+
+| release | functions with other code | variants | not planned |
+|---|---|---|---|
+{rows}
+
+Not planned:
+
+{left}
+
+A release that is not in the table is served in the same way. This page is written by
+`python -m buildtools semantics page`, from `althaia/releases/semantics.toml`.
+"""
+
+
 def changed(before: str, after: str) -> list[str]:
     """What changed in a source, as a diff without its head."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=2, lineterm="")

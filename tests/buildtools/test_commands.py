@@ -93,6 +93,11 @@ def test_what_somebody_has_read_is_not_shown_again(
     assert '"3.26.2: read"' in text
 
 
+def test_the_page_of_releases_is_up_to_date(layout: Layout) -> None:
+    written = (layout.root / "docs" / "releases.md").read_text("utf-8")
+    assert written == commands.releases_page(layout)
+
+
 def test_what_is_no_function_of_any_release_is_not_accepted(
     scratch: Layout, options: Namespace
 ) -> None:
