@@ -190,7 +190,7 @@ def _served(stamp: dict[str, Any]) -> Served:
     if served.how == release.COMPILED:
         unknown = stamp.get("semantics", {}).get("differing", [])
     else:
-        unknown = sorted(served.differing())
+        unknown = sorted(served.meanings()[0])
     return Served(
         version=served.version,
         how=served.how,

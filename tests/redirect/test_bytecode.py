@@ -21,7 +21,7 @@ def path(tmp_path, monkeypatch):
 
 
 def value(path, source: bytes) -> int:
-    code, _, _ = bytecode.code_of("box.py", source, str(path), "4.3.1", engine=True)
+    code, *_ = bytecode.code_of("box.py", source, str(path), "4.3.1", engine=True)
     namespace: dict[str, int] = {}
     exec(code, namespace)
     return namespace["A"]
