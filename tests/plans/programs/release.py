@@ -16,7 +16,7 @@ from althaia import seam
 from althaia.engine import planner
 
 planner.build_at_once(True)
-seam.await_engine()
+seam.load_engine()
 
 
 class Colour(enum.Enum):
