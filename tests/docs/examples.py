@@ -36,7 +36,7 @@ def shell(example: Example) -> str | None:
         return "no line begins with '$ '"
     for command, output in commands:
         ran = subprocess.run(
-            ["bash", "-c", command], capture_output=True, text=True, timeout=120, env=environment()
+            ["bash", "-c", command], capture_output=True, text=True, timeout=300, env=environment()
         )
         if ran.returncode:
             return f"{command}\nexit code {ran.returncode}\n{ran.stdout}{ran.stderr}"

@@ -34,7 +34,7 @@ def test_the_examples_run(page: Path, tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(world), str(ROOT)])},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.count("not run, ") == text.count("<!-- skip: next "), ran.stdout
