@@ -22,12 +22,22 @@ MARK = re.compile(r"^<!-- made: (?P<what>[\w-]+)(?: (?P<of>[^>]*?))? -->$", re.M
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", replace_marks)
+    app.connect("env-get-outdated", pages_with_marks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def replace_marks(_app: Any, _name: str, source: list[str]) -> None:
     """Put in the place of each mark what it names."""
     source[0] = MARK.sub(lambda found: MADE[found["what"]](found["of"] or ""), source[0])
+
+
+def pages_with_marks(app: Any, *_: object) -> list[str]:
+    """Made anew each time: what they are made of is not among the pages."""
+    return [name for name in app.env.found_docs if MARK.search(_source_of(app, name))]
+
+
+def _source_of(app: Any, name: str) -> str:
+    return Path(app.env.doc2path(name)).read_text("utf-8")
 
 
 def commands(_: str) -> str:
