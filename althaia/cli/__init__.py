@@ -11,8 +11,10 @@ is, because everything behind the program's name belongs to the program.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
+from os.path import exists
 
 from althaia.switch.config import ConfigError
 
@@ -65,10 +67,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if words[0] in COMMANDS:
         return _execute(words[0], words[1:])
+    if meant := _mistyped(words[0]):
+        print(
+            f"python -m althaia: there is no command and no script {words[0]!r}; "
+            f"did you mean {meant!r}?",
+            file=sys.stderr,
+        )
+        return 2
     # Only here: what is imported before the program starts is there when it looks.
     from althaia.cli import run
 
     return run.execute(words[1:] if words[0] == "run" else words)
+
+
+def _mistyped(word: str) -> str | None:
+    """The command that is meant by a word that is neither one nor a script; None where it is
+    neither like one."""
+    if word == "run" or word.startswith("-") or exists(word):
+        return None
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, (*COMMANDS, "run"), 1, 0.7)), None)
 
 
 def _execute(command: str, words: list[str]) -> int:
@@ -84,6 +103,11 @@ def _execute(command: str, words: list[str]) -> int:
     options: argparse.Namespace = parser.parse_args(words)
     try:
         code: int = module.execute(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has seen enough. What is left to be written goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except ConfigError as error:
         print(f"python -m althaia {command}: {error}", file=sys.stderr)
         return 2

@@ -2,6 +2,10 @@
 
 The schema is named as package.module:Schema, where Schema is a schema class, an instance,
 or a dotted path to one. The module is imported with marshmallow redirected.
+
+A module or package alone (package.module) is shown with one line a schema class, worst first:
+how many of the steps of both directions, nested schemas' included, run outside a plan, and which.
+With --fail-on unplanned the exit code is 1 where there are any: for continuous integration.
 """
 
 from __future__ import annotations
@@ -9,29 +13,79 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import TypeVar
 
 import althaia
-from althaia.cli import target, tree
+from althaia.cli import application, target, tree
+from althaia.switch.installed import ReleaseError
+
+_T = TypeVar("_T")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
+    parser.add_argument(
+        "schema", metavar="MODULE[:SCHEMA]", help="e.g. shop.schemas:Order, or shop.schemas"
+    )
     parser.add_argument(
         "--verbose", action="store_true", help="also how instances are built and what is compared"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--fail-on",
+        choices=["unplanned"],
+        help="exit with 1 where something runs outside a plan",
+    )
+
+
+class _Refused(Exception):
+    """Nothing can be shown; the text is for whoever asked."""
 
 
 def execute(options: argparse.Namespace) -> int:
-    althaia.patch()
     try:
-        schema = target.resolve(options.schema)
-        explanation = althaia.explain(schema)
-    except (target.TargetError, TypeError) as error:
-        print(f"python -m althaia explain: {error}", file=sys.stderr)
+        if ":" not in options.schema:
+            return _application(options)
+        return _schema(options)
+    except _Refused as refused:
+        print(f"python -m althaia explain: {refused}", file=sys.stderr)
         return 2
+
+
+def _schema(options: argparse.Namespace) -> int:
+    explanation = _asked(lambda: althaia.explain(target.resolve(options.schema)))
     if options.json:
         print(json.dumps(explanation.as_dict(), indent=2))
     else:
         tree.show(explanation.as_text(verbose=options.verbose))
-    return 0
+    line = application.line_of_explained(options.schema, explanation.as_dict())
+    return 1 if options.fail_on and not line.is_planned else 0
+
+
+def _application(options: argparse.Namespace) -> int:
+    lines = _asked(lambda: application.lines_of(options.schema))
+    unplanned = sum(not line.is_planned for line in lines)
+    if options.json:
+        print(json.dumps([line.as_dict() for line in lines], indent=2))
+    else:
+        noun = "schema" if len(lines) == 1 else "schemas"
+        print(f"{options.schema}: {len(lines)} {noun}, {unplanned} with steps outside a plan")
+        for line in lines:
+            print(line.as_text())
+    return 1 if options.fail_on and unplanned else 0
+
+
+def _asked(ask: Callable[[], _T]) -> _T:
+    """An answer for which the user's modules are imported; what they print is none of ours.
+
+    :raises _Refused: there is none
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            althaia.patch()
+            return ask()
+    except (target.TargetError, ReleaseError, TypeError) as error:
+        raise _Refused(error) from None
+    except (Exception, SystemExit) as error:
+        raise _Refused(f"the module raised {type(error).__name__}: {error}") from error

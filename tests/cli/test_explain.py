@@ -111,7 +111,7 @@ def test_without_plans_it_says_so(explain):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["shop.schemas"], "is not of the form package.module:Name"),
+        (["shop.schemas:"], "is not of the form package.module:Name"),
         (["shop.nope:X"], "there is no module 'shop.nope'"),
         (["shop.schemas:Nope"], "has no attribute 'Nope'"),
         (["shop.schemas:not_a_schema"], "schema class or instance"),

@@ -1,0 +1,134 @@
+"""Which of an application's schemas run outside a plan: one line each, worst first."""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import althaia
+from althaia.cli import target
+
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is planned of one schema class, nested schemas included."""
+
+    schema: str
+    fields: int
+    """Steps of both directions."""
+    left: tuple[str, ...]
+    """Those left to code that is as slow as without althaia: ``load lines.price``."""
+    error: str = ""
+    """Why it cannot be told; "" where it can."""
+
+    @property
+    def is_planned(self) -> bool:
+        return not self.left and not self.error
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        return {
+            "schema": self.schema,
+            "fields": self.fields,
+            "unplanned": list(self.left),
+            "error": self.error,
+        }
+
+    def as_text(self) -> str:
+        """The same for reading."""
+        if self.error:
+            return f"       ?  {self.schema}: {self.error}"
+        text = f"{len(self.left):>4}/{self.fields:<4}{self.schema}"
+        if self.left:
+            more = ", …" if len(self.left) > MOST_NAMED else ""
+            text += f": {', '.join(self.left[:MOST_NAMED])}{more}"
+        return text
+
+
+def lines_of(name: str) -> list[Line]:
+    """The lines of all schema classes of a module or package, worst first.
+
+    :raises TargetError: there is no such module, or no schema class in it
+    """
+    _import(name)
+    import marshmallow
+
+    classes = [
+        cls for cls in _below(marshmallow.Schema) if f"{cls.__module__}.".startswith(f"{name}.")
+    ]
+    if not classes:
+        raise target.TargetError(f"{name} has no schema classes")
+    lines = [line_of(cls) for cls in classes]
+    return sorted(lines, key=lambda line: (not line.error, -len(line.left), line.schema))
+
+
+def line_of(cls: type) -> Line:
+    """What is planned of one schema class."""
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    try:
+        explained = althaia.explain(cls).as_dict()
+    except Exception as error:
+        # A class that wants arguments, or whose nested schemas are not there.
+        return Line(name, 0, (), f"{type(error).__name__}: {error}")
+    return line_of_explained(name, explained)
+
+
+def line_of_explained(name: str, explained: dict[str, Any]) -> Line:
+    """The same from an explanation as plain data."""
+    if "no_plans" in explained:
+        return Line(name, 0, (), explained["no_plans"])
+    steps = list(_steps(explained, ""))
+    left = tuple(dict.fromkeys(step for step, planned in steps if not planned))
+    return Line(name, len(steps), left)
+
+
+def _steps(explained: dict[str, Any], path: str) -> Iterator[tuple[str, bool]]:
+    """Each step by direction and path, and whether it is planned."""
+    for direction in ("dump", "load"):
+        way = explained.get(direction)
+        if way is None:
+            continue
+        if way["declined"]:
+            yield f"{direction} {path or '(all)'}", False
+        for field in way["fields"]:
+            yield from _of_field(field, direction, f"{path}.{field['name']}".lstrip("."))
+
+
+def _of_field(field: dict[str, Any], direction: str, path: str) -> Iterator[tuple[str, bool]]:
+    yield f"{direction} {path}", bool(field["narrow"]) and not field.get("unresolved")
+    for inner in field.get("inner", ()):
+        yield from _of_field(inner, direction, f"{path}.{inner['name']}")
+    if "nested" in field:
+        yield from _steps(field["nested"], path)
+
+
+def _import(name: str) -> None:
+    """Import a module and, if it is a package, everything in it."""
+    try:
+        found = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        raise target.TargetError(f"there is no module {error.name!r}") from None
+    for each in pkgutil.walk_packages(getattr(found, "__path__", ()), f"{name}."):
+        if not each.name.endswith(".__main__") and each.name not in sys.modules:
+            import_module(each.name)
+
+
+def _below(cls: type) -> list[type]:
+    """All subclasses of a class, each once."""
+    found: dict[type, None] = {}
+    waiting = [cls]
+    while waiting:
+        subclasses: list[type] = type.__subclasses__(waiting.pop())
+        for each in subclasses:
+            if each not in found:
+                found[each] = None
+                waiting.append(each)
+    return list(found)

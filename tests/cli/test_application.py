@@ -1,0 +1,129 @@
+"""``explain`` of a whole module, and what the command line does where something is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.redirect.processes import environment
+
+SCHEMAS = """
+from marshmallow import Schema, fields
+
+class Price(fields.Float):
+    def _serialize(self, value, attr, obj, **kwargs):
+        return "much"
+
+class Line(Schema):
+    price = Price()
+    amount = fields.Int()
+
+class Order(Schema):
+    number = fields.Int()
+    lines = fields.List(fields.Nested(Line))
+
+class Plain(Schema):
+    number = fields.Int()
+
+class Picky(Schema):
+    def __init__(self, needed):
+        super().__init__()
+
+class Lost(Schema):
+    there = fields.Nested("Nowhere")
+"""
+
+
+@pytest.fixture
+def explain(run, tmp_path):
+    package = tmp_path / "app"
+    package.mkdir()
+    (package / "__init__.py").write_text("print('imported')\n")
+    (package / "schemas.py").write_text(SCHEMAS)
+    (package / "plain.py").write_text(
+        "from marshmallow import Schema, fields\nclass Good(Schema):\n    a = fields.Int()\n"
+    )
+    (package / "broken.txt").write_text("")
+    (tmp_path / "bad.py").write_text("1 / 0\n")
+    return lambda *words, **kwargs: run("-m", "althaia", "explain", *words, **kwargs)
+
+
+def test_a_package_worst_first(explain):
+    done = explain("app")
+    assert done.returncode == 0, done.stderr
+    first, *lines = done.stdout.splitlines()
+    assert first == "app: 6 schemas, 4 with steps outside a plan"
+    assert lines[0].startswith("       ?  app.schemas.Picky: TypeError: ")
+    assert "   1/4   app.schemas.Line: dump price" in lines
+    [order] = [line for line in lines if "app.schemas.Order" in line]
+    assert "dump lines" in order
+    assert order.endswith(".price"), "the code of a nested schema is counted"
+    [lost] = [line for line in lines if "app.schemas.Lost" in line]
+    assert "dump there, load there" in lost
+    assert lines[-2:] == ["   0/2   app.plain.Good", "   0/2   app.schemas.Plain"]
+
+
+def test_as_json(explain):
+    done = explain("app.schemas", "--json")
+    shown = {each["schema"]: each for each in json.loads(done.stdout)}
+    assert shown["app.schemas.Line"]["unplanned"] == ["dump price"]
+    assert "imported" in done.stderr
+    assert json.loads(explain("app.schemas:Line", "--json").stdout)["schema"].endswith("Line")
+
+
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [("app", 1), ("app.plain", 0), ("app.schemas:Line", 1), ("app.schemas:Plain", 0)],
+)
+def test_fail_on_unplanned(explain, what, code):
+    assert explain(what, "--fail-on", "unplanned").returncode == code
+    assert explain(what).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("nowhere", "there is no module 'nowhere'"),
+        ("bad", "the module raised ZeroDivisionError: division by zero"),
+        ("bad:Order", "the module raised ZeroDivisionError: division by zero"),
+        ("json", "json has no schema classes"),
+    ],
+)
+def test_what_cannot_be_shown(explain, what, said):
+    done = explain(what)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [f"python -m althaia explain: {said}"]
+
+
+def test_a_mistyped_command(run, tmp_path):
+    done = run("-m", "althaia", "explian", "app")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean 'explain'?" in done.stderr
+    (tmp_path / "explian").write_text("print('a script of that name')")
+    assert run("-m", "althaia", "explian").stdout == "a script of that name\n"
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-m", "althaia", "info", "--verbose"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment({"PYTHONUNBUFFERED": "1"}),
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+def test_the_console_script_is_the_command_line():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    module, _, name = project["scripts"]["althaia"].partition(":")
+    assert getattr(import_module(module), name) is import_module("althaia.cli").start
