@@ -1,8 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The functions behind the seam: what stands for one of upstream's methods, where a plan does."""
 
-from types import ModuleType
-
 from althaia import seam
 from althaia.switch.config import settings
 from althaia.engine.analysis import steps as analyse
@@ -13,9 +11,6 @@ from althaia.engine import planner
 from althaia.engine import upstream as _upstream
 from althaia.engine.kinds import KINDS
 from althaia.engine.statistics import by_class
-from althaia.formats.json import json_writer as _json
-from althaia.formats.msgpack import msgpack_writer as _msgpack
-from althaia.formats.json import shipped_encoder as _standard
 
 from althaia.engine.run.dump cimport (
     DumpFrame,
@@ -30,17 +25,23 @@ from althaia.engine.run.load cimport (
     load_items,
     load_whole,
     open_load_frame,
-    plannable_partial,
 )
 from althaia.engine.run.load_step cimport LoadFrame
-from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting, option
+from althaia.engine.plan.plan cimport Plan, option
 from althaia.engine.run.published cimport valid_plan
+from althaia.engine.run.settings cimport (
+    EXTRAORDINARY,
+    is_plain_flag,
+    is_plain_partial,
+    many_of,
+    partial_of,
+    unknown_of,
+)
 from althaia.engine.planner cimport (
     LARGE,
     at_once,
     counters_of,
     find_anew,
-    has_plain_truth,
     is_large,
     is_plainly_true,
     plain_many,
@@ -57,10 +58,8 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.plan.instance_dict cimport DUMP, LOAD, InstanceDict
 from althaia.engine.statistics cimport Counters
 from althaia.engine.upstream cimport Upstream, marshmallow
-from althaia.formats.json.json_writer cimport open_json
-from althaia.formats.msgpack.msgpack_writer cimport open_msgpack
+from althaia.formats.registry cimport open_sink, read
 from althaia.formats.sink cimport Sink
-from althaia.formats.text_reader cimport read
 from althaia.formats.tape cimport ARRAY, Tape
 
 cdef extern from "Python.h":
@@ -68,9 +67,6 @@ cdef extern from "Python.h":
         void* tp_descr_get
 
 cdef object DECLINED = seam.DECLINED
-cdef object JSON_DUMPS = _standard.DUMPS
-cdef object OWN_JSON_DUMPS = _json.dumps
-cdef object OWN_MSGPACK_DUMPS = _msgpack.dumps
 
 
 def stats():
@@ -103,15 +99,8 @@ def connect():
     seam.deserialize = deserialize
 
 
-cdef Py_ssize_t count(object obj, object many, object result):
-    """How many objects a call was given, as far as that can be known without asking them."""
-    if obj is None or not is_plainly_true(many):
-        return 1
-    if type(obj) is list:
-        return len(<list>obj)
-    if type(obj) is tuple:
-        return len(<tuple>obj)
-    return len(<list>result) if type(result) is list else 0
+# ---- Plans of a call -------------------------------------------------------------------
+
 
 cdef inline Plan whole_plan(object schema, int direction, object obj, object many):
     """The plan that stands for all of ``Schema.dump`` or ``Schema._do_load``.
@@ -146,18 +135,6 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
     return None if plan is None or plan.declined else plan
 
 
-cdef inline object wanted_many(Plan plan, object schema, object many):
-    """The ``many`` of a call as upstream first reads it, or the schema's where it gives none.
-
-    ``NOT_KEPT``: user code has it, or its truth. Upstream's own code asks that, before it reads the
-    other settings, and the schema's once for each hook.
-    """
-    if many is not None:
-        return bool(many) if has_plain_truth(many) else NOT_KEPT
-    many = kept_setting(plan, schema, "many")
-    return many if many is None or has_plain_truth(many) else NOT_KEPT
-
-
 cdef int count_once(object schema, int direction, object obj) except -1:
     """Make one use of a collection that upstream goes through: it asks again for each item."""
     cdef InstanceDict state = plan_holder(schema)
@@ -169,147 +146,162 @@ cdef int count_once(object schema, int direction, object obj) except -1:
     return 0
 
 
-def dump(schema, obj, many):
-    """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
-    cdef DumpPlan plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
-    cdef Counters counters
+# ---- Dump ------------------------------------------------------------------------------
+#
+# Every call takes the same way: its plan is found, its frame opened, and the frame run. Where a
+# step of that finds nothing, the call is left to upstream's code.
+
+cdef enum Result:
+    # What Schema._serialize returns; what Schema.dump does; that as text, and as bytes.
+    FIELDS
+    WHOLE
+    TEXT
+    BYTES
+
+
+cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object given_many):
+    """Return the frame of a call; None where it has no plan, or an extraordinary setting."""
     cdef DumpFrame frame
+    cdef object many
     if plan is None:
-        return DECLINED
-    many = wanted_many(plan, schema, many)
-    if many is NOT_KEPT:
-        return DECLINED
-    counters = <Counters>plan.statistics
+        return None
+    many = many_of(plan, schema, given_many)
+    if many is EXTRAORDINARY:
+        return None
+    frame = open_frame(plan, schema)
+    frame.many = many
+    frame.large = is_large(obj, many)
+    return frame
+
+
+cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
+    """Run an opened call, count it, and return its result; text and bytes are read from the sink."""
+    cdef DumpPlan plan = frame.plan
+    cdef Counters counters = <Counters>plan.statistics
+    cdef object result
     althaia_count(&counters.calls, 1)
     althaia_enter()
     try:
-        frame = open_frame(plan, schema)
-        frame.large = is_large(obj, many)
-        result = run_with_hooks(plan, obj, many, frame)
+        if wanted == WHOLE:
+            result = run_with_hooks(plan, obj, frame.many, frame)
+        elif wanted == FIELDS:
+            result = run(plan, obj, frame.many, frame)
+        else:
+            althaia_count(&counters.straight, 1)
+            if not write_with_hooks(plan, obj, frame.many, frame, sink):
+                # The render module says that it cannot write this.
+                sink.any(marshmallow.missing)
+            result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
         althaia_leave()
-    althaia_count(&counters.objects, count(obj, many, result))
+    althaia_count(&counters.objects, count(obj, frame.many, result))
     return result
 
 
-cdef object writer_of(DumpPlan plan):
-    """The ``dumps`` of the schema's render module, where that is a module; else None."""
-    cdef object form = option(plan, "render_module")
-    return (<dict>form.__dict__).get("dumps") if type(form) is ModuleType else None
+cdef Py_ssize_t count(object obj, object many, object result):
+    """How many objects a call was given, as far as that can be known without asking them."""
+    if obj is None or not is_plainly_true(many):
+        return 1
+    if type(obj) is list:
+        return len(<list>obj)
+    if type(obj) is tuple:
+        return len(<tuple>obj)
+    return len(<list>result) if type(result) is list else 0
 
 
-cdef Sink sink_for(object writer, dict options):
-    """What a render module writes with, where it is ``json`` or ours; else None."""
-    if writer is JSON_DUMPS or writer is OWN_JSON_DUMPS:
-        return open_json(options)
-    return open_msgpack(options) if writer is OWN_MSGPACK_DUMPS else None
-
-
-cdef object written(object schema, object obj, object many, dict options, bint as_bytes):
-    """The text or bytes of an object or a collection, hooks included, or DECLINED."""
-    cdef DumpFrame frame
-    cdef Sink sink
-    cdef Counters counters
-    cdef DumpPlan plan = <DumpPlan>valid_plan(schema, DUMP)
-    if plan is None and is_large(obj, plain_many(schema) if many is None else many):
-        # A small one is left to Schema.dump, which counts it.
-        plan = <DumpPlan>find_anew(schema, DUMP, True)
-    if plan is None or not plan.straight:
-        return DECLINED
-    sink = sink_for(writer_of(plan), options)
-    if sink is None:
-        return DECLINED
-    many = wanted_many(plan, schema, many)
-    if many is NOT_KEPT:
-        return DECLINED
-    counters = <Counters>plan.statistics
-    althaia_count(&counters.calls, 1)
-    althaia_count(&counters.straight, 1)
-    althaia_enter()
-    try:
-        frame = open_frame(plan, schema)
-        frame.large = is_large(obj, many)
-        if not write_with_hooks(plan, obj, many, frame, sink):
-            # The render module says that it cannot write this.
-            sink.any(marshmallow.missing)
-        althaia_count(&counters.objects, count(obj, many, None))
-        return sink.finished_bytes() if as_bytes else sink.finished()
-    finally:
-        althaia_leave()
+def dump(schema, obj, many):
+    """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
+    cdef DumpPlan plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
+    cdef DumpFrame frame = opened_dump(plan, schema, obj, many)
+    return DECLINED if frame is None else run_dump(frame, obj, None, WHOLE)
 
 
 def dumps(schema, obj, args, many, options):
     """``Schema.dumps``: what the render module would return, hooks included, or DECLINED."""
-    return DECLINED if args else written(schema, obj, many, options, False)
+    return DECLINED if args else written(schema, obj, many, options, TEXT)
 
 
 def dump_bytes(schema, obj, many, options):
     """:func:`althaia.json.dump_bytes`: the same as bytes, or DECLINED."""
-    return written(schema, obj, many, options, True)
+    return written(schema, obj, many, options, BYTES)
+
+
+cdef object written(object schema, object obj, object many, dict options, Result wanted):
+    """Return the text or bytes of an object or a collection, hooks included, or DECLINED."""
+    cdef DumpPlan plan = straight_plan(schema, obj, many)
+    cdef Sink sink = None if plan is None else open_sink(option(plan, "render_module"), options)
+    cdef DumpFrame frame = None if sink is None else opened_dump(plan, schema, obj, many)
+    return DECLINED if frame is None else run_dump(frame, obj, sink, wanted)
+
+
+cdef DumpPlan straight_plan(object schema, object obj, object many):
+    """Return the plan that stands for all of ``Schema.dumps``, or None."""
+    cdef Plan plan = valid_plan(schema, DUMP)
+    if plan is None and is_large(obj, plain_many(schema) if many is None else many):
+        # A small one is left to Schema.dump, which counts it.
+        plan = find_anew(schema, DUMP, True)
+    return <DumpPlan>plan if plan is not None and (<DumpPlan>plan).straight else None
 
 
 def serialize(schema, obj, many):
     """``Schema._serialize``: the serialized object(s), or DECLINED."""
     cdef DumpPlan plan = <DumpPlan>inner_plan(schema, DUMP, obj, many)
-    cdef Counters counters
     cdef DumpFrame frame
-    if plan is None or not isinstance(many, bool):
+    if (
+        plan is None
+        # None is the caller's own setting here, and not the schema's.
+        or many is None
+        or not is_plain_flag(many)
+        or (many and obj is not None and not plan.many_allowed)
+    ):
         return DECLINED
-    if many and obj is not None and not plan.many_allowed:
-        return DECLINED
-    counters = <Counters>plan.statistics
+    frame = opened_dump(plan, schema, obj, many)
+    return DECLINED if frame is None else run_dump(frame, obj, None, FIELDS)
+
+
+# ---- Load ------------------------------------------------------------------------------
+
+
+cdef LoadFrame opened_load(
+    LoadPlan plan, object schema, object many, object partial, object unknown
+):
+    """Return the frame of a call; None where it has no plan, or an extraordinary setting."""
+    if plan is None:
+        return None
+    many = many_of(plan, schema, many)
+    partial = partial_of(plan, schema, partial)
+    unknown = unknown_of(plan, schema, unknown)
+    if many is EXTRAORDINARY or partial is EXTRAORDINARY or unknown is EXTRAORDINARY:
+        return None
+    return open_load_frame(plan, schema, many, partial, unknown)
+
+
+cdef object run_load(LoadFrame frame, object data, Py_ssize_t objects, bint postprocess):
+    """Run an opened call of all of ``Schema._do_load``, count it, and return its result.
+
+    ``data`` is None where the frame has a tape.
+    """
+    cdef LoadPlan plan = <LoadPlan>frame.plan
+    cdef Counters counters = <Counters>plan.statistics
     althaia_count(&counters.calls, 1)
+    althaia_count(&counters.objects, objects)
     althaia_enter()
     try:
-        frame = open_frame(plan, schema)
-        frame.large = is_large(obj, many)
-        result = run(plan, obj, many, frame)
+        return load_whole(plan, data, frame, postprocess)
     finally:
         althaia_leave()
-    althaia_count(&counters.objects, count(obj, many, result))
-    return result
-
-
-cdef bint may_be_given(object unknown):
-    """Whether no release refuses this as the ``unknown`` of a call."""
-    return (
-        not marshmallow.checks_unknown
-        or unknown is None
-        or (type(unknown) is str and unknown in ("exclude", "include", "raise"))
-    )
 
 
 def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
     cdef LoadPlan plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
-    cdef Counters counters
-    cdef LoadFrame frame
-    if plan is None:
+    cdef LoadFrame frame = opened_load(plan, schema, many, partial, unknown)
+    cdef Py_ssize_t objects
+    if frame is None:
         return DECLINED
-    if not may_be_given(unknown):
-        return DECLINED
-    if unknown is None:
-        unknown = kept_setting(plan, schema, "unknown")
-    if partial is None:
-        partial = kept_setting(plan, schema, "partial")
-    if unknown is NOT_KEPT or not plannable_partial(partial):
-        return DECLINED
-    many = wanted_many(plan, schema, many)
-    if many is NOT_KEPT:
-        return DECLINED
-    counters = <Counters>plan.statistics
-    althaia_count(&counters.calls, 1)
-    althaia_count(
-        &counters.objects,
-        len(<list>data) if type(data) is list and is_plainly_true(many) else 1,
-    )
-    althaia_enter()
-    try:
-        frame = open_load_frame(plan, schema, many, partial, unknown)
-        frame.large = is_large(data, many)
-        return load_whole(plan, data, frame, postprocess)
-    finally:
-        althaia_leave()
+    frame.large = is_large(data, frame.many)
+    objects = len(<list>data) if type(data) is list and is_plainly_true(frame.many) else 1
+    return run_load(frame, data, objects, postprocess)
 
 
 def loads(schema, text, many, partial, unknown, dict options):
@@ -317,53 +309,32 @@ def loads(schema, text, many, partial, unknown, dict options):
 
     Where there is no plan for that, ``Schema.load`` is called as upstream does.
     """
-    cdef LoadPlan plan
+    cdef LoadFrame frame
     cdef Tape tape
+    cdef Counters counters
+    cdef Py_ssize_t objects
     if options or has_getter(althaia_type_lookup(type(schema), "opts")):
         return DECLINED
     tape = read(render_module(schema.opts), text)
     if tape is None:
         return DECLINED
-    plan = <LoadPlan>valid_plan(schema, LOAD)
-    if plan is None and (at_once or is_long(tape, schema, many)):
-        plan = <LoadPlan>find_anew(schema, LOAD, True)
-    if (
-        plan is None
-        or not plan.whole
-        or not plan.nestable
-        or wanted_many(plan, schema, many) is NOT_KEPT
-        or not may_be_given(unknown)
-        or (unknown is None and kept_setting(plan, schema, "unknown") is NOT_KEPT)
-        or not plannable_partial(
-            kept_setting(plan, schema, "partial") if partial is None else partial
-        )
-    ):
+    frame = opened_load(text_plan(schema, tape, many), schema, many, partial, unknown)
+    if frame is None:
         return schema.load(tape.make(0), many=many, partial=partial, unknown=unknown)
-    return load_text(plan, schema, tape, many, partial, unknown)
-
-
-cdef object load_text(
-    LoadPlan plan, object schema, Tape tape, object many, object partial, object unknown
-):
-    """What :func:`load` returns for parsed text."""
-    cdef Counters counters = <Counters>plan.statistics
-    cdef LoadFrame frame
-    many = wanted_many(plan, schema, many)
-    if unknown is None:
-        unknown = kept_setting(plan, schema, "unknown")
-    if partial is None:
-        partial = kept_setting(plan, schema, "partial")
-    althaia_count(&counters.calls, 1)
+    objects = length_of(tape) if is_plainly_true(frame.many) else 1
+    frame.large = objects >= LARGE
+    frame.tape = tape
+    counters = <Counters>frame.plan.statistics
     althaia_count(&counters.straight, 1)
-    althaia_count(&counters.objects, length_of(tape) if is_plainly_true(many) else 1)
-    althaia_enter()
-    try:
-        frame = open_load_frame(plan, schema, many, partial, unknown)
-        frame.large = is_plainly_true(many) and length_of(tape) >= LARGE
-        frame.tape = tape
-        return load_whole(plan, None, frame, True)
-    finally:
-        althaia_leave()
+    return run_load(frame, None, objects, True)
+
+
+cdef LoadPlan text_plan(object schema, Tape tape, object many):
+    """Return the plan that stands for all of ``Schema.load``, or None."""
+    cdef Plan plan = valid_plan(schema, LOAD)
+    if plan is None and (at_once or is_long(tape, schema, many)):
+        plan = find_anew(schema, LOAD, True)
+    return <LoadPlan>plan if plan is not None and plan.whole and plan.nestable else None
 
 
 cdef bint has_getter(object attribute):
@@ -401,9 +372,11 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     cdef LoadFrame frame
     if (
         plan is None
-        or not has_plain_truth(many)
+        # None is the caller's own setting here, and not the schema's.
+        or many is None
+        or not is_plain_flag(many)
         or (many and not plan.many_allowed)
-        or not plannable_partial(partial)
+        or not is_plain_partial(partial)
         or type(error_store) is not marshmallow.ErrorStore
     ):
         return DECLINED

@@ -394,7 +394,9 @@ class _Explainer:
         if not plan.straight:
             return "its options are not upstream's kind"
         form = schema.opts.render_module
-        if getattr(form, "dumps", None) not in _text_writers():
+        from althaia.formats import registry
+
+        if not registry.writes(form):
             return f"it is written by {getattr(form, '__name__', form)!s}"
         hooks = _hooks("dump", schema).get("post_dump")
         if hooks:
@@ -444,14 +446,6 @@ class _Explainer:
             kind = type(static(type(schema), name))
             if hasattr(kind, "__set__") or hasattr(kind, "__delete__"):
                 yield f"{name}, computed by {self.upstream.owner(type(schema), name)}"
-
-
-def _text_writers() -> tuple[Any, ...]:
-    from althaia.formats.json import json_writer as json
-    from althaia.formats.json import shipped_encoder as standard
-    from althaia.formats.msgpack import msgpack_writer as msgpack
-
-    return standard.DUMPS, json.dumps, msgpack.dumps
 
 
 def _source(direction: str, step: Any) -> str:

@@ -16,14 +16,9 @@ cdef object plain_many(object schema)
 cdef Plan find_anew(object schema, int direction, bint large)
 
 
-cdef inline bint has_plain_truth(object flag):
-    """Whether asking if a flag is true asks no object of the user's."""
-    return type(flag) is bool or type(flag) is int
-
-
 cdef inline bint is_plainly_true(object flag):
-    """Whether a flag is true without asking an object of the user's."""
-    return has_plain_truth(flag) and flag
+    """Return whether a flag is true, as far as that is known without running user code."""
+    return (type(flag) is bool or type(flag) is int) and flag
 
 
 cdef inline bint is_large(object obj, object many):

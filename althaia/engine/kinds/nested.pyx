@@ -21,7 +21,6 @@ from althaia.engine.run.load cimport (
     handled_error,
     load_whole_or_fail,
     open_load_frame,
-    plannable_partial,
 )
 from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail, own_load
 from althaia.engine.instances.nested_schema cimport (
@@ -30,8 +29,15 @@ from althaia.engine.instances.nested_schema cimport (
     plucked_key,
     times_rebound,
 )
-from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting
+from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport plan_of
+from althaia.engine.run.settings cimport (
+    EXTRAORDINARY,
+    is_plain_flag,
+    many_of,
+    partial_of,
+    unknown_of,
+)
 from althaia.cpython.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
 from althaia.engine.plan.instance_dict cimport DUMP, LOAD
 from althaia.engine.upstream cimport marshmallow
@@ -49,20 +55,6 @@ cdef bint is_alike_for_all(object schema, Plan plan):
     if not althaia_is_simply_true(type(schema)):
         return False
     return plan is None or (plan.plain_settings and not plan.has_hooks)
-
-
-cdef bint may_be_nested(object unknown):
-    """Whether no release refuses this as the ``unknown`` of a nested field."""
-    return (
-        not marshmallow.checks_unknown
-        or unknown is None
-        or (type(unknown) is str and unknown in ("exclude", "include", "raise"))
-    )
-
-
-cdef bint is_flag(object many):
-    """Whether ``many`` may be asked for its truth at any time: that of other objects is code."""
-    return many is None or many is True or many is False
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -149,8 +141,8 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     cdef DumpFrame child
     cdef object many = None
     if plan is not None:
-        many = kept_setting(plan, schema, "many")
-        if not plan.nestable or not is_flag(many):
+        many = many_of(plan, schema, None)
+        if not plan.nestable or many is EXTRAORDINARY:
             plan = None
     child = open_frame(plan, schema)
     child.large = frame.large
@@ -205,7 +197,7 @@ cdef class DumpNestedOfField(DumpStep):
 cdef DumpFrame frame_of_given(object schema, object field, DumpFrame frame):
     """A frame for what a field gave as its schema; None where its ``dump`` shall be called."""
     cdef DumpFrame child
-    if not issubclass(type(schema), marshmallow.Schema) or not is_flag(field.many):
+    if not issubclass(type(schema), marshmallow.Schema) or not is_plain_flag(field.many):
         return None
     child = dump_frame(schema, field.many, frame)
     return None if child.plan is None else child
@@ -322,15 +314,11 @@ cdef LoadFrame load_frame(
     """A frame with the settings that ``Schema.load`` goes by, if asking them runs no code."""
     cdef object many, unknown
     if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
-        many = kept_setting(plan, schema, "many")
-        unknown = kept_setting(plan, schema, "unknown")
-        if partial is None:
-            partial = kept_setting(plan, schema, "partial")
-        if is_flag(many) and not (unknown is NOT_KEPT or partial is NOT_KEPT):
-            if unknown_of_field is not None:
-                unknown = unknown_of_field
-            if plannable_partial(partial) and may_be_nested(unknown_of_field):
-                return open_load_frame(plan, schema, many, partial, unknown)
+        many = many_of(plan, schema, None)
+        unknown = unknown_of(plan, schema, unknown_of_field)
+        partial = partial_of(plan, schema, partial)
+        if not (many is EXTRAORDINARY or unknown is EXTRAORDINARY or partial is EXTRAORDINARY):
+            return open_load_frame(plan, schema, many, partial, unknown)
     return open_load_frame(None, schema, None, None, None)
 
 
@@ -421,7 +409,7 @@ def seen(analysis, field, place):
     """The place of a step that asks a field for its schema: the field keeps what it gave."""
     analysis.field_value(field, "_schema")
     analysis.field_value(field, "unknown")
-    if not is_flag(analysis.field_value(field, "many")):
+    if not is_plain_flag(analysis.field_value(field, "many")):
         raise NotPlannable("many is neither True nor False")
     analysis.check_writable(field)
     analysis.leave_out(field, "_schema")
@@ -485,7 +473,7 @@ def check_resolved(analysis, field):
         analysis.as_defined("schema", name)
     for name in ("nested", "only", "exclude", "_schema"):
         analysis.field_value(field, name)
-    if not is_flag(analysis.field_value(field, "many")):
+    if type(analysis.field_value(field, "many")) not in (bool, type(None)):
         raise NotPlannable("many is neither True nor False")
     analysis.check_writable(field)
     # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.

@@ -24,4 +24,3 @@ cdef object handled_error(object data, LoadFrame frame)
 cdef object load_whole_or_fail(
     LoadPlan plan, object data, LoadFrame frame, bint postprocess
 )
-cdef bint plannable_partial(object partial)

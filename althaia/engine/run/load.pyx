@@ -15,6 +15,7 @@ from althaia.engine.run.hooks cimport invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.engine.plan.plan cimport NOT_KEPT, Plan, option
 from althaia.engine.run.published cimport valid_plan
+from althaia.engine.run.settings cimport is_plain_partial
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_has_plain_keys,
@@ -49,18 +50,6 @@ cdef list sub_partials(LoadPlan plan, object partial):
         prefix = (step.key if marshmallow.partial_by_data_key else step.attr) + "."
         found.append([f[len(prefix):] for f in partial if f.startswith(prefix)])
     return found
-
-
-cdef bint plannable_partial(object partial):
-    """Whether ``partial`` is a flag, or a plain collection of names."""
-    if partial is None or partial is True or partial is False:
-        return True
-    if type(partial) not in (list, tuple, set, frozenset):
-        return False
-    for name in partial:
-        if type(name) is not str:
-            return False
-    return True
 
 
 cdef LoadFrame open_load_frame(
@@ -347,7 +336,7 @@ cdef object read_items(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
 cdef bint is_changed(LoadPlan plan, LoadFrame frame):
     """Return whether a ``pre_load`` hook has changed the schema, or the names in ``partial``, so
     that the plan no longer holds."""
-    if valid_plan(frame.schema, LOAD) is not plan or not plannable_partial(frame.partial):
+    if valid_plan(frame.schema, LOAD) is not plan or not is_plain_partial(frame.partial):
         return True
     # As in a dump.
     frame.state = existing_dict(frame.schema)

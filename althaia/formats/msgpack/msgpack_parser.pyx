@@ -13,6 +13,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from althaia.formats.json.json_parser cimport read_json
 from althaia.formats.tape cimport (
     ARRAY,
     FALSE,
@@ -109,6 +110,18 @@ cdef struct Level:
 
 cdef object failed(msg, Py_ssize_t at):
     raise MessagePackDecodeError(msg, at)
+
+
+cdef Tape read_packed(object data):
+    """Return the tape of bytes in MessagePack, or in JSON; None where :func:`loads` has to be called.
+
+    :raises MessagePackDecodeError: see :func:`loads`.
+    """
+    if type(data) is not bytes:
+        return None
+    if is_msgpack(<const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
+        return read_msgpack(data)
+    return read_json(data)
 
 
 cdef Tape read_msgpack(bytes data):

@@ -1,0 +1,16 @@
+"""Judge the settings of a call once, at its door."""
+
+from althaia.engine.plan.plan cimport NOT_KEPT, Plan
+
+# What these functions return for a setting that only user code can tell.
+cdef object EXTRAORDINARY
+
+cdef object many_of(Plan plan, object schema, object given)
+cdef object unknown_of(Plan plan, object schema, object given)
+cdef object partial_of(Plan plan, object schema, object given)
+cdef bint is_plain_partial(object partial)
+
+
+cdef inline bint is_plain_flag(object flag):
+    """Return whether converting a setting to bool runs no user code."""
+    return flag is None or type(flag) is bool or type(flag) is int

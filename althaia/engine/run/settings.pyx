@@ -1,0 +1,49 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Judge the settings of a call once, at its door.
+
+Each function returns a setting as upstream first reads it: what the call was given, else the
+schema's. It returns ``EXTRAORDINARY`` where reading the setting, or converting it to bool, would run
+user code. The call is then left to upstream's code, which asks in its documented order.
+"""
+
+from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting
+from althaia.engine.upstream cimport marshmallow
+
+cdef object EXTRAORDINARY = NOT_KEPT
+cdef tuple UNKNOWN = ("exclude", "include", "raise")
+
+
+cdef object many_of(Plan plan, object schema, object given):
+    """Return ``many``: a bool where it was given, else what the schema has."""
+    cdef object many = kept_setting(plan, schema, "many") if given is None else given
+    if not is_plain_flag(many):
+        return EXTRAORDINARY
+    return many if given is None else bool(many)
+
+
+cdef object unknown_of(Plan plan, object schema, object given):
+    """Return ``unknown``, which is compared with text and never converted. Releases that refuse
+    what is none of the three are asked to."""
+    if given is None:
+        return kept_setting(plan, schema, "unknown")
+    if marshmallow.checks_unknown and not (type(given) is str and given in UNKNOWN):
+        return EXTRAORDINARY
+    return given
+
+
+cdef object partial_of(Plan plan, object schema, object given):
+    """Return ``partial``: a flag, or a plain collection of names."""
+    cdef object partial = kept_setting(plan, schema, "partial") if given is None else given
+    return partial if is_plain_partial(partial) else EXTRAORDINARY
+
+
+cdef bint is_plain_partial(object partial):
+    """Return whether ``partial`` is a flag, or a plain collection of names."""
+    if partial is None or partial is True or partial is False:
+        return True
+    if type(partial) not in (list, tuple, set, frozenset):
+        return False
+    for name in partial:
+        if type(name) is not str:
+            return False
+    return True

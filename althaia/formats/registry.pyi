@@ -1,0 +1,3 @@
+from typing import Any
+
+def writes(module: Any) -> bool: ...
