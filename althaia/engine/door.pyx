@@ -175,7 +175,7 @@ cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object give
 
 
 cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
-    """Run an opened call, count it, and return its result; text and bytes are read from the sink."""
+    """Run an opened call, count it, and return its result, which is the sink's for text."""
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
     cdef object result

@@ -2,8 +2,8 @@
 """Judge the settings of a call once, at its door.
 
 Each function returns a setting as upstream first reads it: what the call was given, else the
-schema's. It returns ``EXTRAORDINARY`` where reading the setting, or converting it to bool, would run
-user code. The call is then left to upstream's code, which asks in its documented order.
+schema's. It returns ``EXTRAORDINARY`` where reading the setting, or converting it to bool, would
+run user code. The call is then left to upstream's code, which asks in its documented order.
 """
 
 from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting

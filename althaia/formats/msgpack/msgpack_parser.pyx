@@ -113,7 +113,7 @@ cdef object failed(msg, Py_ssize_t at):
 
 
 cdef Tape read_packed(object data):
-    """Return the tape of bytes in MessagePack, or in JSON; None where :func:`loads` has to be called.
+    """Return the tape of bytes in MessagePack or JSON; None where :func:`loads` has to be called.
 
     :raises MessagePackDecodeError: see :func:`loads`.
     """
