@@ -119,11 +119,11 @@ def read_series(folder: Path) -> list[Patch]:
 def parse(name: str, text: str) -> Patch:
     """Read one patch file.
 
-    :raises QueueError: its header or its diff is not of the form patches/README.md describes
+    :raises QueueError: its header or its diff is not of the form docs/patches.md describes
     """
 
     def wrong(problem: str) -> QueueError:
-        return QueueError(f"patches/{name}", problem, "patches/README.md shows the form")
+        return QueueError(f"patches/{name}", problem, "docs/patches.md shows the form")
 
     head, separator, diff = text.partition("\n--- ")
     if not separator:

@@ -140,7 +140,7 @@ def test_stats_and_refresh(
 ) -> None:
     assert commands.patches_refresh(scratch, options) == 0
     assert commands.patches_stats(scratch, options) == 0
-    assert "patches of 14" in capsys.readouterr().out
+    assert "patches of 15" in capsys.readouterr().out
 
 
 def test_an_unknown_release_is_not_fetched(scratch: Layout) -> None:

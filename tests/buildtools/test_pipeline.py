@@ -28,7 +28,7 @@ needs_compiler = pytest.mark.skipif(
 @pytest.fixture
 def tree(layout: Layout, tmp_path: Path) -> Layout:
     """What a build reads, and an upstream's worth of our own package."""
-    for name in ("patches", "vendor/marshmallow"):
+    for name in ("althaia/releases", "vendor/marshmallow"):
         shutil.copytree(
             layout.root / name, tmp_path / name, ignore=shutil.ignore_patterns("marshmallow-*")
         )

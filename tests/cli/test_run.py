@@ -259,7 +259,7 @@ def test_help(run):
         assert word in shown.stdout
     bare = run("-m", "althaia")
     assert (bare.returncode, bare.stdout, bare.stderr) == (2, "", shown.stdout)
-    assert run("-m", "althaia", "--version").stdout.startswith("althaia 4.")
+    assert run("-m", "althaia", "--version").stdout.startswith("althaia 5.")
     assert "usage: python -m althaia info" in run("-m", "althaia", "info", "--help").stdout
 
 

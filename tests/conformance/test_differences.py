@@ -204,6 +204,30 @@ def test_accepted_a_hook_that_a_field_adds_is_called_by_the_next_call() -> None:
 
 
 @planned_only
+def test_accepted_a_render_module_that_a_hook_sets_is_used_by_the_next_call() -> None:
+    def written(ma: Any) -> list[Any]:
+        class Text:
+            @staticmethod
+            def dumps(data: Any, **options: Any) -> Any:
+                return "written"
+
+        class S(ma.Schema):
+            a = ma.fields.Raw()
+
+            @ma.pre_dump
+            def change(self, data: Any, **kwargs: Any) -> Any:
+                self.opts.render_module = Text
+                return data
+
+        schema = S()
+        return [schema.dumps({"a": 1}) for _ in range(2)]
+
+    assert written(UPSTREAM) == ["written", "written"]
+    with plans_at_once():
+        assert written(OURS) == ['{"a": 1}', "written"]
+
+
+@planned_only
 def test_accepted_json_that_is_replaced_during_a_call_is_seen_by_the_next_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -150,35 +150,6 @@ def test_pre_load_changes_index_errors(ma: Any, log: Any, nested: bool, collecti
         log.attempt(schema.load, {"rows": ROWS} if nested else ROWS)
 
 
-@pytest.mark.parametrize("many", [True, False])
-@pytest.mark.parametrize("where", ["in the options", "other options", "options of the class"])
-@pytest.mark.parametrize("hook", ["pre_dump", "post_dump"])
-@scenario
-def test_hook_changes_render_module(ma: Any, log: Any, hook: str, where: str, many: bool) -> None:
-    class Text:
-        @staticmethod
-        def dumps(data: Any, **options: Any) -> Any:
-            return ("written", data, options)
-
-    class S(ma.Schema):
-        a = ma.fields.Function(lambda obj: log("a", obj) or obj["a"])
-
-        @getattr(ma, hook)(pass_collection=True)
-        def change(self, data: Any, **kwargs: Any) -> Any:
-            opts = self.opts if where == "in the options" else copy.copy(self.opts)
-            opts.render_module = first if opts.render_module is Text else Text
-            if where == "other options":
-                self.opts = opts
-            elif where == "options of the class":
-                type(self).opts = opts
-            return data
-
-    first = S.opts.render_module
-    schema = S(many=many)
-    for _ in range(6):
-        log.attempt(schema.dumps, [{"a": 1}, {"a": 2}] if many else {"a": 1}, indent=1)
-
-
 @scenario
 def test_settings_that_are_not_set(ma: Any, log: Any) -> None:
     class S(ma.Schema):

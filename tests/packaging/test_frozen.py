@@ -38,13 +38,13 @@ class Quote(Schema):
 
 data = {"text": "x", "day": "2020-01-02", "price": "1.50", "ip": "10.0.0.1",
         "authors": [{"name": "a"}]}
-loaded = [Quote().load(data) for _ in range(4)]
+loaded = [Quote().load(data) for _ in range(40)]
 dumped = [Quote().dump(each) for each in loaded]
 info = althaia.info()
 print(json.dumps({
     "frozen": bool(getattr(sys, "frozen", False)),
     "ours": sys.modules["althaia.marshmallow"] is marshmallow,
-    "same": dumped == [data] * 4,
+    "same": dumped == [data] * 40,
     "compiled": info.compiled,
     "plans": info.plans,
     "upstream": info.upstream,
@@ -78,7 +78,7 @@ def test_a_frozen_application(application: Path, tmp_path: Path) -> None:
     done = subprocess.run([application], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert said.pop("calls") >= 4
+    assert said.pop("calls") >= 4  # Plans come with use.
     assert said == {
         "frozen": True,
         "ours": True,

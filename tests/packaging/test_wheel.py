@@ -100,7 +100,8 @@ def test_the_start_up_file_lands_in_site_packages(wheel: Wheel) -> None:
 
 def test_nothing_else_ships(wheel: Wheel) -> None:
     allowed = {".py", ".pyi", ".pyx", ".pxd", ".h", ".json", ".typed", ".so", ".pyd", ".pth"}
-    allowed |= {""}
+    # Upstream's source is patched at run time where another release is installed.
+    allowed |= {".patch", ".toml", ""}
     for name in wheel.names():
         if ".dist-info/" not in name:
             assert Path(name).suffix in allowed, name
@@ -151,7 +152,7 @@ def test_binaries_are_stripped(wheel: Wheel) -> None:
 
 def test_size(wheel: Wheel) -> None:
     """The documented order of size: grown past it, docs/releasing.md wants new figures."""
-    assert wheel.path.stat().st_size < (400_000 if wheel.pure else 6_000_000)
+    assert wheel.path.stat().st_size < (500_000 if wheel.pure else 6_000_000)
 
 
 def test_it_installs_and_works(wheel: Wheel, tmp_path: Path) -> None:
@@ -247,7 +248,7 @@ def test_a_pure_build_does_not_touch_a_compiled_wheel_beside_it(
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
     subprocess.run([*command, unpacked], env=environ, check=True, capture_output=True)
     assert before.read_bytes() == b"somebody's"
-    assert (tmp_path / "althaia-4.4.0-py3-none-any.whl").is_file()
+    assert (tmp_path / "althaia-5.0.0-py3-none-any.whl").is_file()
 
 
 def test_an_editable_install_gets_the_start_up_file_too(unpacked: Path, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def planned(*unknown: str) -> list[object]:
             found.append((plan.declined, plan.whole, plan.nestable, plan.many_allowed))
             found += [getattr(plan, name, None) for name in ("silent_errors", "straight")]
             found += map(step, plan.steps)
-        guard, reason = analyse_class.examine(upstream, cls, schema)
+        guard, reason, _ = analyse_class.examine(upstream, cls, schema)
         found.append((guard is None, reason))
         found.append(seam.resolve_hooks(cls) is seam.DECLINED)
     return found

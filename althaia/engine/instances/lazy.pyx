@@ -12,6 +12,7 @@ from types import MethodType
 
 from cpython.dict cimport PyDict_Update
 from cpython.object cimport PyObject
+from cpython.type cimport PyType_IsSubtype
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport (
@@ -485,8 +486,11 @@ cdef object twin_of(object field, dict memo, dict own):
     mine["root"] = memo[id(theirs["root"])]
     for name in ("_serialize_method", "_deserialize_method"):
         method = theirs.get(name)
-        # A class method is bound to the class.
-        if type(method) is MethodType and isinstance(method.__self__, marshmallow.Schema):
+        # A class method is bound to the class. Not isinstance(): upstream's metaclass is abc's, in
+        # whose Python code another thread may run.
+        if type(method) is MethodType and PyType_IsSubtype(
+            type(method.__self__), marshmallow.Schema
+        ):
             mine[name] = MethodType(method.__func__, memo[METHODS_OF])
     for name in ("inner", "key_field", "value_field"):
         if theirs.get(name) is not None:

@@ -127,15 +127,26 @@ def test_the_kinds_of_every_module_are_in_the_table(name: str) -> None:
     assert [kind for kind in kinds.KINDS if kind in own] == list(own)
 
 
+OF_3 = {("Boolean", "dump"), ("DateTime", "dump"), ("DateTime", "load")}
+"""Methods that only marshmallow 3 defines on the class."""
+
+
+def stands_for(kind: Any, direction: str) -> bool:
+    """Whether a kind has a maker for what the newest release defines on its class."""
+    return getattr(kind, direction) is not None and (kind.name, direction) not in OF_3
+
+
 def test_each_kind_stands_for_what_its_class_defines() -> None:
     for kind in kinds.KINDS:
         namespace = vars(getattr(fields, kind.name))
-        assert ("_serialize" in namespace) == (kind.dump is not None), kind.name
-        assert ("_deserialize" in namespace) == (kind.load is not None), kind.name
+        assert ("_serialize" in namespace) == stands_for(kind, "dump"), kind.name
+        assert ("_deserialize" in namespace) == stands_for(kind, "load"), kind.name
 
 
 def test_no_class_that_defines_a_conversion_is_forgotten() -> None:
-    named = {kind.name for kind in kinds.KINDS}
+    named = {
+        kind.name for kind in kinds.KINDS if stands_for(kind, "dump") or stands_for(kind, "load")
+    }
     defining = {
         value.__name__
         for value in vars(fields).values()
