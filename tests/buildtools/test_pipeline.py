@@ -73,8 +73,8 @@ def test_another_line_builds_and_says_what_it_does_not_know(
     assert main(tree.root, environ) == 0
     assert (tree.generated / "base.py").is_file()
     differing = json.loads(tree.stamp.read_text("utf-8"))["semantics"]["differing"]
-    assert "schema.Schema._deserialize" in differing
-    assert "schema.Schema._deserialize" in capsys.readouterr().out
+    assert "fields.TimeDelta._deserialize" in differing
+    assert "fields.TimeDelta._deserialize" in capsys.readouterr().out
 
 
 def test_an_error_is_one_message_and_an_exit_code(

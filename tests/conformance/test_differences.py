@@ -216,15 +216,16 @@ def test_accepted_a_render_module_that_a_hook_sets_is_used_by_the_next_call() ->
 
             @ma.pre_dump
             def change(self, data: Any, **kwargs: Any) -> Any:
-                self.opts.render_module = Text
+                if data["a"]:
+                    self.opts.render_module = Text
                 return data
 
         schema = S()
-        return [schema.dumps({"a": 1}) for _ in range(2)]
+        return [schema.dumps({"a": number}) for number in (0, 0, 1, 1)]
 
-    assert written(UPSTREAM) == ["written", "written"]
+    assert written(UPSTREAM)[2:] == ["written", "written"]
     with plans_at_once():
-        assert written(OURS) == ['{"a": 1}', "written"]
+        assert written(OURS)[2:] == ['{"a": 1}', "written"]
 
 
 @planned_only

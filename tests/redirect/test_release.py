@@ -154,6 +154,7 @@ def test_info_says_what_is_served(install, tmp_path):
     assert shown["unknown"] == []
     text = succeed("-m", "althaia", "info", cwd=tmp_path, env=env)
     assert "marshmallow 4.3.1, interpreted" in text
+    shutil.rmtree(tmp_path / "site")
     older = json.loads(succeed(*words, cwd=tmp_path, env=install("3.26.2")))["served"]
     assert "schema.Schema.__init__" in older["unknown"]
     assert "fields.Integer._validated" not in older["unknown"]
