@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine import NEEDS_ENGINE
 from tests.redirect.processes import environment
 
 SCHEMAS = """
@@ -54,6 +55,7 @@ def explain(run, tmp_path):
     return lambda *words, **kwargs: run("-m", "althaia", "explain", *words, **kwargs)
 
 
+@NEEDS_ENGINE
 def test_a_package_worst_first(explain):
     done = explain("app")
     assert done.returncode == 0, done.stderr
@@ -69,6 +71,7 @@ def test_a_package_worst_first(explain):
     assert lines[-2:] == ["   0/2   app.plain.Good", "   0/2   app.schemas.Plain"]
 
 
+@NEEDS_ENGINE
 def test_as_json(explain):
     done = explain("app.schemas", "--json")
     shown = {each["schema"]: each for each in json.loads(done.stdout)}
@@ -77,6 +80,7 @@ def test_as_json(explain):
     assert json.loads(explain("app.schemas:Line", "--json").stdout)["schema"].endswith("Line")
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize(
     ("what", "code"),
     [("app", 1), ("app.plain", 0), ("app.schemas:Line", 1), ("app.schemas:Plain", 0)],

@@ -9,6 +9,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests.engine import NEEDS_ENGINE
+
 Run = Callable[..., CompletedProcess[str]]
 
 SHOP = """
@@ -67,6 +69,7 @@ def compare(run: Run, tmp_path: Path) -> Run:
     return lambda *words, **kwargs: run("-m", "althaia", "compare", *words, **kwargs)
 
 
+@NEEDS_ENGINE
 def test_no_difference(compare):
     done = compare("shop:Order", "--objects", "shop:orders", "--count", "4")
     assert (done.returncode, done.stderr) == (0, "")
@@ -76,6 +79,7 @@ def test_no_difference(compare):
     ]
 
 
+@NEEDS_ENGINE
 def test_records_are_loaded(compare, tmp_path):
     lines = ['{"number": 1}', '{"number": "x"}', '{"lines": [{"price": "x"}]}', "7"]
     (tmp_path / "orders.ndjson").write_text("\n".join(lines))
@@ -84,12 +88,14 @@ def test_records_are_loaded(compare, tmp_path):
     assert "4 records of orders.ndjson: 9 calls, 0 different" in done.stdout
 
 
+@NEEDS_ENGINE
 def test_a_hook_that_changes_a_record_changes_its_own(compare, tmp_path):
     (tmp_path / "orders.json").write_text('[{"no": 1}, {"no": 2}]')
     done = compare("shop:Hooked", "--data", "orders.json", "--load", "--json")
     assert (done.returncode, json.loads(done.stdout)["different"]) == (0, 0)
 
 
+@NEEDS_ENGINE
 def test_a_wrong_answer_is_found(compare):
     done = compare("planted:Order", "--objects", "planted:orders", "--json")
     assert done.returncode == 1, done.stderr
@@ -109,12 +115,14 @@ def test_a_wrong_answer_is_found(compare):
     assert "  dump [3]: lines[1].price: 5.5 by althaia, 4.5 by marshmallow (2 calls)" in done.stdout
 
 
+@NEEDS_ENGINE
 def test_not_deterministic(compare):
     done = compare("shop:Clocked", "--objects", "shop:orders")
     assert done.returncode == 0, done.stdout
     assert "at: not deterministic, marshmallow gave" in done.stdout
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests.cli.test_compare import PLANTED, SHOP
+from tests.engine import NEEDS_ENGINE
 
 TESTS = """
 import pytest
@@ -51,6 +52,7 @@ def suite(
     return lambda *more, **kwargs: run(*words, *more, env=env, **kwargs)
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize("more", [(), ("-n", "1")])
 def test_a_difference_fails_the_test(suite, more):
     done = suite("--althaia-compare", "-rA", *more)

@@ -16,6 +16,7 @@ import pytest
 import althaia
 from althaia.switch import installed, redirect
 from tests import releases
+from tests.engine import NEEDS_ENGINE
 from tests.redirect.processes import IS_OURS, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
@@ -63,6 +64,7 @@ def test_the_installed_release_is_served(install, tmp_path, version):
     assert lines == real.splitlines()
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize("version", OTHERS)
 def test_modules_are_the_installed_files_line_by_line(install, tmp_path, version):
     code = """
@@ -95,6 +97,7 @@ def test_modules_are_the_installed_files_line_by_line(install, tmp_path, version
     succeed("-c", dedent(code), str(tmp_path / "site"), cwd=tmp_path, env=env)
 
 
+@NEEDS_ENGINE
 def test_its_plans_run(install, tmp_path):
     code = """
         import althaia
@@ -121,6 +124,7 @@ def test_without_the_redirect_althaias_names_are_those_of_the_installed_release(
     assert out.split() == [str(tmp_path / "site" / "marshmallow" / "schema.py"), "True", "False"]
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize(
     ("switch", "env"), [("compiled=False", {}), ("", {"ALTHAIA_COMPILED": "0"})]
 )
@@ -246,6 +250,7 @@ def test_an_untouched_one_is_told_once_and_is_an_error_where_strict(install, tmp
     assert "seam-loaded" in done.stderr
 
 
+@NEEDS_ENGINE
 def test_a_hook_without_a_place_is_left_out_and_told(install, tmp_path):
     env = install("4.3.1")
     path = tmp_path / "site" / "marshmallow" / "schema.py"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.engine import NEEDS_ENGINE
 from tests.redirect.processes import program
 
 CALLS = """
@@ -20,6 +21,7 @@ print(report.rate, report.compared, report.different)
 """
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize(
     ("env", "first", "expected"),
     [
@@ -36,6 +38,7 @@ def test_ways_in(env, first, expected, tmp_path):
     assert program(CALLS.format(first=first), cwd=tmp_path, env=env).strip() == expected
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize("moment", ["import althaia", "from marshmallow import Schema, fields"])
 def test_compare_before_there_is_a_schema(moment, tmp_path):
     code = CALLS.format(first="").replace(moment, f"{moment}\nimport althaia\nalthaia.compare()")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import althaia
+from tests.engine import NEEDS_ENGINE
 from tests.redirect.processes import program
 
 
-@pytest.mark.parametrize("name", ["json", "msgpack", "bulk"])
+@pytest.mark.parametrize("name", ["json", pytest.param("msgpack", marks=NEEDS_ENGINE), "bulk"])
 def test_a_module_is_there_when_somebody_asks(name, tmp_path):
     printed = program(
         f"""
