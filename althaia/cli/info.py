@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     info = althaia.info()
-    facts = status.interpreter_facts() if options.verbose else {}
+    facts = status.interpreter_features() if options.verbose else {}
     if options.json:
         found = info.as_dict()
         if options.verbose:

@@ -37,7 +37,7 @@ althaia_same_keys(PyObject *dict, PyObject *keys)
     PyObject *key;
     int same;
 #if ALTHAIA_KNOWS_ENTRIES
-    if (althaia_facts & ALTHAIA_ENTRIES && althaia_values_of(dict) == NULL) {
+    if (althaia_features & ALTHAIA_ENTRIES && althaia_values_of(dict) == NULL) {
         same = PyDict_GET_SIZE(dict) == size && althaia_keys_of(dict)->used == size;
         while (same && at < size) {
             same = althaia_is_key_at(althaia_keys_of(dict), PyTuple_GET_ITEM(keys, at), at);
@@ -61,7 +61,7 @@ static inline int
 althaia_has_plain_keys(PyObject *dict)
 {
 #if ALTHAIA_KNOWS_ENTRIES
-    return althaia_facts & ALTHAIA_ENTRIES && althaia_keys_of(dict)->kind != ALTHAIA_GENERAL_KEYS;
+    return althaia_features & ALTHAIA_ENTRIES && althaia_keys_of(dict)->kind != ALTHAIA_GENERAL_KEYS;
 #else
     (void)dict;
     return 0;
@@ -72,7 +72,7 @@ althaia_has_plain_keys(PyObject *dict)
 static inline uint64_t
 althaia_trusted_version(PyObject *dict)
 {
-    return althaia_facts & ALTHAIA_DICT_VERSIONS ? althaia_dict_version(dict) : 0;
+    return althaia_features & ALTHAIA_DICT_VERSIONS ? althaia_dict_version(dict) : 0;
 }
 
 /* 1 where the dictionary is what it was at the version; 0 says nothing. */
@@ -113,7 +113,7 @@ althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
 #if ALTHAIA_KNOWS_INLINE_VALUES
     Py_ssize_t size = PyTuple_GET_SIZE(snapshot) / 2;
     althaia_values *values
-        = althaia_facts & ALTHAIA_INLINE_VALUES ? althaia_inline_values(object) : NULL;
+        = althaia_features & ALTHAIA_INLINE_VALUES ? althaia_inline_values(object) : NULL;
     althaia_inline_copy *copy;
     size_t bytes;
     int unwatched = -1;
@@ -215,7 +215,7 @@ althaia_version_to_note(PyObject *dict)
 {
 #if ALTHAIA_KNOWS_DICT_WATCHERS
     if (althaia_epoch != 0) {
-        if (!(althaia_facts & ALTHAIA_INLINE_WATCHERS) && althaia_values_of(dict) != NULL
+        if (!(althaia_features & ALTHAIA_INLINE_WATCHERS) && althaia_values_of(dict) != NULL
             && althaia_values_of(dict)->embedded) {
             return 0;
         }
@@ -242,7 +242,7 @@ static inline PyObject **
 althaia_watched_place(PyObject *object, PyObject *dict)
 {
 #if ALTHAIA_KNOWS_DICT_WATCHERS && ALTHAIA_KNOWS_ENTRIES
-    if (althaia_epoch != 0 && althaia_facts & ALTHAIA_ENTRIES
+    if (althaia_epoch != 0 && althaia_features & ALTHAIA_ENTRIES
         && althaia_keeps_attributes(Py_TYPE(object))) {
         PyObject **place = althaia_dict_place(object);
         return *place == dict ? place : NULL;

@@ -1,6 +1,6 @@
 /* What holds of CPython's insides here: tried out when a module is imported. */
-#ifndef ALTHAIA_FACTS_H
-#define ALTHAIA_FACTS_H
+#ifndef ALTHAIA_FEATURES_H
+#define ALTHAIA_FEATURES_H
 
 #include <Python.h>
 
@@ -17,8 +17,8 @@ enum {
 };
 
 /* Which of them hold here. Each extension module has a copy of its own: one that relies on a fact
- * calls althaia_try_facts() when it is imported, before althaia_start_watching(), which adds two. */
-static unsigned int althaia_facts = 0;
+ * calls althaia_try_features() when it is imported, before althaia_start_watching(), which adds two. */
+static unsigned int althaia_features = 0;
 
 /* Three names for attributes, as a new tuple. */
 static inline PyObject *
@@ -191,7 +191,7 @@ althaia_try_type_tags(PyObject *cls, PyObject *names)
 
 /* Try everything out once. 0, or -1 with an error set. */
 static inline int
-althaia_try_facts(void)
+althaia_try_features(void)
 {
     PyObject *names = althaia_new_names();
     PyObject *cls = names != NULL ? althaia_new_class() : NULL;
@@ -208,7 +208,7 @@ althaia_try_facts(void)
     if (PyErr_Occurred()) {
         return -1;
     }
-    althaia_facts = found;
+    althaia_features = found;
     return 0;
 }
 
@@ -335,7 +335,7 @@ althaia_start_watching(void)
     Py_DECREF(cls);
     Py_DECREF(names);
     if (found && !PyErr_Occurred()) {
-        althaia_facts |= found;
+        althaia_features |= found;
     }
     else {
         /* All of them taken, or not told of everything. */

@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t, uint64_t
 
 
 cdef extern from "althaia/cpython/features.h":
-    int althaia_try_facts() except -1
-    unsigned int althaia_facts
+    int althaia_try_features() except -1
+    unsigned int althaia_features
     enum:
         ALTHAIA_SHARED_VALUES
         ALTHAIA_INLINE_VALUES
@@ -48,15 +48,15 @@ cdef extern from "althaia/cpython/attributes.h":
 
 
 cdef extern from "althaia/cpython/inline_cache.h":
-    ctypedef struct althaia_place:
+    ctypedef struct althaia_inline_cache:
         unsigned int misses
 
-    void althaia_open_place(althaia_place* place)
-    void althaia_close_place(althaia_place* place)
-    bint althaia_has_places(object cls)
-    void* althaia_entry_placed(object obj, object name, althaia_place* place) except? NULL
-    object althaia_get_placed(object obj, void* key, void* missing, althaia_place* place)
-    object althaia_item_placed(dict mapping, void* key, void* absent, althaia_place* place)
+    void althaia_init_cache(althaia_inline_cache* cache)
+    void althaia_clear_cache(althaia_inline_cache* cache)
+    bint althaia_has_inline_caches(object cls)
+    void* althaia_cached_entry(object obj, object name, althaia_inline_cache* cache) except? NULL
+    object althaia_get_cached(object obj, void* key, void* missing, althaia_inline_cache* cache)
+    object althaia_cached_item(dict mapping, void* key, void* absent, althaia_inline_cache* cache)
 
 
 cdef extern from "althaia/cpython/compare.h":

@@ -66,7 +66,7 @@ cdef class Upstream:
     cdef Helper helper(self, str module, str name)
     cdef tuple helper_entries(self, object bits)
     cpdef bint defines(self, cls, name, owner) except -1
-    cdef int find_facts(self, set variants) except -1
+    cdef int find_features(self, set variants) except -1
 
 
 # None until the engine is connected.

@@ -119,13 +119,13 @@ cdef class Upstream:
         self.unknown = unknown.union(
             [name for name, variant in variants.items() if (name, variant) not in FACTS]
         )
-        self.find_facts(set(variants.items()))
+        self.find_features(set(variants.items()))
         self.kinds = ({}, {})
         self.helpers = {}
         self.entries = {}
         self.known_methods = {}
 
-    cdef int find_facts(self, set variants) except -1:
+    cdef int find_features(self, set variants) except -1:
         """What holds of the release, by the variants that it has."""
         cdef set reversed_ = set()
         for variant in variants:

@@ -11,7 +11,7 @@ cdef struct Level:
     Py_ssize_t index
     Py_ssize_t count
     Py_ssize_t start
-    Py_ssize_t holes
+    Py_ssize_t deferred
     Py_ssize_t fragments
 
 
@@ -20,7 +20,7 @@ cdef class Record:
     cdef readonly tuple keys
 
 
-cdef class Hole:
+cdef class DeferredValue:
     cdef Py_ssize_t position
     cdef Py_ssize_t level
     cdef Py_ssize_t end
@@ -31,7 +31,7 @@ cdef class Hole:
 cdef class Sink:
     cdef althaia_buffer buffer
     cdef readonly object form
-    cdef list holes
+    cdef list deferred
     cdef Level* levels
     cdef Py_ssize_t depth, room
 
@@ -54,8 +54,8 @@ cdef class Sink:
     cdef Level* push(self, PyObject* record, object kind) except NULL
     cdef int leave_hole(self, object value) except -1
     cdef int fill_holes(self) except -1
-    cdef int put_in_place(self, list holes, althaia_buffer* fillings) except -1
-    cdef int fill(self, Hole hole) except -1
+    cdef int put_in_place(self, list deferred, althaia_buffer* fillings) except -1
+    cdef int fill(self, DeferredValue later) except -1
     cdef tuple path(self)
 
 

@@ -3,7 +3,7 @@
 
 A sink is given records (the objects of a schema), lists and single values, one after the other, and
 must give what encoding the dumped dictionaries afterwards would have given. Hence a value that user
-code can still change, or that may fail to be encoded, leaves a *hole*: it is encoded in
+code can still change, or that may fail to be encoded, leaves a *deferred value*: it is encoded in
 :meth:`Sink.finished`, when the last user code has run, in the order of the document.
 """
 
@@ -31,9 +31,9 @@ cdef class Record:
 
 @cython.final
 @cython.no_gc
-cdef class Hole:
+cdef class DeferredValue:
     """A value that is encoded at the end, and where; ``path`` names the containers around it, the
-    innermost first, where errors say so. ``end`` is where its text ends among those of all holes.
+    innermost first, where errors say so. ``end`` is where its text ends among those of all deferred values.
 
     Nobody but the sink is given one, so that no cycle goes through it."""
 
@@ -62,7 +62,7 @@ cdef class Sink:
         raise NotImplementedError
 
     cdef int any(self, object value) except -1:
-        """A value: written at once where it cannot change or fail, else as a hole."""
+        """A value: written at once where it cannot change or fail, else as a deferred value."""
         raise NotImplementedError
 
     cdef int open_record(self, Record record) except -1:
@@ -126,21 +126,21 @@ cdef class Sink:
         level.kind = <PyObject*>kind
         level.index = level.count = 0
         level.start = self.buffer.size
-        level.holes = 0 if self.holes is None else len(self.holes)
+        level.deferred = 0 if self.deferred is None else len(self.deferred)
         level.fragments = 0
         self.depth += 1
         return level
 
     cdef int leave_hole(self, object value) except -1:
-        cdef Hole hole = Hole.__new__(Hole)
-        hole.position = self.buffer.size
-        hole.level = self.depth
-        hole.value = value
+        cdef DeferredValue later = DeferredValue.__new__(DeferredValue)
+        later.position = self.buffer.size
+        later.level = self.depth
+        later.value = value
         if ALTHAIA_ADDS_NOTES:
-            hole.path = self.path()
-        if self.holes is None:
-            self.holes = []
-        self.holes.append(hole)
+            later.path = self.path()
+        if self.deferred is None:
+            self.deferred = []
+        self.deferred.append(later)
         return 0
 
     cdef tuple path(self):
@@ -160,52 +160,52 @@ cdef class Sink:
     cdef int fill_holes(self) except -1:
         """Encode what was put off, each in its place."""
         cdef althaia_buffer text
-        cdef Hole hole
-        cdef list holes = self.holes
-        if holes is None:
+        cdef DeferredValue later
+        cdef list deferred = self.deferred
+        if deferred is None:
             return 0
-        self.holes = None
+        self.deferred = None
         text = self.buffer
         memset(&self.buffer, 0, sizeof(althaia_buffer))
         self.buffer.beyond_ascii = text.beyond_ascii
         self.buffer.becomes_text = text.becomes_text and text.size == 0
         try:
-            for hole in holes:
-                self.fill(hole)
-                hole.end = self.buffer.size
+            for later in deferred:
+                self.fill(later)
+                later.end = self.buffer.size
             if text.size:
                 text.beyond_ascii = self.buffer.beyond_ascii
                 self.buffer, text = text, self.buffer
-                self.put_in_place(holes, &text)
+                self.put_in_place(deferred, &text)
         finally:
             althaia_buffer_free(&text)
         return 0
 
-    cdef int put_in_place(self, list holes, althaia_buffer* fillings) except -1:
+    cdef int put_in_place(self, list deferred, althaia_buffer* fillings) except -1:
         """Move what was written apart, the last piece first, and each filling in between."""
-        cdef Hole hole
+        cdef DeferredValue later
         cdef Py_ssize_t i, before, rest = self.buffer.size
         cdef char* data
         althaia_reserve(&self.buffer, fillings.size)
         data = self.buffer.data
         self.buffer.size += fillings.size
-        for i in range(len(holes) - 1, -1, -1):
-            hole = <Hole>holes[i]
-            memmove(data + hole.position + hole.end, data + hole.position, rest - hole.position)
-            rest = hole.position
-            before = (<Hole>holes[i - 1]).end if i else 0
-            memcpy(data + rest + before, fillings.data + before, hole.end - before)
+        for i in range(len(deferred) - 1, -1, -1):
+            later = <DeferredValue>deferred[i]
+            memmove(data + later.position + later.end, data + later.position, rest - later.position)
+            rest = later.position
+            before = (<DeferredValue>deferred[i - 1]).end if i else 0
+            memcpy(data + rest + before, fillings.data + before, later.end - before)
         return 0
 
-    cdef int fill(self, Hole hole) except -1:
-        if hole.level == 0:
-            return self.encode_root(hole.value)
+    cdef int fill(self, DeferredValue later) except -1:
+        if later.level == 0:
+            return self.encode_root(later.value)
         if not ALTHAIA_ADDS_NOTES:
-            return self.encode(hole.value, hole.level)
+            return self.encode(later.value, later.level)
         try:
-            return self.encode(hole.value, hole.level)
+            return self.encode(later.value, later.level)
         except BaseException as error:
-            for container, place in hole.path:
+            for container, place in later.path:
                 BaseException.add_note(
                     error, f"when serializing {container.__name__} item {place!r}"
                 )

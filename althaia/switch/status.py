@@ -200,7 +200,7 @@ def _served(stamp: dict[str, Any]) -> Served:
     )
 
 
-def interpreter_facts() -> dict[str, bool]:
+def interpreter_features() -> dict[str, bool]:
     """What the plans know of this CPython, by name.
 
     Whether it has its global lock, and lazy instances with it, is fixed when the plans are

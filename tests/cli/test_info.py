@@ -145,7 +145,7 @@ def test_a_bad_value_in_the_environment_is_named(run):
 def test_what_holds_of_the_interpreter(run):
     found = run("-m", "althaia", "info", "--json", "--verbose")
     facts = json.loads(found.stdout)["interpreter"]
-    assert facts == status.interpreter_facts()
+    assert facts == status.interpreter_features()
     text = run("-m", "althaia", "info", "--verbose").stdout
     assert "this interpreter" in text
     for name, holds in facts.items():

@@ -9,7 +9,7 @@ cdef class Analysis:
     cdef readonly object schema
     cdef readonly object members
     cdef readonly object state
-    cdef readonly int sites
+    cdef readonly int slots
     cdef tuple _members
     cdef Guard _sibling
     cdef list _outer, _lists

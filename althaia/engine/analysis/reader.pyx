@@ -68,7 +68,7 @@ cdef class Analysis:
             snapshot(members) if type(members) is dict or type(members) is OrderedDict else None
         )
         self.state = attributes_of(schema)
-        self.sites = 0
+        self.slots = 0
         self._sibling = sibling
         self._outer = []
         self._types = {}
@@ -144,9 +144,9 @@ cdef class Analysis:
         self._entries[id(mapping), key] = (mapping, key, value)
         return value
 
-    def new_site(self):
-        self.sites += 1
-        return self.sites - 1
+    def new_slot(self):
+        self.slots += 1
+        return self.slots - 1
 
     def guard(self):
         """The guard of all that was watched."""

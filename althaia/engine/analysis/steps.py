@@ -24,11 +24,11 @@ from althaia.engine.upstream import Upstream, static
 
 DUMP, LOAD = 0, 1
 
-Place = dict[str, Any]
+StepOptions = dict[str, Any]
 """What all steps are given, as keyword arguments: where a value comes from and where it goes."""
 
-Maker = Callable[[Analysis, Any, Place], Any]
-"""``maker(analysis, field, place)``: the field's step.
+Maker = Callable[[Analysis, Any, StepOptions], Any]
+"""``maker(analysis, field, options)``: the field's step.
 
 :raises NotPlannable: where the field's own method has to run, with the reason.
 """
@@ -112,7 +112,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         steps,
         guard,
         dict_class=dict_class,
-        sites=analysis.sites,
+        slots=analysis.slots,
         plain_settings=plain_settings,
         **hooks,
         **reach,
@@ -201,7 +201,7 @@ def _step(analysis: Analysis, way: _Dumping | _Loading, name: Any, field: Any) -
     return way.step(analysis, name, field)
 
 
-def _conversion(analysis: Analysis, field: Any, place: Place, direction: int) -> Any:
+def _conversion(analysis: Analysis, field: Any, options: StepOptions, direction: int) -> Any:
     """The step that converts as the field's own method would."""
     method, own_step = _CONVERSIONS[direction]
     try:
@@ -217,22 +217,22 @@ def _conversion(analysis: Analysis, field: Any, place: Place, direction: int) ->
         analysis.known(qualified_name)
         if direction == LOAD and analysis.holds_own_code(field):
             # What a step does not know it leaves to the field, and that to those inside.
-            place = _seen(analysis, place)
-        return maker(analysis, field, place)
+            options = _seen(analysis, options)
+        return maker(analysis, field, options)
     except NotPlannable as opaque:
-        why = "; ".join(filter(None, (place.get("why"), opaque.reason)))
-        place = _seen(analysis, place) | {"why": why}
+        why = "; ".join(filter(None, (options.get("why"), opaque.reason)))
+        options = _seen(analysis, options) | {"why": why}
         if direction == DUMP and _is_plainly_found(analysis, field, method):
-            place["method_site"] = analysis.new_site()
-        return own_step(field, **place)
+            options["method_slot"] = analysis.new_slot()
+        return own_step(field, **options)
 
 
 _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))
 
 
-def _seen(analysis: Analysis, place: Place) -> Place:
-    """The place of a step that runs code which may look at its field."""
-    return place if "own_site" in place else place | {"own_site": analysis.new_site()}
+def _seen(analysis: Analysis, options: StepOptions) -> StepOptions:
+    """The options of a step that runs code which may look at its field."""
+    return options if "own_slot" in options else options | {"own_slot": analysis.new_slot()}
 
 
 def _is_plainly_found(analysis: Analysis, field: Any, method: str) -> bool:
@@ -278,20 +278,20 @@ class _Dumping:
     def step(self, analysis: Analysis, name: str, field: Any) -> dump.DumpStep:
         upstream = analysis.upstream
         key = _dumped_key(analysis, name, field)
-        place: Place = {"attr": name, "key": key}
+        options: StepOptions = {"attr": name, "key": key}
         try:
             analysis.check_readable(field)
             analysis.field_method(field, "serialize", upstream.Field)
-            place.update(_source(analysis, name, field))
+            options.update(_source(analysis, name, field))
         except NotPlannable as opaque:
             return dump.OpaqueDumpStep(
                 field,
                 source=dump.Source.SERIALIZE,
                 default=upstream.missing,
                 why=opaque.reason,
-                **_seen(analysis, place),
+                **_seen(analysis, options),
             )
-        step: dump.DumpStep = _conversion(analysis, field, place, DUMP)
+        step: dump.DumpStep = _conversion(analysis, field, options, DUMP)
         return step
 
     def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
@@ -348,7 +348,7 @@ def _dumped_key(analysis: Analysis, name: str, field: Any) -> str | None:
     return key if type(key) is str else None
 
 
-def _source(analysis: Analysis, name: str, field: Any) -> Place:
+def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
     """Where a field's value comes from, as keyword arguments of a step."""
     analysis.field_function("fields", "missing_")
     check = analysis.field_value(field, "_CHECK_ATTRIBUTE")
@@ -356,7 +356,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> Place:
         return {"source": dump.Source.NO_ATTRIBUTE}
     if check is not True:
         raise NotPlannable("_CHECK_ATTRIBUTE is neither True nor False")
-    source: Place = {"default": analysis.field_value(field, "dump_default")}
+    source: StepOptions = {"default": analysis.field_value(field, "dump_default")}
     try:
         analysis.field_method(field, "get_value", analysis.upstream.Field)
     except NotPlannable as opaque:
@@ -433,8 +433,8 @@ class _Loading:
         if type(key) is not str or not (attribute is None or type(attribute) is str):
             raise NotPlannable(f"data_key or attribute of {name!r} is no text")
         target = attribute or name
-        place: Place = {"attr": name, "key": key, "target": target, "dotted": "." in target}
-        return _loaded(analysis, field, place)
+        options: StepOptions = {"attr": name, "key": key, "target": target, "dotted": "." in target}
+        return _loaded(analysis, field, options)
 
     def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
         """How much of upstream's code the plan may stand for."""
@@ -487,15 +487,15 @@ def _check_helpers(analysis: Analysis) -> None:
     analysis.class_method(error, "__init__")
 
 
-def _loaded(analysis: Analysis, field: Any, place: Place) -> load_step.LoadStep:
+def _loaded(analysis: Analysis, field: Any, options: StepOptions) -> load_step.LoadStep:
     """The step that does all of ``field.deserialize``."""
     try:
         analysis.check_readable(field)
         analysis.field_method(field, "deserialize", analysis.upstream.Field)
-        options = place | _around(analysis, field)
+        options = options | _around(analysis, field)
     except NotPlannable as opaque:
         return load_step.OpaqueLoadStep(
-            field, opaque=True, why=opaque.reason, **_seen(analysis, place)
+            field, opaque=True, why=opaque.reason, **_seen(analysis, options)
         )
     step: load_step.LoadStep = _conversion(analysis, field, options, LOAD)
     return step
@@ -520,7 +520,7 @@ def load_conversion(analysis: Analysis, field: Any) -> Any:
     return _conversion(analysis, field, {}, LOAD)
 
 
-def _around(analysis: Analysis, field: Any) -> Place:
+def _around(analysis: Analysis, field: Any) -> StepOptions:
     """Missing and None, defaults, processors and validators, as keyword arguments of a step."""
     required = analysis.field_flag(field, "required")
     constant = analysis.upstream.fields["Constant"]
@@ -539,7 +539,7 @@ def _around(analysis: Analysis, field: Any) -> Place:
     }
 
 
-def _processors(analysis: Analysis, field: Any) -> Place:
+def _processors(analysis: Analysis, field: Any) -> StepOptions:
     """What processes a value before and after, as keyword arguments of a step."""
     if not analysis.upstream.has_processors:
         return {}
@@ -565,7 +565,7 @@ def _check_validators(upstream: Upstream, validators: list[Any]) -> None:
             raise NotPlannable(f"False of a {type(each).__qualname__} is an error in this release")
 
 
-def _validation(analysis: Analysis, field: Any) -> Place:
+def _validation(analysis: Analysis, field: Any) -> StepOptions:
     """Whether and how the field validates, as keyword arguments of a step."""
     upstream = analysis.upstream
     try:

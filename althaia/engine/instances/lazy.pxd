@@ -14,11 +14,11 @@ cdef int set_messages(object schema) except -1
 
 
 cdef inline object field_of_call(
-    list children, Py_ssize_t site, object field, object parent, InstanceDict state
+    list children, Py_ssize_t slot, object field, object parent, InstanceDict state
 ):
     """The field as the schema of a call has it, asked for once a call; below 0: the plan's."""
-    if site < 0:
+    if slot < 0:
         return field
-    if <object>PyList_GET_ITEM(children, site) is None:
-        children[site] = real_field(field, parent, state)
-    return <object>PyList_GET_ITEM(children, site)
+    if <object>PyList_GET_ITEM(children, slot) is None:
+        children[slot] = real_field(field, parent, state)
+    return <object>PyList_GET_ITEM(children, slot)

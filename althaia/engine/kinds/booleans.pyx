@@ -25,8 +25,8 @@ cdef class DumpBoolean(DumpStep):
     kind = "bool"
     cdef object truthy, falsy
 
-    def __init__(self, field, *, truthy, falsy, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, truthy, falsy, **options):
+        DumpStep.__init__(self, field, **options)
         self.truthy = truthy
         self.falsy = falsy
 
@@ -48,8 +48,8 @@ cdef class LoadBoolean(LoadStep):
     kind = "bool"
     cdef object truthy, falsy
 
-    def __init__(self, field, *, truthy, falsy, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, truthy, falsy, **options):
+        LoadStep.__init__(self, field, **options)
         self.truthy = truthy
         self.falsy = falsy
 
@@ -86,12 +86,12 @@ def meanings_of(analysis, field):
     return {"truthy": truthy, "falsy": falsy}
 
 
-def dump_boolean(analysis, field, place):
-    return DumpBoolean(field, **meanings_of(analysis, field), **place)
+def dump_boolean(analysis, field, options):
+    return DumpBoolean(field, **meanings_of(analysis, field), **options)
 
 
-def load_boolean(analysis, field, place):
-    return LoadBoolean(field, **meanings_of(analysis, field), **place)
+def load_boolean(analysis, field, options):
+    return LoadBoolean(field, **meanings_of(analysis, field), **options)
 
 
 KINDS = (Kind("Boolean", dump=dump_boolean, load=load_boolean),)

@@ -26,8 +26,8 @@ cdef class DumpMethod(DumpStep):
     kind = "schema method"
     cdef object function, method
 
-    def __init__(self, field, *, schema, method, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, schema, method, **options):
+        DumpStep.__init__(self, field, **options)
         if getattr(method, "__self__", None) is schema and type(method) is MethodType:
             self.function = method.__func__
         self.method = method
@@ -44,8 +44,8 @@ cdef class DumpFunction(DumpStep):
     kind = "function"
     cdef object function
 
-    def __init__(self, field, *, function, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, function, **options):
+        DumpStep.__init__(self, field, **options)
         self.function = function
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -58,8 +58,8 @@ cdef class DumpConstant(DumpStep):
     kind = "constant"
     cdef object constant
 
-    def __init__(self, field, *, constant, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, constant, **options):
+        DumpStep.__init__(self, field, **options)
         self.constant = constant
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -77,8 +77,8 @@ cdef class LoadByCall(LoadStep):
     kind = "function"
     cdef object function, method
 
-    def __init__(self, field, *, schema, function, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, schema, function, **options):
+        LoadStep.__init__(self, field, **options)
         if type(function) is MethodType and function.__self__ is schema:
             self.method = function.__func__
         self.function = function
@@ -95,8 +95,8 @@ cdef class LoadConstant(LoadStep):
     kind = "constant"
     cdef object constant
 
-    def __init__(self, field, *, constant, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, constant, **options):
+        LoadStep.__init__(self, field, **options)
         self.constant = constant
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -106,45 +106,45 @@ cdef class LoadConstant(LoadStep):
 # ---- What they rest on -------------------------------------------------------------
 
 
-def dump_method(analysis, field, place):
+def dump_method(analysis, field, options):
     analysis.field_function("fields", "missing_")
     method = analysis.field_value(field, "_serialize_method")
-    return DumpMethod(field, schema=analysis.schema, method=method, **place)
+    return DumpMethod(field, schema=analysis.schema, method=method, **options)
 
 
-def load_method(analysis, field, place):
+def load_method(analysis, field, options):
     method = analysis.field_value(field, "_deserialize_method")
-    return load_call(analysis, field, place, method)
+    return load_call(analysis, field, options, method)
 
 
-def dump_function(analysis, field, place):
+def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
-    return DumpFunction(field, function=function, **place)
+    return DumpFunction(field, function=function, **options)
 
 
-def load_function(analysis, field, place):
+def load_function(analysis, field, options):
     function = analysis.field_value(field, "deserialize_func")
     if function is not None and static(type(function), "__bool__") is not ABSENT:
         raise NotPlannable("its function may be false")
-    return load_call(analysis, field, place, function)
+    return load_call(analysis, field, options, function)
 
 
-def load_call(analysis, field, place, function):
+def load_call(analysis, field, options, function):
     if function is None:
-        return LoadStep(field, **place)
+        return LoadStep(field, **options)
     if not callable(function):
         raise NotPlannable("its function cannot be called")
-    return LoadByCall(field, schema=analysis.schema, function=function, **place)
+    return LoadByCall(field, schema=analysis.schema, function=function, **options)
 
 
-def dump_constant(analysis, field, place):
+def dump_constant(analysis, field, options):
     constant = analysis.field_value(field, "constant")
-    return DumpConstant(field, constant=constant, **place)
+    return DumpConstant(field, constant=constant, **options)
 
 
-def load_constant(analysis, field, place):
+def load_constant(analysis, field, options):
     constant = analysis.field_value(field, "constant")
-    return LoadConstant(field, constant=constant, **place)
+    return LoadConstant(field, constant=constant, **options)
 
 
 KINDS = (

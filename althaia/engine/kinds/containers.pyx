@@ -33,8 +33,8 @@ cdef class DumpList(DumpStep):
     kind = "list"
     cdef DumpStep item
 
-    def __init__(self, field, *, DumpStep item, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, DumpStep item, **options):
+        DumpStep.__init__(self, field, **options)
         self.item = item
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -73,8 +73,8 @@ cdef class DumpTuple(DumpStep):
     cdef tuple items
     cdef bint own_code
 
-    def __init__(self, field, *, tuple items, bint own_code, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, tuple items, bint own_code, **options):
+        DumpStep.__init__(self, field, **options)
         self.items = items
         self.own_code = own_code
 
@@ -133,8 +133,8 @@ cdef class DumpDict(DumpStep):
     cdef DumpStep keys, values
     cdef bint own_code
 
-    def __init__(self, field, *, DumpStep keys, DumpStep values, bint own_code, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, DumpStep keys, DumpStep values, bint own_code, **options):
+        DumpStep.__init__(self, field, **options)
         self.keys = keys
         self.values = values
         self.own_code = own_code
@@ -208,8 +208,8 @@ cdef class LoadList(LoadStep):
     kind = "list"
     cdef LoadStep item
 
-    def __init__(self, field, *, LoadStep item, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, LoadStep item, **options):
+        LoadStep.__init__(self, field, **options)
         self.walks = True
         self.item = item
 
@@ -262,8 +262,8 @@ cdef class LoadTuple(LoadStep):
     kind = "tuple"
     cdef tuple items
 
-    def __init__(self, field, *, tuple items, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, tuple items, **options):
+        LoadStep.__init__(self, field, **options)
         self.items = items
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -300,8 +300,8 @@ cdef class LoadDict(LoadStep):
     kind = "dict"
     cdef LoadStep keys, values
 
-    def __init__(self, field, *, LoadStep keys, LoadStep values, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, LoadStep keys, LoadStep values, **options):
+        LoadStep.__init__(self, field, **options)
         self.walks = keys is not None or values is not None
         self.keys = keys
         self.values = values
@@ -371,15 +371,15 @@ cdef class LoadDict(LoadStep):
 # ---- What they rest on -------------------------------------------------------------
 
 
-def dump_list(analysis, field, place):
-    item = inner_dump_step(analysis, analysis.field_value(field, "inner"), place["attr"])
-    return DumpList(field, item=item, **place)
+def dump_list(analysis, field, options):
+    item = inner_dump_step(analysis, analysis.field_value(field, "inner"), options["attr"])
+    return DumpList(field, item=item, **options)
 
 
-def load_list(analysis, field, place):
+def load_list(analysis, field, options):
     analysis.fields_helper("is_collection", "is_iterable_but_not_string")
     item = inner_load_step(analysis, analysis.field_value(field, "inner"))
-    return LoadList(field, item=item, **place)
+    return LoadList(field, item=item, **options)
 
 
 def tuple_fields(analysis, field):
@@ -390,14 +390,14 @@ def tuple_fields(analysis, field):
     return analysis.watch_list(inner)
 
 
-def dump_tuple(analysis, field, place):
+def dump_tuple(analysis, field, options):
     inner = tuple_fields(analysis, field)
-    items = tuple([inner_dump_step(analysis, each, place["attr"]) for each in inner])
+    items = tuple([inner_dump_step(analysis, each, options["attr"]) for each in inner])
     own_code = analysis.holds_own_code(field)
-    return DumpTuple(field, items=items, own_code=own_code, **place)
+    return DumpTuple(field, items=items, own_code=own_code, **options)
 
 
-def load_tuple(analysis, field, place):
+def load_tuple(analysis, field, options):
     inner = tuple_fields(analysis, field)
     analysis.fields_helper("is_sequence_but_not_string")
     length = analysis.field_value(field, "validate_length")
@@ -407,7 +407,7 @@ def load_tuple(analysis, field, place):
     if analysis.field_value(length, "equal") != len(inner):
         raise NotPlannable("validate_length asks for another length")
     items = tuple([inner_load_step(analysis, each) for each in inner])
-    return LoadTuple(field, items=items, **place)
+    return LoadTuple(field, items=items, **options)
 
 
 def key_and_value_fields(analysis, field):
@@ -421,22 +421,22 @@ def key_and_value_fields(analysis, field):
     return inner
 
 
-def dump_dict(analysis, field, place):
+def dump_dict(analysis, field, options):
     keys, values = [
         None if each is None else inner_dump_step(analysis, each, None)
         for each in key_and_value_fields(analysis, field)
     ]
     own_code = analysis.holds_own_code(field)
-    return DumpDict(field, keys=keys, values=values, own_code=own_code, **place)
+    return DumpDict(field, keys=keys, values=values, own_code=own_code, **options)
 
 
-def load_dict(analysis, field, place):
+def load_dict(analysis, field, options):
     analysis.field_function("fields", "_Mapping")
     keys, values = [
         None if each is None else inner_load_step(analysis, each)
         for each in key_and_value_fields(analysis, field)
     ]
-    return LoadDict(field, keys=keys, values=values, **place)
+    return LoadDict(field, keys=keys, values=values, **options)
 
 
 KINDS = (

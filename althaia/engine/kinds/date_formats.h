@@ -1,6 +1,6 @@
 /* Dates and times in the forms of RFC 5322 and of strftime; without a call into Python.
  *
- * What spells returns the length, what reads 1; 0, without an error, leaves it to Python.
+ * Formatting returns the length and reading returns 1; 0, without an error, leaves the value to Python.
  */
 #ifndef ALTHAIA_FORMATS_H
 #define ALTHAIA_FORMATS_H

@@ -64,7 +64,7 @@ parsedate_to_datetime = email.utils.parsedate_to_datetime
 cdef class DumpRfc(FixedText):
     kind = "datetime, RFC"
 
-    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         return althaia_spell_rfc(value, at) if PyDateTime_CheckExact(value) else 0
 
 
@@ -76,11 +76,11 @@ cdef class DumpFormat(FixedText):
     kind = "strftime, plain"
     cdef str format
 
-    def __init__(self, field, *, str format, **place):
-        FixedText.__init__(self, field, **place)
+    def __init__(self, field, *, str format, **options):
+        FixedText.__init__(self, field, **options)
         self.format = format
 
-    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         cdef althaia_moment moment
         if PyDateTime_CheckExact(value):
             # strftime asks any other zone for its daylight saving time, and may be refused.
@@ -120,8 +120,8 @@ cdef class DumpTimestamp(DumpStep):
     cdef object function
     cdef bint milliseconds
 
-    def __init__(self, field, *, function, bint milliseconds, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, function, bint milliseconds, **options):
+        DumpStep.__init__(self, field, **options)
         self.function = function
         self.milliseconds = milliseconds
 
@@ -168,8 +168,8 @@ cdef class LoadFormat(LoadStep):
     cdef str format
     cdef str made
 
-    def __init__(self, field, *, str format, str made, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, str format, str made, **options):
+        LoadStep.__init__(self, field, **options)
         self.format = format
         self.made = made
 
@@ -194,26 +194,26 @@ cdef class LoadFormat(LoadStep):
 # ---- What they rest on -------------------------------------------------------------
 
 
-def dump_by_function(analysis, field, place, function):
+def dump_by_function(analysis, field, options, function):
     """The step for a formatting function that is done here, None for every other."""
     if function is format_datetime:
         check_email(analysis, "_format_timetuple_and_zone")
-        return DumpRfc(field, **place)
+        return DumpRfc(field, **options)
     defined = seam.defined["utils"]
     if function is defined["timestamp"] or function is defined["timestamp_ms"]:
         analysis.field_function("utils", "timestamp", "timestamp_ms", "is_aware", "dt")
         if analysis.watch_entry(vars(dt), "UTC") is utc:
             milliseconds = function is defined["timestamp_ms"]
-            return DumpTimestamp(field, function=function, milliseconds=milliseconds, **place)
+            return DumpTimestamp(field, function=function, milliseconds=milliseconds, **options)
     return None
 
 
-def dump_by_format(field, place, chosen):
+def dump_by_format(field, options, chosen):
     """The step for a format of ``strftime`` that is done here, None for every other."""
-    return DumpFormat(field, format=chosen, **place) if althaia_is_plain_format(chosen) else None
+    return DumpFormat(field, format=chosen, **options) if althaia_is_plain_format(chosen) else None
 
 
-def load_by_function(analysis, field, place, function):
+def load_by_function(analysis, field, options, function):
     """The step for a parsing function that is done here, None for every other."""
     if function is not parsedate_to_datetime:
         return None
@@ -221,7 +221,7 @@ def load_by_function(analysis, field, place, function):
     for name in ("datetime", "timezone", "timedelta"):
         if analysis.watch_entry(vars(dt), name) is not TEMPORAL[name]:
             raise NotPlannable(f"datetime.{name} is replaced")
-    return LoadRfc(field, **place)
+    return LoadRfc(field, **options)
 
 
 EMAIL = {
@@ -240,7 +240,7 @@ def check_email(analysis, *names):
             raise NotPlannable(f"email.utils.{name} is replaced")
 
 
-def load_by_format(analysis, field, place, chosen):
+def load_by_format(analysis, field, options, chosen):
     """The step for a format of ``strptime`` that is done here, None for every other."""
     # Without a year newer Pythons warn.
     if "%Y" not in chosen or not althaia_is_plain_format(chosen):
@@ -264,4 +264,4 @@ def load_by_format(analysis, field, place, chosen):
             type(found) is FunctionType and found.__module__ == "_strptime"
         ):
             raise NotPlannable(f"_strptime.{name} is replaced")
-    return LoadFormat(field, format=chosen, made=made, **place)
+    return LoadFormat(field, format=chosen, made=made, **options)

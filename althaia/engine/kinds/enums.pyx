@@ -34,8 +34,8 @@ cdef class DumpEnum(DumpStep):
     cdef bint by_value
     cdef DumpStep converter
 
-    def __init__(self, field, *, enum_class, bint by_value, DumpStep converter, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, enum_class, bint by_value, DumpStep converter, **options):
+        DumpStep.__init__(self, field, **options)
         self.enum_class = enum_class
         self.by_value = by_value
         self.converter = converter
@@ -74,8 +74,8 @@ cdef class LoadEnum(LoadStep):
     cdef bint by_value
     cdef LoadStep converter
 
-    def __init__(self, field, *, dict members, bint by_value, LoadStep converter, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, dict members, bint by_value, LoadStep converter, **options):
+        LoadStep.__init__(self, field, **options)
         self.members = members
         self.by_value = by_value
         self.converter = converter
@@ -107,21 +107,21 @@ LOOK_UPS = {
 }
 
 
-def dump_enum(analysis, field, place):
+def dump_enum(analysis, field, options):
     by_value = analysis.field_value(field, "by_value")
     given_a_field = isinstance(by_value, analysis.upstream.Field)
     if type(by_value) is not bool and not given_a_field and not isinstance(by_value, type):
         raise NotPlannable("by_value is neither True nor False nor a field")
     if given_a_field:
         check_truth(by_value)
-    converter = inner_dump_step(analysis, analysis.field_value(field, "field"), place["attr"])
+    converter = inner_dump_step(analysis, analysis.field_value(field, "field"), options["attr"])
     name = "value" if by_value else "name"
     return DumpEnum(
         field,
         enum_class=stock_enum(analysis, analysis.field_value(field, "enum"), name),
         by_value=bool(by_value),
         converter=converter,
-        **place,
+        **options,
     )
 
 
@@ -140,7 +140,7 @@ def stock_enum(analysis, cls, name):
     return cls
 
 
-def load_enum(analysis, field, place):
+def load_enum(analysis, field, options):
     by_value = analysis.field_value(field, "by_value")
     if by_value is not True and by_value is not False:
         raise NotPlannable("it loads by a field of the user's")
@@ -160,7 +160,7 @@ def load_enum(analysis, field, place):
     converter = load_conversion(analysis, analysis.field_value(field, "field"))
     if type(converter) is not (LoadStep if by_value else LoadText):
         raise NotPlannable("its inner field is none of upstream's")
-    return LoadEnum(field, members=members, by_value=by_value, converter=converter, **place)
+    return LoadEnum(field, members=members, by_value=by_value, converter=converter, **options)
 
 
 KINDS = (Kind("Enum", dump=dump_enum, load=load_enum),)

@@ -37,7 +37,7 @@ cdef class DumpUUID(FixedText):
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return value if type(value) is str else FixedText.convert(self, value, obj, frame)
 
-    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         if type(value) is UUID:
             number = value.int
             if type(number) is int:
@@ -53,8 +53,8 @@ cdef class DumpIP(DumpStep):
     kind = "IP address"
     cdef str attribute
 
-    def __init__(self, field, *, str attribute, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, str attribute, **options):
+        DumpStep.__init__(self, field, **options)
         self.attribute = attribute
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -93,14 +93,14 @@ UUID_TEXT = static(UUID, "__str__")
 UUID_METHODS = {name: static(UUID, name) for name in ("__init__", "__new__", "int", "is_safe")}
 
 
-def dump_uuid(analysis, field, place):
+def dump_uuid(analysis, field, options):
     analysis.watch_type(UUID)
     if static(UUID, "__str__") is not UUID_TEXT:
         raise NotPlannable("uuid.UUID.__str__ is replaced")
-    return DumpUUID(field, **place)
+    return DumpUUID(field, **options)
 
 
-def load_uuid(analysis, field, place):
+def load_uuid(analysis, field, options):
     analysis.field_method(field, "_validated", analysis.upstream.fields["UUID"])
     analysis.field_function("fields", "uuid")
     if analysis.watch_entry(vars(uuid), "UUID") is not UUID:
@@ -109,16 +109,16 @@ def load_uuid(analysis, field, place):
     for name, original in UUID_METHODS.items():
         if static(UUID, name) is not original:
             raise NotPlannable(f"uuid.UUID.{name} is replaced")
-    return LoadUUID(field, **place)
+    return LoadUUID(field, **options)
 
 
-def dump_ip(analysis, field, place):
+def dump_ip(analysis, field, options):
     attribute = "exploded" if analysis.field_flag(field, "exploded") else "compressed"
-    return DumpIP(field, attribute=attribute, **place)
+    return DumpIP(field, attribute=attribute, **options)
 
 
-def load_ip(analysis, field, place):
-    return OwnLoadStep(field, **place)
+def load_ip(analysis, field, options):
+    return OwnLoadStep(field, **options)
 
 
 KINDS = (

@@ -1,6 +1,6 @@
 /* Dates and times in ISO form, and timedeltas as numbers; without a call into Python.
  *
- * What spells returns the length; 0, without an error, for a value that is left to Python.
+ * Formatting returns the length, or 0, without an error, for a value that is left to Python.
  */
 #ifndef ALTHAIA_MOMENTS_H
 #define ALTHAIA_MOMENTS_H

@@ -50,7 +50,7 @@ cdef object timezone = CLASSES["timezone"]
 cdef class DumpIsoDateTime(FixedText):
     kind = "datetime, ISO"
 
-    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         return althaia_spell_datetime(value, at) if PyDateTime_CheckExact(value) else 0
 
 
@@ -59,7 +59,7 @@ cdef class DumpIsoDateTime(FixedText):
 cdef class DumpIsoDate(FixedText):
     kind = "date, ISO"
 
-    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         if PyDate_CheckExact(value) or PyDateTime_CheckExact(value):
             return althaia_spell_date(value, at)
         return 0
@@ -70,7 +70,7 @@ cdef class DumpIsoDate(FixedText):
 cdef class DumpIsoTime(FixedText):
     kind = "time, ISO"
 
-    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         return althaia_spell_time(value, at) if PyTime_CheckExact(value) else 0
 
 
@@ -82,8 +82,8 @@ cdef class DumpByFunction(DumpStep):
     kind = "formatting function"
     cdef object function
 
-    def __init__(self, field, *, function, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, function, **options):
+        DumpStep.__init__(self, field, **options)
         self.function = function
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -96,8 +96,8 @@ cdef class DumpStrftime(DumpStep):
     kind = "strftime"
     cdef object format
 
-    def __init__(self, field, *, format, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, format, **options):
+        DumpStep.__init__(self, field, **options)
         self.format = format
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -110,8 +110,8 @@ cdef class DumpTimeDelta(DumpStep):
     kind = "timedelta"
     cdef int64_t unit
 
-    def __init__(self, field, *, int64_t unit, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, int64_t unit, **options):
+        DumpStep.__init__(self, field, **options)
         self.unit = unit
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -134,8 +134,8 @@ cdef class LoadMoment(LoadStep):
     kind = "date or time"
     cdef object parse
 
-    def __init__(self, field, *, parse, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, parse, **options):
+        LoadStep.__init__(self, field, **options)
         self.parse = parse
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -156,8 +156,8 @@ cdef class LoadAwareness(LoadStep):
     cdef object parse
     cdef bint aware
 
-    def __init__(self, field, *, parse, bint aware, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, parse, bint aware, **options):
+        LoadStep.__init__(self, field, **options)
         self.parse = parse
         self.aware = aware
 
@@ -181,8 +181,8 @@ cdef class LoadTimeDelta(LoadStep):
     kind = "timedelta"
     cdef str precision
 
-    def __init__(self, field, *, str precision, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, str precision, **options):
+        LoadStep.__init__(self, field, **options)
         self.precision = precision
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -219,22 +219,22 @@ def chosen_format(analysis, field):
     return chosen
 
 
-def dump_moment(analysis, field, place):
+def dump_moment(analysis, field, options):
     functions = analysis.field_value(field, "SERIALIZATION_FUNCS")
     if type(functions) is not dict:
         raise NotPlannable("SERIALIZATION_FUNCS is no plain dictionary")
     chosen = chosen_format(analysis, field)
     function = analysis.watch_entry(functions, chosen)
     if function is ABSENT:
-        step = dump_by_format(field, place, chosen)
-        return DumpStrftime(field, format=chosen, **place) if step is None else step
+        step = dump_by_format(field, options, chosen)
+        return DumpStrftime(field, format=chosen, **options) if step is None else step
     for iso, step in (*ISO_STEPS.items(), *own_iso_steps(analysis)):
         if function is iso:
-            return step(field, **place)
+            return step(field, **options)
     if type(function) not in PLAIN_CALLABLES:
         raise NotPlannable(f"the function for format {chosen!r} is a {type(function).__qualname__}")
-    step = dump_by_function(analysis, field, place, function)
-    return DumpByFunction(field, function=function, **place) if step is None else step
+    step = dump_by_function(analysis, field, options, function)
+    return DumpByFunction(field, function=function, **options) if step is None else step
 
 
 def own_iso_steps(analysis):
@@ -257,7 +257,7 @@ OWN_PARSERS = ("from_iso_datetime", "from_iso_date", "from_iso_time", "from_rfc"
 PLAIN_CALLABLES = (FunctionType, BuiltinFunctionType, MethodDescriptorType, type(dump_moment), type)
 
 
-def dump_timedelta(analysis, field, place):
+def dump_timedelta(analysis, field, options):
     units = analysis.field_value(field, "_unit_to_microseconds_mapping")
     precision = analysis.field_value(field, "precision")
     if type(units) is not dict or type(precision) is not str:
@@ -266,7 +266,7 @@ def dump_timedelta(analysis, field, place):
     unit = analysis.watch_entry(units, precision)
     if type(unit) is not int or not 0 < unit < 2**53:
         raise NotPlannable(f"the unit {precision!r} is no number of microseconds")
-    return DumpTimeDelta(field, unit=unit, **place)
+    return DumpTimeDelta(field, unit=unit, **options)
 
 
 def parse_function(analysis, field):
@@ -291,27 +291,27 @@ def parse_function(analysis, field):
     return function
 
 
-def load_moment(analysis, field, place):
+def load_moment(analysis, field, options):
     functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
     chosen = chosen_format(analysis, field)
     if type(functions) is dict and analysis.watch_entry(functions, chosen) is ABSENT:
-        step = load_by_format(analysis, field, place, chosen)
+        step = load_by_format(analysis, field, options, chosen)
         if step is not None:
             return step
     parse = parse_function(analysis, field)
-    step = load_by_function(analysis, field, place, parse)
-    return LoadMoment(field, parse=parse, **place) if step is None else step
+    step = load_by_function(analysis, field, options, parse)
+    return LoadMoment(field, parse=parse, **options) if step is None else step
 
 
-def load_naive(analysis, field, place):
-    return load_of_awareness(analysis, field, place, "NaiveDateTime", aware=False)
+def load_naive(analysis, field, options):
+    return load_of_awareness(analysis, field, options, "NaiveDateTime", aware=False)
 
 
-def load_aware(analysis, field, place):
-    return load_of_awareness(analysis, field, place, "AwareDateTime", aware=True)
+def load_aware(analysis, field, options):
+    return load_of_awareness(analysis, field, options, "AwareDateTime", aware=True)
 
 
-def load_of_awareness(analysis, field, place, name, *, aware):
+def load_of_awareness(analysis, field, options, name, *, aware):
     fields = analysis.upstream.fields
     owners = definers(type(field), "_deserialize")
     # Releases without the former have its methods in the latter.
@@ -321,17 +321,17 @@ def load_of_awareness(analysis, field, place, name, *, aware):
     analysis.class_method(base, "_deserialize")
     analysis.field_function("fields", "is_aware")
     analysis.fields_helper("is_aware")
-    return LoadAwareness(field, parse=parse_function(analysis, field), aware=aware, **place)
+    return LoadAwareness(field, parse=parse_function(analysis, field), aware=aware, **options)
 
 
-def load_timedelta(analysis, field, place):
+def load_timedelta(analysis, field, options):
     precision = analysis.field_value(field, "precision")
     if type(precision) is not str:
         raise NotPlannable("precision is no text")
     analysis.field_function("fields", "dt")
     if analysis.watch_entry(vars(dt), "timedelta") is not timedelta:
         raise NotPlannable("datetime.timedelta is replaced")
-    return LoadTimeDelta(field, precision=precision, **place)
+    return LoadTimeDelta(field, precision=precision, **options)
 
 
 KINDS = (

@@ -63,15 +63,15 @@ cdef bint is_alike_for_all(object schema, Plan plan):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpNested(DumpStep):
-    """Another schema; ``site`` numbers the places of a plan that nest one."""
+    """Another schema; ``slot`` numbers the steps of a plan that nest one."""
 
     kind = "nested schema"
-    cdef int site
+    cdef int slot
     cdef bint pluck
 
-    def __init__(self, field, *, int site, bint pluck=False, **place):
-        DumpStep.__init__(self, field, **place)
-        self.site = site
+    def __init__(self, field, *, int slot, bint pluck=False, **options):
+        DumpStep.__init__(self, field, **options)
+        self.slot = slot
         self.pluck = pluck
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -110,11 +110,11 @@ cdef class DumpNested(DumpStep):
 
     cdef DumpFrame child_of(self, DumpFrame frame):
         """The nested schema's frame in this call, opened by the first value, or by each."""
-        cdef DumpFrame child = <DumpFrame>frame.children[self.site]
+        cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
         if child is None or child.bound != times_rebound():
             child = self.open_child(frame)
             if is_alike_for_all(child.schema, child.plan):
-                frame.children[self.site] = child
+                frame.children[self.slot] = child
         return child
 
     cdef DumpFrame open_child(self, DumpFrame frame):
@@ -212,12 +212,12 @@ cdef class LoadNested(LoadStep):
     """Another schema, resolved when the first value reaches it, as upstream does."""
 
     kind = "nested schema"
-    cdef int site
+    cdef int slot
     cdef bint pluck
 
-    def __init__(self, field, *, int site, bint pluck=False, **place):
-        LoadStep.__init__(self, field, **place)
-        self.site = site
+    def __init__(self, field, *, int slot, bint pluck=False, **options):
+        LoadStep.__init__(self, field, **options)
+        self.slot = slot
         self.pluck = pluck
         self.walks = True
 
@@ -290,7 +290,7 @@ cdef class LoadNested(LoadStep):
 
         None: it was resolved before, may be false, and is resolved again at each look.
         """
-        cdef LoadFrame child = <LoadFrame>frame.children[self.site]
+        cdef LoadFrame child = <LoadFrame>frame.children[self.slot]
         cdef LoadPlan plan
         if child is not None and child.bound == times_rebound():
             return child
@@ -304,7 +304,7 @@ cdef class LoadNested(LoadStep):
         child.bound = times_rebound()
         # Names in ``partial`` are a list of its own for each value, and hooks may change it.
         if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
-            frame.children[self.site] = child
+            frame.children[self.slot] = child
         return child
 
 
@@ -390,11 +390,11 @@ cdef class LoadNestedOfField(LoadStep):
 # ---- What they rest on -------------------------------------------------------------
 
 
-def dump_nested(analysis, field, place):
+def dump_nested(analysis, field, options):
     if gives_schema(analysis, field):
-        return DumpNestedOfField(field, **seen(analysis, field, place))
+        return DumpNestedOfField(field, **seen(analysis, field, options))
     check_dumped(analysis, field)
-    return DumpNested(field, site=analysis.new_site(), **place)
+    return DumpNested(field, slot=analysis.new_slot(), **options)
 
 
 def gives_schema(analysis, field):
@@ -405,18 +405,18 @@ def gives_schema(analysis, field):
     )
 
 
-def seen(analysis, field, place):
-    """The place of a step that asks a field for its schema: the field keeps what it gave."""
+def seen(analysis, field, options):
+    """The options of a step that asks a field for its schema: the field keeps what it gave."""
     analysis.field_value(field, "_schema")
     analysis.field_value(field, "unknown")
     if not is_plain_flag(analysis.field_value(field, "many")):
         raise NotPlannable("many is neither True nor False")
     analysis.check_writable(field)
     analysis.leave_out(field, "_schema")
-    return place if "own_site" in place else place | {"own_site": analysis.new_site()}
+    return options if "own_slot" in options else options | {"own_slot": analysis.new_slot()}
 
 
-def dump_pluck(analysis, field, place):
+def dump_pluck(analysis, field, options):
     fields = analysis.upstream.fields
     check_dumped(analysis, field)
     owners = definers(type(field), "_serialize")
@@ -425,7 +425,7 @@ def dump_pluck(analysis, field, place):
     analysis.class_method(fields["Nested"], "_serialize")
     check_plucked(analysis, field)
     analysis.fields_helper("pluck")
-    return DumpNested(field, site=analysis.new_site(), pluck=True, **place)
+    return DumpNested(field, slot=analysis.new_slot(), pluck=True, **options)
 
 
 def check_dumped(analysis, field):
@@ -435,21 +435,21 @@ def check_dumped(analysis, field):
     check_resolved(analysis, field)
 
 
-def load_nested(analysis, field, place):
+def load_nested(analysis, field, options):
     if gives_schema(analysis, field):
         nested = analysis.upstream.fields["Nested"]
         for name in ("_load", "_test_collection"):
             analysis.field_method(field, name, nested)
         analysis.fields_helper("is_collection", "is_iterable_but_not_string")
-        return LoadNestedOfField(field, **seen(analysis, field, place))
+        return LoadNestedOfField(field, **seen(analysis, field, options))
     check_loaded(analysis, field)
-    return LoadNested(field, site=analysis.new_site(), **place)
+    return LoadNested(field, slot=analysis.new_slot(), **options)
 
 
-def load_pluck(analysis, field, place):
+def load_pluck(analysis, field, options):
     check_loaded(analysis, field)
     check_plucked(analysis, field)
-    return LoadNested(field, site=analysis.new_site(), pluck=True, **place)
+    return LoadNested(field, slot=analysis.new_slot(), pluck=True, **options)
 
 
 def check_loaded(analysis, field):

@@ -30,8 +30,8 @@ cdef class DumpInteger(DumpStep):
     kind = "int"
     cdef bint as_string
 
-    def __init__(self, field, *, bint as_string, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, bint as_string, **options):
+        DumpStep.__init__(self, field, **options)
         self.as_string = as_string
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -48,8 +48,8 @@ cdef class DumpFloat(DumpStep):
     kind = "float"
     cdef bint as_string
 
-    def __init__(self, field, *, bint as_string, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, bint as_string, **options):
+        DumpStep.__init__(self, field, **options)
         self.as_string = as_string
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -67,8 +67,8 @@ cdef class DumpDecimal(DumpStep):
     cdef bint as_string, allow_nan
     cdef object places, rounding
 
-    def __init__(self, field, *, bint as_string, bint allow_nan, places, rounding, **place):
-        DumpStep.__init__(self, field, **place)
+    def __init__(self, field, *, bint as_string, bint allow_nan, places, rounding, **options):
+        DumpStep.__init__(self, field, **options)
         self.as_string = as_string
         self.allow_nan = allow_nan
         self.places = places
@@ -94,8 +94,8 @@ cdef class LoadInteger(LoadStep):
     kind = "int"
     cdef bint strict
 
-    def __init__(self, field, *, bint strict, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, bint strict, **options):
+        LoadStep.__init__(self, field, **options)
         self.strict = strict
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -115,8 +115,8 @@ cdef class LoadFloat(LoadStep):
     kind = "float"
     cdef bint allow_nan
 
-    def __init__(self, field, *, bint allow_nan, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, bint allow_nan, **options):
+        LoadStep.__init__(self, field, **options)
         self.allow_nan = allow_nan
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -143,8 +143,8 @@ cdef class LoadDecimal(LoadStep):
     kind = "decimal"
     cdef object places, rounding
 
-    def __init__(self, field, *, places, rounding, **place):
-        LoadStep.__init__(self, field, **place)
+    def __init__(self, field, *, places, rounding, **options):
+        LoadStep.__init__(self, field, **options)
         self.places = places
         self.rounding = rounding
 
@@ -173,23 +173,23 @@ cdef class LoadDecimal(LoadStep):
 # ---- What they rest on -------------------------------------------------------------
 
 
-def dump_number(analysis, field, place):
+def dump_number(analysis, field, options):
     fields = analysis.upstream.fields
     number, decimal_class = fields["Number"], fields["Decimal"]
     as_string = analysis.field_flag(field, "as_string")
     if isinstance(field, decimal_class):
-        return dump_decimal(analysis, field, place, as_string)
+        return dump_decimal(analysis, field, options, as_string)
     analysis.field_method(field, "_format_num", number)
     analysis.field_method(field, "_to_string", number)
     num_type = analysis.field_value(field, "num_type")
     if num_type is int:
-        return DumpInteger(field, as_string=as_string, **place)
+        return DumpInteger(field, as_string=as_string, **options)
     if num_type is float:
-        return DumpFloat(field, as_string=as_string, **place)
+        return DumpFloat(field, as_string=as_string, **options)
     raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
 
 
-def dump_decimal(analysis, field, place, as_string):
+def dump_decimal(analysis, field, options, as_string):
     decimal_class = analysis.upstream.fields["Decimal"]
     analysis.field_method(field, "_format_num", decimal_class)
     analysis.field_method(field, "_to_string", decimal_class)
@@ -200,16 +200,16 @@ def dump_decimal(analysis, field, place, as_string):
         allow_nan=analysis.field_flag(field, "allow_nan"),
         places=analysis.field_value(field, "places"),
         rounding=analysis.field_value(field, "rounding"),
-        **place,
+        **options,
     )
 
 
-def load_number(analysis, field, place):
+def load_number(analysis, field, options):
     decimal_class = analysis.upstream.fields["Decimal"]
     if "_validated" in analysis.state_of(field):
         raise NotPlannable("_validated is set on the field instance")
     if not isinstance(field, decimal_class):
-        return load_integer_or_float(analysis, field, place)
+        return load_integer_or_float(analysis, field, options)
     analysis.field_method(field, "_format_num", decimal_class)
     if definers(type(field), "_validated") != [decimal_class, analysis.upstream.fields["Number"]]:
         raise NotPlannable("_validated is not upstream's alone")
@@ -221,11 +221,11 @@ def load_number(analysis, field, place):
         field,
         places=analysis.field_value(field, "places"),
         rounding=analysis.field_value(field, "rounding"),
-        **place,
+        **options,
     )
 
 
-def load_integer_or_float(analysis, field, place):
+def load_integer_or_float(analysis, field, options):
     number = analysis.upstream.fields["Number"]
     analysis.field_method(field, "_format_num", number)
     validated = definers(type(field), "_validated")
@@ -237,13 +237,13 @@ def load_integer_or_float(analysis, field, place):
         strict = validated[0] is integer and analysis.field_flag(field, "strict")
         if strict:
             analysis.field_function("fields", "numbers")
-        return LoadInteger(field, strict=strict, **place)
+        return LoadInteger(field, strict=strict, **options)
     if num_type is float and validated == [floating, number]:
         analysis.field_function("fields", "math")
         if analysis.watch_entry(vars(math), "isnan") is not IS_NAN:
             raise NotPlannable("math.isnan is replaced")
         allow_nan = analysis.field_value(field, "allow_nan") is not False
-        return LoadFloat(field, allow_nan=allow_nan, **place)
+        return LoadFloat(field, allow_nan=allow_nan, **options)
     raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
 
 

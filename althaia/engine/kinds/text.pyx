@@ -36,14 +36,14 @@ cdef class LoadText(LoadStep):
 # ---- What it rests on --------------------------------------------------------------
 
 
-def dump_text(analysis, field, place):
+def dump_text(analysis, field, options):
     analysis.fields_helper("ensure_text_type")
-    return DumpText(field, **place)
+    return DumpText(field, **options)
 
 
-def load_text(analysis, field, place):
+def load_text(analysis, field, options):
     analysis.fields_helper("ensure_text_type")
-    return LoadText(field, **place)
+    return LoadText(field, **options)
 
 
 KINDS = (Kind("String", dump=dump_text, load=load_text),)

@@ -1,4 +1,4 @@
-from althaia.cpython.primitives cimport althaia_place
+from althaia.cpython.primitives cimport althaia_inline_cache
 
 
 cdef class Watch:
@@ -14,10 +14,10 @@ cdef class Reader:
     cdef readonly Watch watch
     cdef bint reads(self, object cls) except -1
     cdef Reading open(self, object cls, tuple names)
-    cdef Py_ssize_t place(self, object cls, str name) except -2
+    cdef Py_ssize_t index_of(self, object cls, str name) except -2
     cdef bint begin(self, Reading reading, object obj) except -1
     cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL
 
 
@@ -27,10 +27,10 @@ cdef class Reading:
     cdef object cls
     cdef unsigned int tag
     cdef tuple names
-    cdef Py_ssize_t* places
+    cdef Py_ssize_t* indexes
     cdef object source, data
-    cdef bint has_places
-    cdef object value(self, object obj, Py_ssize_t index, althaia_place* place)
+    cdef bint has_inline_caches
+    cdef object value(self, object obj, Py_ssize_t index, althaia_inline_cache* cache)
 
 
 cdef class Readings:

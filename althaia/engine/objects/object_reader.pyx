@@ -19,12 +19,12 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from althaia.cpython.primitives cimport (
     ALTHAIA_TYPE_TAG,
     althaia_dict_or_none,
-    althaia_entry_placed,
+    althaia_cached_entry,
     althaia_get_value,
-    althaia_has_places,
-    althaia_place,
+    althaia_has_inline_caches,
+    althaia_inline_cache,
     althaia_same_entry,
-    althaia_try_facts,
+    althaia_try_features,
     althaia_type_lookup,
     althaia_type_tag,
 )
@@ -36,7 +36,7 @@ from althaia.engine.plan.guard import ABSENT
 cdef extern from "althaia/cpython/object_slots.h":
     bint althaia_has_class_attribute(object type_, str name)
     Py_ssize_t althaia_slot_place(object descriptor)
-    void* althaia_slot(object obj, Py_ssize_t place)
+    void* althaia_slot(object obj, Py_ssize_t index)
     object althaia_described(object descriptor, object obj)
     void* althaia_instance_entry(object obj, str name) except? NULL
     bint althaia_reads_plainly(object type_)
@@ -45,7 +45,7 @@ cdef extern from "althaia/cpython/object_slots.h":
     void althaia_forget_plain()
 
 
-althaia_try_facts()
+althaia_try_features()
 
 cdef object absent = ABSENT
 cdef Py_ssize_t NOT_READ = -1
@@ -115,7 +115,7 @@ cdef class Reader:
         """Whether it reads objects of this class at all; decided by the class alone."""
         return False
 
-    cdef Py_ssize_t place(self, object cls, str name) except -2:
+    cdef Py_ssize_t index_of(self, object cls, str name) except -2:
         """Where the attribute is, or ``NOT_READ``."""
         return NOT_READ
 
@@ -124,12 +124,12 @@ cdef class Reader:
         cdef Py_ssize_t i, size = len(names)
         reading.reader = self
         reading.names = names
-        reading.places = <Py_ssize_t*>PyMem_Malloc(sizeof(Py_ssize_t) * (size or 1))
-        if reading.places is NULL:
+        reading.indexes = <Py_ssize_t*>PyMem_Malloc(sizeof(Py_ssize_t) * (size or 1))
+        if reading.indexes is NULL:
             raise MemoryError
         for i in range(size):
             name = <object>PyTuple_GET_ITEM(names, i)
-            reading.places[i] = NOT_READ if name is None else self.place(cls, <str>name)
+            reading.indexes[i] = NOT_READ if name is None else self.index_of(cls, <str>name)
         return reading
 
     cdef bint begin(self, Reading reading, object obj) except -1:
@@ -137,12 +137,12 @@ cdef class Reader:
         return True
 
     cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL:
         """A new reference; NULL without an error: ask the object.
 
         :param index: of the name among those of the reading.
-        :param place: where the value of the same step was found last, or NULL.
+        :param cache: the inline cache of the step that asks, or NULL.
         """
         return NULL
 
@@ -152,18 +152,18 @@ cdef Reading open_reading(object cls):
     cdef Reading reading = Reading.__new__(Reading)
     reading.cls = cls
     reading.tag = althaia_type_tag(cls)
-    reading.has_places = althaia_has_places(cls)
+    reading.has_inline_caches = althaia_has_inline_caches(cls)
     return reading
 
 
 cdef void* entry_of(
-    Reading reading, object obj, Py_ssize_t index, althaia_place* place
+    Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
 ) except? NULL:
     """What is in the instance dictionary, as a new reference; NULL without an error: ask."""
     cdef object name = <object>PyTuple_GET_ITEM(reading.names, index)
     cdef void* found
-    if reading.has_places and place is not NULL:
-        found = althaia_entry_placed(obj, name, place)
+    if reading.has_inline_caches and cache is not NULL:
+        found = althaia_cached_entry(obj, name, cache)
         if found is not NULL:
             return found
     return althaia_instance_entry(obj, <str>name)
@@ -174,19 +174,19 @@ cdef class Reading:
     """What one call has decided about one type: which names its reader reads, and where."""
 
     def __dealloc__(self):
-        PyMem_Free(self.places)
+        PyMem_Free(self.indexes)
 
-    cdef object value(self, object obj, Py_ssize_t index, althaia_place* place):
+    cdef object value(self, object obj, Py_ssize_t index, althaia_inline_cache* cache):
         """The value for the name at ``index``; ``NOT_THERE``: ask the object."""
         cdef void* found
         # The user's code, run for another field, may have changed the class, or the object's.
         if (
-            self.places[index] == NOT_READ
+            self.indexes[index] == NOT_READ
             or type(obj) is not self.cls
             or ALTHAIA_TYPE_TAG(self.cls) != self.tag
         ):
             return NOT_THERE_
-        found = self.reader.get(self, obj, index, place)
+        found = self.reader.get(self, obj, index, cache)
         return NOT_THERE_ if found is NULL else taken(found)
 
 
@@ -236,7 +236,7 @@ cdef class DescriptorReader(Reader):
     cdef bint reads(self, object cls) except -1:
         return althaia_reads_plainly(cls)
 
-    cdef Py_ssize_t place(self, object cls, str name) except -2:
+    cdef Py_ssize_t index_of(self, object cls, str name) except -2:
         descriptor = althaia_type_lookup(cls, name)
         if type(descriptor) is not self.descriptor:
             return NOT_READ
@@ -259,9 +259,9 @@ cdef class DescriptorReader(Reader):
         return state is not None and self.permission in state
 
     cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL:
-        return entry_of(reading, obj, index, place)
+        return entry_of(reading, obj, index, cache)
 
 
 @cython.final
@@ -295,35 +295,35 @@ cdef class AttributeReader(Reader):
             and "__getitem__" not in <dict>without
         )
 
-    cdef Py_ssize_t place(self, object cls, str name) except -2:
+    cdef Py_ssize_t index_of(self, object cls, str name) except -2:
         return NOT_READ if althaia_has_class_attribute(cls, name) else 0
 
     cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL:
-        return entry_of(reading, obj, index, place)
+        return entry_of(reading, obj, index, cache)
 
 
 @cython.final
 cdef class RowReader(Reader):
-    """Rows of a result: a tuple of values, and a dictionary from names to places that all rows
+    """Rows of a result: a tuple of values, and a dictionary from names to indexes that all rows
     of the result share.
 
     :param watch: see :class:`Reader`.
     :param cls: the class of rows, by identity.
-    :param places: the class's descriptor of the dictionary.
+    :param indexes: the class's descriptor of the dictionary.
     :param data: the class's descriptor of the tuple.
     :param by_attribute: the rows' values are attributes, and what the class has goes first; else
         they are items.
     """
 
-    cdef object cls, places_of, data_of
+    cdef object cls, indexes_of, data_of
     cdef bint by_attribute
 
-    def __init__(self, Watch watch, *, cls, places, data, bint by_attribute):
+    def __init__(self, Watch watch, *, cls, indexes, data, bint by_attribute):
         Reader.__init__(self, watch)
         self.cls = cls
-        self.places_of = places
+        self.indexes_of = indexes
         self.data_of = data
         self.by_attribute = by_attribute
 
@@ -331,7 +331,7 @@ cdef class RowReader(Reader):
         return cls is self.cls
 
     cdef bint begin(self, Reading reading, object obj) except -1:
-        source = althaia_described(self.places_of, obj)
+        source = althaia_described(self.indexes_of, obj)
         if source is not reading.source:
             self.find_places(reading, source)
         reading.data = althaia_described(self.data_of, obj)
@@ -342,24 +342,24 @@ cdef class RowReader(Reader):
         cdef Py_ssize_t i
         for i in range(len(reading.names)):
             name = reading.names[i]
-            reading.places[i] = NOT_READ
+            reading.indexes[i] = NOT_READ
             if name is None or type(source) is not dict:
                 continue
             if self.by_attribute and (name[:1] in ("", "_") or hasattr(self.cls, name)):
                 continue
-            place = (<dict>source).get(name)
-            if type(place) is int and place >= 0:
-                reading.places[i] = place
+            index = (<dict>source).get(name)
+            if type(index) is int and index >= 0:
+                reading.indexes[i] = index
         reading.source = source
         return 0
 
     cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_place* place
+        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL:
         cdef tuple data = <tuple>reading.data
-        if reading.places[index] >= len(data):
+        if reading.indexes[index] >= len(data):
             return NULL
-        return althaia_new_reference(<object>PyTuple_GET_ITEM(data, reading.places[index]))
+        return althaia_new_reference(<object>PyTuple_GET_ITEM(data, reading.indexes[index]))
 
 
 cdef extern from *:

@@ -86,13 +86,13 @@ def row_readers() -> tuple[RowReader, ...]:
         cls = getattr(module, name, None)
         if not isinstance(cls, type) or not _reads_as_its_base(cls, base, by_attribute):
             continue
-        places, data = vars(base).get("_key_to_index"), vars(base).get("_data")
+        indexes, data = vars(base).get("_key_to_index"), vars(base).get("_data")
         try:
             watch = Watch((cls, base))
         except ValueError:
             continue
         readers.append(
-            RowReader(watch, cls=cls, places=places, data=data, by_attribute=by_attribute)
+            RowReader(watch, cls=cls, indexes=indexes, data=data, by_attribute=by_attribute)
         )
     return tuple(readers)
 

@@ -33,7 +33,7 @@ from althaia.cpython.primitives cimport (
     althaia_copy_inline,
     althaia_dict_or_none,
     althaia_epoch,
-    althaia_facts,
+    althaia_features,
     althaia_has_noted_version,
     althaia_lists_hold,
     althaia_note_version,
@@ -41,7 +41,7 @@ from althaia.cpython.primitives cimport (
     althaia_same_entry,
     althaia_start_watching,
     althaia_trusted_version,
-    althaia_try_facts,
+    althaia_try_features,
     althaia_type_tag,
     althaia_types_hold,
     althaia_watch_dict,
@@ -55,7 +55,7 @@ cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
 
 
-althaia_try_facts()
+althaia_try_features()
 althaia_start_watching()
 
 
@@ -67,13 +67,13 @@ def facts():
     """
     return {
         "global interpreter lock": bool(ALTHAIA_HAS_GIL),
-        "values of shared-key dictionaries": bool(althaia_facts & ALTHAIA_SHARED_VALUES),
-        "values in instances": bool(althaia_facts & ALTHAIA_INLINE_VALUES),
-        "places of keys and attributes": bool(althaia_facts & ALTHAIA_ENTRIES),
-        "dictionary versions": bool(althaia_facts & ALTHAIA_DICT_VERSIONS),
-        "dictionary watchers": bool(althaia_facts & ALTHAIA_DICT_WATCHERS),
-        "watchers of values in instances": bool(althaia_facts & ALTHAIA_INLINE_WATCHERS),
-        "type version tags": bool(althaia_facts & ALTHAIA_TYPE_TAGS),
+        "values of shared-key dictionaries": bool(althaia_features & ALTHAIA_SHARED_VALUES),
+        "values in instances": bool(althaia_features & ALTHAIA_INLINE_VALUES),
+        "places of keys and attributes": bool(althaia_features & ALTHAIA_ENTRIES),
+        "dictionary versions": bool(althaia_features & ALTHAIA_DICT_VERSIONS),
+        "dictionary watchers": bool(althaia_features & ALTHAIA_DICT_WATCHERS),
+        "watchers of values in instances": bool(althaia_features & ALTHAIA_INLINE_WATCHERS),
+        "type version tags": bool(althaia_features & ALTHAIA_TYPE_TAGS),
         "lazy instances": bool(ALTHAIA_HAS_GIL),
     }
 

@@ -11,7 +11,7 @@ cdef class Plan:
     cdef readonly bint nestable
     cdef readonly bint many_allowed
     cdef readonly str declined
-    cdef readonly int sites
+    cdef readonly int slots
     cdef readonly object schema_class
     cdef readonly object dict_class
     cdef readonly tuple before

@@ -12,7 +12,7 @@ class Plan:
     nestable: bool
     many_allowed: bool
     declined: str
-    sites: int
+    slots: int
     schema_class: type
     dict_class: type
     before: tuple[Any, ...] | None
@@ -33,6 +33,6 @@ class Plan:
         whole: bool = ...,
         nestable: bool = ...,
         many_allowed: bool = ...,
-        sites: int = ...,
+        slots: int = ...,
         declined: str = ...,
     ) -> None: ...

@@ -25,7 +25,7 @@ cdef class Plan:
     :param many_allowed: the plan may run over a collection itself (``Schema._serialize`` or
         ``Schema._deserialize`` is upstream's, so that nobody is waiting to be called per item).
     :param declined: why there are no steps and upstream's own code runs, else "".
-    :param sites: how many nested sites the steps number.
+    :param slots: how many nested slots the steps number.
     :param dict_class: the schema's ``dict_class``.
     :param before: the hooks that run before the fields, as upstream's table lists them; None where
         there are none. The guard watches the table and its lists.
@@ -42,7 +42,7 @@ cdef class Plan:
         self, tuple steps, Guard guard, *, schema_class, dict_class, statistics,
         tuple before=None, tuple behind=None, bint has_hooks=False, opts=None,
         bint plain_settings=False, bint whole=False, bint nestable=False,
-        bint many_allowed=False, int sites=0, str declined="",
+        bint many_allowed=False, int slots=0, str declined="",
     ):
         self.steps = steps
         self.guard = guard
@@ -50,7 +50,7 @@ cdef class Plan:
         self.nestable = nestable
         self.many_allowed = many_allowed
         self.declined = declined
-        self.sites = sites
+        self.slots = slots
         self.schema_class = schema_class
         self.dict_class = dict_class
         self.before = before

@@ -7,12 +7,12 @@ from cpython.dict cimport PyDict_Copy
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     ALTHAIA_SHARED_VALUES,
-    althaia_facts,
+    althaia_features,
     althaia_lies_in_order,
-    althaia_try_facts,
+    althaia_try_features,
 )
 
-althaia_try_facts()
+althaia_try_features()
 
 # More keys than these are never shared (SHARED_KEYS_MAX_SIZE in CPython's dictobject.c).
 cdef int MOST_SHARED_KEYS = 30
@@ -49,7 +49,7 @@ cdef class Template:
 cdef dict share_keys(tuple keys):
     """A dictionary of these keys whose copies share them, or None where CPython has none."""
     cdef int _i
-    if not althaia_facts & ALTHAIA_SHARED_VALUES:
+    if not althaia_features & ALTHAIA_SHARED_VALUES:
         return None
     if len(keys) > MOST_SHARED_KEYS or not all(type(key) is str for key in keys):
         return None

@@ -1,18 +1,18 @@
 from libc.stdint cimport int64_t
 
 from althaia.engine.plan.plan cimport Plan
-from althaia.cpython.primitives cimport althaia_place
+from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.objects.object_reader cimport Readings
 from althaia.engine.plan.instance_dict cimport InstanceDict
 from althaia.formats.sink cimport Record, Sink
 
 cdef enum:
-    # What FixedText.spell may write.
+    # What FixedText.format_into may write.
     LONGEST_TEXT = 40
 
 
 cdef class DumpFrame:
-    """One schema in one call: the schema, its plan and what its nested sites opened."""
+    """One schema in one call: the schema, its plan and what its nested slots opened."""
     cdef readonly object schema
     cdef DumpPlan plan
     # The schema's dictionary as the call began, which has its own fields for the plan's.
@@ -36,16 +36,16 @@ cdef class DumpStep:
     cdef readonly object default
     cdef readonly str why
     # Where the value was in the last object, see cpython/inline_cache.h.
-    cdef althaia_place place
+    cdef althaia_inline_cache cache
     # Where a frame keeps the schema's own field for this step; -1: no code is run that sees it.
-    cdef readonly int own_site
+    cdef readonly int own_slot
     cdef object own_field(self, DumpFrame frame)
     cdef object convert(self, object value, object obj, DumpFrame frame)
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1
 
 
 cdef class FixedText(DumpStep):
-    cdef Py_ssize_t spell(self, object value, char* at) except -1
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1
 
 
 cdef class DumpPlan(Plan):

@@ -26,7 +26,7 @@ class DumpStep:
     path: tuple[str, ...] | None
     default: Any
     why: str
-    own_site: int
+    own_slot: int
     def __init__(
         self,
         field: Any,
@@ -37,7 +37,7 @@ class DumpStep:
         path: tuple[str, ...] | None = ...,
         default: Any = ...,
         why: str = ...,
-        own_site: int = ...,
+        own_slot: int = ...,
     ) -> None: ...
     def inner(self) -> dict[str, DumpStep]: ...
 
@@ -45,7 +45,7 @@ class FixedText(DumpStep): ...
 
 @final
 class OwnDumpStep(DumpStep):
-    def __init__(self, field: Any, *, method_site: int = ..., **place: Any) -> None: ...
+    def __init__(self, field: Any, *, method_slot: int = ..., **place: Any) -> None: ...
 
 @final
 class OpaqueDumpStep(DumpStep): ...

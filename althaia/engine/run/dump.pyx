@@ -24,12 +24,12 @@ from althaia.engine.instances.lazy cimport field_of_call
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
 from althaia.cpython.primitives cimport (
-    althaia_close_place,
-    althaia_get_placed,
+    althaia_clear_cache,
+    althaia_get_cached,
     althaia_get_value,
-    althaia_open_place,
+    althaia_init_cache,
     althaia_tick,
-    althaia_try_facts,
+    althaia_try_features,
 )
 from althaia.engine.objects.object_reader cimport NOT_THERE_, Reading, Readings, is_plain, read_once
 from althaia.engine.plan.instance_dict cimport DUMP, existing_dict
@@ -41,7 +41,7 @@ cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
     void* PyUnicode_1BYTE_DATA(object text)
 
-althaia_try_facts()
+althaia_try_features()
 
 
 cpdef enum Source:
@@ -73,8 +73,8 @@ cdef DumpFrame open_frame(DumpPlan plan, object schema):
     cdef DumpFrame frame = DumpFrame.__new__(DumpFrame)
     frame.schema = schema
     frame.plan = plan
-    if plan is not None and plan.sites:
-        frame.children = [None] * plan.sites
+    if plan is not None and plan.slots:
+        frame.children = [None] * plan.slots
         frame.state = existing_dict(schema)
     return frame
 
@@ -93,7 +93,7 @@ cdef class DumpStep:
     :param name: the key or attribute read, for the sources that have one.
     :param path: the parts of a dotted name.
     :param default: the field's ``dump_default``.
-    :param own_site: index into ``frame.children`` of the call's own copy of the field, which the
+    :param own_slot: index into ``frame.children`` of the call's own copy of the field, which the
         user's code is given instead of the plan's; -1 where no such code runs.
     :param why: the reason where this step is wider than upstream's own kind of field
         would need, else "".
@@ -105,9 +105,9 @@ cdef class DumpStep:
 
     def __init__(
         self, field, attr=None, key=None, int source=NO_ATTRIBUTE, str name=None, tuple path=None,
-        default=None, str why="", int own_site=-1,
+        default=None, str why="", int own_slot=-1,
     ):
-        self.own_site = own_site
+        self.own_slot = own_slot
         self.field = field
         self.attr = attr
         self.key = key
@@ -118,15 +118,15 @@ cdef class DumpStep:
         self.why = why
 
     def __cinit__(self):
-        althaia_open_place(&self.place)
+        althaia_init_cache(&self.cache)
 
     def __dealloc__(self):
-        althaia_close_place(&self.place)
+        althaia_clear_cache(&self.cache)
 
     cdef object own_field(self, DumpFrame frame):
         """The field as the schema of this call has it, for code that may look at it."""
         return field_of_call(
-            frame.children, self.own_site, self.field, frame.schema, frame.state
+            frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -152,7 +152,7 @@ cdef class DumpStep:
 cdef class FixedText(DumpStep):
     """A value that is written as ASCII text of bounded length."""
 
-    cdef Py_ssize_t spell(self, object value, char* at) except -1:
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         """Write the text, of at most ``LONGEST_TEXT`` characters, and return its length.
 
         0 leaves the value to the field's own ``_serialize``.
@@ -165,7 +165,7 @@ cdef class FixedText(DumpStep):
         cdef object result
         if value is None:
             return None
-        size = self.spell(value, text)
+        size = self.format_into(value, text)
         if size == 0:
             return self.field._serialize(value, self.attr, obj)
         result = PyUnicode_New(size, 127)
@@ -178,7 +178,7 @@ cdef class FixedText(DumpStep):
         if value is None:
             sink.none()
             return True
-        size = self.spell(value, text)
+        size = self.format_into(value, text)
         if size == 0:
             return DumpStep.write(self, value, obj, frame, sink)
         sink.ascii(text, size)
@@ -190,25 +190,25 @@ cdef class FixedText(DumpStep):
 cdef class OwnDumpStep(DumpStep):
     """The field's own ``_serialize`` converts.
 
-    :param method_site: index into ``frame.children`` of that method as the first value of a call
+    :param method_slot: index into ``frame.children`` of that method as the first value of a call
         found it; -1 where it is asked for with each value, because asking may run user code.
     """
 
     kind = "field's own _serialize"
     narrow = False
-    cdef int method_site
+    cdef int method_slot
 
-    def __init__(self, field, *, int method_site=-1, **place):
+    def __init__(self, field, *, int method_slot=-1, **place):
         DumpStep.__init__(self, field, **place)
-        self.method_site = method_site
+        self.method_slot = method_slot
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef object method
-        if self.method_site < 0:
+        if self.method_slot < 0:
             return self.own_field(frame)._serialize(value, self.attr, obj)
-        method = frame.children[self.method_site]
+        method = frame.children[self.method_slot]
         if method is None:
-            method = frame.children[self.method_site] = self.own_field(frame)._serialize
+            method = frame.children[self.method_slot] = self.own_field(frame)._serialize
         return method(value, self.attr, obj)
 
 
@@ -258,11 +258,11 @@ cdef inline object value_of(
     cdef object value
     if step.source == KEY:
         if reading is None:
-            value = althaia_get_placed(
-                obj, <void*>step.name, <void*>marshmallow.missing, &step.place
+            value = althaia_get_cached(
+                obj, <void*>step.name, <void*>marshmallow.missing, &step.cache
             )
         else:
-            value = reading.value(obj, i, &step.place)
+            value = reading.value(obj, i, &step.cache)
             if value is NOT_THERE_:
                 value = althaia_get_value(obj, <void*>step.name, <void*>marshmallow.missing)
     elif step.source == NO_ATTRIBUTE:

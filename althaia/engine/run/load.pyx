@@ -19,12 +19,12 @@ from althaia.engine.run.settings cimport is_plain_partial
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_has_plain_keys,
-    althaia_item_placed,
+    althaia_cached_item,
     althaia_same_keys,
     althaia_same_version,
     althaia_tick,
     althaia_trusted_version,
-    althaia_try_facts,
+    althaia_try_features,
 )
 from althaia.engine.plan.instance_dict cimport LOAD, existing_dict
 from althaia.engine.plan.template cimport Template, althaia_put
@@ -32,7 +32,7 @@ from althaia.engine.upstream cimport marshmallow
 from althaia.formats.keys cimport Keys
 from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
 
-althaia_try_facts()
+althaia_try_features()
 
 # No value in any input.
 cdef object ABSENT = object()
@@ -63,8 +63,8 @@ cdef LoadFrame open_load_frame(
     frame.partial = partial
     frame.unknown = unknown
     if plan is not None:
-        if plan.sites:
-            frame.children = [None] * plan.sites
+        if plan.slots:
+            frame.children = [None] * plan.slots
             frame.state = existing_dict(schema)
         if partial is True or partial is False:
             frame.kwargs = {"partial": partial}
@@ -155,8 +155,8 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
             at = frame.places[i]
             value = marshmallow.missing if at < 0 else None
         elif plain:
-            value = althaia_item_placed(
-                <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).place
+            value = althaia_cached_item(
+                <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).cache
             )
             if value is ABSENT:
                 value = marshmallow.missing

@@ -1,7 +1,7 @@
 from libc.stdint cimport int64_t
 
 from althaia.engine.plan.plan cimport Plan
-from althaia.cpython.primitives cimport althaia_place
+from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.plan.instance_dict cimport InstanceDict
 from althaia.formats.tape cimport Tape
 
@@ -67,10 +67,10 @@ cdef class LoadStep:
     cdef readonly tuple checks
     cdef readonly str why
     # Where the value was in the last input, see cpython/inline_cache.h.
-    cdef althaia_place place
+    cdef althaia_inline_cache cache
     cdef bint walks
     # As in a dump step.
-    cdef readonly int own_site
+    cdef readonly int own_slot
     cdef object own_field(self, LoadFrame frame)
     cdef object convert(self, object value, object data, LoadFrame frame)
     cdef object own(self, object value, object data, LoadFrame frame)

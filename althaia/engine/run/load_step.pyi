@@ -23,7 +23,7 @@ class LoadStep:
     post_load: list[Callable[[Any], Any]] | None
     checks: tuple[Check, ...] | None
     why: str
-    own_site: int
+    own_slot: int
     def __init__(
         self,
         field: Any,
@@ -40,7 +40,7 @@ class LoadStep:
         post_load: list[Callable[[Any], Any]] | None = ...,
         checks: tuple[Check, ...] | None = ...,
         why: str = ...,
-        own_site: int = ...,
+        own_slot: int = ...,
     ) -> None: ...
     def inner(self) -> dict[str, LoadStep]: ...
 

@@ -15,7 +15,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.engine.run.validators cimport PASSED, Check
 from althaia.engine.instances.lazy cimport field_of_call
-from althaia.cpython.primitives cimport althaia_close_place, althaia_open_place
+from althaia.cpython.primitives cimport althaia_clear_cache, althaia_init_cache
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.tape cimport ARRAY, Tape
 
@@ -145,7 +145,7 @@ cdef class LoadStep:
     :param opaque: ``field.deserialize`` does everything.
     :param own_validate: the field's own ``_validate`` is called.
     :param checks: a :class:`Check` for each validator.
-    :param own_site: as in a dump step.
+    :param own_slot: as in a dump step.
     :param why: the reason where the step is wider than upstream's own kind needs.
     """
 
@@ -155,9 +155,9 @@ cdef class LoadStep:
     def __init__(
         self, field, attr=None, key=None, target=None, bint dotted=False, bint opaque=False,
         bint required=False, bint allow_none=False, bint own_validate=False, default=None,
-        list pre_load=None, list post_load=None, tuple checks=(), str why="", int own_site=-1,
+        list pre_load=None, list post_load=None, tuple checks=(), str why="", int own_slot=-1,
     ):
-        self.own_site = own_site
+        self.own_slot = own_slot
         self.field = field
         self.attr = attr
         self.key = key
@@ -174,10 +174,10 @@ cdef class LoadStep:
         self.why = why
 
     def __cinit__(self):
-        althaia_open_place(&self.place)
+        althaia_init_cache(&self.cache)
 
     def __dealloc__(self):
-        althaia_close_place(&self.place)
+        althaia_clear_cache(&self.cache)
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         """What ``field._deserialize`` returns, or FAILED."""
@@ -191,7 +191,7 @@ cdef class LoadStep:
     cdef object own_field(self, LoadFrame frame):
         """The field as the schema of this call has it, for code that may look at it."""
         return field_of_call(
-            frame.children, self.own_site, self.field, frame.schema, frame.state
+            frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
 
     cdef object load(self, object value, object data, LoadFrame frame):

@@ -7,7 +7,7 @@ from althaia.formats.json.style cimport JSONRecord
 cdef struct Fragment:
     Py_ssize_t index
     Py_ssize_t start
-    Py_ssize_t holes
+    Py_ssize_t deferred
 
 
 cdef class JSONSink(Encoder):

@@ -25,7 +25,7 @@ from althaia.formats.buffer cimport (
 from althaia.formats.json.encoder cimport Encoder
 from althaia.formats.json.style cimport Format, JSONRecord
 from althaia.formats.json.options cimport format_of
-from althaia.formats.sink cimport Hole, Level, Record
+from althaia.formats.sink cimport DeferredValue, Level, Record
 
 
 # ---- Any value ----------------------------------------------------------------------
@@ -182,7 +182,7 @@ cdef class JSONSink(Encoder):
         fragment = &self.fragments[self.fragment_count]
         fragment.index = index
         fragment.start = self.buffer.size
-        fragment.holes = 0 if self.holes is None else len(self.holes)
+        fragment.deferred = 0 if self.deferred is None else len(self.deferred)
         self.fragment_count += 1
         return 0
 
@@ -191,13 +191,13 @@ cdef class JSONSink(Encoder):
         cdef Level* level = &self.levels[self.depth - 1]
         cdef Fragment* pieces = self.fragments + level.fragments
         cdef Py_ssize_t count = self.fragment_count - level.fragments, n = len(record.keys)
-        cdef Py_ssize_t i, k, moved, size, hole_end, end = self.buffer.size
+        cdef Py_ssize_t i, k, moved, size, deferred_end, end = self.buffer.size
         cdef Py_ssize_t start = pieces[0].start
         cdef Py_ssize_t at = start
         cdef char* copy = <char*>PyMem_Malloc(end - start + n * sizeof(Py_ssize_t))
         cdef Py_ssize_t* places
-        cdef Hole hole
-        cdef list holes = []
+        cdef DeferredValue later
+        cdef list deferred = []
         if copy is NULL:
             raise MemoryError
         try:
@@ -217,15 +217,15 @@ cdef class JSONSink(Encoder):
                 moved = pieces[k].start + (record.separator if at == start else 0)
                 size = (pieces[k + 1].start if k + 1 < count else end) - moved
                 memcpy(self.buffer.data + at, copy + (moved - start), size)
-                if self.holes is not None:
-                    hole_end = pieces[k + 1].holes if k + 1 < count else len(self.holes)
-                    for hole in self.holes[pieces[k].holes:hole_end]:
-                        hole.position += at - moved
-                        holes.append(hole)
+                if self.deferred is not None:
+                    deferred_end = pieces[k + 1].deferred if k + 1 < count else len(self.deferred)
+                    for later in self.deferred[pieces[k].deferred:deferred_end]:
+                        later.position += at - moved
+                        deferred.append(later)
                 at += size
             self.buffer.size = at
-            if holes:
-                self.holes[pieces[0].holes:] = holes
+            if deferred:
+                self.deferred[pieces[0].deferred:] = deferred
         finally:
             PyMem_Free(places)
         return 0

@@ -21,7 +21,7 @@ from althaia.formats.buffer cimport (
     althaia_put_byte,
     althaia_put_bytes,
 )
-from althaia.formats.sink cimport Hole, Level, Record, Sink
+from althaia.formats.sink cimport DeferredValue, Level, Record, Sink
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -303,14 +303,14 @@ cdef class MessagePackSink(Sink):
         cdef PyObject* record = level.record
         cdef Py_ssize_t index = level.index
         if (<PackedRecord>record).ends[index + 1] == (<PackedRecord>record).ends[index]:
-            self.holes.pop()
+            self.deferred.pop()
         return Sink.take_back(self, mark)
 
     cdef int close_record(self) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
         self.depth -= 1
         return self.move_holes(
-            level.holes,
+            level.deferred,
             althaia_mend_head(&self.buffer, &ALTHAIA_MAP, level.start, 0, level.count),
         )
 
@@ -329,17 +329,17 @@ cdef class MessagePackSink(Sink):
         if level.count == level.index:
             return 0
         return self.move_holes(
-            level.holes,
+            level.deferred,
             althaia_mend_head(
                 &self.buffer, &ALTHAIA_ARRAY, level.start, level.index, level.count
             ),
         )
 
     cdef int move_holes(self, Py_ssize_t first, Py_ssize_t distance) except -1:
-        cdef Hole hole
-        if distance and self.holes is not None:
-            for hole in self.holes[first:]:
-                hole.position += distance
+        cdef DeferredValue later
+        if distance and self.deferred is not None:
+            for later in self.deferred[first:]:
+                later.position += distance
         return 0
 
     cdef tuple path(self):
