@@ -94,7 +94,7 @@ def _folders() -> Iterator[str]:
     yield from sys.path
     # While a start-up file runs, the folders after its own are not on sys.path yet.
     site = sys.modules.get("site")
-    if site is not None and not sys.flags.no_slot:
+    if site is not None and not sys.flags.no_site:
         yield from site.getsitepackages()
 
 
