@@ -33,7 +33,7 @@ cdef class Record:
 @cython.no_gc
 cdef class DeferredValue:
     """A value that is encoded at the end, and where; ``path`` names the containers around it, the
-    innermost first, where errors say so. ``end`` is where its text ends among those of all deferred values.
+    innermost first, where errors say so. ``end`` is where its text ends among the deferred ones.
 
     Nobody but the sink is given one, so that no cycle goes through it."""
 
