@@ -114,6 +114,7 @@ def lock_refresh(layout: Layout, options: argparse.Namespace) -> int:
                 hashes.get("wheel") or (known.wheel_sha256 if known else ""),
                 files,
                 known.tried if known else {},
+                known.suites if known else {},
             )
         ),
         "utf-8",
@@ -167,6 +168,7 @@ def releases_page(layout: Layout) -> str:
     return semantics.page(
         semantics.read_table(layout.semantics),
         {version: _digests(source) for version, source in sources.items()},
+        known.suites,
     )
 
 

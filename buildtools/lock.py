@@ -34,6 +34,8 @@ class Lock:
     files: Mapping[str, LockedFile]
     tried: Mapping[str, str]
     """Other releases the patch queue must fit: version to hash of the sdist."""
+    suites: Mapping[str, int]
+    """How many tests each release's own suite holds, counted on the real marshmallow."""
 
 
 def digest(data: bytes) -> str:
@@ -56,6 +58,7 @@ def read(path: Path) -> Lock:
                 for name, entry in table["files"].items()
             },
             tried=dict(table.get("tried", {})),
+            suites=dict(table.get("suites", {})),
         )
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
         raise BuildError(str(path), f"no usable lock file ({error!r})", BUMP) from error
@@ -104,5 +107,9 @@ def render(lock: Lock) -> str:
         "# Other releases that the patch queue must fit: hash of the sdist.",
         "[tried]",
         *(f'"{version}" = "{sha256}"' for version, sha256 in sorted(lock.tried.items())),
+        "",
+        "# How many tests each release's own suite holds, counted on the real marshmallow.",
+        "[suites]",
+        *(f'"{version}" = {count}' for version, count in sorted(lock.suites.items())),
     ]
     return "\n".join(lines) + "\n"

@@ -34,6 +34,15 @@ def _interpreted() -> list[str]:
     return [module.name for module in althaia.info().modules if not module.compiled]
 
 
+def _another_release(wanted: str) -> list[str]:
+    import althaia
+
+    served = althaia.info().served
+    if (served.version, served.how) == (wanted, "interpreted"):
+        return []
+    return [f"marshmallow {served.version}, {served.how}, is served in the place of {wanted}"]
+
+
 class Guard:
     """Looks at the modules when the run starts and when it ends."""
 
@@ -45,9 +54,9 @@ class Guard:
         if schema is None:
             self.complaints.append("marshmallow was not imported at all")
         self.complaints += [f"{name} is not our copy" for name in _modules_that_are_not_ours()]
-        if os.environ.get("ALTHAIA_PURE_BUILD") != "1":
-            if os.environ.get(RELEASE):
-                return
+        if os.environ.get(RELEASE):
+            self.complaints += _another_release(os.environ[RELEASE])
+        elif os.environ.get("ALTHAIA_PURE_BUILD") != "1":
             self.complaints += [f"{name} is not compiled" for name in _interpreted()]
             if schema is not None and isinstance(schema.get_value, FunctionType):
                 self.complaints.append("marshmallow's functions are interpreted")
