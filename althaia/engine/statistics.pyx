@@ -45,8 +45,8 @@ cdef class Statistics:
     """The counters of one schema class, dump and load."""
 
     def __cinit__(self):
-        self.dump = Counters()
-        self.load = Counters()
+        self.dump = Counters.__new__(Counters)
+        self.load = Counters.__new__(Counters)
 
     def as_dict(self):
         """The counters by direction and name."""
@@ -66,7 +66,7 @@ cpdef Statistics statistics_of(object schema_class):
     """The counters of a schema class, made where there are none yet."""
     cdef Statistics found = _by_class.get(id(schema_class))
     if found is None:
-        found = Statistics()
+        found = Statistics.__new__(Statistics)
         found.schema_class = ref(schema_class, forgets(id(schema_class)))
         found = _by_class.setdefault(id(schema_class), found)
     return found

@@ -74,17 +74,27 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     cdef dict own
     cdef object table, guard, stand_in = None
     cdef tuple made
-    if not ALTHAIA_HAS_GIL or not is_untouched(schema, state):
+    if not ALTHAIA_HAS_GIL:
         return None
     table = althaia_type_lookup(type(schema), "_hooks")
     if type(table) is not marshmallow.HookTable:
         return None
+    model = table.model
+    if model is not None and model.schema_class is not type(schema):
+        model = None
+    # Most calls of a class's first instances end here: they must cost next to nothing.
+    if not first and (model is None or model.made is None):
+        return None
     if not at_once and may_be_lazy(table.prototypes, type(schema)):
         return None
-    model = table.model
-    if model is None or model.schema_class is not type(schema):
+    if model is None:
         model = table.model = Model.__new__(Model)
         model.schema_class = type(schema)
+    if model.made is None and not at_once and model.uses < FIRST_MODEL - 1:
+        model.uses += 1
+        return None
+    if not is_untouched(schema, state):
+        return None
     # Read once: another thread may put another copy in its place.
     made = model.made
     if made is not None:
@@ -97,7 +107,7 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         if not first:
             return None
         model.uses += 1
-        if model.uses < FIRST_MODEL and not at_once or is_spent(model.uses):
+        if is_spent(model.uses):
             return None
         guard, _ = examine(schema)
         stand_in = None if guard is None else copy_of(schema, state)

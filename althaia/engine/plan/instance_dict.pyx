@@ -4,6 +4,7 @@
 import copy
 
 cimport cython
+from cpython.dict cimport PyDict_Update
 from cpython.object cimport PyObject
 
 from althaia.cpython.primitives cimport (
@@ -148,7 +149,8 @@ cdef InstanceDict claimed_dict(object schema):
         # One reference is the schema's, one is ours.
         if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
             return None
-        replacement = InstanceDict(state)
+        replacement = InstanceDict.__new__(InstanceDict)
+        PyDict_Update(replacement, <dict>state)
         put_dict(schema, replacement)
         return replacement
     finally:
