@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, settings
 
 from tests import releases
 
+pytest_plugins = ["tests.failures"]
+
 _RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
     "default", max_examples=150, deadline=None, suppress_health_check=_RELAXED
@@ -23,7 +25,14 @@ if PURE:
     # There upstream's code is compared with itself, but for the patches and the rename.
     settings.register_profile("default", settings.get_profile("default"), max_examples=25)
     # These say nothing of what was built, or build both kinds themselves.
-    collect_ignore = ["benchmarks", "buildtools", "leaks", "packaging", "test_layers.py"]
+    collect_ignore = [
+        "benchmarks",
+        "buildtools",
+        "leaks",
+        "packaging",
+        "test_layers.py",
+        "test_index.py",
+    ]
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 RELEASE = os.environ.get("ALTHAIA_TEST_RELEASE", "")

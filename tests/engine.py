@@ -6,6 +6,5 @@ from importlib.util import find_spec
 
 import pytest
 
-NEEDS_ENGINE = pytest.mark.skipif(
-    find_spec("althaia.engine.door") is None, reason="a pure build has no engine"
-)
+HAS_ENGINE = find_spec("althaia.engine.door") is not None
+NEEDS_ENGINE = pytest.mark.skipif(not HAS_ENGINE, reason="a pure build has no engine")

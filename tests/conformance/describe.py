@@ -18,7 +18,7 @@ import math
 import re
 import types
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 Description = tuple[str, ...]
@@ -328,11 +328,3 @@ def _is_library_object(cls: type) -> bool:
         type_name(base) in ("marshmallow.schema.Schema", "marshmallow.fields.Field")
         for base in cls.__mro__
     )
-
-
-def lines(description: Description, depth: int = 0) -> Iterator[str]:
-    """``description`` as indented lines, for a readable difference."""
-    for word in description:
-        depth -= word == CLOSE
-        yield "  " * depth + word
-        depth += word.endswith(OPEN)

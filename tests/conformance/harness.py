@@ -18,7 +18,6 @@ can say, with ``schema.loads`` in the place of each ``schema.load``.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import inspect
 import sys
@@ -34,9 +33,11 @@ import pytest
 
 from althaia import collection, seam
 from althaia import marshmallow as ours
-from tests.conformance.describe import Describer, Description, lines
+from tests.conformance import differ
+from tests.conformance.describe import Describer, Description
 from tests.conformance.text import loads_for_load
 from tests.conformance.versions import is_numbered, renew
+from tests.engine import NEEDS_ENGINE
 
 if upstream is ours or not upstream.__spec__ or upstream.Schema is ours.Schema:
     raise RuntimeError(
@@ -61,14 +62,6 @@ class Outcome:
     log: list[Description] = field(default_factory=list)
     warnings: list[Description] = field(default_factory=list)
     watched: list[Description] = field(default_factory=list)
-
-    def lines(self) -> list[str]:
-        text: list[str] = []
-        for name, value in vars(self).items():
-            text.append(f"{name}:")
-            for each in value if isinstance(value, list) else [value]:
-                text.extend(lines(each, 1))
-        return text
 
 
 class MisusedLog(BaseException):
@@ -139,7 +132,6 @@ except ImportError:
     engine = planner = None
 
 MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
-NEEDS_ENGINE = pytest.mark.skipif(engine is None, reason="there are no plans to compare")
 
 
 @contextlib.contextmanager
@@ -197,15 +189,25 @@ def run(function: Scenario, library: Any, **arguments: object) -> Outcome:
     return log.outcome
 
 
-def difference(expected: Outcome, actual: Outcome) -> str:
-    """The difference between two outcomes as text, empty when they are equal."""
+def check(
+    expected: Outcome, actual: Outcome, function: Scenario, arguments: dict[str, object]
+) -> None:
+    """Fail where two outcomes differ, with the input and the first difference.
+
+    :raises differ.Differ: once the scenario ran again, on upstream, to see what it gives it.
+    """
     if expected == actual:
-        return ""
-    return "\n".join(
-        difflib.unified_diff(
-            expected.lines(), actual.lines(), "marshmallow", "althaia.marshmallow", lineterm=""
-        )
-    )
+        return
+
+    def watched(ma: Any, log: Log, **given: object) -> object:
+        logged = log.outcome.log
+        with differ.recorded_calls(ma, lambda: len(logged)) as found:
+            calls.append(found)
+            return function(ma, log, **given)
+
+    calls: list[list[differ.Call]] = []
+    run(watched, upstream, **arguments)
+    raise differ.explain(expected, actual, calls[0])
 
 
 # ---- Through text ---------------------------------------------------------------------
@@ -281,20 +283,18 @@ def _expected(function: Scenario, arguments: dict[str, object]) -> Outcome:
 def compare(function: Scenario, *, plans: bool = engine is not None, **arguments: object) -> None:
     """Fail the test when the two libraries differ in ``function``.
 
-    :raises AssertionError: with the difference as text.
+    :raises differ.Differ: with the input and the first difference.
     """
     expected = _expected(function, arguments)
     with plans_at_once() if plans else plans_off():
         actual = run(function, ours, **arguments)
-    text = difference(expected, actual)
-    if text:
-        raise AssertionError(f"the libraries differ:\n{text}")
+    check(expected, actual, function, arguments)
 
 
 def compare_from_text(function: Scenario, **arguments: object) -> None:
     """The same with plans, and ``schema.loads`` in the place of ``schema.load``.
 
-    :raises AssertionError: with the difference as text.
+    :raises differ.Differ: with the input and the first difference.
     """
     with loads_for_load(upstream) as texts:
         expected = run(function, upstream, **arguments)
@@ -302,9 +302,7 @@ def compare_from_text(function: Scenario, **arguments: object) -> None:
         return
     with loads_for_load(ours), plans_at_once():
         actual = run(function, ours, **arguments)
-    text = difference(expected, actual)
-    if text:
-        raise AssertionError(f"the libraries differ in loading {texts!r}:\n{text}")
+    check(expected, actual, function, arguments)
 
 
 def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., None]:

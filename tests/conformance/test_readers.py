@@ -13,7 +13,8 @@ from sqlalchemy.ext.associationproxy import association_proxy
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import attributes
 
-from tests.conformance.harness import engine, scenario
+from tests.conformance.harness import scenario
+from tests.engine import NEEDS_ENGINE
 
 
 class Shop:
@@ -519,7 +520,7 @@ def test_plain_records(ma, log):
     return cls(many=True).dump([Record(1), Point(1, 2, 3), Record(2, "b")] * 3)
 
 
-@pytest.mark.skipif(engine is None, reason="a pure build has no plans and no readers")
+@NEEDS_ENGINE
 def test_sqlalchemy_is_the_release_that_the_reader_knows():
     """Or all of the above compares upstream's way with itself."""
     from althaia.engine.objects.sqlalchemy import orm_readers, row_readers

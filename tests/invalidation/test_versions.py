@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 import althaia
 from althaia import marshmallow as ma
+from tests.engine import NEEDS_ENGINE
 
 pytestmark = [
-    pytest.mark.skipif(
-        find_spec("althaia.engine.door") is None, reason="this build has no compiled plans"
-    ),
+    NEEDS_ENGINE,
     pytest.mark.skipif(
         sys.version_info < (3, 13), reason="this CPython numbers all changes it ever meets"
     ),

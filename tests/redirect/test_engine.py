@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from tests.engine import NEEDS_ENGINE
 
-import pytest
-
-pytestmark = pytest.mark.skipif(
-    find_spec("althaia.engine.door") is None, reason="a pure build has no engine"
-)
+pytestmark = NEEDS_ENGINE
 
 BROKEN = """
     import althaia

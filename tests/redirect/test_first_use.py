@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import signal
-from importlib.util import find_spec
 
 import pytest
 
-NEEDS_ENGINE = pytest.mark.skipif(
-    find_spec("althaia.engine.door") is None, reason="a pure build has no engine"
-)
+from tests.engine import NEEDS_ENGINE
 
 REPLACED = {
     "a field": """

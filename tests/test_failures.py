@@ -1,0 +1,169 @@
+"""Failed tests are shown so that the mistake is found: in one run of two a mistake is planted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conformance import harness
+from tests.conformance.differ import Differ, path_to
+from tests.failures import plain, summary
+
+ROOT = Path(__file__).parents[1]
+
+PLANTED = """
+import pytest
+from tests.conformance.differ import Differ
+
+@pytest.mark.parametrize("kind", ["Integer", "Float"])
+def test_one(kind):
+    raise Differ("wrong " + 300 * "x", {"kinds": [kind], "direction": "load"})
+
+def test_several():
+    raise Differ("wrong", {"kinds": ["Integer", "Raw"], "direction": "load"})
+
+def test_surrogate():
+    print("\\ud800")
+    assert "\\ud800" == "x"
+"""
+
+
+def pytest_of(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_a_run_with_failures(tmp_path: Path, jobs: str) -> None:
+    (tmp_path / "test_planted.py").write_text(PLANTED, "utf-8")
+    run = pytest_of(tmp_path, "-n", jobs, "-p", "tests.failures")
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert "4 failed" in run.stdout
+    assert "\\ud800" in run.stdout
+    groups = run.stdout.partition("most direct first")[2]
+    assert "Integer, load: 1, and 1 with other kinds beside it\n    test_planted.py" in groups
+    assert "Float, load: 1\n" in groups
+    assert groups.index("Float, load") < groups.index("test_planted.py: 1")
+    assert max(map(len, run.stdout.splitlines())) <= 200
+
+
+def test_long_lines_are_cut_and_surrogates_escaped() -> None:
+    assert plain("a\ud800\nb") == "a\\ud800\nb"
+    assert plain("x" * 300) == "x" * 197 + "..."
+    assert plain("x" * 300, None) == "x" * 300
+
+
+def test_more_direct_groups_come_first() -> None:
+    failed: list[tuple[str, dict[str, Any]]] = [
+        ("tests/plans/test_x.py::test", {}),
+        ("c", {"kinds": ["Raw", "UUID"], "direction": "dump"}),
+        ("b", {"kinds": ["Integer", "Raw"], "direction": "load"}),
+        ("a", {"kinds": ["Integer"], "direction": "load"}),
+    ]
+    assert summary(failed) == [
+        "Integer, load: 1, and 1 with other kinds beside it",
+        "    a",
+        "Raw + UUID, dump: 1",
+        "    c",
+        "tests/plans/test_x.py: 1",
+        "    tests/plans/test_x.py::test",
+    ]
+
+
+def failure(function: Any) -> Differ:
+    with pytest.raises(Differ) as caught:
+        harness.compare(function)
+    return caught.value
+
+
+def is_ours(library: Any) -> bool:
+    return "althaia" in library.__name__
+
+
+def test_the_input_and_the_one_thing_that_differs_are_named() -> None:
+    def scenario(ma: Any, log: Any) -> None:
+        schema = ma.Schema.from_dict(
+            {"a": ma.fields.Integer(), "f": ma.fields.List(ma.fields.Raw())}
+        )()
+        for name, value in {"one": 1, "two": 2, "three": 3}.items():
+            log(name)
+            log(
+                "loaded",
+                schema.load({"a": value, "f": [1, 2 if value == 2 and is_ours(ma) else 0]}),
+            )
+
+    error = failure(scenario)
+    text = str(error)
+    assert "differ in log[3]" in text
+    assert "case:     two" in text
+    assert "input:    load({'a': 2, 'f': [1, 0]})" in text
+    assert "fields:   Integer, List, Raw" in text
+    assert "at:       builtins.dict[str f] > builtins.list" in text
+    assert "expected: int 0x0 " in text
+    assert "got:      int 0x2 " in text
+    assert "1 of 6 entries" in text
+    assert error.about == {"direction": "load", "kinds": ["Integer", "List", "Raw"]}
+
+
+def test_what_is_missing_is_named() -> None:
+    def scenario(ma: Any, log: Any) -> list[int]:
+        ma.Schema.from_dict({"f": ma.fields.Integer()})().dump({"f": 1})
+        return [1] if is_ours(ma) else [1, 2]
+
+    error = failure(scenario)
+    assert "differ in result\n" in str(error)
+    assert "expected: int 0x2 )" in str(error)
+    assert "got:      )" in str(error)
+    assert error.about == {"direction": "dump", "kinds": ["Integer"]}
+
+
+def test_a_value_without_a_repr_and_a_scenario_without_a_call() -> None:
+    class Shy:
+        def __repr__(self) -> str:
+            raise ValueError
+
+    def with_shy(ma: Any, log: Any) -> bool:
+        ma.Schema().dump(Shy())
+        return is_ours(ma)
+
+    assert "input:    dump(<Shy, whose repr raises ValueError>)" in str(failure(with_shy))
+    assert "input:    (no call" in str(failure(lambda ma, log: is_ours(ma)))
+
+
+def test_keys_on_the_way_to_a_difference() -> None:
+    words = ("builtins.dict#0 (", "str a", "int 0x1", "str b", "builtins.list#1 (", "int 0x1")
+    assert path_to(words, 2) == "builtins.dict[str a]"
+    assert path_to(words, 5) == "builtins.dict[str b] > builtins.list"
+
+
+@pytest.mark.alone
+def test_names_of_tests_are_the_same_in_each_process() -> None:
+    """Or ``pytest -n 2`` needs PYTHONHASHSEED."""
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
+    runs = [
+        subprocess.Popen(
+            [*command, "tests"],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed in ("1", "2")
+    ]
+    first, second = (
+        [line for line in run.communicate()[0].splitlines() if "::" in line] for run in runs
+    )
+    assert len(first) > 5000
+    assert first == second
