@@ -180,10 +180,14 @@ def find() -> Release:
     if made_from is None or spec is None:
         return Release(made_from or "unknown", COMPILED, None)
     version = _version(spec)
-    if version == made_from and wants_compiled():
-        return Release(version, COMPILED, spec)
-    release = Release(version or installed.installed() or "unknown", INTERPRETED, spec)
-    if reason := _why_untouched(release):
+    compiled = version == made_from and wants_compiled()
+    release = Release(
+        version or installed.installed() or "unknown", COMPILED if compiled else INTERPRETED, spec
+    )
+    if _belongs_to_another_interpreter(f"{OURS}.schema" if compiled else _DOOR):
+        release.how = UNTOUCHED
+        release.lose("compiled modules serve one interpreter of a process, and another has them")
+    elif not compiled and (reason := _why_untouched(release)):
         release.how = UNTOUCHED
         release.lose(f"{reason}, so it runs untouched")
     return release
@@ -205,15 +209,57 @@ def _why_untouched(release: Release) -> str:
     return f"{' and '.join(missing)} have no place in it" if missing else ""
 
 
+def _belongs_to_another_interpreter(name: str) -> bool:
+    """Whether this compiled module cannot be loaded here because another interpreter has loaded it.
+
+    uWSGI with several mounts and mod_wsgi run applications in interpreters of their own in one
+    process. A module of Cython can be loaded by one of them; it refuses the others before any of
+    its code runs.
+    """
+    if not _is_second_interpreter():
+        return False
+    from importlib.util import module_from_spec
+
+    spec = _spec_of_our_file(name)
+    if spec is None:
+        return False
+    try:
+        module_from_spec(spec)
+    except ImportError:
+        return True
+    return False
+
+
+def _is_second_interpreter() -> bool:
+    from importlib import import_module
+
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        try:
+            interpreters: Any = import_module(name)
+        except ImportError:
+            continue
+        return bool(interpreters.get_current() != interpreters.get_main())
+    return False
+
+
+def _spec_of_our_file(name: str) -> ModuleSpec | None:
+    from importlib.machinery import PathFinder
+
+    package = os.path.dirname(os.path.dirname(__file__))
+    folder = os.path.join(package, *name.split(".")[1:-1])
+    return PathFinder.find_spec(name, [folder])
+
+
 def _has_engine() -> bool:
     """Whether this is a build with an engine; a pure one has none."""
     global _engine
     if _engine is None:
-        from importlib.machinery import PathFinder
-
-        folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "engine")
-        _engine = PathFinder.find_spec("althaia.engine.door", [folder]) is not None
+        _engine = _spec_of_our_file(_DOOR) is not None
     return _engine
+
+
+_DOOR: Final = "althaia.engine.door"
+"""The module of the engine that everything else of it is loaded by."""
 
 
 _engine: bool | None = None

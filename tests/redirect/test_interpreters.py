@@ -1,0 +1,73 @@
+"""Several interpreters in one process, as uWSGI with two mounts and mod_wsgi have them."""
+
+from __future__ import annotations
+
+import sys
+from textwrap import dedent
+
+import pytest
+
+from tests.engine import NEEDS_ENGINE
+from tests.redirect.processes import run
+
+pytestmark = [
+    NEEDS_ENGINE,
+    pytest.mark.skipif(
+        sys.implementation.name != "cpython", reason="another interpreter of CPython's"
+    ),
+]
+
+APPLICATION = """
+import althaia
+althaia.patch()
+from marshmallow import Schema, ValidationError, fields
+
+class User(Schema):
+    name = fields.String(required=True)
+    born = fields.Integer()
+
+assert User().dump({"name": "Ada", "born": "1815"}) == {"name": "Ada", "born": 1815}
+assert User(many=True).load([{"name": "Ada"}]) == [{"name": "Ada"}]
+try:
+    User().load({})
+except ValidationError as error:
+    assert error.messages == {"name": ["Missing data for required field."]}
+print(type(User.load).__name__, althaia.is_patched())
+"""
+
+SECOND = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+make = {create}
+second = make()
+failure = interpreters.run_string(second, APPLICATION)
+assert failure is None, failure
+"""
+
+LEGACY = (
+    "lambda: interpreters.create('legacy') if hasattr(interpreters, 'new_config') "
+    "else interpreters.create(isolated=False)"
+)
+
+
+def start(program: str, folder: object) -> tuple[list[str], str]:
+    code = f"APPLICATION = {APPLICATION!r}\n{dedent(program)}"
+    done = run("-c", code, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines(), done.stderr
+
+
+@pytest.mark.parametrize("create", [LEGACY, "interpreters.create"], ids=["shared GIL", "isolated"])
+def test_the_second_interpreter_runs_the_real_marshmallow_and_says_so(create, tmp_path):
+    printed, errors = start(f"exec(APPLICATION)\n{SECOND.format(create=create)}", tmp_path)
+    assert printed == ["cython_function_or_method True", "function True"]
+    assert errors.count("AlthaiaWarning") == 1
+    assert "serve one interpreter of a process" in errors
+
+
+def test_the_only_interpreter_that_imports_it_is_served(tmp_path):
+    printed, errors = start(SECOND.format(create=LEGACY), tmp_path)
+    assert printed == ["cython_function_or_method True"]
+    assert errors == ""
