@@ -32,13 +32,14 @@ help:
 	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
 	@echo "make bench-service   a shop on real servers, patched and not; needs PostgreSQL"
 	@echo "make bench-many      large files checked, on one core and many"
+	@echo "make bench-applications  schemas of real applications, patched and not"
 	@echo "make bench-wire      messages and stored entities as JSON, MessagePack, XML"
 	@echo "make docs            the documentation as a site, in build/site"
 	@echo "make sanitize        the tests under the address and undefined-behaviour sanitizers"
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-quick test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire docs sanitize clean
+.PHONY: help demo test test-quick test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications docs sanitize clean
 
 # Runs from this tree: what tests and tools need is not installed for it.
 demo: $(DEMO_READY)
@@ -154,6 +155,11 @@ $(VENV)/.service-$(INTERPRETER): $(READY)
 # Messages, stored entities, exports; writes docs/performance-wire.md.
 bench-wire: build
 	$(BIN)/python -m benchmarks.wire --save $(BENCH_ARGS)
+
+# Real applications' schemas, each in an environment of its own; writes
+# docs/performance-applications.md.
+bench-applications: build
+	$(BIN)/python -m benchmarks.applications --save $(BENCH_ARGS)
 
 # DOCS_ONLINE=1 links to Python's and marshmallow's documentation. Warnings are errors.
 docs: $(READY)

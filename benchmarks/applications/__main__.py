@@ -1,0 +1,193 @@
+"""The parent's side: data, both processes, the comparison, the tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import results, sections
+from benchmarks.applications.environments import APPLICATIONS, Application, python_for
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKER = Path(__file__).with_name("worker.py")
+RESULT = Path(__file__).with_name("result.json")
+PAGE = ROOT / "docs" / "performance-applications.md"
+SCHEMAS = 40
+SLOWEST = 10
+
+
+class Different(Exception):
+    """An answer of ours is not marshmallow's."""
+
+
+def run(application: Application, way: str, *details: str) -> str:
+    """What a worker prints."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("ALTHAIA")
+    } | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+    done = subprocess.run(
+        [str(python_for(application)), str(WORKER), way, application.package, *details],
+        stdout=subprocess.PIPE,
+        env=environment,
+        cwd=tempfile.gettempdir(),
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def measured(application: Application, schemas: int, repeats: int) -> dict[str, Any]:
+    """One application's figures, both sides of each."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder) / "data")
+        run(application, "data", file, str(schemas))
+        pairs = [
+            [json.loads(run(application, way, file)) for way in ("plain", "patched")]
+            for _ in range(repeats)
+        ]
+    for plain, patched in pairs:
+        compare(application, plain["rows"], patched["rows"])
+    return summary(application, pairs)
+
+
+def compare(application: Application, plain: dict[str, Any], patched: dict[str, Any]) -> None:
+    """
+    :raises Different: a row is missing, or its answers differ.
+    """
+    for name in plain.keys() | patched.keys():
+        if name not in patched or name not in plain:
+            raise Different(f"{application.name}: {name} is on one side only")
+        if plain[name]["answer"] != patched[name]["answer"]:
+            raise Different(f"{application.name}: {name} has another answer")
+
+
+def summary(application: Application, pairs: list[list[dict[str, Any]]]) -> dict[str, Any]:
+    """Ratios of the best times of all repeats; above 1 we are faster, or smaller."""
+    plain, patched = pairs[0]
+    rows = {}
+    for name, row in plain["rows"].items():
+        if row["us"] is not None:
+            both = [min(pair[side]["rows"][name]["us"] for pair in pairs) for side in (0, 1)]
+            rows[name] = round(both[0] / both[1], 2)
+    slowest = sorted(rows, key=rows.__getitem__)[:SLOWEST]
+    uses = [[min(pair[side]["uses_us"][use] for pair in pairs) for use in range(4)]
+            for side in (0, 1)]  # fmt: skip
+    return {
+        "application": application.name,
+        "versions": plain["versions"],
+        "classes": plain["classes"],
+        "measured": plain["measured"],
+        "answers": len(plain["rows"]) * 2,
+        "spread": spread(list(rows.values())),
+        "below_1": sum(ratio < 1 for ratio in rows.values()),
+        "first_use": round(uses[0][0] / uses[1][0], 2),
+        "next_uses": round(sum(uses[0][1:]) / sum(uses[1][1:]), 2),
+        "startup_s": [round(min(p[side]["startup_s"] for p in pairs), 2) for side in (0, 1)],
+        "import_mb": [round(side["import_mb"], 1) for side in (plain, patched)],
+        "use_mb": [round(side["use_mb"], 1) for side in (plain, patched)],
+        "slowest": [
+            {"row": name, "ratio": rows[name], "why": patched["why"][name.split(" ")[0]]}
+            for name in slowest
+        ],
+        "rows": rows,
+    }
+
+
+def spread(ratios: list[float]) -> dict[str, float]:
+    """Least, quartiles, median and most."""
+    low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    found = {"least": min(ratios), "q1": low, "median": middle, "q3": high, "most": max(ratios)}
+    return {name: round(ratio, 2) for name, ratio in found.items()}
+
+
+def tables(found: list[dict[str, Any]]) -> list[str]:
+    """The figures as Markdown."""
+    everything = [ratio for each in found for ratio in each["rows"].values()]
+    lines = [
+        "| application | marshmallow | schemas | rows | least | quartiles | median | most |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: |",
+    ]
+    for each in found:
+        s = each["spread"]
+        lines.append(
+            f"| {each['application']} | {each['versions']['marshmallow']} | {each['measured']} of "
+            f"{each['classes']:,} | {len(each['rows'])} | {s['least']:.2f} | {s['q1']:.1f} to "
+            f"{s['q3']:.1f} | {s['median']:.1f} | {s['most']:.0f} |"
+        )
+    s = spread(everything)
+    lines.append(
+        f"| all | | | {len(everything)} | {s['least']:.2f} | {s['q1']:.1f} to {s['q3']:.1f} "
+        f"| {s['median']:.1f} | {s['most']:.0f} |"
+    )
+    young = [
+        "| application | first use | 2nd to 4th | import, s | import, MB | four uses, MB |",
+        "| --- | --: | --: | --: | --: | --: |",
+    ]
+    for each in found:
+        pairs = [f"{each[key][0]} / {each[key][1]}" for key in ("startup_s", "import_mb", "use_mb")]
+        cells = (each["application"], each["first_use"], each["next_uses"], *pairs)
+        young.append("| " + " | ".join(map(str, cells)) + " |")
+    slow = ["| row | ratio | what `explain` says |", "| --- | --: | --- |"]
+    rows = sorted((row for each in found for row in each["slowest"]), key=lambda row: row["ratio"])
+    for row in rows[:SLOWEST]:
+        why = "; ".join(row["why"]).replace("|", "\\|") or "nothing"
+        slow.append(f"| `{row['row']}` | {row['ratio']:.2f} | {why} |")
+    return ["\n".join(lines), "\n".join(young), "\n".join(slow)]
+
+
+def shown(found: list[dict[str, Any]]) -> list[str]:
+    """The page's sections."""
+    machine = results.machine()
+    answers = sum(each["answers"] for each in found)
+    distribution, young, slow = tables(found)
+    return [
+        "## Real applications",
+        f"CPython {machine['python']} on {machine['processor']}, {machine['cores']} cores. "
+        "Processor time of marshmallow alone; a row is a schema and a kind of call: `S().dump`, "
+        "`S().load`, `S().dumps` of one object, a dump and a load of 30. Each application has the "
+        f"release of marshmallow that it asks for. {answers:,} answers were compared and none "
+        "differs.",
+        distribution,
+        "### The first uses",
+        "A use is one `S().dump` and one `S().load` of every measured schema. Seconds and "
+        "megabytes are marshmallow's / ours.",
+        young,
+        "### The slowest rows",
+        slow,
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.applications", description=__doc__)
+    parser.add_argument("--only", help="one application's name")
+    parser.add_argument("--schemas", type=int, default=SCHEMAS, help="of each application")
+    parser.add_argument("--repeats", type=int, default=1, help="pairs of processes")
+    parser.add_argument("--save", action="store_true", help="write the page and the result")
+    options = parser.parse_args(arguments)
+    chosen = [each for each in APPLICATIONS if options.only in (None, each.name)]
+    if not chosen:
+        parser.error(f"no application is called {options.only!r}")
+    if options.only and options.save:
+        parser.error("the page has all applications: --save goes without --only")
+    found = []
+    for application in chosen:
+        print(application.name, file=sys.stderr)
+        found.append(measured(application, options.schemas, options.repeats))
+    parts = shown(found)
+    print("\n\n".join(parts))
+    if options.save:
+        RESULT.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        sections.replace(PAGE, "applications", "make bench-applications", parts)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+"""One process that uses an application's schemas, with althaia or without.
+
+``worker.py data PACKAGE FILE MOST`` makes the data; ``worker.py plain PACKAGE FILE`` and
+``worker.py patched PACKAGE FILE`` use it and print what they measured as JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import io
+import json
+import pickle
+import pkgutil
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROWS = 30
+"""Objects of a collection."""
+WARM_UPS = 30
+ROUNDS = 5
+ROUND = 0.002
+"""Seconds of processor time of a round."""
+DEEPEST = 12
+
+Calls = dict[str, Callable[[], Any]]
+
+
+def clock() -> float:
+    """Processor time of this process: others use the machine."""
+    return time.clock_gettime(time.CLOCK_PROCESS_CPUTIME_ID)
+
+
+def resident() -> float:
+    """Megabytes that the process holds."""
+    status = Path("/proc/self/status").read_text("ascii")
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def import_application(package: str) -> None:
+    """Import every module of a package that may define schemas."""
+    root = importlib.import_module(package)
+    for module in pkgutil.walk_packages(root.__path__, f"{package}.", onerror=lambda name: None):
+        if "schema" in module.name.lower():
+            # One that needs a configuration, or an extra that is not there.
+            with contextlib.suppress(Exception):
+                importlib.import_module(module.name)
+
+
+def schema_classes(package: str) -> dict[str, Any]:
+    """The schema classes that an application defines, by name, in the same order each time."""
+    from marshmallow import Schema
+
+    def below(cls: Any) -> Iterator[Any]:
+        for each in cls.__subclasses__():
+            yield each
+            yield from below(each)
+
+    found = {
+        f"{cls.__module__}.{cls.__qualname__}": cls
+        for cls in below(Schema)
+        if cls.__module__.startswith(package)
+    }
+    return {name: found[name] for name in sorted(found)}
+
+
+def make_data(package: str, target: Path, most: int) -> None:
+    """Keep what each schema is to dump and to load; at most so many schemas, evenly spread."""
+    from althaia.cli.sampledata import records, sources
+
+    kept: list[tuple[str, bytes]] = []
+    import_application(package)
+    classes = schema_classes(package)
+    for name, cls in classes.items():
+        # An abstract one, or one whose data cannot be made up: not every class has a row.
+        with contextlib.suppress(Exception):
+            schema = cls()
+            objects = sources(schema, ROWS)
+            dumped = schema.dump(objects, many=True)
+            kept.append((name, pickle.dumps((objects, records(schema, dumped)))))
+    step = max(1, -(-len(kept) // most))
+    with target.open("wb") as file:
+        pickle.dump((len(classes), kept[::step]), file)
+
+
+def calls_of(cls: Any, objects: list[Any], records: list[Any]) -> Calls:
+    """What is asked of a schema class: an instance a call, and one for a collection."""
+    schema = cls()
+    one, record = objects[0], records[0]
+    return {
+        "S().dump": lambda: cls().dump(one),
+        "S().load": lambda: cls().load(record),
+        f"dump {ROWS}": lambda: schema.dump(objects, many=True),
+        f"load {ROWS}": lambda: schema.load(records, many=True),
+        "S().dumps": lambda: cls().dumps(one),
+    }
+
+
+def answer(call: Callable[[], Any]) -> tuple[bool, str]:
+    """Whether a call returned, and what it returned or raised, as a digest."""
+    try:
+        returned, told = True, plain(call())
+    except Exception as error:
+        returned, told = False, (type(error).__name__, str(error), plain(vars(error)))
+    return returned, sha256(repr(told).encode()).hexdigest()
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """A value as types and parts, whatever the objects in it say of themselves."""
+    if depth > DEEPEST:
+        return "…"
+    name = type(value).__qualname__
+    if isinstance(value, Mapping):
+        return name, [(plain(key, depth), plain(each, depth + 1)) for key, each in value.items()]
+    if isinstance(value, (list, tuple)):
+        return name, [plain(each, depth + 1) for each in value]
+    if isinstance(value, type) or callable(value):
+        return name, getattr(value, "__qualname__", "")
+    attributes = getattr(value, "__dict__", None)
+    if attributes is not None:
+        return name, plain(attributes, depth + 1)
+    # Where an object lies is its own affair.
+    return name, re.sub("0x[0-9a-f]+", "0x", repr(value))
+
+
+def use(calls: Calls) -> dict[str, float]:
+    """Microseconds of each kind of call made once."""
+    taken = {}
+    for name in ("S().dump", "S().load"):
+        started = clock()
+        # What it raises is compared later.
+        with contextlib.suppress(Exception):
+            calls[name]()
+        taken[name] = (clock() - started) * 1e6
+    return taken
+
+
+def steady(call: Callable[[], Any]) -> float:
+    """Microseconds of a call that has been made often."""
+    for _ in range(WARM_UPS):
+        call()
+    started, loops = clock(), 0
+    while clock() - started < ROUND:
+        call()
+        loops += 1
+    best = float("inf")
+    for _ in range(ROUNDS):
+        started = clock()
+        for _ in range(loops):
+            call()
+        best = min(best, (clock() - started) / loops)
+    return best * 1e6
+
+
+def reasons(shown: Any) -> Iterator[str]:
+    """Why something runs its own code, from an explanation as plain data."""
+    if isinstance(shown, dict):
+        for key, value in shown.items():
+            if key in ("built", "declined", "why", "no_plans") and value:
+                yield f"{key}: {value}" if key == "built" else str(value)
+            else:
+                yield from reasons(value)
+    elif isinstance(shown, list):
+        for each in shown:
+            yield from reasons(each)
+
+
+def explained(cls: Any) -> list[str]:
+    """What ``explain`` says keeps a class from being fast."""
+    import althaia
+
+    try:
+        found = list(dict.fromkeys(reasons(althaia.explain(cls()).as_dict())))
+    except Exception as error:
+        found = [f"explain: {error}"]
+    return found[:3]
+
+
+def measure(package: str, source: Path, patched: bool) -> dict[str, Any]:
+    """Everything that is told of one application and one side."""
+    before, started = resident(), clock()
+    if patched:
+        import althaia
+
+        althaia.patch()
+    import_application(package)
+    startup = clock() - started
+    classes = schema_classes(package)
+    with source.open("rb") as file:
+        total, kept = pickle.load(file)
+    data = {name: pickle.loads(pickled) for name, pickled in kept if name in classes}
+    idle = resident()
+    all_calls = {name: calls_of(classes[name], *data[name]) for name in data}
+    uses = [
+        sum(sum(use(calls).values()) for calls in all_calls.values()) for _ in range(4)
+    ]  # fmt: skip
+    gc.collect()
+    used = resident()
+    rows = {}
+    for name, calls in all_calls.items():
+        for kind, call in calls.items():
+            returned, digest = answer(call)
+            time_of_call = steady(call) if returned else None
+            _, later = answer(call)
+            rows[f"{name} {kind}"] = {"answer": [digest, later], "us": time_of_call}
+    return {
+        "versions": {"python": sys.version.split()[0], "marshmallow": version("marshmallow")},
+        "classes": total,
+        "measured": len(data),
+        "startup_s": startup,
+        "import_mb": idle - before,
+        "use_mb": used - idle,
+        "uses_us": uses,
+        "rows": rows,
+        "why": {name: explained(classes[name]) for name in data} if patched else {},
+    }
+
+
+def main() -> None:
+    way, package, file, *most = sys.argv[1:]
+    warnings.simplefilter("ignore")
+    if way == "data":
+        make_data(package, Path(file), int(most[0]))
+        return
+    # An application may print while it is imported.
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = measure(package, Path(file), way == "patched")
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
