@@ -435,6 +435,91 @@ def test_webargs(ma, log):
 
 
 @scenario
+def test_webargs_delimited_values(ma, log):
+    webargs = library(ma, "webargs.fields")
+
+    class Loud:
+        def __format__(self, spec):
+            log("formatted", spec)
+            return "loud"
+
+    class Ends:
+        def __format__(self, spec):
+            raise StopIteration
+
+    class Other(webargs.DelimitedFieldMixin, ma.fields.List):
+        delimiter = "|"
+        empty_value = None
+
+    class Further(webargs.DelimitedList):
+        def _serialize(self, value, attr, obj, **kwargs):
+            return super()._serialize([*value, 0], attr, obj, **kwargs)
+
+        def _deserialize(self, value, attr, data, **kwargs):
+            return [*super()._deserialize(value, attr, data, **kwargs), 0]
+
+    class Doubled(ma.fields.List):
+        def _serialize(self, value, attr, obj, **kwargs):
+            return super()._serialize([*value, *value], attr, obj, **kwargs)
+
+    class Between(webargs.DelimitedFieldMixin, Doubled):
+        pass
+
+    kinds = {
+        "raw": webargs.DelimitedList(ma.fields.Raw(allow_none=True)),
+        "whole": webargs.DelimitedList(ma.fields.Int(), validate=ma.validate.Length(max=3)),
+        "days": webargs.DelimitedList(ma.fields.Date(), delimiter=" / "),
+        "other": Other(ma.fields.Str(allow_none=True)),
+        "further": Further(ma.fields.Str()),
+        "between": Between(ma.fields.Str()),
+        "own": webargs.DelimitedList(watching(ma, log)()),
+    }
+    dumped = (
+        [], None, "ab", 3, [1, None, "x"], (1, 2), [dt.date(2024, 2, 29)], [Loud(), Loud()],
+        [Ends()],
+    )  # fmt: skip
+    loaded = (
+        "", "a", "1,2", ",", "1,,2", "1;2", "1,2,3,4", "2024-02-29 / 2024-03-01", "a||b", b"1,2",
+        3, None, ["1"],
+    )  # fmt: skip
+    for name, field in kinds.items():
+        cls = ma.Schema.from_dict({name: field})
+        one = cls()
+        for value in dumped:
+            log.attempt(cls().dump, {name: value})
+            log.attempt(one.dumps, [{name: value}, {}], many=True)
+        for value in loaded:
+            log.attempt(cls().load, {name: value})
+            log.attempt(one.load, [{name: value}, {}], many=True)
+
+
+@scenario
+def test_webargs_fields_that_change(ma, log):
+    webargs = library(ma, "webargs.fields")
+    cls = ma.Schema.from_dict({"tags": webargs.DelimitedList(ma.fields.Str())})
+    one = cls()
+
+    def both():
+        log.attempt(one.dump, {"tags": ["a", "b"]})
+        log.attempt(one.load, {"tags": "a;b,c"})
+        log.attempt(cls().load, {"tags": "a;b,c"})
+
+    both()
+    one.fields["tags"].delimiter = ";"
+    both()
+    one.fields["tags"].delimiter = ""
+    both()
+    one.fields["tags"].delimiter = ","
+    mixin = webargs.DelimitedFieldMixin
+    dumps, loads = mixin._serialize, mixin._deserialize
+    mixin._serialize = lambda self, value, attr, obj, **kwargs: "replaced"
+    mixin._deserialize = lambda self, value, attr, data, **kwargs: "replaced"
+    both()
+    mixin._serialize, mixin._deserialize = dumps, loads
+    both()
+
+
+@scenario
 def test_marshmallow_sqlalchemy(ma, log):
     from benchmarks import orm
     from benchmarks.cases import foreign

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from types import FunctionType, GetSetDescriptorType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from althaia import seam
 from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
+from althaia.engine.objects.digests import is_known
 from althaia.engine.plan.guard import ABSENT, Guard
 from althaia.engine.plan.instance_dict import may_be_put, published_guard
 from althaia.engine.plan.not_plannable import NotPlannable
@@ -47,6 +48,19 @@ class Kind(NamedTuple):
     load: Maker | None = None
 
 
+class PackageKind(NamedTuple):
+    """A class of a well-known package's fields and what stands for its methods.
+
+    :param name: the class that defines them, with its module.
+    :param digests: of the sources of its methods that somebody has read.
+    """
+
+    name: str
+    digests: frozenset[str]
+    dump: Maker
+    load: Maker
+
+
 def identity(function: Any) -> str:
     """What tells a function from all others while it lives.
 
@@ -56,14 +70,21 @@ def identity(function: Any) -> str:
     return f"{id(function):x}"
 
 
-def by_function(upstream: Upstream, kinds: Iterable[Kind]) -> tuple[dict[str, Any], ...]:
+def by_function(
+    upstream: Upstream, kinds: Iterable[Kind | PackageKind]
+) -> tuple[dict[str, Any], ...]:
     """The makers for dumping and for loading, each with the function that it stands for.
 
     Found by the identity of the function, so that it does not matter what a field's class is
-    called, or which of its bases defines the method.
+    called, or which of its bases defines the method. A package may not be imported yet: its
+    functions are found by their names, and then told by their digests.
     """
     found: tuple[dict[str, Any], ...] = ({}, {})
     for kind in kinds:
+        if isinstance(kind, PackageKind):
+            found[DUMP][f"{kind.name}._serialize"] = (kind.digests, kind.dump)
+            found[LOAD][f"{kind.name}._deserialize"] = (kind.digests, kind.load)
+            continue
         cls = upstream.fields.get(kind.name)
         methods = (("_serialize", kind.dump), ("_deserialize", kind.load))
         for direction, (method, maker) in enumerate(methods):
@@ -208,13 +229,7 @@ def _conversion(analysis: Analysis, field: Any, options: StepOptions, direction:
         analysis.check_readable(field)
         if method in analysis.state_of(field):
             raise NotPlannable(f"{method} is set on the field instance")
-        known = analysis.upstream.kinds[direction].get(identity(static(type(field), method)))
-        if known is None:
-            raise NotPlannable(
-                f"{method} is overridden by {analysis.upstream.owner(type(field), method)}"
-            )
-        qualified_name, maker = known
-        analysis.known(qualified_name)
+        maker = _maker(analysis, field, method, direction)
         if direction == LOAD and analysis.holds_own_code(field):
             # What a step does not know it leaves to the field, and that to those inside.
             options = _seen(analysis, options)
@@ -225,6 +240,25 @@ def _conversion(analysis: Analysis, field: Any, options: StepOptions, direction:
         if direction == DUMP and _is_plainly_found(analysis, field, method):
             options["method_slot"] = analysis.new_slot()
         return own_step(field, **options)
+
+
+def _maker(analysis: Analysis, field: Any, method: str, direction: int) -> Maker:
+    """The maker of the step that stands for a field's method.
+
+    :raises NotPlannable: nobody has read this method.
+    """
+    function = static(type(field), method)
+    kinds = analysis.upstream.kinds[direction]
+    known = kinds.get(identity(function))
+    if known is not None:
+        qualified_name, maker = known
+        analysis.known(qualified_name)
+        return cast(Maker, maker)
+    if type(function) is FunctionType and type(function.__module__) is str:
+        digests, maker = kinds.get(f"{function.__module__}.{function.__qualname__}", (None, None))
+        if digests is not None and is_known(function, digests):
+            return cast(Maker, maker)
+    raise NotPlannable(f"{method} is overridden by {analysis.upstream.owner(type(field), method)}")
 
 
 _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))

@@ -18,6 +18,7 @@ from althaia.engine.kinds import (
     numbers,
     raw,
     text,
+    webargs,
 )
 
 KINDS = (
@@ -31,4 +32,5 @@ KINDS = (
     *containers.KINDS,
     *nested.KINDS,
     *calls.KINDS,
+    *webargs.KINDS,
 )

@@ -11,6 +11,9 @@ import pytest
 
 from althaia import marshmallow as ma
 from althaia.engine import kinds, planner
+from althaia.engine.analysis import steps
+from althaia.engine.objects.digests import is_known
+from benchmarks.third_party import library
 
 fields = ma.fields
 
@@ -131,13 +134,17 @@ OF_3 = {("Boolean", "dump"), ("DateTime", "dump"), ("DateTime", "load")}
 """Methods that only marshmallow 3 defines on the class."""
 
 
+UPSTREAMS = [kind for kind in kinds.KINDS if isinstance(kind, steps.Kind)]
+PACKAGES = [kind for kind in kinds.KINDS if isinstance(kind, steps.PackageKind)]
+
+
 def stands_for(kind: Any, direction: str) -> bool:
     """Whether a kind has a maker for what the newest release defines on its class."""
     return getattr(kind, direction) is not None and (kind.name, direction) not in OF_3
 
 
 def test_each_kind_stands_for_what_its_class_defines() -> None:
-    for kind in kinds.KINDS:
+    for kind in UPSTREAMS:
         namespace = vars(getattr(fields, kind.name))
         assert ("_serialize" in namespace) == stands_for(kind, "dump"), kind.name
         assert ("_deserialize" in namespace) == stands_for(kind, "load"), kind.name
@@ -145,7 +152,7 @@ def test_each_kind_stands_for_what_its_class_defines() -> None:
 
 def test_no_class_that_defines_a_conversion_is_forgotten() -> None:
     named = {
-        kind.name for kind in kinds.KINDS if stands_for(kind, "dump") or stands_for(kind, "load")
+        kind.name for kind in UPSTREAMS if stands_for(kind, "dump") or stands_for(kind, "load")
     }
     defining = {
         value.__name__
@@ -156,3 +163,33 @@ def test_no_class_that_defines_a_conversion_is_forgotten() -> None:
         and value.__module__ == fields.__name__
     }
     assert defining == named
+
+
+def delimited() -> Any:
+    webargs = pytest.importorskip("webargs.fields")
+    assert webargs
+    webargs = library(ma, "webargs.fields")
+    return ma.Schema.from_dict({"tags": webargs.DelimitedList(fields.Int())})()
+
+
+@pytest.mark.parametrize("build", [planner.build, planner.build_load])
+def test_fields_of_packages_that_were_read_have_steps(build: Any) -> None:
+    assert repr(build(delimited()).steps[0]).startswith("<delimited list: ")
+
+
+@pytest.mark.parametrize("build", [planner.build, planner.build_load])
+def test_fields_of_a_release_that_nobody_has_read_have_none(
+    build: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "is_known", lambda function, digests: False)
+    step = build(delimited()).steps[0]
+    assert not repr(step).startswith("<delimited list: ")
+    assert "is overridden by" in step.why
+
+
+@pytest.mark.parametrize("kind", PACKAGES, ids=lambda kind: kind.name)
+def test_the_installed_release_of_each_package_has_been_read(kind: Any) -> None:
+    module, _, name = kind.name.rpartition(".")
+    cls = getattr(pytest.importorskip(module), name)
+    for method in ("_serialize", "_deserialize"):
+        assert is_known(vars(cls)[method], kind.digests)

@@ -1,0 +1,3 @@
+from althaia.engine.analysis.steps import PackageKind
+
+KINDS: tuple[PackageKind, ...]
