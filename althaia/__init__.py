@@ -118,7 +118,7 @@ _UPSTREAMS = (
 when somebody asks: importing althaia imports no marshmallow."""
 
 
-def patch(*, force: bool = False, compiled: bool | None = None) -> bool:
+def patch(*, force: bool = False, compiled: bool | None = None, notes: bool | None = None) -> bool:
     """Make every later ``import marshmallow`` yield the installed release, with plans.
 
     The compiled copy is served where it is of the installed release; any other release is served
@@ -133,6 +133,9 @@ def patch(*, force: bool = False, compiled: bool | None = None) -> bool:
     :param compiled: False: never the compiled copy, so that debuggers, profilers and coverage see
         ordinary functions. Not given: what ``ALTHAIA_COMPILED`` says, which is yes where it is not
         set. Without effect once marshmallow has been imported.
+    :param notes: True: an exception that leaves a planned dump or load gets a note that names the
+        field, as ``althaia: while dumping OrderSchema.lines[2].at``; False: none any more. Not
+        given: what ``ALTHAIA_NOTES`` says, which is none where it is not set.
     :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
     :raises LatePatchError: the real marshmallow is already imported; the message names the
         modules that hold references to it.
@@ -146,7 +149,12 @@ def patch(*, force: bool = False, compiled: bool | None = None) -> bool:
     """
     from althaia.switch import redirect
 
-    return redirect.patch(force=force, compiled=compiled, how="althaia.patch()")
+    done = redirect.patch(force=force, compiled=compiled, how="althaia.patch()")
+    if notes is not None:
+        from althaia.trust import notes as trust_notes
+
+        trust_notes.switch(notes and done)
+    return done
 
 
 def unpatch() -> bool:
@@ -450,12 +458,16 @@ def _watch() -> None:
     """Let what was asked to watch the calls stand in the seam, now that there are plans."""
     from althaia.switch.config import settings
 
-    share = settings().compare
-    if not share and "althaia.trust.hooks" not in sys.modules:
+    share, notes = settings().compare, settings().notes
+    if not share and not notes and "althaia.trust.hooks" not in sys.modules:
         return
     from althaia.trust import hooks
 
     hooks.connected()
+    if notes:
+        from althaia.trust import notes as trust_notes
+
+        trust_notes.switch_on_if_not_asked()
     if share:
         from althaia.trust.compare import compare_if_off
 

@@ -29,6 +29,7 @@ class Settings:
         "compare",
         "compiled",
         "disable",
+        "notes",
         "patch",
         "plans",
         "require_compiled",
@@ -50,6 +51,8 @@ class Settings:
     """``ALTHAIA_STRICT``: a schema, or a field of upstream's own, without a plan is an error."""
     compare: float
     """``ALTHAIA_COMPARE``: the share of calls that upstream's own code answers too."""
+    notes: bool
+    """``ALTHAIA_NOTES``: an exception that leaves a plan says in a note which field it was."""
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class Settings:
         plans: bool,
         strict: bool,
         compare: float,
+        notes: bool,
     ) -> None:
         put = object.__setattr__
         put(self, "compiled", compiled)
@@ -70,6 +74,7 @@ class Settings:
         put(self, "plans", plans)
         put(self, "strict", strict)
         put(self, "compare", compare)
+        put(self, "notes", notes)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(
@@ -104,6 +109,7 @@ def read(environ: Mapping[str, str]) -> Settings:
         plans=_flag(environ, "ALTHAIA_PLANS", default=True),
         strict=_flag(environ, "ALTHAIA_STRICT", default=False),
         compare=_share(environ, "ALTHAIA_COMPARE"),
+        notes=_flag(environ, "ALTHAIA_NOTES", default=False),
     )
 
 

@@ -25,12 +25,13 @@ def test_settings_and_their_defaults():
         "compare": 0.0,
         "compiled": True,
         "disable": False,
+        "notes": False,
         "patch": False,
         "plans": True,
         "require_compiled": False,
         "strict": False,
     }
-    for name in ("PATCH", "DISABLE", "REQUIRE_COMPILED", "COMPILED", "PLANS", "STRICT"):
+    for name in ("PATCH", "DISABLE", "REQUIRE_COMPILED", "COMPILED", "PLANS", "STRICT", "NOTES"):
         for text, value in [("1", True), (" Yes ", True), ("off", False), ("0", False)]:
             assert getattr(read({f"ALTHAIA_{name}": text}), name.lower()) is value
     assert read({"ALTHAIA_PLANS": ""}).plans is True

@@ -11,6 +11,7 @@ cimport cython
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.run.trail cimport left_item, left_key
 from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail
 from althaia.engine.instances.lazy cimport real_field
 from althaia.cpython.primitives cimport althaia_has_simple_keys, althaia_tick
@@ -39,24 +40,38 @@ cdef class DumpList(DumpStep):
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef list items
+        cdef bint done = False
         if value is None:
             return None
         items = []
-        for each in value:
-            althaia_tick()
-            items.append(self.item.convert(each, obj, frame))
+        try:
+            for each in value:
+                althaia_tick()
+                items.append(self.item.convert(each, obj, frame))
+            done = True
+        finally:
+            if not done:
+                left_item(len(items))
         return items
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        cdef Py_ssize_t index = 0
+        cdef bint done = False
         if value is None:
             sink.none()
             return True
         sink.open_list(list, expected_items(value))
-        for each in value:
-            althaia_tick()
-            sink.item()
-            if not self.item.write(each, obj, frame, sink):
-                sink.any(marshmallow.missing)
+        try:
+            for each in value:
+                althaia_tick()
+                sink.item()
+                if not self.item.write(each, obj, frame, sink):
+                    sink.any(marshmallow.missing)
+                index += 1
+            done = True
+        finally:
+            if not done:
+                left_item(index)
         sink.close_list()
         return True
 
@@ -141,6 +156,7 @@ cdef class DumpDict(DumpStep):
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef dict result, keys
+        cdef bint done = False
         if value is None:
             return None
         if self.keys is None and self.values is None:
@@ -149,15 +165,21 @@ cdef class DumpDict(DumpStep):
             return left_to_field(self, self.own_code, value, obj, frame)
         keys = self.converted_keys(<dict>value, frame)
         result = {}
-        for key, each in (<dict>value).items():
-            althaia_tick()
-            if self.values is not None:
-                each = self.values.convert(each, None, frame)
-                if key not in keys:
-                    raise KeyError(key)
-            elif key not in keys:
-                continue
-            result[key if self.keys is None else keys[key]] = each
+        key = None
+        try:
+            for key, each in (<dict>value).items():
+                althaia_tick()
+                if self.values is not None:
+                    each = self.values.convert(each, None, frame)
+                    if key not in keys:
+                        raise KeyError(key)
+                elif key not in keys:
+                    continue
+                result[key if self.keys is None else keys[key]] = each
+            done = True
+        finally:
+            if not done:
+                left_key(key)
         return result
 
     cdef dict converted_keys(self, dict value, DumpFrame frame):
@@ -217,39 +239,51 @@ cdef class LoadList(LoadStep):
         cdef list items
         cdef dict errors = None
         cdef Py_ssize_t index = 0
+        cdef bint done = False
         if type(value) is not list and type(value) is not tuple:
             return self.own(value, data, frame)
         items = []
-        for each in value:
-            althaia_tick()
-            loaded = self.item.load(each, None, frame)
-            if loaded is FAILED:
-                if errors is None:
-                    errors = {}
-                note_item(frame, items, errors, index)
-            else:
-                items.append(loaded)
-            index += 1
+        try:
+            for each in value:
+                althaia_tick()
+                loaded = self.item.load(each, None, frame)
+                if loaded is FAILED:
+                    if errors is None:
+                        errors = {}
+                    note_item(frame, items, errors, index)
+                else:
+                    items.append(loaded)
+                index += 1
+            done = True
+        finally:
+            if not done:
+                left_item(index)
         return items if errors is None else fail(frame, errors, items)
 
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
         cdef list items = []
         cdef dict errors = None
         cdef Py_ssize_t index = 0, end = tape.slots[at].content.next
+        cdef bint done = False
         if tape.slots[at].kind != ARRAY:
             return self.convert(tape.keep(at), None, frame)
         at += 1
-        while at < end:
-            althaia_tick()
-            loaded = self.item.read(tape, at, frame)
-            if loaded is FAILED:
-                if errors is None:
-                    errors = {}
-                note_item(frame, items, errors, index)
-            else:
-                items.append(loaded)
-            index += 1
-            at = after(tape, at)
+        try:
+            while at < end:
+                althaia_tick()
+                loaded = self.item.read(tape, at, frame)
+                if loaded is FAILED:
+                    if errors is None:
+                        errors = {}
+                    note_item(frame, items, errors, index)
+                else:
+                    items.append(loaded)
+                index += 1
+                at = after(tape, at)
+            done = True
+        finally:
+            if not done:
+                left_item(index)
         return items if errors is None else fail(frame, errors, items)
 
     def inner(self):
@@ -325,6 +359,7 @@ cdef class LoadDict(LoadStep):
         """The loaded dictionary, or FAILED; with a tape the values are numbers of its slots."""
         cdef dict keys, result = {}
         cdef object errors = None
+        cdef bint done = False
         # What the values' step runs may change the dictionary: its keys are those it has now.
         if self.keys is None:
             keys = value.copy()
@@ -339,25 +374,33 @@ cdef class LoadDict(LoadStep):
                     errors[key]["key"] = frame.messages_now()
                 else:
                     keys[key] = loaded
-        for key, each in value.items():
-            althaia_tick()
-            if self.values is None:
-                if tape is not None:
-                    each = tape.keep(each)
-            else:
-                if tape is None:
-                    each = self.values.load(each, None, frame)
+        key = None
+        try:
+            for key, each in value.items():
+                althaia_tick()
+                if self.values is None:
+                    if tape is not None:
+                        each = tape.keep(each)
                 else:
-                    each = self.values.read(tape, each, frame)
-                if each is FAILED:
-                    if errors is None:
-                        errors = defaultdict(dict)
-                    errors[key]["value"] = frame.messages_now()
-                    if frame.valid_data_now() is not None and key in keys:
-                        result[key if self.keys is None else keys[key]] = frame.valid_data_now()
-                    continue
-            if key in keys:
-                result[key if self.keys is None else keys[key]] = each
+                    if tape is None:
+                        each = self.values.load(each, None, frame)
+                    else:
+                        each = self.values.read(tape, each, frame)
+                    if each is FAILED:
+                        if errors is None:
+                            errors = defaultdict(dict)
+                        errors[key]["value"] = frame.messages_now()
+                        if frame.valid_data_now() is not None and key in keys:
+                            result[key if self.keys is None else keys[key]] = (
+                                frame.valid_data_now()
+                            )
+                        continue
+                if key in keys:
+                    result[key if self.keys is None else keys[key]] = each
+            done = True
+        finally:
+            if not done:
+                left_key(key)
         return result if errors is None else fail(frame, errors, result)
 
     def inner(self):

@@ -23,6 +23,7 @@ from althaia.engine.run.hooks cimport invoke
 from althaia.engine.instances.lazy cimport field_of_call
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
+from althaia.engine.run.trail cimport left_item, left_step
 from althaia.cpython.primitives cimport (
     althaia_clear_cache,
     althaia_get_cached,
@@ -317,15 +318,21 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
     cdef Py_ssize_t i, size = PyTuple_GET_SIZE(<object>steps)
     cdef dict result = plan.template.start()
     cdef Reading reading = reading_of(obj, frame)
-    cdef PyObject* step
+    cdef PyObject* step = NULL
+    cdef bint done = False
     cdef object value
-    for i in range(size):
-        step = PyTuple_GET_ITEM(<object>steps, i)
-        value = serialized(i, <DumpStep>step, obj, frame, reading)
-        if value is not marshmallow.missing:
-            althaia_put(result, i, <void*>(<DumpStep>step).key, value)
-        elif plan.template.full:
-            PyDict_DelItem(result, (<DumpStep>step).key)
+    try:
+        for i in range(size):
+            step = PyTuple_GET_ITEM(<object>steps, i)
+            value = serialized(i, <DumpStep>step, obj, frame, reading)
+            if value is not marshmallow.missing:
+                althaia_put(result, i, <void*>(<DumpStep>step).key, value)
+            elif plan.template.full:
+                PyDict_DelItem(result, (<DumpStep>step).key)
+        done = True
+    finally:
+        if not done:
+            left_step((<DumpStep>step).attr)
     return result
 
 
@@ -334,17 +341,23 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
     cdef object result = plan.dict_class()
     cdef Reading reading = reading_of(obj, frame)
     cdef Py_ssize_t i
-    cdef DumpStep step
-    for i in range(len(plan.steps)):
-        step = <DumpStep>PyTuple_GET_ITEM(plan.steps, i)
-        value = serialized(i, step, obj, frame, reading)
-        if value is marshmallow.missing:
-            continue
-        key = step.key
-        if key is None:
-            # Asked twice where there is one, as upstream does: asking may run user code.
-            key = step.attr if step.field.data_key is None else step.field.data_key
-        result[key] = value
+    cdef DumpStep step = None
+    cdef bint done = False
+    try:
+        for i in range(len(plan.steps)):
+            step = <DumpStep>PyTuple_GET_ITEM(plan.steps, i)
+            value = serialized(i, step, obj, frame, reading)
+            if value is marshmallow.missing:
+                continue
+            key = step.key
+            if key is None:
+                # Asked twice where there is one, as upstream does: asking may run user code.
+                key = step.attr if step.field.data_key is None else step.field.data_key
+            result[key] = value
+        done = True
+    finally:
+        if not done:
+            left_step(step.attr)
     return result
 
 
@@ -357,12 +370,18 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
     """What ``Schema._serialize`` returns."""
     cdef list results
+    cdef bint done = False
     if not many or obj is None:
         return run_one(plan, obj, frame)
     results = []
-    for each in obj:
-        althaia_tick()
-        results.append(run_one(plan, each, frame))
+    try:
+        for each in obj:
+            althaia_tick()
+            results.append(run_one(plan, each, frame))
+        done = True
+    finally:
+        if not done:
+            left_item(len(results))
     return results
 
 
@@ -387,8 +406,9 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i, mark
     cdef Reading reading
-    cdef PyObject* step
+    cdef PyObject* step = NULL
     cdef PyObject* record
+    cdef bint done = False
     cdef object value
     if plan.template is None:
         return sink.any(run_general(plan, obj, frame))
@@ -398,26 +418,39 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
         frame.record = record_of(plan, sink)
     record = <PyObject*>frame.record
     sink.open_record(<Record>record)
-    for i in range(PyTuple_GET_SIZE(<object>steps)):
-        step = PyTuple_GET_ITEM(<object>steps, i)
-        value = value_of(i, <DumpStep>step, obj, frame, reading)
-        if value is marshmallow.missing:
-            continue
-        mark = sink.key(i)
-        if not (<DumpStep>step).write(value, obj, frame, sink):
-            sink.take_back(mark)
+    try:
+        for i in range(PyTuple_GET_SIZE(<object>steps)):
+            step = PyTuple_GET_ITEM(<object>steps, i)
+            value = value_of(i, <DumpStep>step, obj, frame, reading)
+            if value is marshmallow.missing:
+                continue
+            mark = sink.key(i)
+            if not (<DumpStep>step).write(value, obj, frame, sink):
+                sink.take_back(mark)
+        done = True
+    finally:
+        if not done:
+            left_step((<DumpStep>step).attr)
     return sink.close_record()
 
 
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:
     """What ``Schema._serialize`` returns, into a sink."""
+    cdef Py_ssize_t index = 0
+    cdef bint done = False
     if not many or obj is None:
         return write_one(plan, obj, frame, sink)
     sink.open_list(list, expected_items(obj))
-    for each in obj:
-        althaia_tick()
-        sink.item()
-        write_one(plan, each, frame, sink)
+    try:
+        for each in obj:
+            althaia_tick()
+            sink.item()
+            write_one(plan, each, frame, sink)
+            index += 1
+        done = True
+    finally:
+        if not done:
+            left_item(index)
     return sink.close_list()
 
 

@@ -5,6 +5,8 @@ from itertools import zip_longest
 
 from cpython.object cimport PyObject
 
+from althaia.engine.run.trail cimport left_hook
+
 cdef extern from "Python.h":
     object PyObject_VectorcallDict(
         object callable_, PyObject** arguments, size_t count, dict keywords
@@ -28,20 +30,32 @@ cdef object invoke(
 
     :param options: the keywords of each call, ``many`` first.
     """
-    cdef bint each_item, pass_original
-    for attr_name, hook_many, config in hooks:
-        if hook_many != pass_collection:
-            continue
-        processor = getattr(schema, attr_name)
-        pass_original = config.get("pass_original", False)
-        each_item = options["many"] and not pass_collection
-        if not each_item:
-            data = call(processor, data, original, pass_original, options)
-        elif pass_original:
-            data = [
-                call(processor, item, origin, True, options)
-                for item, origin in zip_longest(data, original)
-            ]
-        else:
-            data = [call(processor, item, None, False, options) for item in data]
+    cdef bint done = False
+    attr_name = None
+    try:
+        for attr_name, hook_many, config in hooks:
+            if hook_many == pass_collection:
+                data = invoke_one(getattr(schema, attr_name), config, pass_collection, data,
+                                  original, options)
+        done = True
+    finally:
+        if not done:
+            left_hook(attr_name)
     return data
+
+
+cdef inline object invoke_one(
+    object processor, object config, bint pass_collection, object data, object original,
+    dict options,
+):
+    """Call one hook with the object, or with each object of a collection."""
+    cdef bint pass_original = config.get("pass_original", False)
+    cdef bint each_item = options["many"] and not pass_collection
+    if not each_item:
+        return call(processor, data, original, pass_original, options)
+    if pass_original:
+        return [
+            call(processor, item, origin, True, options)
+            for item, origin in zip_longest(data, original)
+        ]
+    return [call(processor, item, None, False, options) for item in data]

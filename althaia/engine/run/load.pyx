@@ -15,6 +15,7 @@ from althaia.engine.run.hooks cimport invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.engine.plan.plan cimport NOT_KEPT, Plan, option
 from althaia.engine.run.published cimport valid_plan
+from althaia.engine.run.trail cimport left_item, left_step
 from althaia.engine.run.settings cimport is_plain_partial
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
@@ -125,7 +126,8 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
     # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t found = 0, i, size = PyTuple_GET_SIZE(<object>steps)
-    cdef PyObject* step
+    cdef PyObject* step = NULL
+    cdef bint done = False
     cdef uint64_t version
     cdef object value
     if text and not is_readable(plan, frame.tape, at):
@@ -145,51 +147,56 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
     if not plain and not isinstance(data, Mapping):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return result
-    for i in range(size):
-        step = PyTuple_GET_ITEM(<object>steps, i)
-        if text and frame.shown is not None:
-            data = frame.shown
-            text = False
-            found = -1
-        if text:
-            at = frame.places[i]
-            value = marshmallow.missing if at < 0 else None
-        elif plain:
-            value = althaia_cached_item(
-                <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).cache
-            )
-            if value is ABSENT:
-                value = marshmallow.missing
+    try:
+        for i in range(size):
+            step = PyTuple_GET_ITEM(<object>steps, i)
+            if text and frame.shown is not None:
+                data = frame.shown
+                text = False
+                found = -1
+            if text:
+                at = frame.places[i]
+                value = marshmallow.missing if at < 0 else None
+            elif plain:
+                value = althaia_cached_item(
+                    <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).cache
+                )
+                if value is ABSENT:
+                    value = marshmallow.missing
+                else:
+                    found += 1
             else:
-                found += 1
-        else:
-            value = data.get((<LoadStep>step).key, marshmallow.missing)
-        if frame.partial is not None:
-            if value is marshmallow.missing and frame.may_be_missing((<LoadStep>step).attr):
+                value = data.get((<LoadStep>step).key, marshmallow.missing)
+            if frame.partial is not None:
+                if value is marshmallow.missing and frame.may_be_missing((<LoadStep>step).attr):
+                    if full:
+                        PyDict_DelItem(result, (<LoadStep>step).target)
+                    continue
+                if frame.sub_partials is not None:
+                    # A list of its own for each, as upstream makes it: hooks are given it.
+                    frame.kwargs = {"partial": list(frame.sub_partials[i])}
+            if not text or at < 0:
+                value = (<LoadStep>step).load(value, data, frame)
+            elif frame.tape.slots[at].kind < ARRAY:
+                value = (<LoadStep>step).load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
+            else:
+                value = (<LoadStep>step).read(frame.tape, at, frame)
+            if value is FAILED:
+                frame.store_error(frame.messages_now(), (<LoadStep>step).key)
+                value = frame.valid_data_now() or marshmallow.missing
+            if value is marshmallow.missing:
                 if full:
                     PyDict_DelItem(result, (<LoadStep>step).target)
-                continue
-            if frame.sub_partials is not None:
-                # A list of its own for each, as upstream makes it: hooks are given it.
-                frame.kwargs = {"partial": list(frame.sub_partials[i])}
-        if not text or at < 0:
-            value = (<LoadStep>step).load(value, data, frame)
-        elif frame.tape.slots[at].kind < ARRAY:
-            value = (<LoadStep>step).load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
-        else:
-            value = (<LoadStep>step).read(frame.tape, at, frame)
-        if value is FAILED:
-            frame.store_error(frame.messages_now(), (<LoadStep>step).key)
-            value = frame.valid_data_now() or marshmallow.missing
-        if value is marshmallow.missing:
-            if full:
-                PyDict_DelItem(result, (<LoadStep>step).target)
-        elif full:
-            althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
-        elif (<LoadStep>step).dotted:
-            marshmallow.set_value(result, (<LoadStep>step).target, value)
-        else:
-            result[(<LoadStep>step).target] = value
+            elif full:
+                althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
+            elif (<LoadStep>step).dotted:
+                marshmallow.set_value(result, (<LoadStep>step).target, value)
+            else:
+                result[(<LoadStep>step).target] = value
+        done = True
+    finally:
+        if not done:
+            left_step((<LoadStep>step).attr)
     if frame.unknown != "exclude":
         if text and frame.shown is None:
             if others:
@@ -289,6 +296,7 @@ cdef object load_items(
     """What ``Schema._deserialize`` returns for ``data``, or for slot ``at`` if that is not -1."""
     cdef list results
     cdef Py_ssize_t index = 0
+    cdef bint done = False
     # Of one object too: upstream asks for the option where it is not needed, and may not find it.
     frame.index_errors = has_index_errors(plan, frame.schema)
     if not many:
@@ -303,12 +311,17 @@ cdef object load_items(
     if type(data) is not list and not marshmallow.is_sequence_but_not_string(data):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return results
-    for each in data:
-        althaia_tick()
-        if frame.index_errors:
-            frame.index = index
-        results.append(load_one(plan, each, -1, frame))
-        index += 1
+    try:
+        for each in data:
+            althaia_tick()
+            if frame.index_errors:
+                frame.index = index
+            results.append(load_one(plan, each, -1, frame))
+            index += 1
+        done = True
+    finally:
+        if not done:
+            left_item(index)
     frame.index = index_before
     return results
 
@@ -317,15 +330,21 @@ cdef object read_items(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     """The same for an array of parsed text."""
     cdef list results = []
     cdef Py_ssize_t index = 0, end = frame.tape.slots[at].content.next
+    cdef bint done = False
     index_before = frame.index
     at += 1
-    while at < end:
-        althaia_tick()
-        if frame.index_errors:
-            frame.index = index
-        results.append(load_one(plan, None, at, frame))
-        index += 1
-        at = after(frame.tape, at)
+    try:
+        while at < end:
+            althaia_tick()
+            if frame.index_errors:
+                frame.index = index
+            results.append(load_one(plan, None, at, frame))
+            index += 1
+            at = after(frame.tape, at)
+        done = True
+    finally:
+        if not done:
+            left_item(index)
     frame.index = index_before
     return results
 
