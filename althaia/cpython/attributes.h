@@ -19,7 +19,8 @@ althaia_getattr(PyObject *obj, PyObject *name, PyObject *missing)
 
 static PyObject *althaia_getitem_name = NULL;
 
-/* What upstream's marshmallow.utils._get_value_for_key swallows: the lookup failed. */
+/* Clear the current exception and return 1 if marshmallow.utils._get_value_for_key ignores
+ * exceptions of this type; else return 0 and leave it set. */
 static int
 althaia_swallow_lookup_error(void)
 {
@@ -32,7 +33,7 @@ althaia_swallow_lookup_error(void)
     return 0;
 }
 
-/* True where `obj[str]` is known to raise TypeError, so that asking can be spared. */
+/* Return 1 if `obj[str]` always raises TypeError for this type, so that the call can be skipped. */
 static int
 althaia_refuses_str_keys(PyTypeObject *type, binaryfunc subscript)
 {
@@ -42,8 +43,9 @@ althaia_refuses_str_keys(PyTypeObject *type, binaryfunc subscript)
     return type == &PyList_Type || type == &PyUnicode_Type || type == &PyBytes_Type;
 }
 
-/* 1 where attributes are read as object.__getattribute__ does and `obj[key]` is a TypeError that
- * nobody is asked for: upstream falls through to getattr, whatever __getitem__ the instance has. */
+/* Return 1 if attributes are read by object.__getattribute__ and the type has no subscript slot.
+ * `obj[key]` then raises TypeError without running user code, even if the instance dictionary
+ * holds a `__getitem__`; upstream continues with getattr(). */
 static inline int
 althaia_has_no_items(PyTypeObject *type)
 {
@@ -52,9 +54,9 @@ althaia_has_no_items(PyTypeObject *type)
         && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL);
 }
 
-/* One key of one object, as marshmallow.utils._get_value_for_key reads it: `obj[key]`
- * where the object has __getitem__, then `getattr(obj, key, missing)`.
- * `key` is an exact str. New reference, NULL on error. */
+/* Read one key of one object as marshmallow.utils._get_value_for_key does: `obj[key]` if the
+ * object has __getitem__, then `getattr(obj, key, missing)`.
+ * `key` is an exact str. Return a new reference, or NULL on error. */
 static PyObject *
 althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
 {
@@ -95,8 +97,9 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
     return althaia_getattr(obj, key, missing);
 }
 
-/* 1 where the instances of a class are true without being asked; upstream asks a nested schema
- * each time, and resolves one that says no again. */
+/* Return 1 if instances of the class are true without running user code (no __bool__, no __len__).
+ * Upstream tests the truth of a nested schema in each call and resolves a false one again, so that
+ * plans accept only classes for which this is 1. */
 static int
 althaia_is_simply_true(PyObject *cls)
 {

@@ -1,4 +1,4 @@
-/* Comparing dictionaries, lists and objects with what they were. */
+/* Comparing dictionaries, lists and objects with a snapshot of their former contents. */
 #ifndef ALTHAIA_SNAPSHOTS_H
 #define ALTHAIA_SNAPSHOTS_H
 
@@ -7,8 +7,8 @@
 #include "althaia/cpython/layout.h"
 #include "althaia/cpython/features.h"
 
-/* 1 where `dict` holds exactly the keys and values of `snapshot` (key, value, key, …),
- * by identity and in order. A value equal to `any` in the snapshot is not compared. */
+/* Return 1 if `dict` holds exactly the keys and values of `snapshot` (key, value, key, …),
+ * compared by identity and in order. Where the snapshot's value is `any`, every value matches. */
 static int
 althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
 {
@@ -29,7 +29,7 @@ althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
     return same && at == size;
 }
 
-/* 1 where the dictionary holds these very keys and no others, in this order. */
+/* Return 1 if the dictionary holds exactly these keys, compared by identity and in order. */
 static int
 althaia_same_keys(PyObject *dict, PyObject *keys)
 {
@@ -56,7 +56,8 @@ althaia_same_keys(PyObject *dict, PyObject *keys)
     return same && at == size;
 }
 
-/* 1 where all keys of a dictionary are known to be plain text, which is compared by nobody's code. */
+/* Return 1 if all keys of the dictionary are known to be exact str, so that comparing them runs no
+ * user code. Return 0 if there is another key, or if the layout of dict keys is not known. */
 static inline int
 althaia_has_plain_keys(PyObject *dict)
 {
@@ -68,29 +69,31 @@ althaia_has_plain_keys(PyObject *dict)
 #endif
 }
 
-/* The version of a dictionary as something to rely on; 0 where there is none. */
+/* Return the dict version if the check at import showed that versions work here, else 0. */
 static inline uint64_t
 althaia_trusted_version(PyObject *dict)
 {
     return althaia_features & ALTHAIA_DICT_VERSIONS ? althaia_dict_version(dict) : 0;
 }
 
-/* 1 where the dictionary is what it was at the version; 0 says nothing. */
+/* Return 1 if the dictionary has not changed since it had this version. 0 means "unknown": the
+ * caller must compare the contents. */
 static inline int
 althaia_same_version(PyObject *dict, uint64_t version)
 {
     return version != 0 && althaia_dict_version(dict) == version;
 }
 
-/* The same for a version that another thread may be noting. */
+/* Do the same for a version that another thread may be storing at this moment. */
 static inline int
 althaia_has_noted_version(PyObject *dict, uint64_t *place)
 {
     return althaia_same_version(dict, althaia_read_version(place));
 }
 
-/* Keep the version at which a dictionary was as expected, read before it was looked at. Any thread
- * may do so, and what it writes is true. */
+/* Store the version at which a dictionary had the expected contents. The caller must read the
+ * version before it compares the contents, so that a change in between is noticed. Several threads
+ * may store at the same time, because each of them stores a version that it has verified. */
 static inline void
 althaia_note_version(uint64_t *place, uint64_t version)
 {
@@ -99,14 +102,14 @@ althaia_note_version(uint64_t *place, uint64_t version)
     }
 }
 
-/* The values that lie in an object, and the one of them that is not compared (or -1). */
+/* A copy of an object's inline values, and the index of the value that is not compared (or -1). */
 typedef struct {
     int unwatched;
     althaia_values values;
 } althaia_inline_copy;
 
-/* What lies in an object, to be compared with later; NULL without an error where nothing lies
- * there or it is not what the snapshot says. For PyMem_Free(). */
+/* Copy an object's inline values for later comparison. Return NULL without an error if it has no
+ * inline values, or if they differ from the snapshot. The caller frees the copy by PyMem_Free(). */
 static althaia_inline_copy *
 althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
 {
@@ -126,7 +129,7 @@ althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
     if (copy == NULL) {
         return NULL;
     }
-    /* What is copied is compared, not what it was copied from: that may change meanwhile. */
+    /* Compare the copy with the snapshot, not the original: another thread may change that. */
     memcpy(&copy->values, values, bytes);
     values = &copy->values;
     for (Py_ssize_t i = 0; i < size; i++) {
@@ -150,7 +153,8 @@ althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
 #endif
 }
 
-/* 1 where an object of the same type holds what was copied; 0 says nothing. */
+/* Return 1 if an object of the same type still holds the copied inline values. 0 means "unknown":
+ * the caller must compare the contents. */
 static int
 althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
 {
@@ -195,21 +199,23 @@ althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
 #endif
 }
 
-/* What a guard knows of one object with an instance dictionary. All pointers are borrowed but
- * `copy`; the guard owns the objects. */
+/* What a guard has recorded about one object with an instance dictionary. The guard owns the
+ * objects; the pointers here are borrowed, except `copy`. */
 typedef struct {
     PyObject *object;
     PyObject *type;
     PyObject *dict;
-    /* Where the object keeps `dict`; NULL where that is not known, or changes are not told of. */
+    /* The field of the object that points to `dict`; NULL if its address is not known, or if the
+     * dictionary cannot be watched. */
     PyObject **place;
     uint64_t version;
     PyObject *snapshot;
     althaia_inline_copy *copy;
 } althaia_watched;
 
-/* What stands for a dictionary as it is before it is looked at; 0 where nothing does. Where CPython
- * tells of changes, that is the number which changes with each of them. */
+/* Return a number that identifies the dictionary's present contents, 0 if there is none. The
+ * caller must read it before it compares the contents. With dict watchers it is the epoch, which
+ * each change of a watched dictionary increases; otherwise it is the dict version. */
 static inline uint64_t
 althaia_version_to_note(PyObject *dict)
 {
@@ -229,15 +235,16 @@ althaia_version_to_note(PyObject *dict)
     return althaia_trusted_version(dict);
 }
 
-/* 1 where a dictionary is as it was when this was noted of it; 0 says nothing. */
+/* Return 1 if the dictionary has not changed since althaia_version_to_note() returned `note`.
+ * 0 means "unknown": the caller must compare the contents. */
 static inline int
 althaia_is_as_noted(PyObject *dict, uint64_t note)
 {
     return althaia_epoch != 0 ? note == althaia_epoch : althaia_same_version(dict, note);
 }
 
-/* Where an object keeps this instance dictionary, for the guard to look there; NULL where that is
- * not known. */
+/* Return the address of the object's field that points to this instance dictionary, so that the
+ * guard can compare that pointer. Return NULL if the address is not known. */
 static inline PyObject **
 althaia_watched_place(PyObject *object, PyObject *dict)
 {
@@ -253,7 +260,8 @@ althaia_watched_place(PyObject *object, PyObject *dict)
     return NULL;
 }
 
-/* 1 where an object has its type and in its dictionary what the snapshot says. */
+/* Return 1 if the object still has the recorded type and its instance dictionary equals the
+ * snapshot. */
 static inline int
 althaia_holds(althaia_watched *each, PyObject *any)
 {
@@ -280,7 +288,8 @@ althaia_holds(althaia_watched *each, PyObject *any)
     same = dict == each->dict && althaia_is_as_noted(dict, althaia_read_version(&each->version));
     if (!same) {
         version = dict == each->dict ? althaia_version_to_note(dict) : 0;
-        /* A copy of it may be asked for, and then a subclass answers for itself. */
+        /* A dict subclass is refused: a step may copy the dictionary, and a subclass can override
+         * copying. */
         same = PyDict_CheckExact(dict) && althaia_same_entries(dict, each->snapshot, any);
         if (same) {
             althaia_note_version(&each->version, version);
@@ -290,7 +299,7 @@ althaia_holds(althaia_watched *each, PyObject *any)
     return same;
 }
 
-/* 1 where all of them have. */
+/* Return 1 if althaia_holds() for all of them. */
 static int
 althaia_all_hold(althaia_watched *watched, Py_ssize_t count, PyObject *any)
 {
@@ -302,14 +311,15 @@ althaia_all_hold(althaia_watched *watched, Py_ssize_t count, PyObject *any)
     return 1;
 }
 
-/* 1 where the list holds exactly the items of the tuple, by identity and in order. */
+/* Return 1 if the list holds exactly the items of the tuple, compared by identity and in order. */
 static int
 althaia_same_items(PyObject *list, PyObject *snapshot)
 {
     Py_ssize_t size = PyTuple_GET_SIZE(snapshot);
     int same;
     if (size == 0) {
-        /* Without the lock: all threads share a class's empty lists of hooks. */
+        /* Do not lock the list: all threads share a class's empty hook lists and would wait for
+         * each other. */
         return PyList_GET_SIZE(list) == 0;
     }
     ALTHAIA_BEGIN_CRITICAL(list);
@@ -321,13 +331,13 @@ althaia_same_items(PyObject *list, PyObject *snapshot)
     return same;
 }
 
-/* What a guard knows of one list; it owns both. */
+/* What a guard has recorded about one list. The guard owns both references. */
 typedef struct {
     PyObject *list;
     PyObject *items;
 } althaia_watched_list;
 
-/* 1 where all of them hold their items. */
+/* Return 1 if all lists hold their recorded items. */
 static int
 althaia_lists_hold(const althaia_watched_list *watched, Py_ssize_t count)
 {
@@ -339,13 +349,13 @@ althaia_lists_hold(const althaia_watched_list *watched, Py_ssize_t count)
     return 1;
 }
 
-/* What a guard knows of one type, which it owns. */
+/* What a guard has recorded about one type. The guard owns the reference. */
 typedef struct {
     PyObject *type;
     unsigned int tag;
 } althaia_watched_type;
 
-/* 1 where all of them are as they were. */
+/* Return 1 if all types have their recorded type version. */
 static int
 althaia_types_hold(const althaia_watched_type *watched, Py_ssize_t count)
 {
@@ -357,7 +367,7 @@ althaia_types_hold(const althaia_watched_type *watched, Py_ssize_t count)
     return 1;
 }
 
-/* 1 where dict.get(key) is value; an absent key is told by value == absent. Never raises. */
+/* Return 1 if `dict.get(key, absent) is value`. Never raises. */
 static int
 althaia_same_entry(PyObject *dict, PyObject *key, PyObject *value, PyObject *absent)
 {
@@ -372,8 +382,9 @@ althaia_same_entry(PyObject *dict, PyObject *key, PyObject *value, PyObject *abs
     return same;
 }
 
-/* Make the dictionary hold what the other holds, in its order, with no moment in which other code
- * could run: the caller owns all that is in it. 0, or -1 on error: it is then empty. */
+/* Replace the contents of a dictionary by those of the other, in its order. No user code runs in
+ * between, because the caller holds references to all that is removed. Return 0, or -1 on error;
+ * the dictionary is then empty. */
 static inline int
 althaia_become(PyObject *dict, PyObject *other)
 {
@@ -381,7 +392,7 @@ althaia_become(PyObject *dict, PyObject *other)
     return PyDict_Update(dict, other);
 }
 
-/* 1 where hashing and comparing the keys of a dictionary runs no user code. */
+/* Return 1 if hashing and comparing the keys of the dictionary runs no user code. */
 static int
 althaia_has_simple_keys(PyObject *dict)
 {

@@ -1,4 +1,4 @@
-/* What holds of CPython's insides here: tried out when a module is imported. */
+/* Which of CPython's internals work as expected: checked when an extension module is imported. */
 #ifndef ALTHAIA_FEATURES_H
 #define ALTHAIA_FEATURES_H
 
@@ -16,11 +16,12 @@ enum {
     ALTHAIA_INLINE_WATCHERS = 64,
 };
 
-/* Which of them hold here. Each extension module has a copy of its own: one that relies on a fact
- * calls althaia_try_features() when it is imported, before althaia_start_watching(), which adds two. */
+/* The features that work here. Each extension module has its own copy of this variable. A module
+ * that uses a feature calls althaia_try_features() when it is imported. Only then it may call
+ * althaia_start_watching(), which adds the two features of dict watchers. */
 static unsigned int althaia_features = 0;
 
-/* Three names for attributes, as a new tuple. */
+/* Return three attribute names as a new tuple. */
 static inline PyObject *
 althaia_new_names(void)
 {
@@ -28,14 +29,14 @@ althaia_new_names(void)
                          PyUnicode_InternFromString("second"), PyUnicode_InternFromString("third"));
 }
 
-/* An empty class of this module's own, as a new reference. */
+/* Return a new empty class, as a new reference. */
 static inline PyObject *
 althaia_new_class(void)
 {
     return PyObject_CallFunction((PyObject *)&PyType_Type, "s(){}", "Trial");
 }
 
-/* An instance with three attributes, each of them its own name; `names` is a tuple of these. */
+/* Return a new instance with an attribute for each of the names; its value is the name itself. */
 static inline PyObject *
 althaia_new_instance(PyObject *cls, PyObject *names)
 {
@@ -49,7 +50,8 @@ althaia_new_instance(PyObject *cls, PyObject *names)
     return instance;
 }
 
-/* Do the values of a copy lie where they are looked for, and are they what it reads? */
+/* Check that a copy of a split-table dictionary has its values in the order of the keys, and that
+ * PyDict_SetItem() stores there. */
 static inline int
 althaia_try_shared_values(PyObject *cls, PyObject *names)
 {
@@ -68,7 +70,8 @@ althaia_try_shared_values(PyObject *cls, PyObject *names)
     return holds;
 }
 
-/* Do an instance's values lie in it, in order, and does what they are change with them? */
+/* Check that an instance has inline values in the order of assignment, and that deleting an
+ * attribute changes them or marks them invalid. */
 static inline int
 althaia_try_inline_values(PyObject *cls, PyObject *names)
 {
@@ -94,8 +97,8 @@ althaia_try_inline_values(PyObject *cls, PyObject *names)
     return holds;
 }
 
-/* Are the values of a dictionary and of an instance found by the places of their keys, and are they
- * not where another key is, was, or may be? */
+/* Check that the values of a dictionary and of an instance are found by the index of their key,
+ * and that nothing is found at the index of another, a deleted or a missing key. */
 static inline int
 althaia_try_entries(PyObject *cls, PyObject *names)
 {
@@ -145,7 +148,7 @@ althaia_try_entries(PyObject *cls, PyObject *names)
     return holds;
 }
 
-/* Does the number of this dictionary change when it does, and only then? */
+/* Check that this dictionary's version changes when the dictionary changes, and only then. */
 static inline int
 althaia_try_version_of(PyObject *dict, PyObject *name)
 {
@@ -159,7 +162,7 @@ althaia_try_version_of(PyObject *dict, PyObject *name)
         && althaia_dict_version(dict) != before;
 }
 
-/* Does that hold of a dictionary, and of one that shares its keys? */
+/* Check that for an ordinary dictionary and for a split-table dictionary. */
 static inline int
 althaia_try_dict_versions(PyObject *cls, PyObject *names)
 {
@@ -176,7 +179,7 @@ althaia_try_dict_versions(PyObject *cls, PyObject *names)
     return holds;
 }
 
-/* Does a type lose its number when its base changes, and get another one? */
+/* Check that a type loses its type version when its base changes, and then gets another one. */
 static inline int
 althaia_try_type_tags(PyObject *cls, PyObject *names)
 {
@@ -189,7 +192,7 @@ althaia_try_type_tags(PyObject *cls, PyObject *names)
     return holds;
 }
 
-/* Try everything out once. 0, or -1 with an error set. */
+/* Run all checks and set althaia_features. Return 0, or -1 with an exception set. */
 static inline int
 althaia_try_features(void)
 {
@@ -214,16 +217,16 @@ althaia_try_features(void)
 
 /* ---- Watched dictionaries ------------------------------------------------------------ */
 
-/* A number that changes whenever one of the dictionaries does that are watched; 0 where CPython
- * tells nobody. One number for all of them: they hardly ever change, and it is asked in each
- * call. */
+/* A counter that each change of any watched dictionary increases; 0 if dict watchers are not used.
+ * One counter serves all watched dictionaries: they hardly ever change, and each call reads it. */
 static uint64_t althaia_epoch = 0;
 
 #if ALTHAIA_KNOWS_DICT_WATCHERS
 static int althaia_watcher = -1;
 #endif
 
-/* Be told of each change of a dictionary from now on. 0, or -1 on error. */
+/* Watch a dictionary: from now on each change of it increases althaia_epoch. Return 0, or -1 on
+ * error. */
 static inline int
 althaia_watch_dict(PyObject *dict)
 {
@@ -248,7 +251,8 @@ althaia_at_dict_event(PyDict_WatchEvent event, PyObject *dict, PyObject *key, Py
     return 0;
 }
 
-/* Has a change that returned what is given been told of? Counts on from there. */
+/* Return 1 if the change succeeded (`done` is its return value) and increased the epoch above
+ * `*before`. Store the present epoch in `*before` for the next change. */
 static inline int
 althaia_was_told(int done, uint64_t *before)
 {
@@ -257,7 +261,7 @@ althaia_was_told(int done, uint64_t *before)
     return told;
 }
 
-/* Is each way of changing a dictionary told of? */
+/* Check that CPython calls the watcher for each way of changing a dictionary. */
 static inline int
 althaia_try_dict_watchers(PyObject *names)
 {
@@ -283,8 +287,9 @@ althaia_try_dict_watchers(PyObject *names)
     return holds && althaia_was_told(0, &before);
 }
 
-/* Is each way of changing values that lie in an instance told of, once it has a dictionary? The
- * interpreter's specialised instructions set them unseen only while it has none. */
+/* Check that CPython calls the watcher for each way of changing inline values, once the instance
+ * has a dictionary. While it has none, the interpreter's specialised instructions set inline
+ * values without calling a watcher. */
 static inline int
 althaia_try_inline_watchers(PyObject *cls, PyObject *names)
 {
@@ -314,8 +319,8 @@ althaia_try_inline_watchers(PyObject *cls, PyObject *names)
 
 #endif
 
-/* Begin to watch dictionaries; for one module only, because there are few watchers in a process.
- * 0, or -1 with an error set. */
+/* Register the dict watcher. Only one extension module may call this, because a process has few
+ * watcher ids. Return 0, or -1 with an exception set. */
 static inline int
 althaia_start_watching(void)
 {
@@ -338,7 +343,7 @@ althaia_start_watching(void)
         althaia_features |= found;
     }
     else {
-        /* All of them taken, or not told of everything. */
+        /* No watcher id is free, or CPython does not call the watcher for every change. */
         PyErr_Clear();
         althaia_epoch = 0;
         if (althaia_watcher >= 0 && PyDict_ClearWatcher(althaia_watcher) < 0) {

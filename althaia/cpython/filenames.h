@@ -1,8 +1,8 @@
-/* The file names that tracebacks and code objects show, as an installed library's are: absolute.
+/* Makes the file names in tracebacks and code objects absolute, as those of an installed library.
  *
- * Cython writes them as the build gave them, relative to the root of the project, so that no path
- * of the build machine is in a binary. Where the package is installed is known when a module is
- * loaded. Tools that tell an application's frames from a library's go by these names.
+ * Cython writes the names relative to the root of the project, so that a binary contains no path of
+ * the build machine. The installed path is known only when a module is loaded. Tools that tell an
+ * application's frames from a library's compare absolute names.
  */
 #ifndef ALTHAIA_FILENAMES_H
 #define ALTHAIA_FILENAMES_H
@@ -13,8 +13,8 @@
 
 #define ALTHAIA_IS_SEPARATOR(c) ((c) == '/' || (c) == SEP)
 
-/* How much of the file of an extension module is the folder that the relative name starts from,
- * its last separator included; 0 if the two do not fit together. */
+/* Return the length of the part of an extension module's file name that precedes the relative name,
+ * including the last separator; 0 if the two names do not match. */
 static size_t
 althaia_root_length(const char *file, const char *relative)
 {
@@ -32,9 +32,10 @@ althaia_root_length(const char *file, const char *relative)
     }
 }
 
-/* Prefixes what begins as the first name does. The texts stay for the life of the process, as
- * code objects may. A module without a file keeps its names.
- * constant: where the module keeps the first name as an object, or NULL. Returns -1 on error. */
+/* Prefix all names that begin with the same folder as the first one. The new strings are never
+ * freed, because code objects may live until the process ends. A module without a file keeps its
+ * names. `constant` is the address of the module's str object for the first name, or NULL. Return
+ * 0, or -1 on error. */
 static int
 althaia_name_files(PyObject *namespace, const char **names, size_t count, PyObject **constant)
 {

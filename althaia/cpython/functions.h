@@ -1,8 +1,8 @@
-/* Whether a Python function still is what it was when it was noted.
+/* Checks whether a Python function has changed since it was recorded.
  *
- * A program may replace a function's code or defaults, or the values in its keyword defaults, and
- * the function is the same object afterwards. What was noted is never freed: no address is used
- * again under it. Runs no user code.
+ * A program may replace a function's code or defaults, or the values in its keyword defaults; the
+ * function is still the same object. The recorded objects are never freed, so that no other object
+ * gets their addresses. Nothing here runs user code.
  */
 #ifndef ALTHAIA_FUNCTIONS_H
 #define ALTHAIA_FUNCTIONS_H
@@ -14,11 +14,11 @@ typedef struct {
     PyObject *code;
     PyObject *defaults;
     PyObject *keyword_defaults;
-    /* A copy of the last, or NULL. */
+    /* A copy of `keyword_defaults`, or NULL. */
     PyObject *entries;
 } althaia_function;
 
-/* Note a function of Python's own type. */
+/* Record a function, which must be an exact types.FunctionType. Return 0, or -1 on error. */
 static int
 althaia_note_function(althaia_function *noted, PyObject *function)
 {
@@ -35,7 +35,7 @@ althaia_note_function(althaia_function *noted, PyObject *function)
     return 0;
 }
 
-/* Whether two dictionaries have the same objects in the same order. */
+/* Return 1 if both dictionaries hold the same objects in the same order. */
 static int
 althaia_has_entries(PyObject *mapping, PyObject *entries)
 {
@@ -55,6 +55,7 @@ althaia_has_entries(PyObject *mapping, PyObject *entries)
     return same;
 }
 
+/* Return 1 if the function has its recorded code, defaults and keyword defaults. */
 static int
 althaia_is_unchanged(const althaia_function *noted)
 {

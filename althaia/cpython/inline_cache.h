@@ -1,8 +1,9 @@
-/* Inline caches: where a step found its last value, in the objects that it reads.
+/* Inline caches: a step remembers at which index it found its last value.
  *
  * Dictionaries made by the same code, and instances of one class, have the same keys at the same
- * indexes. A cached index is a guess, checked before each use: the key must be there, and the version
- * of the class must be the one that the cache was filled for. Otherwise the value is looked up.
+ * indexes. A cached index is a guess and is checked before each use: the key must be at that index,
+ * and the class must have the type version for which the cache was filled. Otherwise the value is
+ * looked up.
  */
 #ifndef ALTHAIA_INLINE_CACHE_H
 #define ALTHAIA_INLINE_CACHE_H
@@ -14,12 +15,14 @@
 #include "althaia/cpython/layout.h"
 #include "althaia/cpython/features.h"
 
-/* The index of an entry and the key there, owned; or the offset of a slot, negated; the version of the
- * instance's class, 0 where only dictionaries are read; and how often in a row the guess was wrong. */
 typedef struct {
+    /* The key at that index; an owned reference. */
     PyObject *key;
+    /* The index of the entry; for a slot, its negated offset. */
     Py_ssize_t at;
+    /* The type version of the instance's class; 0 if the cache was filled from a dictionary. */
     unsigned int tag;
+    /* How many times in a row the guess was wrong. */
     unsigned int misses;
 } althaia_inline_cache;
 
@@ -40,8 +43,8 @@ althaia_clear_cache(althaia_inline_cache *cache)
 
 #if ALTHAIA_KNOWS_ENTRIES
 
-/* 1 where a cache that missed is worth filling again: the first eight times, then one time in 32, for
- * objects that are never alike. */
+/* Return 1 if a cache that has missed should be filled again: for the first eight misses, then for
+ * one in 32. Filling costs time and is wasted if each object has another layout. */
 static inline int
 althaia_learns(althaia_inline_cache *cache)
 {
@@ -49,8 +52,9 @@ althaia_learns(althaia_inline_cache *cache)
     return misses < 8 || misses % 32 == 0;
 }
 
-/* 1 where what the class has under a name gives way to what the instance has, and always will: the
- * types of Python's own values get no __set__, and such a value gets no other type but a module. */
+/* Return 1 if the class attribute is no data descriptor and cannot become one, so that the
+ * instance's value takes precedence. Static types never get a __set__. The type of their instances
+ * never changes, except that of modules, whose __class__ can be assigned. */
 static int
 althaia_gives_way(PyObject *found)
 {
@@ -58,7 +62,7 @@ althaia_gives_way(PyObject *found)
         && !PyType_HasFeature(Py_TYPE(found), Py_TPFLAGS_HEAPTYPE);
 }
 
-/* The offset of the slot that a class attribute describes, 0 where it describes none. */
+/* Return the offset of the slot that a member descriptor describes; 0 for anything else. */
 static Py_ssize_t
 althaia_slot_offset(PyTypeObject *type, PyObject *found)
 {
@@ -72,8 +76,9 @@ althaia_slot_offset(PyTypeObject *type, PyObject *found)
     return descriptor->d_member->offset;
 }
 
-/* Find out where a name is among keys, as another text it may be: a parser or a database's driver
- * makes texts of its own, the same for all records of a document or a result. */
+/* Find the index of a name among dict keys and store it, with the key found there. The key may be
+ * another str object of the same text: a parser or a database driver creates its own, and uses it
+ * for all records of a document or a result. */
 static int
 althaia_learn_key(althaia_inline_cache *cache, althaia_keys *keys, PyObject *name)
 {
@@ -83,7 +88,7 @@ althaia_learn_key(althaia_inline_cache *cache, althaia_keys *keys, PyObject *nam
     return at >= 0;
 }
 
-/* Find out where an instance has the attribute. */
+/* Find where an instance stores the attribute: in a slot, or at an index of its values. */
 static void
 althaia_learn_attribute(althaia_inline_cache *cache, PyObject *obj, PyObject *name)
 {
@@ -91,7 +96,8 @@ althaia_learn_attribute(althaia_inline_cache *cache, PyObject *obj, PyObject *na
     unsigned int tag = althaia_type_tag((PyObject *)type);
     PyObject *found = althaia_type_lookup((PyObject *)type, name);
     Py_ssize_t offset = althaia_slot_offset(type, found);
-    /* A class may have names that are not plain text; their comparison may have changed it. */
+    /* Check the type version again: the keys of a class's dictionary may be of a str subclass, and
+     * its __eq__, which the look-up called, may have changed the class. */
     if (tag == ALTHAIA_TYPE_TAG(type) && Py_IS_TYPE(obj, type) && althaia_has_no_items(type)) {
         if (offset > 0) {
             cache->at = -offset;
@@ -106,7 +112,7 @@ althaia_learn_attribute(althaia_inline_cache *cache, PyObject *obj, PyObject *na
     Py_DECREF(type);
 }
 
-/* Find out where the object has the key. */
+/* Fill the cache with the index at which the object has the key. */
 static void
 althaia_fill_cache(althaia_inline_cache *cache, PyObject *obj, PyObject *key)
 {
@@ -123,7 +129,7 @@ althaia_fill_cache(althaia_inline_cache *cache, PyObject *obj, PyObject *key)
     }
 }
 
-/* The value where it was found last, borrowed; NULL where it is not there. */
+/* Return the value at the cached index as a borrowed reference; NULL if the guess is wrong. */
 static inline PyObject *
 althaia_cached_value(const althaia_inline_cache *cache, PyObject *obj)
 {
@@ -138,18 +144,19 @@ althaia_cached_value(const althaia_inline_cache *cache, PyObject *obj)
                          : althaia_attribute_at(obj, cache->key, cache->at);
 }
 
-/* The same for an exact dictionary. */
+/* Do the same for an exact dict. */
 #define althaia_item_at(cache, dict) althaia_value_at(dict, (cache)->key, (cache)->at)
 
-/* 1 where steps may cache the attributes of the class's instances. */
+/* Return 1 if inline caches work for the attributes of this class's instances. */
 static int
 althaia_has_inline_caches(PyObject *cls)
 {
     return althaia_features & ALTHAIA_ENTRIES && althaia_keeps_attributes((PyTypeObject *)cls);
 }
 
-/* What an instance of such a class keeps under a name, whatever the class has: a new reference; NULL
- * without an error where it is not found, or the dictionary is none of Python's own. */
+/* Return the entry of the instance dictionary under a name, whatever attribute the class has, as a
+ * new reference. Only for classes for which althaia_has_inline_caches() is 1. Return NULL without
+ * an error if there is no such entry, or if the dictionary is a dict subclass. */
 static PyObject *
 althaia_cached_entry(PyObject *obj, PyObject *name, althaia_inline_cache *cache)
 {
@@ -163,7 +170,8 @@ althaia_cached_entry(PyObject *obj, PyObject *name, althaia_inline_cache *cache)
         cache->misses = 0;
     }
     else if (althaia_learns(cache)) {
-        /* Of no use where the class is not known to stand aside. */
+        /* Nothing is known about the class attribute of this name, which may be a data
+         * descriptor: althaia_cached_value() must not use this index. */
         cache->tag = 0;
         althaia_learn_key(cache, althaia_keys_of_instance(obj), name);
         value = althaia_attribute_at(obj, cache->key, cache->at);
@@ -171,7 +179,7 @@ althaia_cached_entry(PyObject *obj, PyObject *name, althaia_inline_cache *cache)
     return Py_XNewRef(value);
 }
 
-/* The same as althaia_get_value(), which is called where the cache misses. */
+/* Do what althaia_get_value() does, and call it only if the cache misses. */
 static PyObject *
 althaia_get_cached(PyObject *obj, PyObject *key, PyObject *missing, althaia_inline_cache *cache)
 {
@@ -187,7 +195,7 @@ althaia_get_cached(PyObject *obj, PyObject *key, PyObject *missing, althaia_inli
     return value;
 }
 
-/* The same as althaia_dict_item() for an exact dictionary. */
+/* Do what althaia_dict_item() does for an exact dict, and call it only if the cache misses. */
 static PyObject *
 althaia_cached_item(PyObject *dict, PyObject *key, PyObject *absent, althaia_inline_cache *cache)
 {
@@ -205,7 +213,7 @@ althaia_cached_item(PyObject *dict, PyObject *key, PyObject *absent, althaia_inl
 
 #else
 
-/* Without the GIL a cache is never written, because all threads share it: nothing is guessed. */
+/* Free-threaded builds have no inline caches, because all threads would write to the same one. */
 #define althaia_fill_cache(cache, obj, key) ((void)(cache))
 #define althaia_cached_value(cache, obj) ((PyObject *)NULL)
 #define althaia_item_at(cache, dict) ((PyObject *)NULL)

@@ -1,9 +1,9 @@
-/* All that knows CPython's insides.
+/* Everything that depends on CPython's internal structures.
  *
- * One macro says one thing about the version that this is compiled for, and is 1 only where it
- * has been read in that version's own headers; none is inferred from another. What a header
- * cannot promise is tried out when a module is imported (facts.h), and what does not hold is not
- * used: all callers have a way that needs only the public interface.
+ * Each macro states one fact about the version that this is compiled for. It is 1 only for versions
+ * in whose own headers the fact was read; no macro is inferred from another. What a header cannot
+ * promise is checked when a module is imported (features.h). A feature that fails its check is not
+ * used, because all callers can also work with the public C API alone.
  *
  * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
  * be a copy of somebody else's source.
@@ -16,63 +16,63 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---- What is known at compile time ------------------------------------------------ */
+/* ---- Facts at compile time -------------------------------------------------------- */
 
-/* Threads run one at a time. */
+/* There is a GIL: only one thread at a time runs Python code. */
 #if defined(Py_GIL_DISABLED)
 #define ALTHAIA_HAS_GIL 0
 #else
 #define ALTHAIA_HAS_GIL 1
 #endif
 
-/* Dictionaries may share their keys (PEP 412); their values then lie apart, in the order of the
- * keys, where `ma_values` points. Writing there asks for the GIL. */
+/* There are split-table dictionaries (PEP 412): they share their keys, and `ma_values` points to
+ * their values, in the order of the keys. Writing there requires the GIL. */
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
 #define ALTHAIA_KNOWS_SHARED_VALUES 1
 #else
 #define ALTHAIA_KNOWS_SHARED_VALUES 0
 #endif
 
-/* Four bytes stand before such values: capacity, size, embedded, valid; and behind them one byte
- * for each in the order in which they came. */
+/* Such values begin with four bytes: capacity, size, embedded, valid. They end with one byte per
+ * value: the insertion order. */
 #if PY_VERSION_HEX >= 0x030D0000
 #define ALTHAIA_VALUES_HAVE_HEAD 1
 #else
 #define ALTHAIA_VALUES_HAVE_HEAD 0
 #endif
 
-/* The values of an instance lie in the instance itself, behind its head. */
+/* There are inline values: an instance contains its values, behind its object header. */
 #if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x03100000
 #define ALTHAIA_KNOWS_INLINE_VALUES 1
 #else
 #define ALTHAIA_KNOWS_INLINE_VALUES 0
 #endif
 
-/* The layout of a dictionary's keys, and where the values of an instance lie, in it or beside it,
- * as the interpreter's own specialised instructions find them. */
+/* The layout of dict keys is known, and where an instance has its values, inline or not. The
+ * interpreter's own specialised instructions use the same layout. */
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
 #define ALTHAIA_KNOWS_ENTRIES 1
 #else
 #define ALTHAIA_KNOWS_ENTRIES 0
 #endif
 
-/* Each dictionary has a number that changes whenever it does, and no other ever has. */
+/* Each dictionary has a version, which changes with the dictionary and is unique in the process. */
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000
 #define ALTHAIA_KNOWS_DICT_VERSIONS 1
 #else
 #define ALTHAIA_KNOWS_DICT_VERSIONS 0
 #endif
 
-/* Somebody may ask to be told when a dictionary changes (PyDict_Watch). There before 3.14, but
- * not needed where dictionaries have versions. */
+/* There are dict watchers (PyDict_Watch). They exist before 3.14 as well, but are not needed where
+ * dictionaries have versions. */
 #if PY_VERSION_HEX >= 0x030E0000 && ALTHAIA_HAS_GIL
 #define ALTHAIA_KNOWS_DICT_WATCHERS 1
 #else
 #define ALTHAIA_KNOWS_DICT_WATCHERS 0
 #endif
 
-/* The collector may run in any allocation, and user code in it; later it waits for the
- * interpreter's next pause. */
+/* The GC may run, and call user code, in any allocation. From 3.12 on it runs only between
+ * bytecodes. */
 #if PY_VERSION_HEX < 0x030C0000
 #define ALTHAIA_COLLECTS_IN_ALLOCATIONS 1
 #else
@@ -91,7 +91,7 @@
 #define ALTHAIA_END_CRITICAL() Py_END_CRITICAL_SECTION()
 #endif
 
-/* 1 and a new reference, 0 and NULL where there is no such key, -1 and NULL on error. */
+/* Return 1 and a new reference, 0 and NULL if there is no such key, -1 and NULL on error. */
 static inline int
 althaia_dict_get(PyObject *dict, PyObject *key, PyObject **value)
 {
@@ -103,7 +103,7 @@ althaia_dict_get(PyObject *dict, PyObject *key, PyObject **value)
 #endif
 }
 
-/* The value under a key as a new reference, `absent` where there is none; NULL on error. */
+/* Return the value of a key, or `absent` if there is none, as a new reference; NULL on error. */
 static inline PyObject *
 althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 {
@@ -112,7 +112,8 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
     return found > 0 ? value : found < 0 ? NULL : Py_NewRef(absent);
 }
 
-/* What another thread may be writing while it is read; the same as a plain read with the GIL. */
+/* Access to fields that another thread may write at the same time. With the GIL these are plain
+ * reads and writes. */
 #if ALTHAIA_HAS_GIL
 #define althaia_read_pointer(place) (*(place))
 #define althaia_read_byte(place) (*(place))
@@ -132,11 +133,11 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_int(place, number) _Py_atomic_store_int_relaxed(place, number)
 #define althaia_write_tag(place, tag) _Py_atomic_store_uint_relaxed(place, tag)
 #define althaia_write_version(place, version) _Py_atomic_store_uint64_relaxed(place, version)
-/* Whoever reads a note also finds what was stored before it. */
+/* Release order: a thread that reads the pointer also sees what was stored before it. */
 #define althaia_write_pointer(place, pointer) _Py_atomic_store_ptr_release(place, pointer)
 #endif
 
-/* Count on; no count is lost. */
+/* Add to a counter. The addition is atomic, so that none is lost. */
 static inline void
 althaia_count(int64_t *counter, int64_t more)
 {
@@ -147,15 +148,16 @@ althaia_count(int64_t *counter, int64_t more)
 #endif
 }
 
-/* What was counted so far, also while another thread counts. */
+/* Read a counter, also while another thread adds to it. */
 static inline int64_t
 althaia_counted(int64_t *counter)
 {
     return (int64_t)althaia_read_version((uint64_t *)counter);
 }
 
-/* The interned text that a place keeps for good, borrowed; NULL on error. Whoever is first makes it,
- * and whoever is first at the same time makes the same. */
+/* Return the interned str that a static variable keeps, as a borrowed reference; NULL on error.
+ * The first call creates it. Two threads that do so at once get the same object, because it is
+ * interned. */
 static inline PyObject *
 althaia_kept_name(PyObject **place, const char *text)
 {
@@ -173,8 +175,8 @@ althaia_kept_name(PyObject **place, const char *text)
 #endif
 }
 
-/* 1 where no other thread has a reference to the object. Always with the GIL: only the thread that
- * asks runs. */
+/* Return 1 if no other thread has a reference to the object. With the GIL always return 1, because
+ * no other thread runs meanwhile. */
 static inline int
 althaia_is_private(PyObject *obj)
 {
@@ -189,7 +191,7 @@ althaia_is_private(PyObject *obj)
 
 /* ---- Types ------------------------------------------------------------------------ */
 
-/* Have instances of a class allocated by another function, where that is Python's own. */
+/* Replace the tp_alloc of a class, if it is CPython's own. */
 static inline void
 althaia_allocate_by(PyObject *cls, PyObject *(*allocate)(PyObject *, Py_ssize_t))
 {
@@ -199,8 +201,8 @@ althaia_allocate_by(PyObject *cls, PyObject *(*allocate)(PyObject *, Py_ssize_t)
     }
 }
 
-/* The attribute of a type and its bases, descriptors unbound, as a new reference; the last argument
- * where there is none. Its metaclass is not asked. */
+/* Look an attribute up in a type and its bases, without binding descriptors and without calling the
+ * metaclass. Return a new reference; to `otherwise` if there is no such attribute. */
 static inline PyObject *
 althaia_type_lookup_or(PyObject *type, PyObject *name, PyObject *otherwise)
 {
@@ -212,14 +214,15 @@ althaia_type_lookup_or(PyObject *type, PyObject *name, PyObject *otherwise)
     return found != NULL ? found : Py_NewRef(otherwise);
 }
 
-/* The same; None where there is none. */
+/* Do the same; return None if there is no such attribute. */
 static inline PyObject *
 althaia_type_lookup(PyObject *type, PyObject *name)
 {
     return althaia_type_lookup_or(type, name, Py_None);
 }
 
-/* 1 where a class is asked for its attributes without a method of its metaclass. */
+/* Return 1 if reading an attribute of the class calls no __getattribute__ or __getattr__ of its
+ * metaclass. */
 static inline int
 althaia_is_plainly_asked(PyObject *cls)
 {
@@ -228,8 +231,9 @@ althaia_is_plainly_asked(PyObject *cls)
 
 #define ALTHAIA_TYPE_TAG(type) althaia_read_tag(&((PyTypeObject *)(type))->tp_version_tag)
 
-/* A number that CPython drops whenever the type or one of its bases changes, and no other type
- * ever has; assigned where there is none yet, 0 where none can be had any more. */
+/* Return the type version, which is unique in the process and which CPython resets whenever the
+ * type or one of its bases changes. Assign one if the type has none; return 0 if CPython has no
+ * versions left. */
 static unsigned int
 althaia_type_tag(PyObject *cls)
 {
@@ -249,14 +253,14 @@ althaia_type_tag(PyObject *cls)
     return ALTHAIA_TYPE_TAG(type);
 }
 
-/* 1 where attributes of the class's instances are read by our function. */
+/* Return 1 if our function is the tp_getattro of the class. */
 static inline int
 althaia_is_intercepted(PyObject *cls, getattrofunc getter)
 {
     return ((PyTypeObject *)cls)->tp_getattro == getter;
 }
 
-/* Let our function read them, unless something else than CPython's own does. */
+/* Replace the tp_getattro of the class by our function, if it is CPython's own. */
 static inline void
 althaia_intercept(PyObject *cls, getattrofunc getter)
 {
@@ -270,7 +274,8 @@ althaia_intercept(PyObject *cls, getattrofunc getter)
 static PyGetSetDef althaia_intercepted_dict;
 static getter althaia_plain_dict = NULL;
 
-/* Let our function answer for `__dict__` where the descriptor of it is asked directly. */
+/* Replace the getter of the `__dict__` descriptor by our function: vars() and others call the
+ * descriptor without tp_getattro. */
 static inline void
 althaia_intercept_dict(PyObject *descriptor, getter interceptor)
 {
@@ -283,7 +288,7 @@ althaia_intercept_dict(PyObject *descriptor, getter interceptor)
     }
 }
 
-/* 1 where somebody holds a weak reference to the object. */
+/* Return 1 if there is a weak reference to the object. */
 static inline int
 althaia_has_weak_references(PyObject *obj)
 {
@@ -292,7 +297,7 @@ althaia_has_weak_references(PyObject *obj)
 
 /* ---- Dictionaries ----------------------------------------------------------------- */
 
-/* The instance dictionary as a new reference, NULL (no error) where there is none. */
+/* Return the instance dictionary as a new reference; NULL without an error if there is none. */
 static inline PyObject *
 althaia_instance_dict(PyObject *obj)
 {
@@ -303,7 +308,7 @@ althaia_instance_dict(PyObject *obj)
     return dict;
 }
 
-/* The same with None where there is none. */
+/* Do the same, but return None if there is none. */
 static inline PyObject *
 althaia_dict_or_none(PyObject *obj)
 {
@@ -311,9 +316,9 @@ althaia_dict_or_none(PyObject *obj)
     return dict != NULL ? dict : Py_NewRef(Py_None);
 }
 
-/* 1 where an object's dictionary can be set: `descriptor`, the `__dict__` of its class, is what the
- * interpreter gives to a class statement, and no type that is written in C decides itself. See
- * subtype_setdict() in Objects/typeobject.c. */
+/* Return 1 if the object's instance dictionary can be replaced: `descriptor`, the `__dict__` of its
+ * class, is the one that a class statement creates, and no base written in C has a dictionary of
+ * its own. See subtype_setdict() in Objects/typeobject.c. */
 static inline int
 althaia_has_python_dict(PyObject *obj, PyObject *descriptor)
 {
@@ -321,7 +326,7 @@ althaia_has_python_dict(PyObject *obj, PyObject *descriptor)
     if (!Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
         return 0;
     }
-    /* From 3.15 on all classes have the same one, which is `object`'s. */
+    /* From 3.15 on all classes share one `__dict__` descriptor, which belongs to `object`. */
     type = PyDescr_TYPE(descriptor);
     if (type != &PyBaseObject_Type
         && (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)
@@ -336,7 +341,7 @@ althaia_has_python_dict(PyObject *obj, PyObject *descriptor)
     return 1;
 }
 
-/* The values of dictionaries that share their keys: the n-th is that of the n-th key. */
+/* The values of a split-table dictionary: the n-th value belongs to the n-th key. */
 typedef struct {
 #if ALTHAIA_VALUES_HAVE_HEAD
     uint8_t capacity;
@@ -347,14 +352,15 @@ typedef struct {
     PyObject *values[1];
 } althaia_values;
 
-/* The values of a dictionary; NULL where they lie beside their keys, as in most. */
+/* Return the values of a split-table dictionary; NULL for any other dictionary, whose values are in
+ * the entries of its keys. */
 static inline althaia_values *
 althaia_values_of(PyObject *dict)
 {
     return (althaia_values *)((PyDictObject *)dict)->ma_values;
 }
 
-/* 1 where the dictionary's values lie apart, the n-th of them being the n-th of `expected`. */
+/* Return 1 if this is a split-table dictionary and its n-th value is the n-th of `expected`. */
 static int
 althaia_lies_in_order(PyObject *dict, PyObject *expected)
 {
@@ -376,8 +382,8 @@ althaia_lies_in_order(PyObject *dict, PyObject *expected)
 #endif
 }
 
-/* A number that changes whenever the dictionary does; 0 where CPython keeps none that can be
- * relied on: values that lie in an instance change without it. */
+/* Return the dict version; 0 if CPython has none, or if the dictionary's values are the inline
+ * values of an instance, which change without changing the version. */
 static inline uint64_t
 althaia_dict_version(PyObject *dict)
 {
@@ -403,7 +409,7 @@ althaia_dict_version(PyObject *dict)
 
 #if ALTHAIA_KNOWS_INLINE_VALUES
 
-/* The values that lie in an instance, NULL where its type has none. */
+/* Return the inline values of an instance; NULL if its type has none. */
 static inline althaia_values *
 althaia_inline_values(PyObject *object)
 {
@@ -415,7 +421,7 @@ althaia_inline_values(PyObject *object)
     return (althaia_values *)(object + 1);
 }
 
-/* The places of the values in the order in which they came. */
+/* Return the indexes of the values in insertion order. */
 static inline const uint8_t *
 althaia_inline_order(const althaia_values *values)
 {
@@ -426,8 +432,8 @@ althaia_inline_order(const althaia_values *values)
 
 #if ALTHAIA_KNOWS_ENTRIES
 
-/* The keys of a dictionary, or of all instances of a class: a hash table of 2 ** bytes bytes, and
- * behind it the entries in the order in which they came. */
+/* Dict keys (PyDictKeysObject), of one dictionary or shared by all instances of a class: a hash
+ * table of 2 ** `bytes` bytes, followed by the entries in insertion order. */
 typedef struct {
     Py_ssize_t references;
     uint8_t size;
@@ -439,13 +445,14 @@ typedef struct {
     char table[1];
 } althaia_keys;
 
-/* An entry where all keys are text. The value is NULL where it was deleted, or lies apart. */
+/* An entry of dict keys that are all str. The value is NULL if the entry was deleted, or if the
+ * dictionary is a split-table dictionary. */
 typedef struct {
     PyObject *key;
     PyObject *value;
 } althaia_entry;
 
-/* The kind of keys that are not all text: their entries have a hash before them. */
+/* The kind of dict keys that are not all str: their entries begin with a hash. */
 #define ALTHAIA_GENERAL_KEYS 0
 
 static inline althaia_entry *
@@ -454,7 +461,7 @@ althaia_entries(althaia_keys *keys)
     return (althaia_entry *)&keys->table[(size_t)1 << keys->bytes];
 }
 
-/* 1 where this very key is the one at `at`. */
+/* Return 1 if this key object is the one at index `at`. */
 static inline int
 althaia_is_key_at(althaia_keys *keys, PyObject *key, Py_ssize_t at)
 {
@@ -462,10 +469,11 @@ althaia_is_key_at(althaia_keys *keys, PyObject *key, Py_ssize_t at)
         && althaia_entries(keys)[at].key == key;
 }
 
-/* Among more keys than these it takes longer to go through them than to look each one up. */
+/* With more keys than this, a linear search takes longer than the look-ups that it saves. */
 #define ALTHAIA_MOST_KEYS 512
 
-/* Where a text is among keys that are all text, -1 where it is not, or not looked for. */
+/* Return the index of a str among dict keys that are all str. Return -1 if it is not found, or if
+ * the keys are of another kind or too many. */
 static Py_ssize_t
 althaia_find_key(althaia_keys *keys, PyObject *text)
 {
@@ -489,15 +497,15 @@ althaia_keys_of(PyObject *dict)
     return (althaia_keys *)((PyDictObject *)dict)->ma_keys;
 }
 
-/* The keys that the values of instances of a class have, for a class that a statement made. */
+/* Return the dict keys that instances of a heap type share. */
 static inline althaia_keys *
 althaia_shared_keys(PyTypeObject *type)
 {
     return (althaia_keys *)((PyHeapTypeObject *)type)->ht_cached_keys;
 }
 
-/* 1 where instances of the class keep attributes where they are looked for here: in values of their
- * own, or in a dictionary. */
+/* Return 1 if the functions below can read the attributes of this class's instances: these have
+ * values of their own, or an instance dictionary. */
 static inline int
 althaia_keeps_attributes(PyTypeObject *type)
 {
@@ -507,7 +515,8 @@ althaia_keeps_attributes(PyTypeObject *type)
                 && althaia_shared_keys(type) != NULL));
 }
 
-/* The value of this very key in a dictionary where it is the one at `at`, borrowed; else NULL. */
+/* Return the value of this key object as a borrowed reference if the dictionary has it at index
+ * `at`; else NULL. */
 static inline PyObject *
 althaia_value_at(PyObject *dict, PyObject *key, Py_ssize_t at)
 {
@@ -521,8 +530,8 @@ althaia_value_at(PyObject *dict, PyObject *key, Py_ssize_t at)
 
 #if ALTHAIA_KNOWS_INLINE_VALUES
 
-/* Where an instance keeps its dictionary, or NULL while it has none. For classes of which
- * althaia_keeps_attributes() is true. */
+/* Return the address of an instance's pointer to its dictionary. The pointer is NULL while the
+ * instance has none. Only for classes for which althaia_keeps_attributes() is 1. */
 static inline PyObject **
 althaia_dict_place(PyObject *obj)
 {
@@ -532,8 +541,8 @@ althaia_dict_place(PyObject *obj)
 
 #endif
 
-/* Where an instance keeps its attributes: in values of its own, or else in `*dict`, which may be
- * NULL. For classes of which althaia_keeps_attributes() is true. */
+/* Return the values of an instance. Where it has none return NULL; its attributes are then in
+ * `*dict`, which may be NULL. Only for classes for which althaia_keeps_attributes() is 1. */
 static inline althaia_values *
 althaia_instance_values(PyObject *obj, PyObject **dict)
 {
@@ -549,7 +558,8 @@ althaia_instance_values(PyObject *obj, PyObject **dict)
     }
 #if PY_VERSION_HEX >= 0x030C0000
     {
-        /* One place for both: a pointer to values is one less than it, which is odd. */
+        /* One field holds either pointer. A pointer to values is stored minus one, and the odd
+         * number tells it from a pointer to a dictionary. */
         uintptr_t either = ((uintptr_t *)obj)[-3];
         *dict = (PyObject *)either;
         return either & 1 ? (althaia_values *)(either + 1) : NULL;
@@ -561,7 +571,8 @@ althaia_instance_values(PyObject *obj, PyObject **dict)
 #endif
 }
 
-/* The value of this very key where it is the one at `at` of an instance, borrowed; else NULL. */
+/* Return the value of this key object as a borrowed reference if the instance has it at index `at`;
+ * else NULL. */
 static inline PyObject *
 althaia_attribute_at(PyObject *obj, PyObject *key, Py_ssize_t at)
 {
@@ -574,7 +585,7 @@ althaia_attribute_at(PyObject *obj, PyObject *key, Py_ssize_t at)
     return dict != NULL ? althaia_value_at(dict, key, at) : NULL;
 }
 
-/* The keys by which an instance finds its attributes, NULL where it has none. */
+/* Return the dict keys of an instance's attributes; NULL if it has none. */
 static inline althaia_keys *
 althaia_keys_of_instance(PyObject *obj)
 {

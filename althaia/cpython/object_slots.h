@@ -1,5 +1,5 @@
-/* What readers ask of types and objects: the slots of an object by their place, what a getset
- * gives, an entry of an instance dictionary. */
+/* What object readers need from types and objects: slots by their offset, values of descriptors,
+ * entries of an instance dictionary. */
 #ifndef ALTHAIA_READERS_H
 #define ALTHAIA_READERS_H
 
@@ -9,7 +9,8 @@
 #include "althaia/cpython/attributes.h"
 #include "althaia/cpython/layout.h"
 
-/* 1 where the class has the attribute, and it is not None: that stands before nothing. */
+/* Return 1 if the class has the attribute and it is not None. None is no descriptor: an instance's
+ * own value takes precedence over it. */
 static inline int
 althaia_has_class_attribute(PyObject *cls, PyObject *name)
 {
@@ -19,7 +20,7 @@ althaia_has_class_attribute(PyObject *cls, PyObject *name)
     return has;
 }
 
-/* The place of a slot that holds an object, told from its descriptor; 0 for every other. */
+/* Return the offset of a slot that holds an object; 0 if this is no member descriptor of one. */
 static Py_ssize_t
 althaia_slot_place(PyObject *descriptor)
 {
@@ -31,8 +32,8 @@ althaia_slot_place(PyObject *descriptor)
     return member->type == T_OBJECT_EX ? member->offset : 0;
 }
 
-/* What is in a slot as a new reference; NULL without an error where it is empty. Whoever sets a slot
- * locks the object. */
+/* Return the value of a slot as a new reference; NULL without an error if it is empty. The critical
+ * section is needed because CPython sets a slot while it holds the object's lock. */
 static PyObject *
 althaia_slot(PyObject *obj, Py_ssize_t place)
 {
@@ -43,15 +44,15 @@ althaia_slot(PyObject *obj, Py_ssize_t place)
     return value;
 }
 
-/* What a getset or member descriptor gives for an object of its type, as a new reference. */
+/* Return the value that a getset or member descriptor has for an object, as a new reference. */
 static PyObject *
 althaia_described(PyObject *descriptor, PyObject *obj)
 {
     return Py_TYPE(descriptor)->tp_descr_get(descriptor, obj, (PyObject *)Py_TYPE(obj));
 }
 
-/* An entry of an object's instance dictionary as a new reference; NULL without an error where
- * there is none, or the dictionary is none of Python's own. */
+/* Return an entry of the instance dictionary as a new reference; NULL without an error if there is
+ * none, or if the dictionary is a dict subclass. */
 static PyObject *
 althaia_instance_entry(PyObject *obj, PyObject *name)
 {
@@ -67,8 +68,8 @@ althaia_instance_entry(PyObject *obj, PyObject *name)
     return value;
 }
 
-/* 1 where attributes are got as object.__getattribute__ does, `__dict__` is the object's own, and
- * `obj[name]` is a TypeError without anybody being asked. */
+/* Return 1 if attributes are read by object.__getattribute__, `__dict__` is the instance
+ * dictionary, and `obj[name]` raises TypeError without running user code. */
 static int
 althaia_reads_plainly(PyObject *cls)
 {
@@ -91,8 +92,8 @@ althaia_reads_plainly(PyObject *cls)
 
 /* ---- Types that no reader reads ---------------------------------------------------- */
 
-/* A type's version is never another type's, nor its own once it has changed: what is known of
- * it needs no reference to the type. */
+/* A small hash table of type versions. A type version is unique and is dropped when the type
+ * changes, so that an entry needs no reference to the type and never becomes wrong. */
 #define ALTHAIA_PLAIN_TYPES 64
 static unsigned int althaia_plain_types[ALTHAIA_PLAIN_TYPES];
 

@@ -42,7 +42,8 @@ cdef extern from "althaia/cpython/layout.h":
 
 
 cdef extern from "althaia/cpython/attributes.h":
-    # Key and `missing` are borrowed: what all threads share is not counted for each value.
+    # `key` and `missing` are declared as void*, so that Cython does not count references to objects
+    # that all threads share.
     object althaia_get_value(object obj, void* key, void* missing)
     bint althaia_is_simply_true(object cls)
 

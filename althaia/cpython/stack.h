@@ -1,9 +1,9 @@
-/* What CPython does between the bytecodes of interpreted code, and compiled code has to do
- * itself: notice that the C stack is nearly used up, run signal handlers, hand over the GIL.
+/* What CPython does between bytecodes, and what compiled code has to do itself: check that the C
+ * stack is not used up, run signal handlers, give other threads the GIL.
  *
- * Compiled functions recurse on the C stack, and CPython 3.11 to 3.13 count such calls
- * wrongly or not at all: what bounds them here is the stack itself. Everything is static:
- * each extension module that includes this file has its own copy.
+ * Compiled functions recurse on the C stack, and CPython 3.11 to 3.13 count such calls wrongly or
+ * not at all. Hence the remaining stack is measured. Everything is static: each extension module
+ * that includes this file has its own copy.
  */
 #ifndef ALTHAIA_CHECKS_H
 #define ALTHAIA_CHECKS_H
@@ -30,32 +30,34 @@
 #define ALTHAIA_OUT_OF_LINE __declspec(noinline)
 #else
 #define ALTHAIA_THREAD_LOCAL __thread
-/* Not the address of a local: a sanitizer may keep locals elsewhere. */
+/* Not the address of a local variable: a sanitizer may place those on another stack. */
 #define ALTHAIA_HERE() ((uintptr_t)__builtin_frame_address(0))
 #define ALTHAIA_SELDOM(condition) __builtin_expect((condition), 0)
 #define ALTHAIA_OUT_OF_LINE __attribute__((noinline, cold))
 #endif
 
-/* A stack without a limit must not turn endless recursion into exhausted memory. */
+/* On a stack without a limit, endless recursion would use up the memory. */
 #define ALTHAIA_STACK_USED_AT_MOST ((uintptr_t)256 << 20)
-/* On a stack whose bounds nobody knows: taken to be left from where it was first seen. */
+/* If the platform does not know the bounds of a stack, this much is assumed to be left on both
+ * sides of the address that was first seen. */
 #define ALTHAIA_STACK_ASSUMED ((uintptr_t)64 << 10)
 #if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x030E0000
-/* What hangs together in a chain is freed up to 10,000 levels deep here (50 before, bounded by
- * the stack later), and a garbage collection may do that at any moment: 1.6 MB. */
+/* CPython 3.13 frees a chain of objects by up to 10,000 nested calls (50 before; later versions
+ * measure the stack), which takes 1.6 MB. The GC may do that at any moment. */
 #define ALTHAIA_MARGIN_AT_MOST ((uintptr_t)2 << 20)
 #else
 #define ALTHAIA_MARGIN_AT_MOST ((uintptr_t)256 << 10)
 #endif
-/* Enough for the deepest thing CPython does below us that does not recurse with the data:
- * importing a module. */
+/* Enough for an import, which is the deepest call into CPython whose depth does not depend on the
+ * data. */
 #define ALTHAIA_MARGIN_AT_LEAST ((uintptr_t)40 << 10)
 
-/* How many checks pass between two looks at what waits for this thread. */
+/* How many checks pass before althaia_look_around() is called again. */
 #define ALTHAIA_CHECKS_A_LOOK 64
 
-/* What is known of this thread: its stack is [low, high) and nothing begins below `floor`
- * (all zero: not known yet); how many checks are left until the next look. */
+/* The state of this thread. Its stack is [low, high), and no call may begin below `floor`; all
+ * three are 0 until the first check. `checks_left` counts down to the next
+ * althaia_look_around(). */
 typedef struct {
     uintptr_t low;
     uintptr_t floor;
@@ -65,7 +67,7 @@ typedef struct {
 
 static ALTHAIA_THREAD_LOCAL althaia_thread_state althaia_thread;
 
-/* 1 and the bounds where the platform knows them, else 0. */
+/* Return 1 and the bounds of the stack if the platform knows them, else 0. */
 static int
 althaia_ask_stack_bounds(uintptr_t *low, uintptr_t *high)
 {
@@ -95,7 +97,7 @@ althaia_ask_stack_bounds(uintptr_t *low, uintptr_t *high)
     *low = (uintptr_t)address;
     *high = *low + size;
 #if !defined(__GLIBC__)
-    /* musl answers with what the main thread's stack has grown to, not with its limit. */
+    /* For the main thread musl returns the present size of the stack, not its limit. */
     if (getpid() == (pid_t)syscall(SYS_gettid)) {
         struct rlimit limit;
         uintptr_t most = (uintptr_t)8 << 20;
@@ -115,7 +117,7 @@ althaia_ask_stack_bounds(uintptr_t *low, uintptr_t *high)
 #endif
 }
 
-/* Find the bounds for a thread, or a stack, not seen before. */
+/* Determine the bounds of a stack that this thread has not used before. */
 static ALTHAIA_OUT_OF_LINE void
 althaia_find_stack(uintptr_t here)
 {
@@ -157,8 +159,8 @@ althaia_stack_below_floor(uintptr_t here)
     return -1;
 }
 
-/* An interpreted function that does nothing, named for those who meet it in a profile; NULL with
- * an error set where it cannot be made. */
+/* Create an interpreted function that does nothing. Its name tells readers of a profile what it is.
+ * Return NULL on error. */
 static PyObject *
 althaia_make_pause(void)
 {
@@ -172,7 +174,7 @@ althaia_make_pause(void)
     return pause;
 }
 
-/* The same function in each call, borrowed: the first thread that needs it makes it for all. */
+/* Return that function as a borrowed reference. The first call creates it, for all threads. */
 static PyObject *
 althaia_the_pause(void)
 {
@@ -195,12 +197,12 @@ althaia_the_pause(void)
 #endif
 }
 
-/* Do what waits for this thread: signal handlers, a request for the GIL, asynchronous
- * exceptions, a garbage collection. 0, or -1 with what one of them raised.
+/* Process what is pending for this thread: signal handlers, a request for the GIL, asynchronous
+ * exceptions, a garbage collection. Return 0, or -1 with the exception that one of them raised.
  *
- * There is no function in the C API for all of it, but each interpreted function begins with
- * it. Letting go of the GIL unasked is no substitute: whoever waits for it is woken, finds it
- * taken again and starts to wait anew. */
+ * The C API has no function for all of these, but each call of an interpreted function processes
+ * them. Releasing and re-acquiring the GIL is no substitute: a waiting thread is woken, finds the
+ * GIL taken again and continues to wait. */
 static ALTHAIA_OUT_OF_LINE int
 althaia_look_around(void)
 {
@@ -231,7 +233,8 @@ althaia_check_slowly(uintptr_t here)
     return althaia_thread.checks_left < 0 ? althaia_look_around() : 0;
 }
 
-/* Before going deeper: 0, or -1 with RecursionError set where too little stack is left. */
+/* Check the stack before a deeper call. Return 0, or -1 with RecursionError set if too little is
+ * left. */
 static inline int
 althaia_check_stack(void)
 {
@@ -242,9 +245,9 @@ althaia_check_stack(void)
     return 0;
 }
 
-/* CPython 3.11 runs signal handlers in PyObject_Repr() as well, and where that is called for
- * an error message, as by int("x"), it loses what the handler raises. So they get every other
- * opportunity to run before. */
+/* Run signal handlers in each check on CPython 3.11. There PyObject_Repr() runs them too, and if it
+ * is called for an error message, as by int("x"), what the handler raises is lost. Checking often
+ * makes that unlikely. */
 static inline int
 althaia_check_signals(void)
 {
@@ -255,7 +258,8 @@ althaia_check_signals(void)
 #endif
 }
 
-/* Once in each round of a loop: 0, or -1 with what a signal handler raised. */
+/* Call once in each iteration of a loop. Return 0, or -1 with the exception that a signal handler
+ * raised. */
 static inline int
 althaia_tick(void)
 {
@@ -263,7 +267,7 @@ althaia_tick(void)
                                                             : althaia_check_signals();
 }
 
-/* Both. */
+/* Do both: althaia_check_stack() and althaia_tick(). */
 static inline int
 althaia_check(void)
 {
@@ -275,21 +279,21 @@ althaia_check(void)
     return althaia_check_signals();
 }
 
-/* The first statement of a function that returns a new reference. */
+/* The first statement of a function that returns a new reference: return NULL if a check fails. */
 #define ALTHAIA_CHECK      \
     if (althaia_check()) { \
         return NULL;       \
     }
 
-/* Begin a level of recursion: 0, or -1 with RecursionError set. Every 0 is matched by
- * althaia_leave(). */
+/* Begin a level of recursion. Return 0, or -1 with RecursionError set. After each 0 the caller must
+ * call althaia_leave(). */
 static inline int
 althaia_enter(void)
 {
     if (althaia_check_stack() < 0) {
         return -1;
     }
-    /* It answers 1 where it refuses. */
+    /* Py_EnterRecursiveCall() may return a positive number on error; Cython expects -1. */
     return Py_EnterRecursiveCall("") ? -1 : 0;
 }
 

@@ -1,8 +1,8 @@
-/* Dictionaries that start with all their keys in place.
+/* Templates: dictionaries that are created with all their keys.
  *
- * A copy of a dictionary that shares its keys shares them too, and its values lie in the order
- * of the keys: what is known to be the n-th can be stored without a look-up. For dictionaries
- * of any other form PyDict_SetItem stores.
+ * A copy of a split-table dictionary is one too. It shares the keys, and its values are in the
+ * order of the keys. Hence the value of the n-th key can be stored without a look-up. In any other
+ * dictionary the value is stored by PyDict_SetItem().
  */
 #ifndef ALTHAIA_TEMPLATES_H
 #define ALTHAIA_TEMPLATES_H
@@ -11,18 +11,19 @@
 
 #include "althaia/cpython/layout.h"
 
-/* 1 where CPython would show a dictionary with this value to the collector. */
+/* Return 1 if a dictionary that holds this value must be tracked by the GC. */
 static inline int
 althaia_may_be_tracked(PyObject *value)
 {
-    /* What most types answer does not need a call. */
+    /* PyType_IS_GC() is a macro and is tested first: it is false for most values and saves the call
+     * of PyObject_IS_GC(). */
     return PyType_IS_GC(Py_TYPE(value)) && PyObject_IS_GC(value)
         && (!PyTuple_CheckExact(value) || PyObject_GC_IsTracked(value));
 }
 
-/* dict[key] = value, the key being the n-th of the template that the dictionary is a copy of.
- * The place is taken for the key's only while it holds the template's None: somebody may have
- * found the dictionary through the garbage collector and changed it. 0, or -1 on error. */
+/* Set dict[key] = value. The dictionary is a copy of a template, and `key` is the n-th key of that.
+ * The n-th value is replaced only if it still is the template's None: user code may have found the
+ * dictionary through the gc module and changed it. Return 0, or -1 on error. */
 static inline int
 althaia_put(PyObject *dict, Py_ssize_t n, PyObject *key, PyObject *value)
 {

@@ -1,8 +1,8 @@
-"""The interpreter's own dates and times, by :file:`datetime.h`.
+"""The interpreter's own date and time types, through :file:`datetime.h`.
 
-Nothing is read from the attributes of the module ``datetime``, which tests replace (freezegun,
-``unittest.mock``), perhaps before this is imported. A module that uses this calls
-:func:`import_temporal` first.
+The attributes of the module ``datetime`` are not read: tests replace them (freezegun,
+``unittest.mock``), perhaps before this is imported. A module that uses these declarations must
+call :func:`import_temporal` first.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -48,9 +48,9 @@ cdef extern from "Python.h":
 
 
 cdef inline dict import_temporal():
-    """The classes of the module ``datetime`` by name.
+    """Return the classes of the module ``datetime`` by name.
 
-    :raises AttributeError, ImportError: the module is none of the interpreter's.
+    :raises AttributeError, ImportError: ``datetime`` is not the interpreter's own module.
     """
     global PyDateTimeAPI
     PyDateTimeAPI = <PyDateTime_CAPI*>PyCapsule_Import(PyDateTime_CAPSULE_NAME, 0)

@@ -1,4 +1,4 @@
-/* Where compiled code has found an error by itself: say it as the interpreter would.
+/* Gives errors that compiled code detects the messages that the interpreter uses for them.
  *
  * Everything is static: each extension module that includes this file has its own copy.
  */
@@ -7,7 +7,7 @@
 
 #include <Python.h>
 
-/* In a Cython wrapper, with a TypeError about its arguments set. */
+/* For a Cython wrapper that has set a TypeError about its arguments. */
 #define ALTHAIA_WRONG_CALL() althaia_wrong_call(__pyx_self, __pyx_args, __pyx_nargs, __pyx_kwds)
 
 static PyObject *
@@ -43,8 +43,8 @@ done:
     return result;
 }
 
-/* Replaces the TypeError by the interpreter's. Anything else that is wrong stays as it is:
- * another exception, or a call that the interpreter would not object to. */
+/* Replace the TypeError that is set by the one that the interpreter raises for the same call. Keep
+ * the error that is set if it is another one, or if the interpreter accepts the call. */
 static void
 althaia_wrong_call(PyObject *function, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -58,7 +58,7 @@ althaia_wrong_call(PyObject *function, PyObject *const *args, Py_ssize_t count, 
         Py_XDECREF(type);
         Py_XDECREF(value);
         Py_XDECREF(traceback);
-        /* The frames of the repetition are nobody's business. */
+        /* Drop the traceback: its frames belong to the repeated call, not to the user's. */
         PyErr_Fetch(&type, &value, &traceback);
         PyErr_NormalizeException(&type, &value, &traceback);
         PyException_SetTraceback(value, Py_None);
@@ -68,7 +68,7 @@ althaia_wrong_call(PyObject *function, PyObject *const *args, Py_ssize_t count, 
     PyErr_Restore(type, value, traceback);
 }
 
-/* PyObject_GetIter for `a, b = value`. */
+/* PyObject_GetIter() with the message that `a, b = value` raises. */
 static PyObject *
 althaia_iterate_to_unpack(PyObject *value)
 {
@@ -81,7 +81,8 @@ althaia_iterate_to_unpack(PyObject *value)
     return iterator;
 }
 
-/* `{**mapping}`, and what `f(**mapping)` makes of one that is no dict: a new dictionary. */
+/* Return `{**mapping}` as a new dictionary; `f(**mapping)` does the same for a mapping that is no
+ * dict. */
 static PyObject *
 althaia_unpack_mapping(PyObject *mapping)
 {
@@ -103,7 +104,7 @@ althaia_too_few_to_unpack(Py_ssize_t expected, Py_ssize_t got)
                  expected, got);
 }
 
-/* Of a list or a tuple; since 3.14 it is said how many there are. */
+/* For a list or a tuple. From 3.14 on the message says how many items there are. */
 static void
 althaia_too_many_to_unpack(Py_ssize_t expected, Py_ssize_t got)
 {
