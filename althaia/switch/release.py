@@ -49,6 +49,10 @@ _KNOWN_FILES: Final = (
 """The files of the release that our code was written against."""
 
 
+LISTED: Final = ("3.26.1", "3.26.2", "4.0.1", "4.1.2", "4.2.4", "4.3.0", "4.3.1", "4.4.0")
+"""The releases that were read: what of them is not planned is known, and no reason to warn."""
+
+
 class AlthaiaWarning(UserWarning):
     """The installed marshmallow cannot be planned, or not all of it, and runs on its own code."""
 
@@ -121,6 +125,12 @@ class Release:
                 self._unread[file] = {file.removesuffix(".py").replace("/", "."): ""}
             self._codes.pop(f"{REAL}.{file}", None)
 
+    def _unread_in_words(self) -> list[str]:
+        """How many functions of the modules that are loaded nobody has read, in a sentence."""
+        count = sum(map(len, self._unread.values()))
+        shown = "'python -m althaia info' names them"
+        return [f"{count} functions that nobody has read ({shown})"] if count else []
+
     def _file(self, path: str) -> str:
         assert self.location is not None
         return os.path.relpath(path, self.location).replace(os.sep, "/")
@@ -140,6 +150,9 @@ class Release:
         losses = [*self.lost]
         if self.left_out and self.how != UNTOUCHED:
             losses.append(f"hooks without a place in it: {', '.join(self.left_out)}")
+        # One whose functions are listed in docs/releases.md is no news.
+        if self.how == INTERPRETED and self.version not in LISTED and _has_engine():
+            losses += self._unread_in_words()
         if not losses or self._said:
             return
         self._said = True

@@ -13,6 +13,7 @@ import pytest
 
 from althaia.engine.upstream import FACTS
 from althaia.releases import digests, meanings
+from althaia.switch.release import LISTED
 from tests import releases
 
 ROOT = Path(__file__).parents[2]
@@ -40,6 +41,10 @@ def present(version: str) -> dict[str, str]:
 @pytest.mark.parametrize("version", READ)
 def test_every_function_has_been_read(version: str) -> None:
     assert table().meanings_of_all(present(version)).unread == []
+
+
+def test_the_warning_spares_what_was_read() -> None:
+    assert set(LISTED) == {*READ, *IN_PART, releases.SERVED}
 
 
 def test_the_engine_knows_every_variant() -> None:

@@ -1,0 +1,278 @@
+"""Releases that nobody has read: no wrong answer, and a word about what is not planned."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from textwrap import dedent
+
+import pytest
+
+from tests import releases
+from tests.engine import NEEDS_ENGINE
+from tests.redirect.processes import IS_OURS, run, succeed
+
+APPLICATION = """
+    import warnings
+    from marshmallow import EXCLUDE, Schema, ValidationError, fields, post_load, validates
+
+    class Inner(Schema):
+        a = fields.Int(required=True)
+        when = fields.DateTime()
+
+    class Item(Schema):
+        name = fields.Str()
+        count = fields.Int()
+        ratio = fields.Float(allow_none=True)
+        inner = fields.Nested(Inner, unknown=EXCLUDE)
+        inners = fields.List(fields.Nested(Inner))
+
+        @validates("count")
+        def check(self, value, **kwargs):
+            if value == 4:
+                raise ValidationError("four")
+
+        @post_load
+        def make(self, data, **kwargs):
+            return {**data, "made": sorted(kwargs)}
+
+    ROWS = [
+        {"name": "a", "count": "2", "inner": {"a": 1, "z": 2}},
+        {"name": 1, "count": 41, "ratio": None, "inners": [{"a": "x"}, 5]},
+        {"count": 4, "unknown": 1},
+        {"count": 13, "inner": {"a": 13, "when": "2020-01-02T03:04:05"}},
+        {},
+    ]
+    if hasattr(fields, "Point"):
+        Item = type("Item", (Item,), {"at": fields.Point()})
+        ROWS.append({"at": "1,2"})
+    for _ in range(12):
+        schema = Item()
+        print(schema.dump([{"name": 5, "count": "7", "at": (3, 4)}] * 20, many=True)[-1])
+        for row in ROWS:
+            for call in (schema.load, schema.validate, Item().load, Item().dump):
+                try:
+                    print(call(row))
+                except (ValidationError, TypeError, ValueError, AttributeError) as error:
+                    print(type(error), error)
+"""
+
+
+def edit(folder, file, *changes):
+    path = folder / "marshmallow" / file
+    text = path.read_text("utf-8")
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    path.write_text(text, "utf-8")
+
+
+def next_release(folder):
+    """4.5.0: a method with another name, another that does more, a new field, a moved function."""
+    releases.install(folder, releases.SERVED, label="4.5.0")
+    edit(folder, "schema.py", ("_do_load", "_load_data"))
+    path = folder / "marshmallow" / "utils.py"
+    text = path.read_text("utf-8")
+    start = text.index("def get_value(")
+    end = text.index("\ndef ", text.index("def _get_value_for_key("))
+    end = end if end > 0 else len(text)
+    moved = text[start:end]
+    head = text[: text.index("def ")]
+    (folder / "marshmallow" / "_access.py").write_text(head + "\n\n" + moved, "utf-8")
+    path.write_text(
+        text[:start] + "from marshmallow._access import get_value\n\n" + text[end:], "utf-8"
+    )
+    fields = folder / "marshmallow" / "fields.py"
+    text = fields.read_text("utf-8")
+    at = text.index("class Integer(")
+    method = text.index("def _validated(self", at)
+    body = text.index("        if", method)
+    text = text[:body] + "        if value == 13:\n            return -13\n" + text[body:]
+    text += dedent(
+        '''
+
+        class Point(Field[tuple]):
+            """Two numbers as one text."""
+
+            def _serialize(self, value, attr, obj, **kwargs):
+                return None if value is None else f"{value[0]},{value[1]}"
+
+            def _deserialize(self, value, attr, data, **kwargs):
+                return tuple(map(int, value.split(",")))
+        '''
+    )
+    fields.write_text(text, "utf-8")
+
+
+def environment(folder, tmp_path):
+    return {"PYTHONPATH": str(folder), "PYTHONPYCACHEPREFIX": str(tmp_path / "cache")}
+
+
+@pytest.fixture
+def newest(tmp_path):
+    next_release(tmp_path / "site")
+    return environment(tmp_path / "site", tmp_path)
+
+
+@pytest.fixture(params=["3.22.0", "3.25.1"])
+def oldest(request, tmp_path):
+    releases.install(tmp_path / "site", request.param)
+    return environment(tmp_path / "site", tmp_path)
+
+
+def compare(env, cwd, code=APPLICATION):
+    """The answers are the same; what the patched run wrote to its error stream."""
+    real = succeed("-W", "ignore", "-c", dedent(code), cwd=cwd, env=env)
+    done = run(
+        "-W", "ignore:::marshmallow", "-c", f"import althaia; althaia.patch()\n{dedent(code)}",
+        cwd=cwd, env=env,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, real), done.stderr
+    return done.stderr
+
+
+def test_a_release_of_tomorrow_answers_as_it_does(newest, tmp_path):
+    told = compare(newest, tmp_path)
+    assert "-13" in succeed("-c", dedent(APPLICATION), cwd=tmp_path, env=newest)
+    assert told.count("AlthaiaWarning") == 1
+    assert "does not plan all of marshmallow 4.5.0" in told
+
+
+@NEEDS_ENGINE
+def test_an_old_release_answers_as_it_does(oldest, tmp_path):
+    told = compare(oldest, tmp_path)
+    assert told.count("AlthaiaWarning") == 1
+
+
+@NEEDS_ENGINE
+def test_what_is_not_planned_is_named(newest, tmp_path):
+    shown = json.loads(succeed("-m", "althaia", "info", "--json", cwd=tmp_path, env=newest))
+    unknown = shown["served"]["unknown"]
+    assert "fields.Integer._validated" in unknown
+    assert "utils.get_value" in unknown
+    assert "schema.Schema._do_load" in unknown
+    code = """
+        import warnings
+        warnings.simplefilter("ignore")
+        import althaia
+        althaia.patch()
+        from marshmallow import Schema, fields
+        print(althaia.explain(Schema.from_dict({"a": fields.Int(), "at": fields.Point()})()))
+    """
+    text = succeed("-c", dedent(code), cwd=tmp_path, env=newest)
+    assert "this release's schema.Schema._do_load is another one" in text
+
+
+STRICTLY = "import althaia; althaia.patch(); import marshmallow"
+
+
+def test_a_release_of_tomorrow_is_an_error_where_strict(newest, tmp_path):
+    done = run("-c", STRICTLY, cwd=tmp_path, env={**newest, "ALTHAIA_STRICT": "1"})
+    assert done.returncode == 1
+    assert "does not plan all of marshmallow 4.5.0" in done.stderr
+
+
+@NEEDS_ENGINE
+def test_an_old_release_is_an_error_where_strict(oldest, tmp_path):
+    done = run("-c", STRICTLY, cwd=tmp_path, env={**oldest, "ALTHAIA_STRICT": "1"})
+    assert done.returncode == 1
+    assert "functions that nobody has read" in done.stderr
+
+
+def test_an_edited_file_under_the_label_of_the_compiled_one(tmp_path):
+    """The label decides, as pip's does; the choice of the interpreted form serves the edit."""
+    releases.install(tmp_path / "site", releases.SERVED)
+    edit(tmp_path / "site", "fields.py", ("Not a valid integer.", "No integer."))
+    env = environment(tmp_path / "site", tmp_path)
+    code = """
+        from marshmallow import Schema, fields
+        print(Schema.from_dict({"a": fields.Int()})().validate({"a": "x"}))
+    """
+    compare({**env, "ALTHAIA_COMPILED": "0"}, tmp_path, code)
+
+
+@NEEDS_ENGINE
+def test_an_upgrade_in_place_is_noticed(tmp_path):
+    site = tmp_path / "site"
+    code = f"import althaia; althaia.patch(); import marshmallow; print({IS_OURS}, "
+    code += "althaia.info().served.version, althaia.info().served.how)"
+    code = code.replace("import marshmallow", "import sys, marshmallow, marshmallow.schema")
+    for version, how in (("4.3.1", "interpreted"), ("4.3.0", "interpreted"), ("4.4.0", "compiled")):
+        shutil.rmtree(site / "marshmallow", ignore_errors=True)
+        for folder in site.glob("*.dist-info"):
+            shutil.rmtree(folder)
+        releases.install(site, version)
+        env = {"PYTHONPATH": str(site)}
+        for _ in range(2):
+            out = succeed("-c", code, cwd=tmp_path, env=env)
+            assert out.split() == ["True", version, how]
+        compare(env, tmp_path)
+
+
+def test_a_cache_of_the_release_before_is_not_executed(tmp_path):
+    """The sizes and times are the same, as unpacked archives have them."""
+    site = tmp_path / "site"
+    releases.install(site, "4.3.1")
+    env = {"PYTHONPATH": str(site)}
+    path = site / "marshmallow" / "fields.py"
+    code = """
+        from marshmallow import Schema, fields
+        print(Schema.from_dict({"a": fields.Int()})().validate({"a": "x"}))
+    """
+    times = path.stat()
+    assert "Not a valid integer." in run_patched(code, tmp_path, env)
+    edit(site, "fields.py", ("Not a valid integer.", "Now a valid integer!"))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert "Now a valid integer!" in run_patched(code, tmp_path, env)
+
+
+def run_patched(code, cwd, env):
+    return succeed("-c", f"import althaia; althaia.patch()\n{dedent(code)}", cwd=cwd, env=env)
+
+
+def test_an_editable_install(tmp_path):
+    """The sources lie in a checkout, and the metadata say so elsewhere."""
+    site = tmp_path / "site"
+    releases.install(site, "4.3.1")
+    (site / "marshmallow").rename(tmp_path / "marshmallow")
+    (site / "__editable__.marshmallow.pth").write_text(f"{tmp_path}\n", "utf-8")
+    code = (
+        f"import site, sys; site.addsitedir({str(site)!r}); sys.path.insert(0, {str(tmp_path)!r})"
+    )
+    code += "\n"
+    told = compare({}, tmp_path, code + dedent(APPLICATION))
+    assert "Traceback" not in told
+
+
+def test_the_first_of_two_on_the_path_is_served(tmp_path):
+    for version in ("4.3.1", "3.26.2"):
+        releases.install(tmp_path / version, version)
+    env = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "3.26.2"), str(tmp_path / "4.3.1")])}
+    shown = json.loads(succeed("-m", "althaia", "info", "--json", cwd=tmp_path, env=env))
+    assert shown["served"]["version"] == "3.26.2"
+    compare(env, tmp_path)
+
+
+def test_a_vendored_copy_is_none_of_ours(tmp_path):
+    """A copy under another package's name is imported as it is, beside the one that we serve."""
+    releases.install(tmp_path / "scratch", "3.26.2")
+    vendor = tmp_path / "app" / "vendor"
+    vendor.mkdir(parents=True)
+    (tmp_path / "app" / "__init__.py").touch()
+    (vendor / "__init__.py").touch()
+    shutil.copytree(tmp_path / "scratch" / "marshmallow", vendor / "marshmallow")
+    for path in (vendor / "marshmallow").rglob("*.py"):
+        text = path.read_text("utf-8").replace("from marshmallow", "from app.vendor.marshmallow")
+        path.write_text(text, "utf-8")
+    code = f"""
+        import sys
+        import althaia
+        althaia.patch()
+        import marshmallow
+        assert {IS_OURS}
+        import app.vendor.marshmallow as vendored
+        assert vendored.__file__.startswith({str(vendor)!r}), vendored.__file__
+        print(vendored.__name__)
+    """
+    assert succeed("-c", dedent(code), cwd=tmp_path).strip() == "app.vendor.marshmallow"
