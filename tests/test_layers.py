@@ -163,6 +163,32 @@ def test_tools_stand_apart(package: str) -> None:
             assert "althaia" not in roots, f"{path}: the build must not import what it builds"
 
 
+def bulk_imports() -> dict[str, set[str]]:
+    """For each module of ``althaia.bulk`` those it imports, wherever the import stands."""
+    paths = (path for path in sources() if part_of(path) == "bulk" and path.stem != "__init__")
+    return {
+        path.stem: {
+            name.split(".")[2] for name in imported(path) if name.startswith("althaia.bulk.")
+        }
+        for path in paths
+    }
+
+
+def circles(imports: dict[str, set[str]]) -> set[str]:
+    """The modules that lie on a circle of imports, or above one that is left."""
+    left = dict(imports)
+    while ready := [name for name, others in left.items() if not others & left.keys()]:
+        for name in ready:
+            del left[name]
+    return set(left)
+
+
+def test_no_circle_in_bulk() -> None:
+    assert len(bulk_imports()) > 5
+    assert not circles(bulk_imports())
+    assert circles({"a": {"b"}, "b": {"a"}, "c": set()}) == {"a", "b"}
+
+
 def test_the_seam_knows_nobody() -> None:
     assert not parts_imported(ROOT / "althaia" / "seam.py")
 

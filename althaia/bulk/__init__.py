@@ -15,7 +15,7 @@ marshmallow before they import the schema; this process is as the application ma
 from __future__ import annotations
 
 from althaia.bulk.jobs import check, convert
-from althaia.bulk.partitions import BulkError, Partition
+from althaia.bulk.pieces import BulkError, Partition
 from althaia.bulk.summary import Problem, Summary
 
 __all__ = ["BulkError", "Partition", "Problem", "Summary", "check", "convert"]

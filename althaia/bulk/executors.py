@@ -18,7 +18,7 @@ from dataclasses import replace
 from multiprocessing.connection import wait
 from threading import Lock, Thread
 
-from althaia.bulk.partitions import BulkError
+from althaia.bulk.pieces import BulkError
 
 TYPE_CHECKING = False
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from typing import Any
 
-    from althaia.bulk.partitions import Partition
+    from althaia.bulk.pieces import Partition
     from althaia.bulk.summary import Outcome
 
     Work = Callable[[Partition], Outcome]

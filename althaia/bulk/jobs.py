@@ -9,14 +9,8 @@ from functools import partial
 from althaia.bulk import executors
 from althaia.bulk.executors import Lost
 from althaia.bulk.outputs import Problems, appearing, compare
-from althaia.bulk.partitions import (
-    PARTITION_BYTES,
-    BulkError,
-    Partition,
-    form_of,
-    naming,
-    parted,
-)
+from althaia.bulk.partitions import PARTITION_BYTES, form_of, parted
+from althaia.bulk.pieces import BulkError, Partition, naming
 from althaia.bulk.records import lines_in
 from althaia.bulk.summary import Problem, Summary
 from althaia.bulk.task import Task

@@ -9,7 +9,7 @@ import shutil
 import stat
 from contextlib import contextmanager, suppress
 
-from althaia.bulk.partitions import BulkError, naming
+from althaia.bulk.pieces import BulkError, naming
 
 TYPE_CHECKING = False
 
@@ -142,3 +142,12 @@ class Problems:
             return
         with writing(self._file):
             self._opened.close()
+
+
+def as_json(value: Any) -> str:
+    """JSON as its standard has it: there are no NaN and no Infinity in it.
+
+    :raises TypeError: a value that JSON has no form for
+    :raises ValueError: likewise, of a number
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

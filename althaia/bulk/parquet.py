@@ -9,8 +9,8 @@ from decimal import Decimal
 from functools import lru_cache
 from operator import index
 
-from althaia.bulk.partitions import BulkError
-from althaia.bulk.writers import as_json
+from althaia.bulk.outputs import as_json
+from althaia.bulk.pieces import BulkError
 
 TYPE_CHECKING = False
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import os
-import re
 import stat
-import threading
 from collections import deque
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from althaia.bulk.cells import MOST_IN_CELL, TOO_LONG, csv_records, long_cells
+from althaia.bulk.pieces import BLOCK, BulkError, Partition, naming
+from althaia.bulk.records import json_elements
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from althaia.bulk.records import Item
+    from althaia.bulk.pieces import Item
 
 FORMS = ("ndjson", "json", "csv", "parquet")
 _SUFFIXES = {
@@ -34,45 +33,6 @@ PARTITION_BYTES = 8 * 2**20
 """About how much of a file one partition holds; its records take some times as much memory."""
 ELEMENTS = 10_000
 """Of a JSON array in one partition, at most."""
-BLOCK = 2**20
-MOST_IN_CELL = 8 * 2**20
-"""Characters of a cell of CSV, which takes four bytes for each; what seems longer is taken for a
-quote that never ends."""
-LINE_OF_READER = re.compile(r"^line \d+: ")
-"""What PyPy puts before a message, counted from where the reader began."""
-TOO_LONG = f"not CSV: a cell has more than {MOST_IN_CELL:,} characters; the rest is not read"
-
-
-class BulkError(Exception):
-    """A file or an option that nothing can be done with; the text says which, and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """A piece of a file: bytes ``start`` to ``end``; in Parquet the groups of rows between these
-    numbers, one or none; of a JSON array the elements from ``start`` to ``end``, which it brings
-    along as ``items``.
-
-    ``columns`` are the names of the columns, in CSV and Parquet. ``share`` is about how many
-    bytes of the file it stands for. ``place`` is that of the file among those that are read: one
-    may be named twice.
-    """
-
-    file: str
-    form: str
-    start: int
-    end: int
-    share: int
-    columns: tuple[str, ...] = ()
-    items: tuple[Item, ...] = ()
-    place: int = 0
-
-    def __str__(self) -> str:
-        if self.form == "parquet":
-            return f"{self.file}, row group {self.start + 1}"
-        if self.form == "json":
-            return f"{self.file}, elements {self.start:,} to {self.end:,}"
-        return f"{self.file}, bytes {self.start:,} to {self.end:,}"
 
 
 def form_of(file: str, form: str | None = None) -> str:
@@ -94,15 +54,6 @@ def form_of(file: str, form: str | None = None) -> str:
             f"one of {', '.join(FORMS)}"
         )
     return found
-
-
-@contextmanager
-def naming(what: str) -> Iterator[None]:
-    """Give what the system says inside as a BulkError that begins with ``what``: a file."""
-    try:
-        yield
-    except OSError as error:
-        raise BulkError(f"{what}: {error.strerror or error}") from error
 
 
 def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partition]:
@@ -215,52 +166,6 @@ class _Records:
             yield self._lines.popleft()
 
 
-def csv_records(lines: Iterable[str]) -> Iterator[list[str] | str]:
-    """The cells of each record; where it is none, why, and reading goes on with the next line.
-
-    Behind a cell that is too long it does not: what follows may still be of that cell.
-    """
-    reader = csv.reader(lines, strict=True)
-    while True:
-        try:
-            yield next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            if "field limit" in str(error):
-                yield TOO_LONG
-                return
-            yield f"not CSV: {LINE_OF_READER.sub('', str(error))}"
-
-
-class _LongCells:
-    """While somebody is within, csv takes cells of up to MOST_IN_CELL.
-
-    Its limit is the whole process's, so that the first one in sets it and the last one out puts it
-    back, unless the application has set another in the meantime.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._within = 0
-        self._limit = 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._within += 1
-            if self._within == 1:
-                self._limit = csv.field_size_limit(MOST_IN_CELL)
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._within -= 1
-            if not self._within and csv.field_size_limit() == MOST_IN_CELL:
-                csv.field_size_limit(self._limit)
-
-
-long_cells = _LongCells()
-
-
 def _columns(file: str, opened: io.BufferedReader) -> tuple[tuple[str, ...], int]:
     """The names at the head of a CSV file, and where its records begin."""
     first = opened.readline()
@@ -303,8 +208,6 @@ def _row_groups(file: str) -> Iterator[Partition]:
 
 
 def _elements(file: str, size: int) -> Iterator[Partition]:
-    from althaia.bulk.records import json_elements
-
     batch: list[Item] = []
     start = end = 0
 

@@ -8,13 +8,8 @@ import json
 import re
 from itertools import chain
 
-from althaia.bulk.partitions import (
-    BLOCK,
-    BulkError,
-    csv_records,
-    long_cells,
-    naming,
-)
+from althaia.bulk.cells import csv_records, long_cells
+from althaia.bulk.pieces import BLOCK, BulkError, naming
 
 TYPE_CHECKING = False
 
@@ -22,10 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from althaia.bulk.partitions import Partition
-
-    Item = tuple[int, Any]
-    """A number from 1, of the line or of the record, and a record or an Unreadable."""
+    from althaia.bulk.pieces import Item, Partition
 
 MOST_CHARACTERS = 64 * 2**20
 """In one element of a JSON array; what seems longer is taken for text that never ends."""

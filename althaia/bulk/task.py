@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 
-from althaia.bulk.partitions import BulkError
+from althaia.bulk.pieces import BulkError
 from althaia.bulk.summary import Outcome
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from althaia.bulk.partitions import Partition
+    from althaia.bulk.pieces import Partition
 
 EMPTY = ("text", "missing", "null")
 """What an empty cell of a CSV file means. With ``missing``, a null of Parquet is left out, too."""

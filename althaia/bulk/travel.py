@@ -9,7 +9,7 @@ import io
 import pickle
 from importlib import import_module
 
-from althaia.bulk.partitions import BulkError
+from althaia.bulk.pieces import BulkError
 
 TYPE_CHECKING = False
 

@@ -11,8 +11,9 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 
-from althaia.bulk.outputs import writing
-from althaia.bulk.partitions import MOST_IN_CELL, BulkError
+from althaia.bulk.cells import MOST_IN_CELL
+from althaia.bulk.outputs import as_json, writing
+from althaia.bulk.pieces import BulkError
 
 TYPE_CHECKING = False
 
@@ -48,15 +49,6 @@ def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
 
         return table(spelled, schema)
     return {"ndjson": b"\n", "json": b",\n", "csv": b""}[form].join(spelled)
-
-
-def as_json(value: Any) -> str:
-    """JSON as its standard has it: there are no NaN and no Infinity in it.
-
-    :raises TypeError: a value that JSON has no form for
-    :raises ValueError: likewise, of a number
-    """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _json(result: Any) -> bytes:

@@ -10,7 +10,8 @@ import threading
 import pytest
 
 from althaia.bulk import partitions
-from althaia.bulk.partitions import BulkError, form_of, parted
+from althaia.bulk.partitions import form_of, parted
+from althaia.bulk.pieces import BulkError
 from althaia.bulk.records import Unreadable, items, lines_in
 
 
@@ -291,6 +292,7 @@ def test_behind_a_cell_that_is_too_long_nothing_is_taken_for_records(
     tmp_path, monkeypatch, size, cell
 ):
     monkeypatch.setattr(partitions, "MOST_IN_CELL", 200)
+    monkeypatch.setattr("althaia.bulk.cells.MOST_IN_CELL", 200)
     file = tmp_path / "x.csv"
     file.write_text(f"a,b\n1,x\r2,{cell}\n" + "3,y\n" * 100)
     found = read(file, "csv", size)
