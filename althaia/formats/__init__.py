@@ -1,5 +1,5 @@
-"""What a dump is written to and a load is read from, other than Python objects.
+"""The formats that dumps write and loads read: JSON and MessagePack.
 
-``sink`` and ``tape`` are what all formats have in common; each format is a folder. May import
-``cpython`` and ``seam``; knows nothing of schemas.
+All formats share ``sink`` (output) and ``tape`` (parsed input). Each format is a folder. This
+package may import ``cpython`` and ``seam``; it knows nothing of schemas.
 """

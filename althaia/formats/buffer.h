@@ -1,4 +1,4 @@
-/* Bytes that grow: what the sinks write into.
+/* A growing byte buffer, into which the sinks write.
  *
  * Everything is static: each extension module that includes this file has its own copy.
  */
@@ -10,8 +10,8 @@
 
 #define ALTHAIA_BUFFER_FIRST 512
 
-/* From this capacity on text is written where the str that it becomes has its characters, so that a
- * long one is neither copied nor in memory twice. */
+/* From this capacity on the buffer is the memory of a str object, so that long text is not copied
+ * at the end and is not in memory twice. */
 #define ALTHAIA_BUFFER_IN_PLACE 65536
 
 typedef struct {
@@ -20,9 +20,9 @@ typedef struct {
     Py_ssize_t capacity;
     /* 1 once a byte above 127 was written. */
     int beyond_ascii;
-    /* 1 where the bytes will be a str. */
+    /* 1 if the bytes will become a str. */
     int becomes_text;
-    /* The str that holds `data`, or NULL: it is memory of its own. */
+    /* The str that contains `data`; NULL if `data` was allocated by PyMem_Realloc(). */
     PyObject *text;
 } althaia_buffer;
 
@@ -38,7 +38,7 @@ althaia_buffer_free(althaia_buffer *buffer)
     memset(buffer, 0, sizeof(*buffer));
 }
 
-/* Make the buffer `wanted` bytes large, in a str. */
+/* Enlarge the buffer to `wanted` bytes, in the memory of a str. */
 static int
 althaia_buffer_place(althaia_buffer *buffer, Py_ssize_t wanted)
 {
@@ -76,7 +76,7 @@ althaia_buffer_grow(althaia_buffer *buffer, Py_ssize_t more)
     if (wanted < ALTHAIA_BUFFER_FIRST) {
         wanted = ALTHAIA_BUFFER_FIRST;
     }
-    /* Half as much again for a large buffer, twice as much for a small one. */
+    /* A buffer of more than 1 MB grows by half, a smaller one is doubled. */
     else if (buffer->capacity < PY_SSIZE_T_MAX / 4) {
         Py_ssize_t ample
             = buffer->capacity + (buffer->capacity >> (buffer->capacity > (1 << 20)));
@@ -96,11 +96,11 @@ althaia_buffer_grow(althaia_buffer *buffer, Py_ssize_t more)
     return 0;
 }
 
-/* Where the next byte goes, with room for `more` of them; NULL with MemoryError set. */
+/* Return the address of the next byte, with room for `more` bytes; NULL with MemoryError set. */
 static inline char *
 althaia_reserve(althaia_buffer *buffer, Py_ssize_t more)
 {
-    /* Also where nothing is to be written into nothing, so that NULL means an error. */
+    /* `>=`, so that an empty buffer is allocated even if `more` is 0: NULL must mean an error. */
     if (more >= buffer->capacity - buffer->size && althaia_buffer_grow(buffer, more) < 0) {
         return NULL;
     }
@@ -131,8 +131,8 @@ althaia_put_byte(althaia_buffer *buffer, char byte)
     return 0;
 }
 
-/* All that was written as a new str; what is no ASCII is UTF-8, in which lone surrogates are encoded
- * as if they were characters. The buffer is empty then. */
+/* Return what was written as a new str and empty the buffer. Text beyond ASCII is in UTF-8, in
+ * which lone surrogates are encoded like characters ("surrogatepass"). */
 static PyObject *
 althaia_buffer_text(althaia_buffer *buffer)
 {

@@ -1,4 +1,4 @@
-"""Declarations of :file:`buffer.h`, :file:`text.h` and :file:`numbers.h`."""
+"""Declarations of :file:`buffer.h`, :file:`json/quoting.h` and :file:`json/numbers.h`."""
 
 
 cdef extern from "althaia/formats/buffer.h":

@@ -1,6 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 # cython: cdivision=True
-"""Known keys, found on a tape without making text of what stands there."""
+"""Finds the keys that a plan knows on a tape, without creating a str for each key."""
 
 cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
@@ -17,7 +17,7 @@ cdef extern from "Python.h":
 
 @cython.final
 cdef class Keys:
-    """The keys that a plan asks for, numbered from 0.
+    """The keys that a plan reads, numbered from 0: a hash table with open addressing.
 
     :param names: the keys, each once, all of them exact ``str``.
     """
@@ -50,9 +50,9 @@ cdef class Keys:
         PyMem_Free(self.table)
 
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2:
-        """The number of the key at a slot, -1 where it is none of these.
+        """Return the number of the key at a slot, or -1 if it is not among the known keys.
 
-        ``expected`` is tried first: most texts have their keys in the same order.
+        The key number ``expected`` is tried first: most texts have their keys in the same order.
         """
         cdef const Slot* slot = &tape.slots[at]
         cdef uint32_t place
@@ -72,13 +72,14 @@ cdef class Keys:
                 place += 1
             if tape.width == 1:
                 return -1
-        # Escaped, empty, or of wide characters.
+        # The hash table does not find keys that are escaped, empty, or of wide characters.
         return self.numbers.get(tape.scalar(slot), -1)
 
     cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1:
-        """Where the values of a record's known keys are, by number; -1 for those it has not.
+        """Set ``places[number]`` to the slot of the value of each known key; -1 if the record has
+        no such key.
 
-        Of equal keys the last one counts. Returns whether there are other keys.
+        If a key occurs more than once, the last value counts. Return whether there are other keys.
         """
         cdef Py_ssize_t at = record + 1, end = tape.slots[record].content.next
         cdef Py_ssize_t number, expected = 0

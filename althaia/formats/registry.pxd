@@ -1,4 +1,4 @@
-"""The formats of text and bytes that plans read and write themselves."""
+"""The formats that compiled plans read and write without upstream's code."""
 
 from althaia.formats.sink cimport Sink
 from althaia.formats.tape cimport Tape

@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True
-"""The formats of text and bytes that plans read and write themselves: one row each.
+"""The formats that compiled plans read and write without upstream's code: one row each.
 
-A schema names its format by its render module. A row says which ``dumps`` and ``loads`` of a
-module its two functions stand for. A further format is a folder beside ``json`` and ``msgpack``
-and a row here.
+A schema selects its format by its render module. A row lists the ``dumps`` and ``loads`` functions
+of render modules that it replaces by its sink and its parser. To add a format, add a folder beside
+``json`` and ``msgpack`` and a row here.
 """
 
 import json
@@ -24,26 +24,26 @@ from althaia.formats.msgpack.msgpack_writer cimport open_msgpack
 from althaia.formats.sink cimport Sink
 from althaia.formats.tape cimport Tape
 
-# Opens a sink for these options of ``dumps``; None where ``dumps`` has to judge them itself.
+# Opens a sink for these options of ``dumps``; None if ``dumps`` must be called with them.
 ctypedef Sink (*Opener)(dict options)
-# Parses what ``loads`` is given; None where ``loads`` has to be called.
+# Parses the argument of ``loads``; None if ``loads`` must be called with it.
 ctypedef Tape (*Reader)(object text)
 
 
 @cython.final
 cdef class Format:
-    """One row: the ``dumps`` functions that ``open`` stands for, and the ``loads`` functions and
-    whole modules that ``read`` stands for."""
+    """One row: the ``dumps`` functions that ``open`` replaces, and the ``loads`` functions and
+    whole modules that ``read`` replaces."""
     cdef tuple writers, readers, modules
     cdef Opener open
     cdef Reader read
 
 
 cdef Format row(tuple writers, Opener open, tuple readers, tuple modules, Reader read):
-    cdef Format made = Format.__new__(Format)
-    made.writers, made.readers, made.modules = writers, readers, modules
-    made.open, made.read = open, read
-    return made
+    cdef Format format = Format.__new__(Format)
+    format.writers, format.readers, format.modules = writers, readers, modules
+    format.open, format.read = open, read
+    return format
 
 
 cdef tuple FORMATS = (
@@ -51,7 +51,7 @@ cdef tuple FORMATS = (
         (_shipped_encoder.DUMPS, _json_writer.dumps),
         <Opener>open_json,
         (_json_parser.loads,),
-        # Its parser asks itself whether the module's functions are as they were shipped.
+        # The whole module: read_json() itself checks that nobody has patched its functions.
         (json,),
         <Reader>read_json,
     ),
@@ -66,7 +66,7 @@ cdef tuple FORMATS = (
 
 
 cdef bint has(tuple functions, object function):
-    """Return whether this very function is among some."""
+    """Return whether one of ``functions`` is this object."""
     for each in functions:
         if each is function:
             return function is not None
@@ -74,13 +74,15 @@ cdef bint has(tuple functions, object function):
 
 
 cdef object function_of(object module, str name):
-    """Return a function of a render module; None where that is no module, whose attributes may be
-    computed."""
+    """Return a function of a render module by its name.
+
+    Return None if the render module is any other object: reading its attributes may run user code.
+    """
     return (<dict>module.__dict__).get(name) if type(module) is ModuleType else None
 
 
 cdef Sink open_sink(object module, dict options):
-    """Return a sink for what ``module.dumps(..., **options)`` writes, or None where that is to be
+    """Return a sink that writes what ``module.dumps(..., **options)`` returns; None if that must be
     called."""
     cdef object writer = function_of(module, "dumps")
     cdef Format each
@@ -91,9 +93,9 @@ cdef Sink open_sink(object module, dict options):
 
 
 cdef Tape read(object module, object text):
-    """Return the tape of what ``module.loads(text)`` returns, or None where that is to be called.
+    """Return the tape for what ``module.loads(text)`` returns; None if that must be called.
 
-    :raises MessagePackDecodeError: as ``althaia.msgpack.loads``.
+    :raises MessagePackDecodeError: see ``althaia.msgpack.loads``.
     """
     cdef object reader = function_of(module, "loads")
     cdef Format each
@@ -104,7 +106,7 @@ cdef Tape read(object module, object text):
 
 
 def writes(module):
-    """Return whether plans write the format of a render module themselves."""
+    """Return whether plans write the format of this render module without upstream's code."""
     cdef object writer = getattr(module, "dumps", None)
     cdef Format each
     return any([has(each.writers, writer) for each in FORMATS])

@@ -1,11 +1,11 @@
-"""What a dump can be written into besides dictionaries."""
+"""Sinks: what a dump writes into instead of dictionaries."""
 
 from cpython.object cimport PyObject
 
 from althaia.formats.buffer cimport althaia_buffer
 
 cdef struct Level:
-    # The Record, or NULL in a list or tuple; a record keeps its plan's keys.
+    # The Record of the open record; NULL in a list or tuple.
     PyObject* record
     PyObject* kind
     Py_ssize_t index
@@ -60,7 +60,8 @@ cdef class Sink:
 
 
 cdef inline Py_ssize_t expected_items(object items):
-    """How many items a list will have, as far as that is known without asking; else -1."""
+    """Return the number of items of an exact list or tuple. Return -1 for other objects, whose
+    ``len()`` may run user code."""
     if type(items) is list:
         return len(<list>items)
     return len(<tuple>items) if type(items) is tuple else -1

@@ -1,10 +1,10 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""What a dump can be written into besides dictionaries.
+"""Sinks: what a dump writes into instead of dictionaries.
 
-A sink is given records (the objects of a schema), lists and single values, one after the other, and
-must give what encoding the dumped dictionaries afterwards would have given. Hence a value that user
-code can still change, or that may fail to be encoded, leaves a *deferred value*: it is encoded in
-:meth:`Sink.finished`, when the last user code has run, in the order of the document.
+A sink receives records (the objects of a schema), lists and single values in the order of the
+document. Its result must equal that of encoding the dumped dictionaries afterwards. Hence a value
+that user code can still change, or whose encoding may fail, becomes a *deferred value*:
+:meth:`Sink.finished` encodes it after the last user code has run, in the order of the document.
 """
 
 cimport cython
@@ -19,9 +19,9 @@ cdef extern from "althaia/formats/walking.h":
 
 
 cdef class Record:
-    """The keys of a plan's dictionaries, as one kind of sink writes them.
+    """The keys of a plan's dictionaries, encoded for one kind of sink.
 
-    :param form: the sink's form; a record is of use to sinks of the same form only.
+    :param form: the sink's form; only sinks of an equal form can use the record.
     """
 
     def __cinit__(self, form, tuple keys):
@@ -32,48 +32,51 @@ cdef class Record:
 @cython.final
 @cython.no_gc
 cdef class DeferredValue:
-    """A value that is encoded at the end, and where; ``path`` names the containers around it, the
-    innermost first, where errors say so. ``end`` is where its text ends among the deferred ones.
+    """A value that is encoded at the end, and its position in the buffer.
 
-    Nobody but the sink is given one, so that no cycle goes through it."""
+    ``path`` lists the containers around it, the innermost first, if errors mention them. ``end`` is
+    the offset at which its text ends in the buffer of all deferred values.
+
+    Only the sink holds references to it, so that it is in no reference cycle and needs no GC."""
 
 
 cdef class Sink:
-    """Bytes that grow, and what is written into them.
+    """A growing byte buffer, and the methods that write into it.
 
-    :param form: what decides how keys are written.
+    ``form`` is equal for sinks that encode keys in the same way.
     """
 
     def __dealloc__(self):
         althaia_buffer_free(&self.buffer)
         PyMem_Free(self.levels)
 
-    # ---- What each kind of sink does for itself -------------------------------------
+    # ---- Methods that each kind of sink implements ----------------------------------
 
     cdef Record make_record(self, tuple keys):
-        """The record for these keys, each once, in order."""
+        """Return a record for these keys, which are distinct and in the order of the plan."""
         raise NotImplementedError
 
     cdef int none(self) except -1:
         raise NotImplementedError
 
     cdef int ascii(self, const char* text, Py_ssize_t length) except -1:
-        """ASCII text in which nothing has to be escaped."""
+        """Write ASCII text in which no character needs an escape."""
         raise NotImplementedError
 
     cdef int any(self, object value) except -1:
-        """A value: written at once where it cannot change or fail, else as a deferred value."""
+        """Write a value at once if it can neither change nor fail; else defer it."""
         raise NotImplementedError
 
     cdef int open_record(self, Record record) except -1:
         raise NotImplementedError
 
     cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
-        """The record's key of that index, whose value follows; a mark for :meth:`take_back`."""
+        """Write the record's key of that index; its value follows. Return a mark for
+        :meth:`take_back`."""
         raise NotImplementedError
 
     cdef int take_back(self, Py_ssize_t mark) except -1:
-        """Forget the last key: it has no value. Nothing was written since."""
+        """Remove the last key, because it has no value. Nothing was written after it."""
         self.buffer.size = mark
         self.levels[self.depth - 1].count -= 1
         return 0
@@ -82,7 +85,7 @@ cdef class Sink:
         raise NotImplementedError
 
     cdef int open_list(self, object kind, Py_ssize_t expected) except -1:
-        """Begin a ``list`` or ``tuple`` of probably so many items; -1: nobody knows."""
+        """Begin a ``list`` or ``tuple`` that probably has ``expected`` items; -1 if unknown."""
         raise NotImplementedError
 
     cdef int item(self) except -1:
@@ -93,22 +96,22 @@ cdef class Sink:
         raise NotImplementedError
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
-        """Write any value in ``level`` containers now, with all that it holds."""
+        """Encode any value now, with everything in it; it is inside ``level`` containers."""
         raise NotImplementedError
 
     cdef int encode_root(self, object value) except -1:
-        """Write any value that stands in no container."""
+        """Encode any value that is in no container."""
         return self.encode(value, 0)
 
     cdef object finished(self):
-        """All that was written, as the sink's users get it; the sink is of no more use."""
+        """Return the result of the dump. The sink cannot be used afterwards."""
         raise NotImplementedError
 
     cdef object finished_bytes(self):
-        """The same, as bytes in any case."""
+        """Return the result of the dump, always as bytes."""
         return self.finished()
 
-    # ---- What they share ------------------------------------------------------------
+    # ---- Methods that all sinks share -----------------------------------------------
 
     cdef Level* push(self, PyObject* record, object kind) except NULL:
         cdef Level* level
@@ -122,7 +125,7 @@ cdef class Sink:
             self.room = room
         level = &self.levels[self.depth]
         level.record = record
-        # Borrowed: `list` or `tuple`.
+        # A borrowed reference to `list` or `tuple`, which are never freed.
         level.kind = <PyObject*>kind
         level.index = level.count = 0
         level.start = self.buffer.size
@@ -144,7 +147,7 @@ cdef class Sink:
         return 0
 
     cdef tuple path(self):
-        """The containers that are open, the innermost first: each one's class and the key or index
+        """Return the open containers, the innermost first: the class of each, and the key or index
         in it."""
         cdef Py_ssize_t i
         cdef Level* level
@@ -158,7 +161,7 @@ cdef class Sink:
         return tuple(path)
 
     cdef int fill_holes(self) except -1:
-        """Encode what was put off, each in its place."""
+        """Encode the deferred values and insert each at its position."""
         cdef althaia_buffer text
         cdef DeferredValue later
         cdef list deferred = self.deferred
@@ -182,7 +185,8 @@ cdef class Sink:
         return 0
 
     cdef int put_in_place(self, list deferred, althaia_buffer* fillings) except -1:
-        """Move what was written apart, the last piece first, and each filling in between."""
+        """Move the pieces of the buffer apart, the last one first, and copy each deferred value
+        into its gap."""
         cdef DeferredValue later
         cdef Py_ssize_t i, before, rest = self.buffer.size
         cdef char* data

@@ -3,7 +3,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 
-# What a slot holds. Containers come last.
+# The kind of value in a slot. Containers come last, so that `kind >= ARRAY` finds them.
 cdef enum Kind:
     NONE
     FALSE
@@ -17,12 +17,13 @@ cdef enum Kind:
     TEXT            # characters that stand for themselves
     ESCAPED         # characters with backslashes among them
     RAW             # bytes
-    OBJECT          # `object`, a reference of the tape's own
+    OBJECT          # `object`, an owned reference
     ARRAY           # `size` values follow, up to slot `next`
     RECORD          # `size` times a key and a value follow, up to slot `next`
 
 
-# Characters are those from `start` on, `size` in number, without the quotes.
+# For kinds with characters: `start` is the index of the first one, `size` their number. The quotes
+# are not included.
 cdef union Content:
     int64_t whole
     uint64_t unsigned
@@ -32,7 +33,7 @@ cdef union Content:
     PyObject* object
 
 
-# `made`: the tape's dictionary of that name has an entry for the slot.
+# `made` is true if the dictionary `Tape.made` has an entry for the slot.
 cdef struct Slot:
     uint8_t kind
     uint8_t made
@@ -40,7 +41,7 @@ cdef struct Slot:
     Content content
 
 
-# What text consists of, by the width of a character.
+# A character of a str, by its width in bytes.
 ctypedef fused unit:
     uint8_t
     uint16_t
@@ -75,7 +76,7 @@ cdef uint32_t mixed_text(Tape tape, const Slot* slot) noexcept
 
 
 cdef inline uint32_t mixed(const unit* text, uint32_t size) noexcept:
-    """A number that is mostly another one for other text; ``size`` is not 0."""
+    """Return a cheap hash of text, from its length and four characters; ``size`` is not 0."""
     cdef uint32_t number = size * 31 + text[0]
     number = number * 31 + text[size - 1]
     number = number * 31 + text[size >> 1]
@@ -84,7 +85,8 @@ cdef inline uint32_t mixed(const unit* text, uint32_t size) noexcept:
 
 
 cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
-    """The next slot. Those before it may have moved."""
+    """Append a slot and return it. Pointers to other slots are invalid afterwards, because the
+    array may have been reallocated."""
     cdef Slot* slot
     if tape.count == tape.room:
         tape.grow()
@@ -97,5 +99,5 @@ cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
 
 
 cdef inline Py_ssize_t after(Tape tape, Py_ssize_t at) noexcept:
-    """The slot behind a value and all that is in it."""
+    """Return the index of the slot after a value and everything in it."""
     return tape.slots[at].content.next if tape.slots[at].kind >= ARRAY else at + 1

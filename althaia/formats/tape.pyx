@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 # cython: cdivision=True
-"""Parsed text: a slot for each value, in the order of the text, from which objects are made.
+"""The tape: parsed text, with a slot for each value in the order of the text.
 
-A parser fills the tape to its end before anybody reads it. Scalars are kept as numbers or as a
-place in the text; nothing is a Python object before it is asked for.
+A parser fills the whole tape before anything is read from it. A slot stores a scalar as a number or
+as a position in the text. Python objects are created only when they are read.
 """
 
 cimport cython
@@ -27,12 +27,12 @@ cdef extern from "Python.h":
 cdef extern from "althaia/cpython/stack.h":
     int althaia_check_stack() except -1
 
-# Keys are remembered by a hash of their first and last characters; longer ones are not.
+# Keys of at most LONGEST_KEPT_KEY characters are cached in a table of MEMO_SIZE entries.
 cdef enum:
     MEMO_SIZE = 128
     LONGEST_KEPT_KEY = 48
     FIRST_ROOM = 32
-    # Enough for the number with the most digits that a tape takes, see json.pyx.
+    # Enough for the longest number that the JSON parser accepts, see MOST_DIGITS there.
     DIGITS_AT_HAND = 656
     CHARACTERS_AT_HAND = 512
 
@@ -42,10 +42,11 @@ cdef enum:
 cdef class Tape:
     """The slots of one text.
 
-    ``owner`` keeps the text alive, ``width`` is the size of its characters in bytes, ``ascii``
-    says that all are below 128. ``made`` holds the containers that somebody has been given, by
-    slot: whoever asks for one of them again, or for something around it, gets the same object.
-    ``constants(name)`` is the value of ``NaN``, ``Infinity``, ``-Infinity``.
+    ``owner`` is the object that contains the text and keeps it alive. ``width`` is the size of a
+    character in bytes. ``ascii`` is true if all characters are below 128. ``made`` maps a slot to
+    the container that :meth:`keep` has returned for it, so that reading that slot again, or a
+    container around it, gives the same object. ``constants(name)`` returns the value of ``NaN``,
+    ``Infinity`` and ``-Infinity``.
     """
 
     def __dealloc__(self):
@@ -61,7 +62,7 @@ cdef class Tape:
             PyMem_Free(self.memo)
 
     cdef int grow(self) except -1:
-        """Make room for twice as many slots."""
+        """Double the capacity of the array of slots."""
         cdef Py_ssize_t room = self.room * 2 if self.room else FIRST_ROOM
         cdef void* slots = PyMem_Realloc(self.slots, room * sizeof(Slot))
         if slots is NULL:
@@ -71,7 +72,7 @@ cdef class Tape:
         return 0
 
     cdef object make(self, Py_ssize_t at):
-        """The value at a slot, as the standard library makes it."""
+        """Return the value at a slot, equal to what the standard library creates."""
         if self.slots[at].kind < ARRAY:
             return self.scalar(&self.slots[at])
         found = self.made_at(at)
@@ -82,7 +83,8 @@ cdef class Tape:
         return self.make_record(at)
 
     cdef object keep(self, Py_ssize_t at):
-        """The same, for somebody who may keep or change it."""
+        """Return the value at a slot for a caller that may keep or change it: reading it again
+        gives the same object."""
         cdef object value = self.make(at)
         if self.slots[at].kind >= ARRAY:
             if self.made is None:
@@ -92,7 +94,7 @@ cdef class Tape:
         return value
 
     cdef object made_at(self, Py_ssize_t at):
-        """The container that somebody has been given for a slot, or None."""
+        """Return the container that :meth:`keep` has returned for a slot, or None."""
         return self.made[at] if self.slots[at].made else None
 
     cdef object make_array(self, Py_ssize_t at):
@@ -121,7 +123,7 @@ cdef class Tape:
         return entries
 
     cdef dict entries(self, Py_ssize_t at):
-        """The slots of a record's values by key."""
+        """Return a dictionary from the keys of a record to the slots of their values."""
         cdef dict entries = {}
         cdef Py_ssize_t end = self.slots[at].content.next
         at += 1
@@ -131,7 +133,7 @@ cdef class Tape:
         return entries
 
     cdef object scalar(self, const Slot* slot):
-        """The value of a slot that is no container."""
+        """Return the value of a slot that is no container."""
         cdef int kind = slot.kind
         if kind == TEXT:
             return plain_text(self, slot)
@@ -160,7 +162,8 @@ cdef class Tape:
         return number(self, slot)
 
     cdef object key(self, const Slot* slot):
-        """The key at a slot; equal ones of a text are mostly the same object."""
+        """Return the key at a slot. Short keys are cached, so that equal keys of a text are mostly
+        the same object."""
         cdef PyObject** place
         if slot.kind != TEXT or not 0 < slot.size <= LONGEST_KEPT_KEY:
             return self.scalar(slot)
@@ -179,7 +182,7 @@ cdef class Tape:
 
 
 cdef uint32_t mixed_text(Tape tape, const Slot* slot) noexcept:
-    """:func:`mixed` for the text at a slot."""
+    """Return :func:`mixed` of the text at a slot."""
     cdef Py_ssize_t start = slot.content.start
     if tape.width == 1:
         return mixed[uint8_t](<const uint8_t*>tape.text + start, slot.size)
@@ -189,7 +192,11 @@ cdef uint32_t mixed_text(Tape tape, const Slot* slot) noexcept:
 
 
 cdef bint is_text(Tape tape, const Slot* slot, object known) noexcept:
-    """Whether an exact str is the text at a slot; False may be wrong for wide characters."""
+    """Return whether an exact str equals the text at a slot.
+
+    For wide characters False may be wrong, because strs of different widths are compared only where
+    ``known`` is the narrow one.
+    """
     cdef Py_ssize_t i, start = slot.content.start
     cdef const uint8_t* narrow
     cdef int kind = PyUnicode_KIND(known)
@@ -214,11 +221,11 @@ cdef bint is_text(Tape tape, const Slot* slot, object known) noexcept:
 
 
 cdef object plain_text(Tape tape, const Slot* slot):
-    """Text whose characters stand for themselves."""
+    """Return the text at a slot without escapes."""
     cdef Py_ssize_t size = slot.size
     cdef const char* at = <const char*>tape.text + slot.content.start * tape.width
     cdef object made
-    # The interpreter has each text of one narrow character once.
+    # For one narrow character PyUnicode_FromKindAndData() returns CPython's shared str object.
     if not tape.ascii or size < 2:
         return PyUnicode_FromKindAndData(tape.width, at, size)
     made = PyUnicode_New(size, 127)
@@ -235,7 +242,7 @@ cdef object escaped_text(Tape tape, const Slot* slot):
 
 
 cdef object unescaped(const unit* text, Py_ssize_t size):
-    """Text with its backslashes resolved."""
+    """Return text with its escape sequences replaced."""
     cdef uint32_t at_hand[CHARACTERS_AT_HAND]
     cdef Py_ssize_t at = 0, length = 0
     cdef uint32_t code, biggest = 0
@@ -245,7 +252,8 @@ cdef object unescaped(const unit* text, Py_ssize_t size):
             at_hand[length] = next_character(text, &at, size)
             length += 1
         return PyUnicode_FromKindAndData(4, at_hand, length)
-    # Resolved twice: a copy of long text in the widest characters may be too much to ask for.
+    # Long text is read twice, first to find its length and its widest character: a temporary copy
+    # with four bytes per character could need too much memory.
     while at < size:
         code = next_character(text, &at, size)
         if code > biggest:
@@ -262,7 +270,7 @@ cdef object unescaped(const unit* text, Py_ssize_t size):
 
 
 cdef inline uint32_t next_character(const unit* text, Py_ssize_t* at, Py_ssize_t size) noexcept:
-    """The character at ``at``, which moves behind it; the parser has seen that all is in order."""
+    """Return the character at ``at`` and advance ``at``. The parser has validated the escapes."""
     cdef uint32_t code = text[at[0]], low
     if code != c"\\":
         at[0] += 1
@@ -297,18 +305,18 @@ cdef inline uint32_t next_character(const unit* text, Py_ssize_t* at, Py_ssize_t
 
 
 cdef inline uint32_t hexadecimal(const unit* text) noexcept:
-    """The number that four hexadecimal digits are."""
+    """Return the value of four hexadecimal digits."""
     cdef uint32_t value = 0, digit
     cdef int i
     for i in range(4):
         digit = text[i]
-        # Letters of both cases have the same last four bits: 1 for a.
+        # The last four bits of a letter, in either case, are 1 for "a", 2 for "b", and so on.
         value = value << 4 | (digit & 15) + (9 if digit > c"9" else 0)
     return value
 
 
 cdef object number(Tape tape, const Slot* slot):
-    """The number whose characters are at a slot, by the interpreter's own functions."""
+    """Return the number whose characters are at a slot, converted by CPython's own functions."""
     cdef char at_hand[DIGITS_AT_HAND]
     cdef char* digits = at_hand
     cdef Py_ssize_t i, start = slot.content.start, size = slot.size

@@ -1,34 +1,34 @@
-/* Going through containers that user code may change meanwhile, and what json says of them. */
+/* Iterating over containers that user code may change meanwhile, and json's messages about them. */
 #ifndef ALTHAIA_WALKING_H
 #define ALTHAIA_WALKING_H
 
 #include <Python.h>
 
-/* From Python 3.14 on an error carries a note for each container around the value that could not be
- * encoded. */
+/* From Python 3.14 on json adds a note to an error for each container around the value that could
+ * not be encoded. */
 #if PY_VERSION_HEX >= 0x030E0000
 #define ALTHAIA_ADDS_NOTES 1
 #else
 #define ALTHAIA_ADDS_NOTES 0
 #endif
 
-/* Until 3.11 the entries of a dictionary are those it has when the encoder reaches it, from then on
- * those it has when the encoder reaches each of them. */
+/* Until 3.11 json's encoder copies the entries of a dictionary when it reaches the dictionary. From
+ * 3.12 on it reads each entry when it reaches that entry. */
 #if PY_VERSION_HEX < 0x030C0000
 #define ALTHAIA_COPIES_ENTRIES 1
 #else
 #define ALTHAIA_COPIES_ENTRIES 0
 #endif
 
-/* Without a GIL a dictionary that is gone through in place may be changed by another thread. */
+/* Without a GIL another thread may change a dictionary while it is iterated without a copy. */
 #ifdef Py_GIL_DISABLED
 #define ALTHAIA_WALKS_IN_PLACE 0
 #else
 #define ALTHAIA_WALKS_IN_PLACE 1
 #endif
 
-/* The name of a class as json's C code writes it: with its module, unless that is builtins or
- * __main__. */
+/* Return the name of a class as json's C code writes it: with its module, unless that is builtins
+ * or __main__. */
 static PyObject *
 althaia_class_name(PyObject *cls)
 {
@@ -39,7 +39,7 @@ althaia_class_name(PyObject *cls)
 #endif
 }
 
-/* What json says of a key that is none. */
+/* Raise json's TypeError for an object that cannot be a key. Return -1. */
 static int
 althaia_refuse_key(PyObject *key)
 {
@@ -48,7 +48,7 @@ althaia_refuse_key(PyObject *key)
     return -1;
 }
 
-/* 1 where the keys of the dictionary are those of the tuple, by identity and in order. */
+/* Return 1 if the dictionary has the keys of the tuple, compared by identity and in order. */
 static int
 althaia_same_keys(PyObject *dict, PyObject *keys)
 {
@@ -66,7 +66,7 @@ althaia_same_keys(PyObject *dict, PyObject *keys)
     return 1;
 }
 
-/* 1 where all keys of the dictionary are str itself, so that comparing them runs no user code. */
+/* Return 1 if all keys of the dictionary are exact str: comparing them then runs no user code. */
 static int
 althaia_has_text_keys(PyObject *dict)
 {
@@ -80,7 +80,7 @@ althaia_has_text_keys(PyObject *dict)
     return 1;
 }
 
-/* The item of a list or tuple as a new reference; NULL without an error behind the last. */
+/* Return an item of a list or tuple as a new reference; NULL without an error after the last. */
 static inline void *
 althaia_item(PyObject *items, Py_ssize_t index)
 {

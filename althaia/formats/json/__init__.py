@@ -1,1 +1,1 @@
-"""JSON: text of any value, the sink that dumps are written to, the parser that loads read from."""
+"""JSON: an encoder for any value, the sink for dumps, the parser for loads."""

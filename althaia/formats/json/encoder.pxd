@@ -1,4 +1,4 @@
-"""Any Python value as JSON text."""
+"""Encodes any Python value as JSON text."""
 
 from cpython.object cimport PyObject
 
@@ -6,7 +6,7 @@ from althaia.formats.json.style cimport Format, JSONRecord
 from althaia.formats.sink cimport Sink
 
 cdef enum:
-    # Open containers that are found by looking at each; those inside them are in a set.
+    # This many open containers are searched one by one; deeper ones are in a set.
     FEW_OPEN = 32
 
 

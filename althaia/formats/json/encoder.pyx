@@ -1,10 +1,10 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Any Python value as JSON text, character for character and error for error as ``json`` does.
+"""Encodes any Python value as JSON text, with the same characters and errors as ``json``.
 
-A release of the interpreter has one encoder in C or, until 3.12 where ``indent`` is given, one in
-Python. They differ in what they ask of a value: the first goes by its real type, the second by
-``isinstance``. Values of the built-in types are encoded here for both. Whatever else the second
-meets is handed to it, in its place.
+CPython's encoder is written in C; until 3.12 it is written in Python if ``indent`` is given. The C
+encoder tests the real type of a value, the Python encoder uses ``isinstance``. Here values of
+built-in types are encoded for both. Any other value that the Python encoder would meet is passed to
+that encoder.
 """
 
 import builtins
@@ -55,24 +55,26 @@ cdef extern from "althaia/formats/walking.h":
 
 cdef object unserializable = standard.unserializable
 cdef object spell_key = standard.spell_key
-# Dictionaries with more keys than these are rarely alike; so many kinds are looked for.
+# Dictionaries with more than MOST_KEYS keys rarely have the same keys as others. FEW_RECORDS is the
+# number of recent records that are compared with a dictionary.
 cdef Py_ssize_t MOST_KEYS = 64
 cdef Py_ssize_t FEW_RECORDS = 8
-# Where dictionaries are met that so often had other keys than those before, no more are looked for.
+# After this many dictionaries with new keys, an encoder creates no further records.
 cdef Py_ssize_t MOST_STRANGERS = 64
 # A built-in type from 3.15 on.
 cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
 
 
 cdef int enter() except -1:
-    """One level deeper; :func:`leave` follows in any case."""
+    """Begin a level of recursion. The caller must call ``Py_LeaveRecursiveCall()`` afterwards."""
     althaia_check_stack()
-    # It answers 1 where it refuses.
+    # Py_EnterRecursiveCall() may return a positive number on error; Cython expects -1.
     return -1 if Py_EnterRecursiveCall(b" while encoding a JSON object") else 0
 
 
 cdef bint is_plain(object value):
-    """Whether a value is of a type that JSON has a form for; no metaclass is asked."""
+    """Return whether the exact type of a value is one that JSON can represent. Runs no code of a
+    metaclass."""
     cls = type(value)
     return (
         cls is dict or cls is list or cls is tuple or cls is str or cls is int or cls is float
@@ -81,25 +83,28 @@ cdef bint is_plain(object value):
 
 
 cdef bint is_plain_key(object key):
-    """Whether a key is of a built-in type that the encoder in Python spells; no metaclass is
-    asked."""
+    """Return whether the exact type of a key is a built-in one, other than str, that the Python
+    encoder converts. Runs no code of a metaclass."""
     return (
         type(key) is int or type(key) is float or key is None or key is True or key is False
     )
 
 
 cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
-    """Bytes of the format; borrowed, as all threads share the format and would wait for each other
-    to count them."""
+    """Write bytes that belong to the format.
+
+    The reference is borrowed: all threads share the format, and changing its reference count would
+    make them wait for each other.
+    """
     return althaia_put_bytes(
         buffer, PyBytes_AS_STRING(<bytes>piece), PyBytes_GET_SIZE(<bytes>piece)
     )
 
 
 cdef class Encoder(Sink):
-    """Writes values as text, each with what they hold.
+    """Writes values, with everything in them, as JSON text.
 
-    :param default: what is called with a value that JSON has no form for, or None.
+    :param default: the function that is called with a value that JSON cannot represent, or None.
     """
 
     def __cinit__(self, Format format, default):
@@ -111,13 +116,14 @@ cdef class Encoder(Sink):
 
     cdef int encode_root(self, object value) except -1:
         if not is_plain(value) and PyObject_IsInstance(value, str):
-            # Asked as json does, so that an object may say that it is a str; it is refused then.
+            # json uses isinstance() here, which an object can answer by its `__class__`. The
+            # function below then raises json's error.
             text = standard.spell(self.format.ensure_ascii)(value)
             return self.put_spelled(text)
         return self.encode(value, 0)
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
-        """One value that stands in ``level`` containers."""
+        """Encode one value that is inside ``level`` containers."""
         cls = type(value)
         if cls is str:
             return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
@@ -146,7 +152,7 @@ cdef class Encoder(Sink):
         if isfinite(number):
             return althaia_put_double(&self.buffer, number)
         if not self.format.allow_nan:
-            # Releases word the error differently.
+            # The message of the error differs between Python versions.
             return self.encode_by_standard(value, level)
         if number != number:
             return althaia_put_bytes(&self.buffer, b"NaN", 3)
@@ -155,7 +161,7 @@ cdef class Encoder(Sink):
         return althaia_put_bytes(&self.buffer, b"-Infinity", 9)
 
     cdef int encode_other(self, object value, Py_ssize_t level) except -1:
-        """A value that is not of a built-in type, though maybe of a subclass."""
+        """Encode a value whose type is no built-in one, but may be a subclass of one."""
         if isinstance(value, str):
             return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
         if isinstance(value, int):
@@ -168,7 +174,7 @@ cdef class Encoder(Sink):
             return self.encode_list(value, level)
         if isinstance(value, dict):
             if self.format.indent is not None:
-                # Releases differ where `items` of the user's own gives nothing.
+                # Python versions differ in what they write if an overridden items() is empty.
                 return self.encode_by_standard(value, level)
             return self.encode_dict(value, level)
         if isinstance(value, FROZEN_DICT):
@@ -176,13 +182,13 @@ cdef class Encoder(Sink):
         return self.encode_by_default(value, level)
 
     cdef int encode_by_default(self, object value, Py_ssize_t level) except -1:
-        """What ``default`` makes of the value."""
+        """Encode what ``default`` returns for the value."""
         self.open(<void*>value)
         self.keep_rest()
-        made = self.default(value)
+        replacement = self.default(value)
         enter()
         try:
-            self.encode(made, level)
+            self.encode(replacement, level)
         except BaseException as error:
             if ALTHAIA_ADDS_NOTES:
                 name = althaia_class_name(type(value))
@@ -193,7 +199,7 @@ cdef class Encoder(Sink):
         return self.close()
 
     cdef int encode_by_standard(self, object value, Py_ssize_t level) except -1:
-        """The value as the interpreter's own encoder writes it."""
+        """Encode the value by the interpreter's own encoder."""
         cdef Py_ssize_t i
         markers = {<size_t>self.open_few[i]: None for i in range(min(self.open_count, FEW_OPEN))}
         if self.open_count > FEW_OPEN:
@@ -204,7 +210,7 @@ cdef class Encoder(Sink):
         )
 
     cdef int put_spelled(self, str text) except -1:
-        """JSON text that the interpreter has made."""
+        """Write JSON text that the interpreter's encoder has returned."""
         if PyUnicode_IS_ASCII(text):
             return self.put_ascii(text)
         self.buffer.beyond_ascii = True
@@ -216,7 +222,7 @@ cdef class Encoder(Sink):
     cdef int encode_item(
         self, object value, Py_ssize_t level, object container, object key, Py_ssize_t index
     ) except -1:
-        """What a container holds at a key, or where that is not given, at an index."""
+        """Encode the value at a key of a container, or at an index if that is not -1."""
         if not ALTHAIA_ADDS_NOTES:
             return self.encode(value, level)
         try:
@@ -288,10 +294,10 @@ cdef class Encoder(Sink):
             Py_LeaveRecursiveCall()
 
     cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1:
-        """The entries of a plain dictionary, as long as nobody changes it.
+        """Encode the entries of an exact dict, which user code may change meanwhile.
 
-        Its keys are compared with those of a record one by one: an entry that was taken out
-        meanwhile, or put in, ends that.
+        Its keys are compared with those of a record one by one. At the first difference, for
+        instance after a change of the dictionary, the record is no longer used.
         """
         cdef Walk walk
         cdef PyObject* key
@@ -306,7 +312,7 @@ cdef class Encoder(Sink):
         self.walk = &walk
         try:
             while walk.rest is NULL and PyDict_Next(mapping, &walk.position, &key, &value):
-                # Held: user code may take them out of the dictionary.
+                # Own references: user code may remove both from the dictionary.
                 held_key, held_value = <object>key, <object>value
                 if record is not None:
                     if at < len(record.keys) and key == PyTuple_GET_ITEM(record.keys, at):
@@ -328,8 +334,8 @@ cdef class Encoder(Sink):
         return 0
 
     cdef int encode_shared(self, dict mapping, Py_ssize_t level) except -1:
-        """The entries of a plain dictionary that other threads may change, each as it is when it
-        is reached."""
+        """Encode the entries of an exact dict that other threads may change. Each entry is read
+        under the dictionary's lock."""
         cdef PyObject* key
         cdef PyObject* value
         cdef Py_ssize_t position = 0
@@ -346,20 +352,22 @@ cdef class Encoder(Sink):
             first = False
 
     cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1:
-        """A plain dictionary whose keys have been met before, sorted; False where they have not."""
+        """Encode an exact dict with sorted keys, by a record. Return False, with nothing written,
+        if there is no record for its keys."""
         cdef JSONRecord record
         cdef list values
         cdef Py_ssize_t rank, at
         if len(mapping) > MOST_KEYS:
             return False
-        # As they are now: user code may change the dictionary while it is encoded.
+        # Copy the values now: user code may change the dictionary while it is encoded.
         values = list(mapping.values())
         record = self.recent_record(mapping)
         if record is None:
             record = self.new_record(mapping)
             if record is None:
                 return False
-            # The collector may have run meanwhile, and in it code that changed the dictionary.
+            # Creating the record may have run the GC, and user code in it that changed the
+            # dictionary.
             values = list(mapping.values())
             if not althaia_same_keys(mapping, record.keys):
                 return False
@@ -372,7 +380,7 @@ cdef class Encoder(Sink):
     cdef int put_key(
         self, JSONRecord record, Py_ssize_t at, bint first, Py_ssize_t level
     ) except -1:
-        """The key of that number, with what stands around it."""
+        """Write a key of a record with its separators."""
         cdef Py_ssize_t start = record.ends[at]
         self.buffer.beyond_ascii |= record.beyond_ascii
         if self.format.indent is not None:
@@ -386,7 +394,8 @@ cdef class Encoder(Sink):
         )
 
     cdef JSONRecord likely_record(self, dict mapping):
-        """A record that has the first key of a dictionary, which is not empty, and as many."""
+        """Return a record with the same first key and the same number of keys as a dictionary,
+        which is not empty; None if there is none yet."""
         cdef JSONRecord record
         cdef Py_ssize_t i, position = 0, size = len(mapping)
         cdef PyObject* key
@@ -401,8 +410,8 @@ cdef class Encoder(Sink):
         return self.new_record(mapping)
 
     cdef JSONRecord recent_record(self, dict mapping):
-        """The record for the keys of a dictionary if they are those of one just encoded, as most
-        are; nothing is made, so no other code runs."""
+        """Return the recent record with the keys of a dictionary, or None. Allocates nothing, so
+        that neither the GC nor other code runs."""
         cdef JSONRecord record
         cdef Py_ssize_t i
         for i in range(len(self.recent)):
@@ -412,12 +421,12 @@ cdef class Encoder(Sink):
         return None
 
     cdef JSONRecord new_record(self, dict mapping):
-        """The record for keys that were not among the last ones; None where there is none yet."""
+        """Return a record for keys that no recent record has; None if there is none yet."""
         cdef JSONRecord record
         cdef tuple keys
         if not althaia_has_text_keys(mapping):
             return None
-        # Not by iterating: the collector may run, and in it code that changes the dictionary.
+        # Not by iterating in Python: the GC may run user code that changes the dictionary.
         keys = tuple(PyDict_Keys(mapping))
         for key in keys:
             if type(key) is not str:
@@ -429,7 +438,11 @@ cdef class Encoder(Sink):
         return record
 
     cdef int keep_rest(self) except -1:
-        """Before user code is called: keep what is left of the dictionaries being gone through."""
+        """Copy the remaining entries of all dictionaries that are being encoded.
+
+        Called before user code, because until 3.11 json encodes the entries that a dictionary had
+        when the encoder reached it.
+        """
         cdef Walk* walk = self.walk
         cdef PyObject* key
         cdef PyObject* value
@@ -438,7 +451,8 @@ cdef class Encoder(Sink):
         while walk is not NULL and walk.rest is NULL:
             rest = []
             while PyDict_Next(<dict>walk.mapping, &walk.position, &key, &value):
-                # Held before anything is made: making it may run the collector, and user code.
+                # Take the references before anything is allocated: an allocation may run the GC,
+                # and user code in it.
                 held_key, held_value = <object>key, <object>value
                 rest.append((held_key, held_value))
             Py_INCREF(rest)
@@ -447,7 +461,7 @@ cdef class Encoder(Sink):
         return 0
 
     cdef list pairs_of(self, object mapping):
-        """The entries of a dictionary as they are now, sorted where they have to be."""
+        """Return the present entries of a dictionary, sorted if the options say so."""
         cdef list pairs
         self.keep_rest()
         pairs = PyMapping_Items(mapping)
@@ -465,12 +479,13 @@ cdef class Encoder(Sink):
         return 0
 
     cdef int encode_iterated(self, dict mapping, Py_ssize_t level) except -1:
-        """The entries of a plain dictionary as the encoder in Python goes through them."""
+        """Encode the entries of an exact dict as the Python encoder iterates over them."""
         cdef bint first = True
         if self.format.sort_keys:
             return self.encode_pairs(self.pairs_of(mapping), level, mapping)
         self.keep_rest()
-        # Without the interpreter's iterator: CPython 3.11 crashes where there is no memory for it.
+        # Cython compiles this loop without an iterator object. CPython 3.11 crashes if it cannot
+        # allocate that.
         for key, value in mapping.items():
             self.encode_pair(key, value, level, mapping, first)
             first = False
@@ -491,19 +506,19 @@ cdef class Encoder(Sink):
         return self.encode_item(value, level, mapping, key, -1)
 
     cdef int encode_key(self, object key) except -1:
-        """A key that is no plain str: as text."""
+        """Write a key that is no exact str."""
         if isinstance(key, str):
             return althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
         if self.format.in_python and not is_plain_key(key):
             text = spell_key(key, self.format.allow_nan)
             if not isinstance(text, str):
-                # It says that it is one; refused in the interpreter's words.
+                # Its `__class__` is str, but it is none: this raises the interpreter's error.
                 text = standard.spell(self.format.ensure_ascii)(text)
             return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
         if not isinstance(key, (int, float)) and key is not None:
             return althaia_refuse_key(key)
         althaia_put_byte(&self.buffer, b'"')
-        # A float's error is not about the value but about the key: it stands in no container.
+        # Level 0: an error about a float key is about the key, which is in no container.
         self.encode(key, 0)
         return althaia_put_byte(&self.buffer, b'"')
 
@@ -526,9 +541,9 @@ cdef class Encoder(Sink):
     # ---- Circular references --------------------------------------------------------
 
     cdef int open(self, void* container) except -1:
-        """Begin a container; each :meth:`close` ends the one begun last.
+        """Begin a container. :meth:`close` ends the one that was begun last.
 
-        :raises ValueError: it is being encoded already.
+        :raises ValueError: the container is being encoded already.
         """
         cdef Py_ssize_t i
         for i in range(min(self.open_count, <Py_ssize_t>FEW_OPEN)):

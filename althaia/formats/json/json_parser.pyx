@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 # cython: cdivision=True
-"""JSON text into a tape, and ``loads`` without a schema.
+"""Parses JSON text into a tape, and ``loads`` without a schema.
 
-What is not plainly right is left to the standard library: it is asked again from the start, and
-its exception is the answer. So every message, position and limit is the running interpreter's.
+If the text may be invalid, the standard library parses it again from the start and raises the
+exception. Hence every message, position and limit is that of the running interpreter.
 """
 
 import json
@@ -45,7 +45,7 @@ cdef extern from *:
     """
     #include "althaia/cpython/stack.h"
 
-    /* How many bytes of this thread's stack may still be used. */
+    /* Return how many bytes of this thread's stack may still be used. */
     static size_t
     althaia_stack_left(void)
     {
@@ -59,24 +59,25 @@ cdef extern from *:
     size_t althaia_stack_left() noexcept
 
 cdef enum:
-    # What the standard library's parser needs of the stack for a level, at most; it does not look
-    # at how much there is.
+    # The most stack that the standard library's parser needs for a level. It does not check how
+    # much is left.
     STACK_A_LEVEL = 512
-    # So much is enough for as deep as any interpreter goes.
+    # With this much stack the standard library reaches its own recursion limit first.
     MUCH_STACK = 4 << 20
-    # Deeper text is the standard library's: how deep it goes depends on the stack there.
+    # Text nested deeper is left to the standard library, whose limit depends on the stack.
     MOST_DEPTH = 64
-    # More digits may be too many for the interpreter; the limit cannot be set below 640.
+    # The interpreter may refuse integers with more digits: sys.set_int_max_str_digits() accepts no
+    # limit below 640.
     MOST_DIGITS = 640
-    # Whatever the digits, 18 of them fit into 64 bits, and 19 into the same without a sign.
+    # Any 18 digits fit into a signed integer of 64 bits, any 19 into an unsigned one.
     MOST_WHOLE_DIGITS = 18
     MOST_REAL_DIGITS = 19
-    # Numbers up to this one, and powers of ten up to the 22nd, are exact as a double: one
-    # multiplication or division of two of them is rounded once, as it should be.
+    # Integers up to MOST_EXACT and powers of ten up to 10**22 are exact as a double. Multiplying or
+    # dividing two of them rounds once, so that the result is correctly rounded.
     EXACT_POWERS = 22
 
 cdef uint64_t MOST_EXACT = 1 << 53
-# A slot holds sizes of 32 bits.
+# The size in a slot has 32 bits.
 cdef Py_ssize_t MOST_TEXT = 0x7FFFFFFF
 cdef double* POWERS = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
@@ -99,13 +100,13 @@ def loads(
     s, *, cls=None, object_hook=None, parse_float=None, parse_int=None, parse_constant=None,
     object_pairs_hook=None, **kw,
 ):
-    """What ``json.loads`` returns or raises for the same arguments, sooner.
+    """Return or raise what ``json.loads`` does for the same arguments, faster.
 
     :param s: a ``str``, ``bytes`` or ``bytearray`` that holds one JSON document; bytes in UTF-8,
         UTF-16 or UTF-32.
-    :param cls: this option and those after it are the standard library's, which then does
-        everything itself; so it does where somebody has replaced a part of it.
-    :raises json.JSONDecodeError: the text is no JSON; message and place are the standard
+    :param cls: with this option or one of those after it, ``json.loads`` is called. It is also
+        called if a program has replaced a part of ``json``.
+    :raises json.JSONDecodeError: the text is not valid JSON; message and position are the standard
         library's.
 
     >>> from althaia import json
@@ -138,9 +139,9 @@ def loads(
 
 
 cdef Tape read_json(object text):
-    """The tape of a JSON document, or None where the standard library is to decide.
+    """Return the tape of a JSON document, or None if ``json.loads`` must be called.
 
-    No user code runs. Only ``str``, ``bytes`` and ``bytearray`` themselves are read.
+    Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``.
     """
     cdef Tape tape
     cdef str characters
@@ -175,8 +176,9 @@ cdef Tape read_json(object text):
 
 
 cdef int check_depth(Tape tape, Py_ssize_t size) except -1:
-    """
-    :raises RecursionError: the standard library would use up the stack of this thread.
+    """Check that the standard library can parse the text on the stack that is left.
+
+    :raises RecursionError: the standard library would overflow the stack of this thread.
     """
     cdef Py_ssize_t most = althaia_stack_left() // STACK_A_LEVEL
     cdef bint fits
@@ -192,7 +194,7 @@ cdef int check_depth(Tape tape, Py_ssize_t size) except -1:
 
 
 cdef bint is_flatter(const unit* text, Py_ssize_t size, Py_ssize_t most) noexcept:
-    """Whether what text opens and does not close never exceeds ``most``."""
+    """Return whether text is nested at most ``most`` levels deep."""
     cdef Py_ssize_t at = 0, depth = 0
     cdef bint quoted = False
     while at < size and depth <= most:
@@ -209,15 +211,16 @@ cdef bint is_flatter(const unit* text, Py_ssize_t size, Py_ssize_t most) noexcep
 
 
 cdef str decoded(object text):
-    """Bytes as ``json`` decodes them, or None where they cannot be."""
+    """Return bytes decoded as ``json`` decodes them; None if that fails."""
     cdef const uint8_t* first
     cdef Py_ssize_t size
     try:
-        # An array may change while it is decoded: what handles errors can be the user's.
+        # A bytearray is decoded by its own method, which locks it: a codec error handler may be
+        # user code and could change the array.
         if type(text) is bytes:
             first, size = <const uint8_t*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
-            # Text in UTF-16 and UTF-32 has a zero among its first two bytes, or a mark, as that
-            # in UTF-8 may have.
+            # These bytes are UTF-8. JSON in UTF-16 or UTF-32 has a zero among its first two bytes,
+            # or begins with a byte order mark.
             if size >= 2 and first[0] != 0 and first[1] != 0 and first[0] < 0x80:
                 return PyUnicode_DecodeUTF8(<const char*>first, size, "surrogatepass")
         return text.decode(json.detect_encoding(text), "surrogatepass")
@@ -227,19 +230,19 @@ cdef str decoded(object text):
 
 # ---- The parser ---------------------------------------------------------------------
 #
-# The characters of a str are followed by a zero, which is neither white space nor part of any
-# token: it ends every loop, and `size` is asked for at the end only.
+# The characters of a str are followed by a zero. It is neither white space nor part of a token, so
+# that every loop ends there. Hence `size` is compared only at the end.
 
 
 cdef inline Py_ssize_t skip(const unit* text, Py_ssize_t at) noexcept:
-    """Where the white space at ``at`` ends."""
+    """Return the index after the white space at ``at``."""
     while text[at] == c" " or text[at] == c"\n" or text[at] == c"\r" or text[at] == c"\t":
         at += 1
     return at
 
 
 cdef bint scan(Tape tape, const unit* text, Py_ssize_t size) except -1:
-    """Fill the tape; False where the text is not plainly a document."""
+    """Fill the tape. Return False if the text may be no valid document."""
     cdef Py_ssize_t containers[MOST_DEPTH]
     cdef int depth = 0
     cdef Py_ssize_t at = 0
@@ -269,7 +272,7 @@ cdef bint scan(Tape tape, const unit* text, Py_ssize_t size) except -1:
                 return False
             if depth:
                 tape.slots[containers[depth - 1]].size += 1
-        # A value has ended, or an empty container is about to.
+        # A value has ended, or an empty container ends here.
         while True:
             if depth == 0:
                 return skip(text, at) == size
@@ -294,7 +297,7 @@ cdef bint scan(Tape tape, const unit* text, Py_ssize_t size) except -1:
 cdef inline Py_ssize_t read_key(
     Tape tape, const unit* text, Py_ssize_t at, Py_ssize_t size
 ) except? -1:
-    """The place behind a key and its colon, or -1."""
+    """Return the index after a key and its colon, or -1 if there is none."""
     if text[at] != c'"':
         return -1
     at = read_text(tape, text, at + 1, size)
@@ -307,7 +310,7 @@ cdef inline Py_ssize_t read_key(
 cdef inline Py_ssize_t read_scalar(
     Tape tape, const unit* text, Py_ssize_t at, Py_ssize_t size
 ) except? -1:
-    """The place behind a value that is no container, or -1."""
+    """Return the index after a value that is no container, or -1 if there is none."""
     cdef uint32_t here = text[at]
     if here == c'"':
         return read_text(tape, text, at + 1, size)
@@ -344,7 +347,7 @@ cdef Py_ssize_t read_word(
 cdef inline Py_ssize_t read_text(
     Tape tape, const unit* text, Py_ssize_t start, Py_ssize_t size
 ) except? -1:
-    """The place behind the quote that ends the text from ``start`` on, or -1."""
+    """Return the index after the quote that ends the string from ``start`` on, or -1."""
     cdef Slot* slot
     cdef uint8_t kind = TEXT
     cdef uint32_t here
@@ -370,7 +373,7 @@ cdef inline Py_ssize_t read_text(
 
 
 cdef inline Py_ssize_t read_escape(const unit* text, Py_ssize_t at) noexcept:
-    """The place behind what follows a backslash, or -1."""
+    """Return the index after the escape sequence whose backslash precedes ``at``, or -1."""
     cdef uint32_t here = text[at]
     cdef Py_ssize_t i
     if here == c"u":
@@ -394,7 +397,7 @@ cdef inline Py_ssize_t read_escape(const unit* text, Py_ssize_t at) noexcept:
 
 
 cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) except? -1:
-    """The place behind the number that begins at ``start``, or -1."""
+    """Return the index after the number that begins at ``start``, or -1 if it is invalid."""
     cdef bint negative = text[start] == c"-", real = False
     cdef Py_ssize_t at = start + negative, first = at, point = 0, digits
     cdef uint64_t value = 0
@@ -455,14 +458,15 @@ cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) excep
 
 
 cdef inline double scaled(uint64_t value, int exponent, bint negative) noexcept:
-    """``value`` times a power of ten, as a double."""
+    """Return ``value`` times a power of ten, as a double."""
     cdef double number = <double>value
     number = number / POWERS[-exponent] if exponent < 0 else number * POWERS[exponent]
     return -number if negative else number
 
 
 cdef Py_ssize_t read_exponent(const unit* text, Py_ssize_t at, int* exponent) noexcept:
-    """The place behind the digits of an exponent, or -1; a huge one is no longer exact."""
+    """Return the index after the digits of an exponent, or -1. An exponent of 10,000 or more is cut
+    to its first digits, because such numbers are not computed here."""
     cdef bint negative = text[at] == c"-"
     cdef Py_ssize_t first
     cdef int value = 0

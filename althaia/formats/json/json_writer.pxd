@@ -1,4 +1,4 @@
-"""Declarations of :file:`json.pyx`."""
+"""Declarations of :file:`json_writer.pyx`."""
 
 from althaia.formats.json.encoder cimport Encoder
 from althaia.formats.json.style cimport JSONRecord

@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""JSON text: of any value, and as a sink that dumps are written into."""
+"""Writes JSON text: ``dumps`` for any value, and the sink for dumps."""
 
 import inspect
 
@@ -32,16 +32,16 @@ from althaia.formats.sink cimport DeferredValue, Level, Record
 
 
 def dumps(obj, *args, **options):
-    """What ``json.dumps`` returns, or raises, for any value and with any options.
+    """Return or raise what ``json.dumps`` does, for any value and with any options.
 
     :param obj: any value.
     :param options: those of ``json.dumps``. ``cls``, ``skipkeys=True`` and
-        ``check_circular=False`` are left to the standard library, as is everything while
+        ``check_circular=False`` are passed to the standard library, as is every call while
         ``json``'s own encoder is patched.
     :returns: the text, as a str.
-    :raises TypeError: a value, or a key, has no form in JSON.
+    :raises TypeError: JSON cannot represent a value or a key.
     :raises ValueError: a circular reference, or a float that ``allow_nan=False`` excludes.
-    :raises RecursionError: it is nested too deep.
+    :raises RecursionError: the value is nested too deep.
 
     >>> dumps({"a": [1, 2.5, None]})
     '{"a": [1, 2.5, null]}'
@@ -63,17 +63,18 @@ if standard.DUMPS is not None:
 
 
 cdef JSONSink open_json(dict options):
-    """A sink for ``json.dumps`` with these options; None where it is the standard library's."""
+    """Return a sink for ``json.dumps`` with these options; None if that must be called."""
     cdef Format format = format_of(options)
     return None if format is None else JSONSink(format, options.get("default"))
 
 
 @cython.final
 cdef class JSONSink(Encoder):
-    """JSON text of dumped objects.
+    """Writes dumped objects as JSON text.
 
-    Where the keys of a record are to be sorted, its values are still written in the order of its
-    steps, because that is the order of the calls of user code; they change places at its end.
+    If keys are sorted, the values of a record are still written in the order of the plan's steps,
+    because the steps call user code in that order. They are moved to the order of their keys when
+    the record is closed.
     """
 
     def __dealloc__(self):
@@ -102,7 +103,8 @@ cdef class JSONSink(Encoder):
         if value is None:
             return althaia_put_bytes(&self.buffer, b"null", 4)
         if type(value) is int:
-            # More than 64 bits may be more digits than the interpreter writes.
+            # An int of more than 64 bits may have more digits than the interpreter accepts, so that
+            # encoding it may fail.
             if althaia_put_small_integer(&self.buffer, value):
                 return 0
         elif type(value) is float:
@@ -123,8 +125,8 @@ cdef class JSONSink(Encoder):
         self.buffer.beyond_ascii |= (<JSONRecord>record).beyond_ascii
         return 0
 
-    # The record is borrowed here, as its level has it: all threads write the same one, and would
-    # wait for each other to count it for each key.
+    # The record is a borrowed reference here, held by its level. All threads use the same record,
+    # and changing its reference count for each key would make them wait for each other.
 
     cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
@@ -169,7 +171,7 @@ cdef class JSONSink(Encoder):
         return althaia_put_byte(&self.buffer, c"}")
 
     cdef int begin_fragment(self, Py_ssize_t index) except -1:
-        """A key and its value begin here: a piece of text that changes places later."""
+        """Record that a key and its value begin here, as a piece of text that is moved later."""
         cdef Fragment* fragment
         cdef Py_ssize_t room
         if self.fragment_count == self.fragment_room:
@@ -187,7 +189,7 @@ cdef class JSONSink(Encoder):
         return 0
 
     cdef int sort_fragments(self, JSONRecord record) except -1:
-        """Put the pieces of the record being closed into the order of their keys."""
+        """Move the pieces of the record that is being closed into the order of their keys."""
         cdef Level* level = &self.levels[self.depth - 1]
         cdef Fragment* pieces = self.fragments + level.fragments
         cdef Py_ssize_t count = self.fragment_count - level.fragments, n = len(record.keys)
@@ -201,7 +203,7 @@ cdef class JSONSink(Encoder):
         if copy is NULL:
             raise MemoryError
         try:
-            # Where each key's piece is among the pieces; -1: it has none.
+            # places[key index] is the index of the key's piece, or -1 if there is none.
             places = <Py_ssize_t*>copy
             for i in range(n):
                 places[i] = -1
@@ -213,7 +215,7 @@ cdef class JSONSink(Encoder):
                 k = places[record.order[i]]
                 if k < 0:
                     continue
-                # Each piece begins with a separator; the first goes without.
+                # Each piece begins with a separator, which the first one must not have.
                 moved = pieces[k].start + (record.separator if at == start else 0)
                 size = (pieces[k + 1].start if k + 1 < count else end) - moved
                 memcpy(self.buffer.data + at, copy + (moved - start), size)
@@ -262,6 +264,6 @@ cdef class JSONSink(Encoder):
     cdef object finished_bytes(self):
         self.fill_holes()
         if self.buffer.beyond_ascii:
-            # A lone surrogate has no UTF-8: the error is that of encoding the text.
+            # A lone surrogate cannot be encoded: str.encode() raises the expected error.
             return althaia_buffer_text(&self.buffer).encode()
         return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)

@@ -1,4 +1,4 @@
-/* Numbers as Python's repr writes them. */
+/* Writes numbers as Python's repr does. */
 #ifndef ALTHAIA_NUMBERS_H
 #define ALTHAIA_NUMBERS_H
 
@@ -9,8 +9,8 @@
 
 #include "althaia/formats/buffer.h"
 
-/* The longest that the functions below write: 20 digits and a sign; 17 digits, four zeros, a sign, a
- * point. */
+/* More than the functions below can write: an integer has at most 20 digits and a sign, a double 17
+ * digits, four zeros, a sign and a point. */
 #define ALTHAIA_LONGEST_NUMBER 32
 
 static char *
@@ -40,7 +40,7 @@ althaia_spell_unsigned(char *at, uint64_t number)
     return at + count;
 }
 
-/* 1 and written where the integer has at most 64 bits; 0 where it has more, -1 on error. */
+/* Write an integer of at most 64 bits and return 1. Return 0 if it has more bits, -1 on error. */
 static int
 althaia_put_small_integer(althaia_buffer *buffer, PyObject *number)
 {
@@ -65,17 +65,18 @@ althaia_put_small_integer(althaia_buffer *buffer, PyObject *number)
     return 1;
 }
 
-/* Every power of ten that is a double. */
+/* Every power of ten that is exact as a double. */
 static const double althaia_powers[] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 };
 
-/* The number as repr writes it, where 15 digits say it and no exponent is needed; else NULL.
+/* Write the number as repr does, if 15 digits suffice and no exponent is needed; else return NULL.
  *
- * The digits are the number times a power of ten, rounded to an integer below 2**53. If that integer
- * divided by that power, which is rounded correctly once, gives the number again, then so does the
- * text; and no two texts of at most 15 digits give the same double, so that it is the shortest. */
+ * The digits are the number times a power of ten, rounded to an integer below 2**53. The integer is
+ * divided by that power again, which rounds once and correctly. If this gives the number, reading
+ * the text gives the number too. No two texts of at most 15 digits give the same double, so that
+ * the text is the shortest one. */
 static char *
 althaia_spell_short_double(char *at, double number)
 {
@@ -95,7 +96,8 @@ althaia_spell_short_double(char *at, double number)
         memcpy(at, "0.0", 3);
         return at + 3;
     }
-    /* So many decimal places that the integer has 15 digits; a bit is a little over 0.301 of one. */
+    /* Choose the number of decimal places so that the integer has 15 digits. A bit is about 0.301
+     * decimal digits, which is 1233 / 4096. */
     frexp(size, &exponent);
     places = 14 - (exponent > 0 ? exponent * 1233 >> 12 : -((4095 - exponent * 1233) >> 12));
     places = places < 0 ? 0 : places;
@@ -136,7 +138,7 @@ althaia_spell_short_double(char *at, double number)
     return althaia_spell_unsigned(at, digits);
 }
 
-/* A finite number. */
+/* Write a finite number. */
 static int
 althaia_put_double(althaia_buffer *buffer, double number)
 {

@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""The options of ``json.dumps``, and whether ``json`` itself is as it was shipped."""
+"""The options of ``json.dumps``, and the check that nobody has patched ``json``."""
 
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.tuple cimport PyTuple_GET_ITEM
@@ -43,7 +43,7 @@ cdef int LONGEST_INDENT = 100
 
 
 cdef bint json_is_as_shipped():
-    """Whether ``json.dumps``, called now, would do what it does in an untouched interpreter."""
+    """Return whether ``json.dumps`` would do the same now as in an interpreter without patches."""
     global encoder_version
     cdef Py_ssize_t i
     cdef int k
@@ -58,7 +58,8 @@ cdef bint json_is_as_shipped():
     for k in range(function_count):
         if not althaia_is_unchanged(&functions[k]):
             return False
-    # Read before the class is looked at: another thread may change it meanwhile.
+    # Read the type version before comparing the class: another thread may change the class
+    # meanwhile.
     version = (<PyTypeObject*>JSONEncoder).tp_version_tag
     if encoder_version == 0 or version != encoder_version:
         if JSONEncoder.__bases__ != (object,) or not seam.has_kept(JSONEncoder, METHODS):
@@ -68,15 +69,18 @@ cdef bint json_is_as_shipped():
 
 
 cdef bint encoder_is_as_shipped():
-    """Whether the encoder for calls without options has the attributes that it was made with."""
+    """Return whether ``json``'s encoder for calls without options has its original attributes."""
     return type(USED) is JSONEncoder and althaia_has_entries(
         PyObject_GenericGetDict(USED, NULL), STATE_SHIPPED
     )
 
 
 cdef Format format_of(dict options):
-    """The format that the options of ``json.dumps`` ask for; None where the call is the standard
-    library's: options that are not for us, or a patched ``json``."""
+    """Return the format for these options of ``json.dumps``.
+
+    Return None if ``json.dumps`` must be called, because an option is not supported here or
+    ``json`` is patched.
+    """
     cdef bint ensure_ascii = True, allow_nan = True, sort_keys = False
     indent = separators = None
     if not json_is_as_shipped():
@@ -121,7 +125,7 @@ cdef Format format_of(dict options):
             ensure_ascii and allow_nan and not sort_keys and indent is None
             and options.get("default") is None
         ):
-            # As if no options were given: the same encoder.
+            # These are the defaults, for which json.dumps uses its cached encoder too.
             return DEFAULT if encoder_is_as_shipped() else None
         separators = (", ", ": ") if indent is None else (",", ": ")
     return format_for(ensure_ascii, allow_nan, sort_keys, indent, separators)
@@ -131,9 +135,9 @@ cdef Format format_for(
     bint ensure_ascii, bint allow_nan, bint sort_keys, str indent, tuple separators
 ):
     key = (ensure_ascii, allow_nan, sort_keys, indent, separators)
-    made = FORMATS.get(key)
-    if made is None:
-        made = Format(
+    format = FORMATS.get(key)
+    if format is None:
+        format = Format(
             ensure_ascii=ensure_ascii,
             allow_nan=allow_nan,
             sort_keys=sort_keys,
@@ -141,12 +145,12 @@ cdef Format format_for(
             separators=separators,
         )
         if len(FORMATS) < MOST_FORMATS:
-            FORMATS[key] = made
-    return made
+            FORMATS[key] = format
+    return format
 
 
 cdef int note_functions() except -1:
-    """Note what ``json.dumps`` calls."""
+    """Record the Python functions that ``json.dumps`` calls."""
     global function_count
     for function in standard.FUNCTIONS:
         althaia_note_function(&functions[function_count], function)

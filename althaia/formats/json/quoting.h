@@ -1,4 +1,4 @@
-/* Text as JSON writes it: quoted, escaped, ASCII or UTF-8. */
+/* Writes text as a JSON string: quoted and escaped, in ASCII or UTF-8. */
 #ifndef ALTHAIA_TEXT_H
 #define ALTHAIA_TEXT_H
 
@@ -7,7 +7,8 @@
 
 #include "althaia/formats/buffer.h"
 
-/* What follows the backslash; 0 where there is none, 'u' where four digits do. */
+/* The character after the backslash: 0 if the character is not escaped, 'u' if four hexadecimal
+ * digits follow. */
 static const char althaia_escapes[128] = {
     'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'b', 't', 'n', 'u', 'f', 'r', 'u', 'u',
     'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u',
@@ -19,9 +20,9 @@ static const char althaia_escapes[128] = {
     0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   'u',
 };
 
-/* The most that one character becomes: two escaped surrogates. */
+/* The most bytes for one character: two escaped surrogates. */
 #define ALTHAIA_LONGEST_ESCAPE 12
-/* Eight characters below 128, each escaped by number. */
+/* The most bytes for eight characters below 128, each escaped as \uXXXX. */
 #define ALTHAIA_LONGEST_BLOCK 48
 
 static inline char *
@@ -37,7 +38,7 @@ althaia_spell_unit(char *at, unsigned int unit)
     return at + 6;
 }
 
-/* One character below 128. The last of them is escaped with those beyond it. */
+/* Write one character below 128. DEL (127) is escaped only if all characters beyond ASCII are. */
 static inline char *
 althaia_spell_ascii(char *at, unsigned char c, int ensure_ascii)
 {
@@ -54,7 +55,7 @@ althaia_spell_ascii(char *at, unsigned char c, int ensure_ascii)
     return at + 2;
 }
 
-/* Nonzero where one of eight characters below 128 may have to be escaped. */
+/* Return nonzero if one of eight characters below 128 may need an escape. */
 static inline uint64_t
 althaia_has_special(uint64_t block)
 {
@@ -63,7 +64,7 @@ althaia_has_special(uint64_t block)
     return ((block - ones * 0x20) | (quote - ones) | (backslash - ones) | (block + ones)) & tops;
 }
 
-/* Text of characters below 128, in quotes. */
+/* Write text of characters below 128, in quotes. */
 static inline int
 althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
                        int ensure_ascii)
@@ -101,7 +102,7 @@ althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssi
     return 0;
 }
 
-/* One character from 128 on, as escapes. */
+/* Write one character from 128 on, as one or two escapes. */
 static inline char *
 althaia_spell_escaped(char *at, Py_UCS4 c)
 {
@@ -113,7 +114,7 @@ althaia_spell_escaped(char *at, Py_UCS4 c)
     return althaia_spell_unit(at, 0xdc00 | (c & 0x3ff));
 }
 
-/* One character from 128 on, in UTF-8; surrogates as if they were characters. */
+/* Write one character from 128 on in UTF-8. Surrogates are encoded like characters. */
 static inline char *
 althaia_spell_utf8(char *at, Py_UCS4 c)
 {
@@ -134,10 +135,10 @@ althaia_spell_utf8(char *at, Py_UCS4 c)
     return at;
 }
 
-/* Characters that one reservation is made for. */
+/* The number of characters for which room is reserved at once. */
 #define ALTHAIA_STRETCH 64
 
-/* Text with characters from 128 on, in quotes; inlined once for each kind of str. */
+/* Write text with characters from 128 on, in quotes. Inlined once for each kind of str. */
 static inline int
 althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssize_t length,
                       int ensure_ascii)
@@ -167,7 +168,7 @@ althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssi
     return althaia_put_byte(buffer, '"');
 }
 
-/* A str, or what a subclass of str holds, in quotes. */
+/* Write the characters of a str, or of an instance of a subclass, in quotes. */
 static int
 althaia_put_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
 {

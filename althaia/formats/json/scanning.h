@@ -1,4 +1,4 @@
-/* Runs of plain characters in text of one byte a character, eight at a time. */
+/* Finds runs of characters without escapes, eight at a time, in text of one byte per character. */
 #ifndef ALTHAIA_SOURCES_TEXT_H
 #define ALTHAIA_SOURCES_TEXT_H
 
@@ -14,8 +14,8 @@
 
 #define ALTHAIA_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* How many characters from `at` on, at most, can be left out because each is neither a quote nor
- * a backslash nor a control character. The next one must be looked at whatever it is. */
+/* Return a number of characters from `at` on that can be skipped, because none of them is a quote,
+ * a backslash or a control character. The character after them may be one or not. */
 static inline ptrdiff_t
 althaia_plain_run(const uint8_t *at, ptrdiff_t size)
 {
@@ -26,8 +26,8 @@ althaia_plain_run(const uint8_t *at, ptrdiff_t size)
         memcpy(&word, at + done, 8);
         quote = word ^ ALTHAIA_EACH_BYTE('"');
         escape = word ^ ALTHAIA_EACH_BYTE('\\');
-        /* Bytes that are zero, or below 0x20, leave their highest bit; the lowest one that does
-         * is never wrong. */
+        /* A byte that is zero, or below 0x20, sets its highest bit. A borrow can set the bit of a
+         * higher byte wrongly, but the lowest bit that is set is always right. */
         control = (word - ALTHAIA_EACH_BYTE(0x20)) & ~word;
         found = ((quote - ALTHAIA_EACH_BYTE(1)) & ~quote) | ((escape - ALTHAIA_EACH_BYTE(1)) & ~escape);
         found = (found | control) & ALTHAIA_EACH_BYTE(0x80);
@@ -42,7 +42,7 @@ althaia_plain_run(const uint8_t *at, ptrdiff_t size)
     return done;
 }
 
-/* 1 where no byte is above 0x7f. */
+/* Return 1 if no byte is above 0x7f. */
 static inline int
 althaia_bytes_are_ascii(const uint8_t *at, ptrdiff_t size)
 {

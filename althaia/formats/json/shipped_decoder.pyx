@@ -1,8 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True
-"""Whether the standard library's ``json`` reads text as it does when nobody has changed it.
+"""The check that nobody has patched ``json.loads``.
 
-Its parts are noted when this module is imported, if they are the interpreter's own then, and
-looked at in each call: programs replace ``json.loads``, or a method of its decoder.
+The parts of ``json`` are recorded when this module is imported, if they are the interpreter's own
+at that time. Each call compares them, because programs replace ``json.loads`` or a method of its
+decoder.
 """
 
 from types import FunctionType
@@ -30,7 +31,7 @@ cdef althaia_function[4] functions
 
 
 cdef int note_parts() except -1:
-    """Note what ``json.loads`` goes by."""
+    """Record the objects that ``json.loads`` uses."""
     cdef int i
     global standard, names, loads, detect_encoding, decoder, Decoder, methods
     global scan_once, find_constant
@@ -60,7 +61,7 @@ cdef int note_parts() except -1:
 
 
 cdef bint is_own(object function, object module) except -1:
-    """Whether a function was defined by a module's own source, and is not wrapped."""
+    """Return whether a function was defined by a module's own source and is not wrapped."""
     return (
         type(function) is FunctionType
         and function.__globals__ is vars(module)
@@ -69,12 +70,12 @@ cdef bint is_own(object function, object module) except -1:
 
 
 cdef bint has_plain_defaults(dict defaults) except -1:
-    """Whether ``json.loads`` is given no options where none are given."""
+    """Return whether all options of ``json.loads`` are None by default."""
     return not any([value is not None for value in defaults.values()])
 
 
 cdef bint is_plain_scanner(object scanner, object constants) except -1:
-    """Whether a scanner is the interpreter's, in C, and makes what a scanner makes by itself."""
+    """Return whether a scanner is the interpreter's C scanner with the default options."""
     from _json import make_scanner
     return (
         type(scanner) is make_scanner
@@ -89,9 +90,10 @@ cdef bint is_plain_scanner(object scanner, object constants) except -1:
 
 
 cdef bint class_is_untouched() except -1:
-    """Whether the decoder's class has what it had, and inherits nothing."""
+    """Return whether the decoder's class has its original attributes and inherits none."""
     global decoder_version
-    # Read before the class is looked at: another thread may change it meanwhile.
+    # Read the type version before comparing the class: another thread may change the class
+    # meanwhile.
     cdef unsigned int version = (<PyTypeObject*>Decoder).tp_version_tag
     if version != 0 and version == decoder_version:
         return True
@@ -102,7 +104,7 @@ cdef bint class_is_untouched() except -1:
 
 
 cdef bint is_untouched() except -1:
-    """Whether ``json.loads(text)`` is now what it was. Runs no user code."""
+    """Return whether ``json.loads(text)`` would do the same now as at import. Runs no user code."""
     cdef dict attributes
     if (
         not standard
@@ -126,12 +128,12 @@ cdef bint is_untouched() except -1:
 
 
 cdef object the_constants():
-    """``find(name)``: what ``NaN``, ``Infinity`` and ``-Infinity`` are."""
+    """Return the function that returns the values of ``NaN``, ``Infinity`` and ``-Infinity``."""
     return find_constant
 
 
 try:
     note_parts()
 except Exception:
-    # Programs put anything in the places of json's parts: that is not what was shipped.
+    # A program has replaced a part of json by an object of another kind: json is patched.
     pass

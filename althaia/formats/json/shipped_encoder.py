@@ -1,7 +1,7 @@
-"""The interpreter's own ``json``: whether it is as it was shipped, and its encoder where ours must
-hand a value over.
+"""The interpreter's own JSON encoder: the check that nobody has patched it, and its functions.
 
-What differs between releases is read from the release at hand, once, at import.
+Our encoder passes values to them that it cannot encode itself. What differs between Python versions
+is determined once, at import.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from typing import Any, Final
 Namespace = dict[str, Any]
 
 INDENTS_IN_PYTHON: Final = sys.version_info < (3, 13)
-"""Where ``indent`` is given, this release encodes by generators, which ask more of a value."""
+"""Whether this Python version uses its encoder in Python if ``indent`` is given, not that in C."""
 
 ADDS_NOTES: Final = sys.version_info >= (3, 14)
-"""Errors carry a note for each container around the value that could not be encoded."""
+"""Whether errors get a note for each container around the value that could not be encoded."""
 
 DEFAULTS: Final = {
     "skipkeys": False, "ensure_ascii": True, "check_circular": True, "allow_nan": True,
     "cls": None, "indent": None, "separators": None, "default": None, "sort_keys": False,
 }  # fmt: skip
-"""The options of ``json.dumps`` where none are given."""
+"""The default values of the options of ``json.dumps``."""
 
 
 _METHODS: Final = ("__init__", "default", "encode", "iterencode")
 
 
 def _defined_by(function: Any, namespace: Namespace) -> bool:
-    """Whether a module's own source defines a function, and nobody has wrapped it."""
+    """Return whether a function was defined by a module's own source and is not wrapped."""
     return (
         type(function) is FunctionType and function.__globals__ is namespace and not vars(function)
     )
 
 
 def _shipped(package: Namespace, module: Namespace) -> bool:
-    """Whether nobody had patched ``json`` before this module was imported."""
+    """Return whether ``json`` was not patched before this module was imported."""
     import _json
 
     encoder, used = module["JSONEncoder"], package["_default_encoder"]
@@ -59,7 +59,7 @@ def _shipped(package: Namespace, module: Namespace) -> bool:
 
 
 def _entries(package: Namespace, module: Namespace) -> tuple[tuple[Namespace, str, Any], ...]:
-    """The names that ``json.dumps`` goes by, with what they stand for."""
+    """Return the global names that ``json.dumps`` uses: namespace, name and value of each."""
     of_package = ("JSONEncoder", "_default_encoder")
     of_module = (
         "INFINITY",
@@ -75,10 +75,10 @@ def _entries(package: Namespace, module: Namespace) -> tuple[tuple[Namespace, st
 
 
 def _examined() -> tuple[Namespace, Namespace] | None:
-    """The namespaces of ``json`` and ``json.encoder``, None where they are not as shipped.
+    """Return the namespaces of ``json`` and ``json.encoder``; None if they are patched.
 
-    Programs put anything in their places, ``sys.modules`` included; whatever comes of that, it
-    is not what was shipped.
+    A program may have replaced any part, also in ``sys.modules``, by an object of another kind. Any
+    exception here means that ``json`` is patched.
     """
     try:
         import json.encoder
@@ -96,10 +96,10 @@ _MODULE: Namespace
 _PACKAGE, _MODULE = _FOUND or ({}, {})
 
 SHIPPED: Final = _FOUND is not None
-"""Whether ``json`` was as shipped when this module was imported; if not, nothing below but
-:func:`dumps` is of use."""
+"""Whether ``json`` was not patched when this module was imported. If False, only :func:`dumps` may
+be used of what follows."""
 DUMPS: Final[Any] = _PACKAGE.get("dumps")
-"""``json.dumps`` as it was shipped, or None."""
+"""The interpreter's own ``json.dumps``, or None."""
 ENTRIES: Final = _entries(_PACKAGE, _MODULE) if SHIPPED else ()
 ENCODER: Final[Any] = _MODULE.get("JSONEncoder", object)
 FUNCTIONS: Final[tuple[Any, ...]] = (
@@ -111,15 +111,14 @@ FUNCTIONS: Final[tuple[Any, ...]] = (
     if SHIPPED
     else ()
 )
-"""The functions in Python that ``json.dumps`` is made of; at most 8."""
+"""The Python functions that ``json.dumps`` calls, itself included; at most 8."""
 USED: Final[Any] = _PACKAGE.get("_default_encoder")
-"""The encoder that ``json.dumps`` uses where it is given no options, or None."""
+"""The encoder that ``json.dumps`` uses if it gets no options, or None."""
 STATE_SHIPPED: Final[Namespace] = dict(vars(USED)) if SHIPPED else {}
 
 
 def dumps(*args: Any, **options: Any) -> Any:
-    """What the sinks decline: for the shipped ``json.dumps``, or else for whatever is in its place
-    now."""
+    """Call the interpreter's own ``json.dumps``; if it was patched at import, the present one."""
     if DUMPS is not None:
         return DUMPS(*args, **options)
     import json
@@ -128,12 +127,13 @@ def dumps(*args: Any, **options: Any) -> Any:
 
 
 def unserializable(value: Any) -> Any:
-    """What stands for ``default`` where there is none: raises json's own TypeError."""
+    """Raise json's own TypeError; used as ``default`` if there is none."""
     return ENCODER().default(value)
 
 
 def spell_float(number: Any, allow_nan: bool) -> str:
-    """A float, or a float subclass with comparisons of its own, as json's generators spell it."""
+    """Return a float as json's encoder in Python writes it. A float subclass may override the
+    comparisons that are used here, as there."""
     if number != number:
         special = "NaN"
     elif number == _MODULE["INFINITY"]:
@@ -148,7 +148,7 @@ def spell_float(number: Any, allow_nan: bool) -> str:
 
 
 def spell_key(key: Any, allow_nan: bool) -> str:
-    """A key that is of no built-in type, as json's generators spell it.
+    """Return a key whose type is no built-in one as json's encoder in Python writes it.
 
     :raises TypeError: it cannot be a key.
     """
@@ -162,7 +162,7 @@ def spell_key(key: Any, allow_nan: bool) -> str:
 
 
 def spell(ensure_ascii: bool) -> Callable[[str], str]:
-    """The interpreter's function from text to JSON text."""
+    """Return the interpreter's function that converts a str to a JSON string."""
     name = "encode_basestring_ascii" if ensure_ascii else "encode_basestring"
     function: Callable[[str], str] = _MODULE[name]
     return function
@@ -180,10 +180,10 @@ def encode(
     indent: str | None,
     separators: tuple[str, str],
 ) -> str:
-    """One value inside others, by the interpreter's own encoder.
+    """Encode one value, inside others, by the interpreter's own encoder.
 
-    :param level: how many containers it is in, for the indentation.
-    :param markers: these containers by identity, so that circular references are found.
+    :param level: the number of containers around it, for the indentation.
+    :param markers: these containers by identity, to find circular references.
     :raises Exception: whatever the encoder, or ``default``, raises.
     """
     item_separator, key_separator = separators

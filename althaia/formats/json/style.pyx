@@ -17,7 +17,7 @@ from althaia.formats.buffer cimport (
 from althaia.formats.sink cimport Record
 
 cdef bint INDENTS_IN_PYTHON = standard.INDENTS_IN_PYTHON
-# So many sets of keys a format remembers before it forgets them all.
+# A format forgets all sets of keys when it has remembered this many.
 cdef Py_ssize_t MOST_KNOWN = 256
 cdef object MET_ONCE = "met once"
 
@@ -28,9 +28,9 @@ cdef bytes utf8(str text):
 
 @cython.final
 cdef class Format:
-    """How text is written: the options of ``json.dumps`` but ``default``.
+    """How text is written: the options of ``json.dumps`` except ``default``.
 
-    :param indent: what one level is indented by, or None for one line.
+    :param indent: the indentation of one level, or None to write a single line.
     """
 
     def __init__(
@@ -56,8 +56,10 @@ cdef class Format:
         }
 
     cdef JSONRecord record_of(self, tuple keys):
-        """The record for a dictionary's keys, all of them str; made the second time they are met,
-        None before."""
+        """Return the record for the keys of a dictionary, all of them str.
+
+        Return None the first time: a record is worth its cost only if the keys occur again.
+        """
         found = self.known.get(keys)
         if found is None:
             if len(self.known) >= MOST_KNOWN:
@@ -71,7 +73,7 @@ cdef class Format:
 
 @cython.final
 cdef class JSONRecord(Record):
-    """Each key with the separators around it, one after the other."""
+    """The encoded keys, each with the separators around it, one after the other."""
 
     def __cinit__(self, form, tuple keys):
         cdef Format format = form

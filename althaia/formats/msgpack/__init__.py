@@ -1,1 +1,1 @@
-"""MessagePack: the same as ``formats.json``, in bytes."""
+"""MessagePack: an encoder for any value, the sink for dumps, the parser for loads."""

@@ -1,6 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 # cython: cdivision=True
-"""MessagePack into a tape, and ``loads`` without a schema, which reads JSON as well.
+"""Parses MessagePack into a tape, and ``loads`` without a schema, which reads JSON as well.
 
 The format: https://github.com/msgpack/msgpack/blob/master/spec.md
 """
@@ -38,15 +38,15 @@ cdef extern from "althaia/formats/json/scanning.h":
     bint althaia_bytes_are_ascii(const uint8_t* text, Py_ssize_t size) noexcept
 
 cdef enum:
-    # As deep as the msgpack package reads.
+    # The limit of the msgpack package.
     MOST_DEPTH = 1024
 
 
 class MessagePackDecodeError(ValueError):
-    """The bytes are no MessagePack, or not all of it.
+    """The bytes are not valid MessagePack, or are incomplete.
 
-    :ivar msg: what is wrong.
-    :ivar pos: the byte where what is wrong begins, counted from 0.
+    :ivar msg: the reason.
+    :ivar pos: the position of the first byte that is wrong, counted from 0.
     """
 
     def __init__(self, msg, pos):
@@ -59,18 +59,19 @@ class MessagePackDecodeError(ValueError):
 
 
 def loads(s, **options):
-    """What the ``msgpack`` package's ``unpackb(s)`` or ``json.loads(s)`` returns.
+    """Return what the ``msgpack`` package's ``unpackb(s)`` or ``json.loads(s)`` returns.
 
-    The first byte says which: MessagePack's arrays, mappings, text and whatever else takes
-    more than one byte begin with one that JSON text never begins with. One byte alone is
-    MessagePack. So a store can go from one form to the other, entry by entry.
+    The first byte decides: each MessagePack value of more than one byte begins with a byte with
+    which JSON text never begins. A single byte is MessagePack. Hence a store can be converted from
+    one format to the other, entry by entry.
 
-    :param s: ``bytes``, ``bytearray`` or another object with bytes; ``str`` is JSON.
+    :param s: ``bytes``, ``bytearray`` or another object with the buffer protocol; ``str`` is JSON.
     :param options: options of :func:`json.loads`, for JSON only.
-    :raises MessagePackDecodeError: the bytes are cut off, followed by others, nested more than
-        1,024 deep, or hold what is no Python value here: extension types, and mappings whose
-        keys are neither text nor bytes. Nothing is allocated because the bytes claim a size.
-    :raises json.JSONDecodeError: the bytes are neither.
+    :raises MessagePackDecodeError: the bytes are cut off, are followed by others, are nested more
+        than 1,024 levels deep, or contain what is not supported: extension types, and mappings
+        whose keys are neither text nor bytes. A size in the bytes is checked before memory is
+        allocated for it.
+    :raises json.JSONDecodeError: the bytes are in neither format.
     :raises TypeError: there are options, and the bytes are MessagePack.
 
     >>> from althaia import msgpack
@@ -93,16 +94,16 @@ def loads(s, **options):
 
 
 cdef bint is_msgpack(const uint8_t* data, Py_ssize_t size) noexcept:
-    """Whether bytes are to be read as MessagePack; others as JSON.
+    """Return whether bytes are MessagePack; if not, they are JSON.
 
-    JSON begins below 0x80, or with the mark of an encoding, which would be a small negative
-    number with something behind it.
+    The first byte of JSON is below 0x80 or belongs to a byte order mark. As MessagePack a byte
+    order mark would be a small negative number, after which more bytes are an error.
     """
     return size == 1 or (size > 1 and 0x80 <= data[0] < 0xE0)
 
 
-# What a reader knows of a container that is not complete: its slot, and how many values are
-# to come; keys count as values.
+# A container that is not complete: its slot, and the number of values that follow. Keys count as
+# values.
 cdef struct Level:
     Py_ssize_t slot
     uint64_t left
@@ -113,7 +114,7 @@ cdef object failed(msg, Py_ssize_t at):
 
 
 cdef Tape read_packed(object data):
-    """Return the tape of bytes in MessagePack or JSON; None where :func:`loads` has to be called.
+    """Return the tape of bytes in MessagePack or JSON; None if :func:`loads` must be called.
 
     :raises MessagePackDecodeError: see :func:`loads`.
     """
@@ -125,7 +126,7 @@ cdef Tape read_packed(object data):
 
 
 cdef Tape read_msgpack(bytes data):
-    """The tape of one MessagePack value.
+    """Return the tape of one MessagePack value.
 
     :raises MessagePackDecodeError: see :func:`loads`.
     """
@@ -176,7 +177,7 @@ cdef int scan(Tape tape, const uint8_t* data, Py_ssize_t size) except -1:
 
 
 cdef uint64_t number(const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width) except? 0:
-    """An unsigned number of ``width`` bytes, the highest first."""
+    """Read an unsigned big-endian number of ``width`` bytes."""
     cdef uint64_t value = 0
     cdef int i
     if size - at < width:
@@ -189,7 +190,7 @@ cdef uint64_t number(const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int wi
 cdef Py_ssize_t read_value(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size
 ) except -1:
-    """Put a value, or the head of a container, on the tape; the place behind it."""
+    """Append a value, or the head of a container, to the tape. Return the index after it."""
     cdef uint8_t head
     if at >= size:
         failed("cut off: a value should follow", at)
@@ -278,7 +279,7 @@ cdef Py_ssize_t put_real(
 cdef Py_ssize_t put_sized(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int kind, int width
 ) except -1:
-    """What has its size before it, in ``width`` bytes."""
+    """Append a value whose size precedes it, in ``width`` bytes."""
     cdef uint64_t claimed = number(data, at, size, width)
     if kind == TEXT:
         return put_text(tape, data, at + width, size, claimed)
@@ -290,7 +291,8 @@ cdef Py_ssize_t put_sized(
 cdef Py_ssize_t put_head(
     Tape tape, int kind, uint64_t claimed, Py_ssize_t at, Py_ssize_t size
 ) except -1:
-    """A container; each of its values takes a byte at least."""
+    """Append the head of a container. A size that exceeds the remaining bytes is an error, because
+    each value takes at least one byte."""
     cdef uint64_t least = claimed * 2 if kind == RECORD else claimed
     if least > <uint64_t>(size - at):
         failed(f"cut off: a container of {claimed} begins, and {size - at} bytes follow", at)
@@ -316,7 +318,7 @@ cdef Py_ssize_t put_raw(Tape tape, Py_ssize_t at, Py_ssize_t size, uint64_t leng
 cdef Py_ssize_t put_text(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, uint64_t length
 ) except -1:
-    """Text. What is not ASCII is made at once: making it is how it is checked."""
+    """Append text. Text beyond ASCII becomes a str at once, because decoding it validates it."""
     cdef Slot* slot
     cdef object made
     check_size(at, size, length)

@@ -1,4 +1,4 @@
-"""Declarations of :file:`msgpack.pyx`."""
+"""Declarations of :file:`msgpack_writer.pyx`."""
 
 from althaia.formats.sink cimport Record, Sink
 

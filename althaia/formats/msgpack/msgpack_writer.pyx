@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""MessagePack: of any value, and as a sink that dumps are written into.
+"""Writes MessagePack: ``dumps`` for any value, and the sink for dumps.
 
-What is written is what ``msgpack.packb`` writes with its default options; that package is not
-needed. Dates, Decimals and UUIDs are written as the schema dumps them.
+The bytes are those that ``msgpack.packb`` writes with its default options; that package need not be
+installed. Dates, Decimals and UUIDs are written as the schema dumps them.
 """
 
 import sys
@@ -59,23 +59,23 @@ cdef extern from "althaia/formats/msgpack/packing.h":
         Py_ssize_t count
     ) except -6
 
-# As deep as the msgpack package goes from its release 1.2 on.
+# The limit of the msgpack package from its release 1.2 on.
 cdef Py_ssize_t MOST_LEVELS = 1024
-# All these sinks write keys in the same way.
+# All MessagePack sinks encode keys in the same way.
 cdef object FORM = "MessagePack"
 
 
 def dumps(obj, *, default=None):
-    """What ``msgpack.packb(obj)`` returns, or raises.
+    """Return or raise what ``msgpack.packb(obj)`` does.
 
     :param obj: None, bool, int of at most 64 bits, float, str, bytes, bytearray, memoryview, list,
         tuple or dict, and instances of subclasses.
-    :param default: called with a value that is none of these; it returns one that is.
+    :param default: a function that is called with a value of another type and returns one of these.
     :returns: the bytes.
-    :raises TypeError: a value has no form in MessagePack.
+    :raises TypeError: MessagePack cannot represent a value.
     :raises OverflowError: an int of more than 64 bits.
     :raises UnicodeEncodeError: a lone surrogate in a str.
-    :raises ValueError: it is nested deeper than 1,024 levels, or goes round in a circle.
+    :raises ValueError: the value is nested deeper than 1,024 levels, or contains itself.
 
     >>> dumps({"a": [1, None]})
     b'\\x81\\xa1a\\x92\\x01\\xc0'
@@ -86,7 +86,7 @@ def dumps(obj, *, default=None):
 
 
 cdef MessagePackSink open_msgpack(dict options):
-    """A sink for :func:`dumps` with these options; None where it has to refuse them itself."""
+    """Return a sink for :func:`dumps` with these options; None if :func:`dumps` rejects them."""
     if not options:
         return MessagePackSink(None)
     return MessagePackSink(options["default"]) if list(options) == ["default"] else None
@@ -100,7 +100,7 @@ cdef int check_level(Py_ssize_t level) except -1:
 
 @cython.final
 cdef class PackedRecord(Record):
-    """The keys, packed, one after the other; of one with a lone surrogate there is nothing."""
+    """The packed keys, one after the other. A key with a lone surrogate takes no bytes here."""
 
     def __cinit__(self, form, tuple keys):
         cdef MessagePackSink packer = MessagePackSink(None)
@@ -113,7 +113,7 @@ cdef class PackedRecord(Record):
             try:
                 packer.pack_text(keys[i])
             except UnicodeEncodeError:
-                # It is an error only where the key is written, and at the end.
+                # This must raise only if the key is written, and only at the end of the dump.
                 packer.buffer.size = self.ends[i]
             self.ends[i + 1] = packer.buffer.size
         self.packed = packer.finished()
@@ -140,7 +140,8 @@ cdef class MessagePackSink(Sink):
         return self.pack(value, level, False)
 
     cdef int pack(self, object value, Py_ssize_t level, bint made) except -1:
-        """A value of any type; ``made`` by ``default``, which is asked once."""
+        """Pack a value of any type. ``made`` is true if ``default`` returned it; ``default`` is
+        then not called again."""
         if type(value) is str:
             return self.pack_text(value)
         if value is None:
@@ -157,7 +158,7 @@ cdef class MessagePackSink(Sink):
             return self.pack_exported(value)
         if isinstance(value, str):
             return self.pack_text(value)
-        # Not counted by the interpreter, whose limit is lower.
+        # Not Py_EnterRecursiveCall(): the interpreter's recursion limit is below MessagePack's.
         althaia_check_stack()
         if isinstance(value, dict):
             return self.pack_mapping(value, level + 1)
@@ -166,9 +167,10 @@ cdef class MessagePackSink(Sink):
         return self.pack_other(value, level, made)
 
     cdef bint pack_number(self, object value, bint made) except -1:
-        """False where an integer has no room and is for ``default``.
+        """Pack an integer. Return False if it is out of range and ``default`` must be called.
 
-        One of a class of its own says itself whether it is positive, as the package asks it.
+        An instance of an int subclass is compared with 0, as the msgpack package does, so that its
+        own comparison decides.
         """
         if type(value) is int and althaia_pack_integer(&self.buffer, value):
             return True
@@ -203,9 +205,9 @@ cdef class MessagePackSink(Sink):
 
     cdef int pack_items(self, object value, Py_ssize_t level) except -1:
         if not ALTHAIA_WALKS_IN_PLACE and type(value) is list:
-            # Another thread may change it between its length and its end.
+            # Copy the list: another thread may change it after its length was written.
             value = PyList_AsTuple(value)
-        # A subclass is not asked for its length.
+        # Py_SIZE(), as in the msgpack package: `__len__` of a subclass is not called.
         althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, Py_SIZE(value))
         for item in value:
             check_level(level)
@@ -223,7 +225,7 @@ cdef class MessagePackSink(Sink):
         return 0
 
     cdef int pack_pairs(self, list pairs, Py_ssize_t level) except -1:
-        """The entries of a mapping as they were, where another thread may change it."""
+        """Pack a copy of the entries of a mapping that another thread may change."""
         althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(pairs))
         for key, item in pairs:
             check_level(level)
@@ -280,7 +282,7 @@ cdef class MessagePackSink(Sink):
         self.push(<PyObject*>record, None)
         return althaia_pack_head(&self.buffer, &ALTHAIA_MAP, 0)
 
-    # The record is borrowed, as in JSONSink.
+    # The record is a borrowed reference, see JSONSink.
 
     cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
@@ -315,7 +317,7 @@ cdef class MessagePackSink(Sink):
         )
 
     cdef int open_list(self, object kind, Py_ssize_t expected) except -1:
-        # The index keeps what was expected, until the end.
+        # `index` stores the expected number of items until the list is closed.
         self.push(NULL, kind).index = max(expected, 0)
         return althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, max(expected, 0))
 

@@ -1,4 +1,4 @@
-/* The heads and numbers of MessagePack: a type's byte, then big-endian. */
+/* Writes the heads and numbers of MessagePack: a type byte, then a big-endian number. */
 #ifndef ALTHAIA_PACKING_H
 #define ALTHAIA_PACKING_H
 
@@ -7,7 +7,7 @@
 
 #include "althaia/formats/buffer.h"
 
-/* The longest head, and the longest number. */
+/* The most bytes of a head or a number. */
 #define ALTHAIA_LONGEST_HEAD 9
 
 static inline char *
@@ -89,7 +89,8 @@ althaia_pack_unsigned_number(althaia_buffer *buffer, unsigned long long number)
     return 0;
 }
 
-/* 1 and written; 0, without an error, where the integer is out of MessagePack's range; -1 on error. */
+/* Write an integer and return 1. Return 0 without an error if it is out of MessagePack's range, -1
+ * on error. */
 static int
 althaia_pack_integer(althaia_buffer *buffer, PyObject *number)
 {
@@ -124,8 +125,8 @@ althaia_pack_double(althaia_buffer *buffer, double number)
     return 0;
 }
 
-/* What heads differ in: the byte that counts up to `few` themselves begin with, and the bytes before
- * a count of one (0: there is none), two and four bytes. */
+/* The type bytes of a kind of head. Up to `few` items the type byte is `base` plus the count. The
+ * type bytes `one` (0 if there is none), `two` and `four` precede a count of that many bytes. */
 typedef struct {
     unsigned char base, few, one, two, four;
 } althaia_head;
@@ -135,7 +136,7 @@ static const althaia_head ALTHAIA_ARRAY = {0x90, 15, 0, 0xdc, 0xdd};
 static const althaia_head ALTHAIA_TEXT = {0xa0, 31, 0xd9, 0xda, 0xdb};
 static const althaia_head ALTHAIA_BYTES = {0, 0, 0xc4, 0xc5, 0xc6};
 
-/* A head of at most five bytes; NULL with ValueError set where the count has no form. */
+/* Write a head of at most five bytes; NULL with ValueError set if the count is too large. */
 static char *
 althaia_spell_head(char *at, const althaia_head *head, Py_ssize_t count)
 {
@@ -172,8 +173,8 @@ althaia_pack_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t c
     return 0;
 }
 
-/* Put the right head where one for another count was put: how far what follows has moved. A head
- * has one to five bytes, so that this is -4 to 4; -6 on error. */
+/* Replace a head that was written for another count. Return how far the bytes after it have moved.
+ * A head has one to five bytes, so that this is -4 to 4. Return -6 on error. */
 static Py_ssize_t
 althaia_mend_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t start,
                   Py_ssize_t before, Py_ssize_t count)
