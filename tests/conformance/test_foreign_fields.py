@@ -473,14 +473,18 @@ def test_webargs_delimited_values(ma, log):
         "further": Further(ma.fields.Str()),
         "between": Between(ma.fields.Str()),
         "own": webargs.DelimitedList(watching(ma, log)()),
+        "pair": webargs.DelimitedTuple((ma.fields.Int(), ma.fields.Str())),
+        "seen": webargs.DelimitedTuple((watching(ma, log)(), ma.fields.Raw()), delimiter="; "),
+        "none": webargs.DelimitedTuple(()),
     }
     dumped = (
-        [], None, "ab", 3, [1, None, "x"], (1, 2), [dt.date(2024, 2, 29)], [Loud(), Loud()],
-        [Ends()],
+        [], None, "ab", 3, [1, None, "x"], (1, 2), (1, "x"), [1, 2, 3], (1, 2, 3),
+        [dt.date(2024, 2, 29)], [Loud(), Loud()],
+        [Ends()], (Loud(), Ends()),
     )  # fmt: skip
     loaded = (
-        "", "a", "1,2", ",", "1,,2", "1;2", "1,2,3,4", "2024-02-29 / 2024-03-01", "a||b", b"1,2",
-        3, None, ["1"],
+        "", "a", "1,2", ",", "1,,2", "1;2", "1,2,3,4", "x,1", "a; b",
+        "2024-02-29 / 2024-03-01", "a||b", b"1,2", 3, None, ["1"],
     )  # fmt: skip
     for name, field in kinds.items():
         cls = ma.Schema.from_dict({name: field})

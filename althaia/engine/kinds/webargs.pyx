@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""webargs: lists that are one text, ``DelimitedList``.
+"""webargs: lists and tuples that are one text, ``DelimitedList`` and ``DelimitedTuple``.
 
-The mixin joins what ``List`` dumps and splits what it loads. Its two methods are recognised by the
-digests of their sources; of a release that nobody has read, the field's own methods run.
+The mixin joins what its base dumps and splits what that loads. Its two methods are recognised by
+the digests of their sources; of a release that nobody has read, the field's own methods run.
 """
 
 cimport cython
@@ -11,7 +11,13 @@ from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 
 from althaia.engine.analysis.steps import PackageKind
-from althaia.engine.kinds.containers import dump_list, load_list
+from althaia.engine.kinds.containers import (
+    dump_list,
+    dump_tuple,
+    load_list,
+    load_tuple,
+    tuple_fields,
+)
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import definers
 
@@ -22,16 +28,22 @@ DIGESTS = frozenset({"3c8b0360132b7fd6", "efd3408f9dd69222"})
 @cython.final
 @cython.no_gc_clear
 cdef class DumpDelimited(DumpStep):
-    kind = "delimited list"
+    """``size``: how many items a tuple has, -1 of a list."""
+
+    kind = "delimited text"
     cdef DumpStep items
     cdef str delimiter
+    cdef Py_ssize_t size
 
-    def __init__(self, field, *, DumpStep items, str delimiter, **options):
+    def __init__(self, field, *, DumpStep items, str delimiter, Py_ssize_t size, **options):
         DumpStep.__init__(self, field, **options)
         self.items = items
         self.delimiter = delimiter
+        self.size = size
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
+        if self.size >= 0 and (type(value) is not tuple or len(<tuple>value) != self.size):
+            return self.own_field(frame)._serialize(value, self.attr, obj)
         # In a generator, as upstream: what is not iterable, or ends the iteration, fails alike.
         return self.delimiter.join(formatted(self.items.convert(value, obj, frame)))
 
@@ -47,22 +59,30 @@ def formatted(values):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadDelimited(LoadStep):
-    kind = "delimited list"
+    """``size`` as in a dump."""
+
+    kind = "delimited text"
     cdef LoadStep items
     cdef str delimiter
     cdef object empty
+    cdef Py_ssize_t size
 
-    def __init__(self, field, *, LoadStep items, str delimiter, empty, **options):
+    def __init__(
+        self, field, *, LoadStep items, str delimiter, empty, Py_ssize_t size, **options
+    ):
         LoadStep.__init__(self, field, **options)
         self.items = items
         self.delimiter = delimiter
         self.empty = empty
+        self.size = size
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef list values
         if type(value) is not str:
             return self.own(value, data, frame)
         values = (<str>value).split(self.delimiter) if value else []
+        if self.size >= 0 and len(values) != self.size:
+            return self.own(value, data, frame)
         return self.items.convert([each or self.empty for each in values], data, frame)
 
     def inner(self):
@@ -70,35 +90,42 @@ cdef class LoadDelimited(LoadStep):
 
 
 def dump_delimited(analysis, field, options):
-    delimiter = checked_delimiter(analysis, field, "_serialize")
-    # What it is inside says where the value comes from.
-    items = dump_list(analysis, field, {"attr": options["attr"]})
-    return DumpDelimited(field, items=items, delimiter=delimiter, **options)
+    delimiter, size = checked(analysis, field, "_serialize")
+    # The step around it says where the value comes from.
+    items = (dump_list if size < 0 else dump_tuple)(analysis, field, {"attr": options["attr"]})
+    return DumpDelimited(
+        field, items=items, delimiter=delimiter, size=size, **seen(analysis, options)
+    )
 
 
 def load_delimited(analysis, field, options):
-    delimiter = checked_delimiter(analysis, field, "_deserialize")
-    items = load_list(analysis, field, {})
+    delimiter, size = checked(analysis, field, "_deserialize")
+    items = (load_list if size < 0 else load_tuple)(analysis, field, {})
     empty = analysis.field_value(field, "empty_value")
-    if "own_slot" not in options:
-        options = options | {"own_slot": analysis.new_slot()}
-    return LoadDelimited(field, items=items, delimiter=delimiter, empty=empty, **options)
+    return LoadDelimited(
+        field, items=items, delimiter=delimiter, size=size, empty=empty, **seen(analysis, options)
+    )
 
 
-def checked_delimiter(analysis, field, method):
-    """A field's delimiter.
+def seen(analysis, options):
+    """The options of a step that leaves values it does not know to the field."""
+    return options if "own_slot" in options else options | {"own_slot": analysis.new_slot()}
 
-    :raises NotPlannable: ``super()`` in the mixin's method is not ``List``.
+
+def checked(analysis, field, method):
+    """A field's delimiter, and how many items it has: -1 where it is a list.
+
+    :raises NotPlannable: ``super()`` in the mixin's method is neither ``List`` nor ``Tuple``.
     """
-    items = analysis.upstream.fields["List"]
-    owners = definers(type(field), method)
-    if owners[1:2] != [items]:
-        raise NotPlannable(f"{method} of DelimitedFieldMixin goes on to another than List's")
-    analysis.class_method(items, method)
+    owners = definers(type(field), method)[1:2]
+    bases = [analysis.upstream.fields[name] for name in ("List", "Tuple")]
+    if not owners or owners[0] not in bases:
+        raise NotPlannable(f"{method} of DelimitedFieldMixin goes on to neither List nor Tuple")
+    analysis.class_method(owners[0], method)
     delimiter = analysis.field_value(field, "delimiter")
     if type(delimiter) is not str or not delimiter:
         raise NotPlannable("delimiter is no text")
-    return delimiter
+    return delimiter, -1 if owners[0] is bases[0] else len(tuple_fields(analysis, field))
 
 
 KINDS = (

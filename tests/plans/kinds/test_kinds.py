@@ -169,12 +169,16 @@ def delimited() -> Any:
     webargs = pytest.importorskip("webargs.fields")
     assert webargs
     webargs = library(ma, "webargs.fields")
-    return ma.Schema.from_dict({"tags": webargs.DelimitedList(fields.Int())})()
+    members = {
+        "tags": webargs.DelimitedList(fields.Int()),
+        "pair": webargs.DelimitedTuple((fields.Int(), fields.Date())),
+    }
+    return ma.Schema.from_dict(members)()
 
 
 @pytest.mark.parametrize("build", [planner.build, planner.build_load])
 def test_fields_of_packages_that_were_read_have_steps(build: Any) -> None:
-    assert repr(build(delimited()).steps[0]).startswith("<delimited list: ")
+    assert all(repr(step).startswith("<delimited text: ") for step in build(delimited()).steps)
 
 
 @pytest.mark.parametrize("build", [planner.build, planner.build_load])
@@ -183,7 +187,7 @@ def test_fields_of_a_release_that_nobody_has_read_have_none(
 ) -> None:
     monkeypatch.setattr(steps, "is_known", lambda function, digests: False)
     step = build(delimited()).steps[0]
-    assert not repr(step).startswith("<delimited list: ")
+    assert not repr(step).startswith("<delimited text: ")
     assert "is overridden by" in step.why
 
 
