@@ -31,6 +31,7 @@ if PURE:
         "leaks",
         "packaging",
         "test_layers.py",
+        "test_branches.py",
         "test_index.py",
     ]
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

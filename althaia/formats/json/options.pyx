@@ -75,6 +75,16 @@ cdef bint encoder_is_as_shipped():
     )
 
 
+cdef tuple plain_separators(object value):
+    """The two texts that ``separators`` holds; None where it is anything else."""
+    if type(value) is not tuple and type(value) is not list:
+        return None
+    separators = tuple(value)
+    if len(separators) != 2 or not all([type(each) is str for each in separators]):
+        return None
+    return separators
+
+
 cdef Format format_of(dict options):
     """Return the format for these options of ``json.dumps``.
 
@@ -88,7 +98,7 @@ cdef Format format_of(dict options):
     if not options:
         return DEFAULT if encoder_is_as_shipped() else None
     for name, value in options.items():
-        if name == "default":
+        if name == "default" or (name == "cls" and value is None):
             continue
         if name == "indent":
             if type(value) is int and value <= LONGEST_INDENT:
@@ -99,14 +109,9 @@ cdef Format format_of(dict options):
                 return None
         elif name == "separators":
             if value is not None:
-                if type(value) is not tuple and type(value) is not list:
+                separators = plain_separators(value)
+                if separators is None:
                     return None
-                separators = tuple(value)
-                if len(separators) != 2 or not all([type(each) is str for each in separators]):
-                    return None
-        elif name == "cls":
-            if value is not None:
-                return None
         elif type(value) is not bool:
             return None
         elif name == "ensure_ascii":
