@@ -1,4 +1,4 @@
-"""What a plan consists of: steps, guard, template. Immutable data; runs no call.
+"""What a plan consists of: guard, template, options. Immutable data; runs no calls.
 
 May import ``formats`` and ``cpython``.
 """

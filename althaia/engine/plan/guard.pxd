@@ -26,10 +26,11 @@ cdef class Guard:
     cdef althaia_watched_type* watched_types
     cdef althaia_watched* watched
     cdef althaia_watched_list* watched_lists
-    # Of these three.
+    # The lengths of the three arrays above.
     cdef Py_ssize_t type_count, watched_count, list_count
     cdef uint64_t* entry_versions
-    # When all dictionaries were seen to be as expected, and for which state; 0: never.
+    # The epoch at which all dictionaries had their expected contents, 0 if never; and the address
+    # of the schema's instance dictionary at that time.
     cdef uint64_t epoch
     cdef void* state
     cdef bint holds(self, object schema, object state)

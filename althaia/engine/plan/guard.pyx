@@ -1,17 +1,16 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""What a plan was built from, and whether it still holds.
+"""Guards: check that everything that a plan was built from is unchanged.
 
-A guard compares by identity and owns what it compares with, so that an address can
-never be reused under it. It watches
+A guard compares objects by identity. It owns references to them, so that no other object can get
+the address of one. It watches
 
-- each type that a plan asked a method or a class attribute of, by its version tag,
-  which CPython drops when the type or a base of it changes;
-- each field: its type and *all* of its instance dictionary, so that no attribute can
-  be forgotten;
-- the mapping of fields that the plan was made from: its keys, values and their order;
-- lists behind a field (validators, inner fields), item by item;
+- each type from which the plan read a method or a class attribute, by its type version, which
+  CPython resets when the type or one of its bases changes;
+- each field: its type and *all* of its instance dictionary, so that no attribute can be forgotten;
+- the mapping of fields that the plan was built from: its keys, its values and their order;
+- the lists of a field (validators, inner fields), item by item;
 - single entries of other dictionaries (module globals, format tables);
-- the schema's own instance dictionary, as far as it shadows what the plan rests on.
+- the names in the schema's instance dictionary that override class attributes used by the plan.
 """
 
 cimport cython
@@ -60,7 +59,8 @@ althaia_start_watching()
 
 
 def facts():
-    """What holds of this CPython, by name; the plans use what does, and a public way elsewhere.
+    """Return by name which features of CPython work here. Plans replace the others by the public
+    C API.
 
     >>> facts()["type version tags"]
     True
@@ -93,13 +93,13 @@ ABSENT = _Marker("<absent>")
 
 
 def snapshot(mapping, unwatched=()):
-    """The entries of an exact dictionary as one flat tuple: key, value, key, …
+    """Return the entries of a dictionary as one flat tuple: key, value, key, …
 
-    :param unwatched: keys whose value may be any; they have to be there.
+    :param unwatched: keys that must exist, but may have any value.
     """
     cdef list flat = []
     if not ALTHAIA_HAS_GIL and type(mapping) is dict:
-        # Another thread may change it while it is gone through.
+        # Iterate over a copy: another thread may change the dictionary.
         mapping = PyDict_Copy(mapping)
     for key, value in mapping.items():
         flat.append(key)
@@ -108,9 +108,9 @@ def snapshot(mapping, unwatched=()):
 
 
 def state_of(obj):
-    """A copy of an object's instance dictionary, made without running code.
+    """Return a copy of an object's instance dictionary without running user code.
 
-    :raises TypeError: it has none, or one that runs code when it is copied.
+    :raises TypeError: it has none, or its type is not exactly dict, so that copying may run code.
     """
     state = althaia_dict_or_none(obj)
     if type(state) is not dict:
@@ -119,8 +119,10 @@ def state_of(obj):
 
 
 cdef tuple by_mapping(tuple entries):
-    """Watched entries as pairs of a dictionary and its keys with their values: what a dictionary's
-    version says is asked once for all of them."""
+    """Group watched entries by dictionary: pairs of a dictionary and its keys with their values.
+
+    The guard then compares the version of each dictionary once, for all its entries.
+    """
     cdef dict found = {}
     for mapping, key, value in entries:
         found.setdefault(id(mapping), (mapping, []))[1].append((key, value))
@@ -128,13 +130,14 @@ cdef tuple by_mapping(tuple entries):
 
 
 def type_tag(cls):
-    """The version of a type, never the same again once it has changed; 0 where CPython gives
-    it none any more."""
+    """Return the type version, which is unique and changes with the type; 0 if CPython has none
+    left."""
     return althaia_type_tag(cls)
 
 
 cdef tuple shared_entry(object known, object field, object kind, object state, tuple entries):
-    """What a guard keeps of a field; what its sibling keeps where that is the same."""
+    """Return a guard's record of a field. Return the sibling guard's own tuple if it is equal, to
+    save memory."""
     cdef tuple theirs = <tuple>known
     cdef tuple watched
     cdef Py_ssize_t i, size = len(entries)
@@ -149,31 +152,31 @@ cdef tuple shared_entry(object known, object field, object kind, object state, t
     return (field, kind, state, entries)
 
 
-# Not cleared by the collector: its borrowed pointers live as long as its tuples. The cycle
-# schema - dictionary - plan - field - schema is broken at the dictionary.
+# The GC must not clear a guard, because its borrowed pointers are valid only as long as its tuples.
+# It breaks the cycle schema - dictionary - plan - field - schema at the dictionary.
 @cython.no_gc_clear
 @cython.final
 cdef class Guard:
-    """What one plan rests on.
+    """Everything that one plan depends on.
 
-    Everything is given as it was *before* the plan's maker read it: a thread that changes
-    something meanwhile leaves a guard that does not hold.
+    All arguments are recorded *before* the analysis reads the objects. If another thread changes
+    one meanwhile, the guard does not hold.
 
     :param schema_names: names whose presence in the schema's instance dictionary would
         change the plan, each with the value it was built from, or ``ABSENT``.
     :param members: the mapping of field names to fields (a ``dict`` or ``OrderedDict``).
-    :param members_snapshot: what :func:`snapshot` made of it.
-    :param types: every type the plan asked something of and its version, the schema's first.
-    :param fields: every field the plan speaks for, inner ones too: the field, its type and
-        the snapshot of its instance dictionary.
+    :param members_snapshot: the :func:`snapshot` of it.
+    :param types: every type that the plan depends on with its type version, the schema's first.
+    :param fields: every field of the plan, inner ones too: the field, its type and the snapshot of
+        its instance dictionary.
     :param lists: pairs of a list and its items as a tuple.
     :param entries: triples of a dictionary, a key and the expected value or ``ABSENT``.
-    :param shared_entries: further ones as :func:`by_mapping` makes them, which other guards share.
-    :param sibling: a guard of other plans of the schema, which watches mostly the same fields and
-        shares what is equal.
+    :param shared_entries: further entries, grouped by :func:`by_mapping`, that other guards share.
+    :param sibling: the guard of another plan of the schema, which watches mostly the same fields;
+        equal records are shared with it.
 
-    A type that CPython gives no version tag any more cannot be watched (:meth:`unwatchable`).
-    Such a guard serves a declined plan only: that is right whatever becomes of the type.
+    A type for which CPython has no type version left cannot be watched (:meth:`unwatchable`). Such
+    a guard may belong to a declined plan only, which stays correct if the type changes.
     """
 
     def __cinit__(
@@ -263,7 +266,7 @@ cdef class Guard:
         PyMem_Free(self.entry_versions)
 
     def unwatchable(self):
-        """The first type that CPython gives no version tag, or None."""
+        """Return the first type without a type version, or None."""
         cdef Py_ssize_t i
         for i in range(len(self.types)):
             if self.watched_types[i].tag == 0:
@@ -271,7 +274,8 @@ cdef class Guard:
         return None
 
     cdef bint holds(self, object schema, object state):
-        """Whether the schema and all that the plan rests on is as it was; never raises.
+        """Return whether the schema and everything that the plan depends on is unchanged. Never
+        raises.
 
         ``state`` is the schema's instance dictionary.
         """
@@ -284,11 +288,12 @@ cdef class Guard:
         )
 
     cdef bint watches(self, object cls) noexcept:
-        """Whether a class is the schema's, and no type has changed since it was watched."""
+        """Return whether a class is the schema's and no watched type has changed."""
         return cls is self.schema_type and althaia_types_hold(self.watched_types, self.type_count)
 
     cdef int watch_as_it_is(self, object cls) except -1:
-        """Go on with the present version of the schema's class, which we have changed ourselves."""
+        """Record the present type version of the schema's class, because the engine itself has
+        changed the class."""
         self.watched_types[0].tag = althaia_type_tag(cls)
         return 0
 
@@ -306,8 +311,8 @@ cdef class Guard:
         return True
 
     cdef int _watch_dictionaries(self, object state) except -1:
-        """Have all changes told; a dictionary that goes is told of too, so that its address may
-        stand for it."""
+        """Watch all dictionaries. CPython also calls the watcher when a dictionary is freed, so
+        that comparing the address of one is safe."""
         cdef Py_ssize_t i
         cdef tuple entry
         althaia_watch_dict(state)
@@ -318,7 +323,7 @@ cdef class Guard:
             althaia_watch_dict(entry[0])
         return 0
 
-    # Versions are written where they are seen to stand for what the guard expects.
+    # The methods below store a dictionary's version after they have found the expected contents.
 
     cdef bint _same_names(self, object state):
         cdef Py_ssize_t i
@@ -363,7 +368,7 @@ cdef class Guard:
         try:
             now = snapshot(self.members)
         except RuntimeError:
-            # Another thread changes it.
+            # Another thread changed it during the iteration.
             return False
         size = len(now)
         if size != len(self.members_snapshot):
@@ -374,7 +379,7 @@ cdef class Guard:
         return True
 
     def check(self, schema):
-        """Whether the plan still holds for this schema (the slow way in, for people)."""
+        """Return whether the plan still holds for this schema. For tests and debugging."""
         state = althaia_dict_or_none(schema)
         return state is not None and self.holds(schema, state)
 

@@ -12,20 +12,23 @@ cdef enum Direction:
 cdef class InstanceDict(dict):
     cdef object dump_plan
     cdef object load_plan
-    # Of an instance that is lazy: the Prototype whose plans it runs.
+    # For a lazy instance: the Prototype whose plans it runs.
     cdef object prototype
-    # The prototype of an instance whose fields are not bound yet: a function that was put in the
-    # place of ``Schema._init_fields`` has the instance.
+    # The prototype of an instance whose fields are not bound yet, while the function that replaces
+    # ``Schema._init_fields`` runs.
     cdef object unbound
-    # Of a lazy instance that is a copy: the attributes of what it is a copy of.
+    # For a lazy instance that is a copy: the attributes of the original instance.
     cdef dict original
-    # Its own fields for those of the prototype that a call has reached, by their ids: the
-    # prototype's, its own, and whether that is as its construction would have left it.
+    # The instance's own copies of those fields of the prototype that a call has reached. By the id
+    # of the prototype's field: that field, the copy, and whether the copy is as construction would
+    # have left it.
     cdef dict own
-    # The user's code was given one of them: the next call looks at the fields themselves.
+    # True if user code has received such a copy, which it may have changed. The next call then
+    # checks the fields themselves.
     cdef bint handed_out
     cdef bint building
-    # By direction: plans dropped so far, and uses to wait for before the next is built.
+    # By direction: the number of plans dropped so far, and the number of uses to wait before the
+    # next one is built.
     cdef int[2] drops, waits
     cdef object published(self, int direction)
     cdef int publish(self, int direction, object plan) except -1
@@ -39,17 +42,17 @@ cdef int adopt(object schema) except -1
 cdef int put_dict(object obj, dict state) except -1
 
 
-# Before CPython 3.12 each allocation may run the collector, and with it user code: finalizers,
-# ``gc.callbacks``. None of it shall see, or change, an instance that is half made. Later ones, and
-# those without the GIL, run the collector between two instructions of user code only.
+# Before CPython 3.12 each allocation may run the GC, and with it user code: finalizers and
+# ``gc.callbacks``. That code must not see or change an instance that is partly initialized. From
+# 3.12 on, and without the GIL, the GC runs only between bytecodes of interpreted code.
 
 cdef inline bint stop_collecting() noexcept:
-    """Switch the collector off while an instance is made; give the result to
-    :func:`collect_again` on every way out."""
+    """Disable the GC while an instance is created. Every exit must pass the result to
+    :func:`collect_again`."""
     return ALTHAIA_HAS_GIL and PyGC_Disable()
 
 
 cdef inline void collect_again(bint collecting) noexcept:
-    """Switch the collector on again if it was."""
+    """Enable the GC again if it was enabled before."""
     if collecting:
         PyGC_Enable()

@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Where a schema keeps its plans: an instance dictionary with room for them."""
+"""The instance dictionary in which a schema keeps its plans."""
 
 import copy
 
@@ -28,10 +28,10 @@ cdef extern from "althaia/cpython/layout.h":
 
 
 cdef class InstanceDict(dict):
-    """A schema's instance dictionary, with room for its plans where no user's loop
-    over ``vars(schema)`` meets them.
+    """A schema's instance dictionary. The plans are C attributes of it, so that iterating over
+    ``vars(schema)`` does not show them.
 
-    It copies and pickles as the plain dictionary it stands for.
+    Copying or pickling it gives a plain dict.
     """
 
     def __reduce_ex__(self, protocol):
@@ -47,16 +47,17 @@ cdef class InstanceDict(dict):
             plain[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
         return plain
 
-    # Without the GIL another thread may drop a plan between the look and the reference.
+    # The lock is for free-threaded builds: another thread may drop the plan after this one has read
+    # the pointer and before it has incremented the reference count.
 
     cdef object published(self, int direction):
-        """The plan for this direction, or None."""
+        """Return the plan for this direction, or None."""
         with cython.critical_section(self):
             return self.load_plan if direction == LOAD else self.dump_plan
 
     cdef int publish(self, int direction, object plan) except -1:
-        """The one store that others see; None drops."""
-        # Let go of behind the lock: with a plan go fields, and their finalizers may run.
+        """Store the plan where other threads find it; None removes it."""
+        # Release the old plan after the lock: this may free fields and run their finalizers.
         cdef object before
         with cython.critical_section(self):
             if direction == LOAD:
@@ -66,30 +67,31 @@ cdef class InstanceDict(dict):
         return 0
 
     def clear_plans(self):
-        """Forget the plans."""
+        """Remove both plans."""
         self.publish(DUMP, None)
         self.publish(LOAD, None)
 
 
 def published_guard(schema, int direction):
-    """The guard of the plan for this direction, whether it holds or not, or None."""
+    """Return the guard of the published plan for this direction, even if it does not hold; or
+    None."""
     cdef InstanceDict state = existing_dict(schema)
     cdef object plan = None if state is None else state.published(direction)
     return None if plan is None else plan.guard
 
 
 cdef InstanceDict existing_dict(object schema):
-    """The schema's dictionary where it is an :class:`InstanceDict` already, else None."""
+    """Return the schema's dictionary if it is an :class:`InstanceDict` already, else None."""
     cdef object found = althaia_dict_or_none(schema)
     return <InstanceDict>found if type(found) is InstanceDict else None
 
 
 cdef InstanceDict made_dict(object schema):
-    """The same of an instance that is being made.
+    """Do what :func:`existing_dict` does for an instance that is being created.
 
-    Its attributes may lie in its inline values still. CPython 3.11 makes a dictionary of them by an
-    allocation, and goes on with values that are free where code in the collector has just
-    made, and replaced, the instance's dictionary.
+    Its attributes may still be inline values. CPython 3.11 allocates a dictionary for them. If the
+    GC runs in that allocation, and user code creates and replaces the instance's dictionary,
+    CPython continues with freed values. Hence the GC is disabled.
     """
     cdef bint collecting = stop_collecting()
     try:
@@ -99,11 +101,13 @@ cdef InstanceDict made_dict(object schema):
 
 
 cdef InstanceDict instance_dict(object schema):
-    """The schema's dictionary as an :class:`InstanceDict`, put in place where it is not yet
-    one; None where it cannot be replaced, or somebody else holds it and would lose touch.
+    """Return the schema's dictionary as an :class:`InstanceDict`, and replace a plain one.
 
-    Without the GIL none is put in place here: another thread may be setting attributes, and
-    CPython does not bear that. :func:`adopt_instances` does it before others can have the schema.
+    Return None if it cannot be replaced, or if there are other references to it, which would no
+    longer be the schema's dictionary.
+
+    Without the GIL it is not replaced here, because CPython does not support that while another
+    thread sets attributes. :func:`adopt_instances` does it before other threads have the schema.
     """
     if not ALTHAIA_HAS_GIL:
         return existing_dict(schema)
@@ -111,7 +115,7 @@ cdef InstanceDict instance_dict(object schema):
 
 
 cdef object allocated(object cls, Py_ssize_t items):
-    """A new instance that has room for its plans before anybody can have it."""
+    """Allocate an instance that has an :class:`InstanceDict` from the start."""
     cdef object schema = PyType_GenericAlloc(<PyTypeObject*>cls, items)
     cdef InstanceDict state
     if may_be_put(schema):
@@ -121,14 +125,15 @@ cdef object allocated(object cls, Py_ssize_t items):
 
 
 cdef int adopt_instances(object cls) except -1:
-    """Without the GIL: give each instance of a schema class room for its plans from the start."""
+    """Without the GIL, let each instance of a schema class get an :class:`InstanceDict` when it is
+    allocated."""
     if not ALTHAIA_HAS_GIL:
         althaia_allocate_by(cls, allocated)
     return 0
 
 
 cdef int adopt(object schema) except -1:
-    """The same for an instance that its class made before, and that only its construction has."""
+    """Do the same for an instance that was allocated before, if no other thread has it yet."""
     if althaia_is_private(schema):
         claimed_dict(schema)
     return 0
@@ -146,7 +151,7 @@ cdef InstanceDict claimed_dict(object schema):
     collecting = stop_collecting()
     try:
         state = althaia_dict_or_none(schema)
-        # One reference is the schema's, one is ours.
+        # One reference belongs to the schema, one to this function.
         if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
             return None
         replacement = InstanceDict.__new__(InstanceDict)
@@ -158,16 +163,18 @@ cdef InstanceDict claimed_dict(object schema):
 
 
 cpdef bint may_be_put(object obj) except -1:
-    """Whether an object can be given another dictionary without asking code of the user's."""
+    """Return whether an object's dictionary can be replaced without running user code."""
     return althaia_has_python_dict(obj, althaia_type_lookup(type(obj), "__dict__"))
 
 
 cdef int put_dict(object obj, dict state) except -1:
-    """Make a dictionary the one of an object that has one, whatever its class says."""
-    # Not PyObject_GenericSetDict: on 3.13 attributes kept inline would go on living beside it.
+    """Replace the instance dictionary of an object without calling a ``__setattr__``."""
+    # Not PyObject_GenericSetDict: on 3.13 it would leave the inline values valid beside the new
+    # dictionary.
     try:
         PyObject_GenericSetAttr(obj, "__dict__", state)
     except AttributeError:
-        # CPython has no memory for the dictionary that is to be replaced, and says there is none.
+        # CPython could not allocate the dictionary that is to be replaced, and reports that by this
+        # exception.
         raise MemoryError from None
     return 0

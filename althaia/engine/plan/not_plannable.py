@@ -4,9 +4,10 @@ from __future__ import annotations
 
 
 class NotPlannable(Exception):
-    """Something about a field or schema can only be known by asking it in each call.
+    """A step or plan cannot be built, because the behaviour of a field or schema may differ between
+    calls.
 
-    :param reason: why, as a person would say it.
+    :param reason: the reason in plain English, for ``explain``.
     """
 
     def __init__(self, reason: str) -> None:

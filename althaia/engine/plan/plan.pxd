@@ -1,4 +1,4 @@
-"""What a plan for dumping and a plan for loading have in common."""
+"""The base class of dump plans and load plans."""
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.plan.template cimport Template
@@ -25,6 +25,6 @@ cdef class Plan:
 
 
 cdef object option(Plan plan, str name)
-# What kept_setting gives where only asking the schema would tell.
+# What kept_setting() returns if reading the setting might run user code.
 cdef object NOT_KEPT
 cdef object kept_setting(Plan plan, object schema, str name)

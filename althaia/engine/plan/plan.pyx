@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""What a plan for dumping and a plan for loading have in common."""
+"""The base class of dump plans and load plans."""
 
 cimport cython
 from cpython.object cimport PyObject
@@ -8,34 +8,35 @@ from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport althaia_dict_item, althaia_dict_or_none
 from althaia.engine.plan.instance_dict cimport existing_dict
 
-# No value of any setting or option.
+# A marker that is no value of any setting or option.
 cdef object NOT_KEPT = object()
 
 
 @cython.no_gc_clear
 cdef class Plan:
-    """How one schema dumps, or loads; what it says does not change.
+    """How one schema dumps or loads. A plan is immutable.
 
-    :param steps: what is done for each field, in order.
-    :param guard: what the plan rests on.
-    :param whole: the plan may stand for all of upstream's ``Schema.dump`` or ``Schema._do_load``,
+    :param steps: one step for each field, in order.
+    :param guard: the guard of everything that the plan depends on.
+    :param whole: the plan may replace upstream's ``Schema.dump`` or ``Schema._do_load`` completely,
         hooks included.
     :param nestable: these methods are upstream's, so that a parent may run the plan without
         calling them.
-    :param many_allowed: the plan may run over a collection itself (``Schema._serialize`` or
-        ``Schema._deserialize`` is upstream's, so that nobody is waiting to be called per item).
-    :param declined: why there are no steps and upstream's own code runs, else "".
-    :param slots: how many nested slots the steps number.
+    :param many_allowed: the plan may process a collection itself (``Schema._serialize`` or
+        ``Schema._deserialize`` is upstream's, so that no override expects a call per item).
+    :param declined: the reason why there are no steps and upstream's own code runs, else "".
+    :param slots: the number of nested slots in the steps.
     :param dict_class: the schema's ``dict_class``.
-    :param before: the hooks that run before the fields, as upstream's table lists them; None where
+    :param before: the hooks that run before the fields, as upstream's table lists them; None if
         there are none. The guard watches the table and its lists.
-    :param behind: the same for those that run behind them.
+    :param behind: the hooks that run after the fields, in the same form.
     :param has_hooks: whether any hook runs in this direction, validators of the schema included.
     :param statistics: the counters of this direction.
-    :param opts: the schema's options where asking them for what this direction needs runs no
-        user code, else None.
-    :param plain_settings: nothing stands before ``many`` (to load also ``unknown`` and
-        ``partial``) in the schema's instance dictionary (the guard watches its class).
+    :param opts: the schema's options if reading those for this direction runs no user code, else
+        None.
+    :param plain_settings: no data descriptor of the class overrides ``many`` (for loading also
+        ``unknown`` and ``partial``) in the schema's instance dictionary. The guard watches the
+        class.
     """
 
     def __init__(
@@ -66,8 +67,8 @@ cdef class Plan:
 
 
 cdef object option(Plan plan, str name):
-    """An option of the schema where it stands in its options, else ``NOT_KEPT``."""
-    # The guard watches the class that they had, not that they have it still.
+    """Return an option from the instance dictionary of the schema's options, else ``NOT_KEPT``."""
+    # The guard watches the class that the options had. It does not watch that they still have it.
     cdef PyObject* opts = <PyObject*>plan.opts
     if type(<object>opts) is not plan.opts_class:
         return NOT_KEPT
@@ -75,7 +76,10 @@ cdef object option(Plan plan, str name):
 
 
 cdef object kept_setting(Plan plan, object schema, str name):
-    """``getattr(schema, name)`` for one of its settings where upstream keeps it, so that no user
-    code is asked for it, else ``NOT_KEPT``."""
+    """Return ``getattr(schema, name)`` for a setting.
+
+    Return ``NOT_KEPT`` if reading it might run user code. The caller must then fall back to
+    upstream, which reads it in its documented order.
+    """
     cdef object state = existing_dict(schema) if plan.plain_settings else None
     return NOT_KEPT if state is None else althaia_dict_item(state, name, NOT_KEPT)

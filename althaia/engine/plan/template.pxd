@@ -1,8 +1,8 @@
-"""Dictionaries that start with all their keys in place."""
+"""Templates: dictionaries that are created with all their keys."""
 
 
 cdef extern from "althaia/cpython/templates.h":
-    # The key is borrowed.
+    # The key is a borrowed reference.
     int althaia_put(dict mapping, Py_ssize_t n, void* key, object value) except -1
 
 

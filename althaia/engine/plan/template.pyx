@@ -1,5 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Dictionaries that start with all their keys in place, so that storing is no look-up."""
+"""Templates: dictionaries that are created with all their keys, so that storing a value needs no
+look-up."""
 
 cimport cython
 from cpython.dict cimport PyDict_Copy
@@ -14,40 +15,41 @@ from althaia.cpython.primitives cimport (
 
 althaia_try_features()
 
-# More keys than these are never shared (SHARED_KEYS_MAX_SIZE in CPython's dictobject.c).
+# CPython never shares more keys than this (SHARED_KEYS_MAX_SIZE in its dictobject.c).
 cdef int MOST_SHARED_KEYS = 30
 
-# Takes the last place among shared keys; no copy has a value for it.
+# Fills the last free slot of the shared keys; no copy has a value for it.
 cdef str FILLER = "no more keys"
 
-# A new dictionary has room for so many keys; a larger one is cheaper to copy than to grow.
+# An empty dictionary grows when it gets more keys than this; copying a larger one is cheaper.
 cdef int FEW_KEYS = 5
 
 
 @cython.final
 @cython.no_gc_clear
 cdef class Template:
-    """What the results of one plan start as.
+    """Creates the dictionaries for the results of one plan.
 
-    :param keys: their keys, in order, each once.
+    :param keys: their keys, in order and distinct.
 
-    ``full`` says that a new one has all the keys already, with None for each; otherwise it is
-    empty, because that is cheaper. Either way :func:`althaia_put` stores the values.
+    If ``full`` is true, a new dictionary has all the keys with the value None; otherwise it is
+    empty, because that is cheaper. In both cases :func:`althaia_put` stores the values.
     """
 
     def __init__(self, tuple keys):
         shared = share_keys(keys)
-        # Without the GIL a copy waits for whoever else copies.
+        # Without the GIL a copy locks the template and waits for other threads that copy it.
         self.full = shared is not None or (ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS)
         self.mapping = dict.fromkeys(keys) if shared is None else shared
 
     cdef dict start(self):
-        """A new dictionary."""
+        """Return a new dictionary."""
         return <dict>PyDict_Copy(self.mapping) if self.full else {}
 
 
 cdef dict share_keys(tuple keys):
-    """A dictionary of these keys whose copies share them, or None where CPython has none."""
+    """Return a split-table dictionary of these keys, whose copies share them; None if CPython has
+    no such dictionaries."""
     cdef int _i
     if not althaia_features & ALTHAIA_SHARED_VALUES:
         return None
@@ -55,16 +57,16 @@ cdef dict share_keys(tuple keys):
         return None
 
     class Owner:
-        """Dictionaries with shared keys are first of all those of a class's instances."""
+        """Only instance dictionaries are created as split-table dictionaries."""
 
     own_keys(Owner(), keys)
-    # With each instance CPython leaves less room for keys to come.
+    # With each instance CPython reserves less room for further keys.
     for _i in range(MOST_SHARED_KEYS):
         owner = Owner()
-    # One free slot is left in the table of keys. It is filled here: a key that an instance adds
-    # later would live as long as the plan.
+    # Fill the last free slot of the shared keys. Otherwise a key that some result gets later would
+    # be added there and live as long as the plan.
     own_keys(Owner(), (*keys, FILLER))
-    # A copy belongs to no owner.
+    # A copy is no longer the dictionary of an instance.
     shared = <dict>PyDict_Copy(own_keys(owner, keys))
     if not althaia_lies_in_order(shared, keys):
         return None
@@ -74,7 +76,7 @@ cdef dict share_keys(tuple keys):
 
 
 cdef dict own_keys(object owner, tuple keys):
-    """The owner's own dictionary, with each key for itself."""
+    """Return the owner's instance dictionary, after setting each key to itself."""
     cdef dict mapping = owner.__dict__
     for key in keys:
         mapping[key] = key

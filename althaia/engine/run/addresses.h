@@ -1,4 +1,4 @@
-/* Addresses, e-mail and web, that are plainly right. */
+/* Recognizes e-mail and web addresses of common forms without a regular expression. */
 #ifndef ALTHAIA_ADDRESSES_H
 #define ALTHAIA_ADDRESSES_H
 
@@ -11,10 +11,9 @@ althaia_is_alnum(Py_UCS1 c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* The end of a domain name of two or more labels of ASCII letters, digits and inner
- * hyphens, the last of at least two characters and not ending in a hyphen; NULL where the
- * text does not begin with one. All of it is within what upstream's expressions for e-mail
- * and URL allow. */
+/* Return the end of the domain name at `at`; NULL if there is none. It has two or more labels of
+ * ASCII letters, digits and inner hyphens; the last one has at least two characters. Upstream's
+ * regular expressions for e-mail and URL accept every such name. */
 static const Py_UCS1 *
 althaia_skip_domain(const Py_UCS1 *at, const Py_UCS1 *end)
 {
@@ -36,8 +35,8 @@ althaia_skip_domain(const Py_UCS1 *at, const Py_UCS1 *end)
     }
 }
 
-/* 1 where the text is an address of the common form, so that upstream's validate.Email is
- * sure to accept it; 0 says nothing. */
+/* Return 1 if the text is an address of the common form, which upstream's validate.Email always
+ * accepts. 0 means "unknown": the validator must be called. */
 static int
 althaia_email_is_plain(PyObject *text)
 {
@@ -66,9 +65,9 @@ althaia_email_is_plain(PyObject *text)
     }
 }
 
-/* 1 where the text is an http or https address of the common form, so that upstream's
- * validate.URL (absolute, either scheme allowed) is sure to accept it; 0 says nothing.
- * fragments: whether a '#' may stand right behind the host. */
+/* Return 1 if the text is an http or https address of the common form, which upstream's
+ * validate.URL (absolute, either scheme allowed) always accepts. 0 means "unknown": the validator
+ * must be called. `fragments`: whether '#' may directly follow the host. */
 static int
 althaia_url_is_plain(PyObject *text, int fragments)
 {
@@ -106,7 +105,7 @@ althaia_url_is_plain(PyObject *text, int fragments)
     if (*at != '/' && *at != '?' && !(*at == '#' && fragments)) {
         return 0;
     }
-    /* A lone '?' or '#' is refused: one more character is asked for. */
+    /* Upstream requires at least one character after '?' or '#'. */
     if (*at != '/' && at + 1 == end) {
         return 0;
     }

@@ -7,20 +7,20 @@ from althaia.engine.plan.instance_dict cimport InstanceDict
 from althaia.formats.sink cimport Record, Sink
 
 cdef enum:
-    # What FixedText.format_into may write.
+    # The most characters that FixedText.format_into may write.
     LONGEST_TEXT = 40
 
 
 cdef class DumpFrame:
-    """One schema in one call: the schema, its plan and what its nested slots opened."""
+    """One schema in one call: the schema, its plan and the frames of its nested schemas."""
     cdef readonly object schema
     cdef DumpPlan plan
-    # The schema's dictionary as the call began, which has its own fields for the plan's.
+    # The schema's dictionary when the call began. A lazy instance has its own fields in it.
     cdef InstanceDict state
     cdef object many
     cdef bint large
     cdef list children
-    # What times_rebound() gave when a nested schema's frame was opened.
+    # The result of times_rebound() when the frame of a nested schema was opened.
     cdef int64_t bound
     cdef Record record
     cdef Readings readings
@@ -35,9 +35,10 @@ cdef class DumpStep:
     cdef readonly tuple path
     cdef readonly object default
     cdef readonly str why
-    # Where the value was in the last object, see cpython/inline_cache.h.
+    # Where the step found the value in the last object, see cpython/inline_cache.h.
     cdef althaia_inline_cache cache
-    # Where a frame keeps the schema's own field for this step; -1: no code is run that sees it.
+    # The index in `frame.children` of the schema's own field for this step; -1 if no user code
+    # gets to see the field.
     cdef readonly int own_slot
     cdef object own_field(self, DumpFrame frame)
     cdef object convert(self, object value, object obj, DumpFrame frame)
@@ -49,7 +50,7 @@ cdef class FixedText(DumpStep):
 
 
 cdef class DumpPlan(Plan):
-    # What a reader may read for each step, see objects/object_reader.pyx.
+    # For each step the name that an object reader may read, see objects/object_reader.pyx.
     cdef tuple names
     cdef readonly bint straight
     cdef Record record

@@ -1,15 +1,14 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Run a dump plan: the straight loop over steps.
+"""Runs a dump plan: the loop over its steps.
 
-A *step* is one field of one schema, with everything upstream works out again for each
-object already decided: where the value comes from (its source) and what is made of it
-(its conversion, one class a kind: see :mod:`althaia.engine.kinds`). A conversion knows the
-exact types that it can do itself; any other value it hands to the field's own ``_serialize``.
+A *step* is one field of one schema. What upstream determines again for each object is fixed in the
+step: where the value comes from (its source) and how it is converted (one class for each kind of
+field, see :mod:`althaia.engine.kinds`). A conversion handles values of certain exact types; any
+other value is passed to the field's own ``_serialize``.
 
-Plans and steps do not change once they are built, but for a cache of the keys as a sink writes
-them, which is replaced as a whole, and for the place where a step found its last value. A
-:class:`DumpFrame` is one schema in one call; it remembers which nested schemas this call has
-already looked up and checked.
+Plans and steps are immutable, with two exceptions. A plan caches the keys as a sink writes them,
+and replaces that record as a whole. A step has an inline cache. A :class:`DumpFrame` is one schema
+in one call; it keeps the nested schemas that this call has already found and checked.
 """
 
 cimport cython
@@ -46,7 +45,7 @@ althaia_try_features()
 
 
 cpdef enum Source:
-    # The field asks no attribute (``_CHECK_ATTRIBUTE`` is False).
+    # The field reads no attribute (``_CHECK_ATTRIBUTE`` is False).
     NO_ATTRIBUTE = 0
     # ``marshmallow.utils.get_value`` of one key.
     KEY = 1
@@ -56,7 +55,7 @@ cpdef enum Source:
     ACCESSOR = 3
     # The field's own ``get_value``.
     GET_VALUE = 4
-    # The field's own ``serialize``: nothing about the field is known.
+    # The field's own ``serialize``, for a field about which nothing is known.
     SERIALIZE = 5
 
 
@@ -70,7 +69,7 @@ cdef class DumpFrame:
 
 
 cdef DumpFrame open_frame(DumpPlan plan, object schema):
-    """A frame for one call of one plan on one schema."""
+    """Return a frame for one call of one plan on one schema."""
     cdef DumpFrame frame = DumpFrame.__new__(DumpFrame)
     frame.schema = schema
     frame.plan = plan
@@ -85,23 +84,23 @@ cdef DumpFrame open_frame(DumpPlan plan, object schema):
 
 @cython.no_gc_clear
 cdef class DumpStep:
-    """One field of a plan, and how its value is converted: as it is.
+    """One field of a dump plan. This base class does not convert the value.
 
     :param field: the bound field.
-    :param attr: what upstream passes as ``attr``: the field's name, None inside a Dict.
-    :param key: the key in the output, or None to ask ``field.data_key`` each time.
+    :param attr: the argument that upstream calls ``attr``: the field's name, None inside a Dict.
+    :param key: the key in the output, or None to read ``field.data_key`` each time.
     :param source: where the value comes from.
     :param name: the key or attribute read, for the sources that have one.
     :param path: the parts of a dotted name.
     :param default: the field's ``dump_default``.
-    :param own_slot: index into ``frame.children`` of the call's own copy of the field, which the
-        user's code is given instead of the plan's; -1 where no such code runs.
-    :param why: the reason where this step is wider than upstream's own kind of field
-        would need, else "".
+    :param own_slot: the index in ``frame.children`` of the schema's own copy of the field, which
+        user code gets instead of the plan's; -1 if no user code gets the field.
+    :param why: the reason why this step is more general, and slower, than upstream's own kind of
+        field would need, else "".
     """
 
     kind = "as it is"
-    # Whether the plan knows itself what to do with a value of the usual type.
+    # True if the step itself converts values of the usual types.
     narrow = True
 
     def __init__(
@@ -125,7 +124,7 @@ cdef class DumpStep:
         althaia_clear_cache(&self.cache)
 
     cdef object own_field(self, DumpFrame frame):
-        """The field as the schema of this call has it, for code that may look at it."""
+        """Return the field of this call's schema, for user code that may inspect it."""
         return field_of_call(
             frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
@@ -134,7 +133,8 @@ cdef class DumpStep:
         return value
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
-        """Write what :meth:`convert` gives; nothing, and False, where that is ``missing``."""
+        """Write the result of :meth:`convert`. If that is ``missing``, write nothing and return
+        False."""
         value = self.convert(value, obj, frame)
         if value is marshmallow.missing:
             return False
@@ -156,7 +156,7 @@ cdef class FixedText(DumpStep):
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         """Write the text, of at most ``LONGEST_TEXT`` characters, and return its length.
 
-        0 leaves the value to the field's own ``_serialize``.
+        Return 0 to pass the value to the field's own ``_serialize``.
         """
         return 0
 
@@ -191,8 +191,8 @@ cdef class FixedText(DumpStep):
 cdef class OwnDumpStep(DumpStep):
     """The field's own ``_serialize`` converts.
 
-    :param method_slot: index into ``frame.children`` of that method as the first value of a call
-        found it; -1 where it is asked for with each value, because asking may run user code.
+    :param method_slot: the index in ``frame.children`` of the bound method that the first value of
+        a call found; -1 if it is read for each value, because reading it may run user code.
     """
 
     kind = "field's own _serialize"
@@ -245,16 +245,17 @@ cdef class DumpPlan(Plan):
 
 # ---- Objects ------------------------------------------------------------------------
 
-# In the loops over steps these are borrowed: the frame holds the plan, and the plan its steps. What
-# all threads share would make them wait for each other if each of them counted it for each value.
+# The loops over steps use borrowed references: the frame holds the plan, and the plan its steps.
+# All threads share these objects. Changing their reference counts for each value would make the
+# threads wait for each other.
 
 
 cdef inline object value_of(
     Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading
 ):
-    """The value that a step converts: the object's, or else the field's default.
+    """Return the value that a step converts: that of the object, or else the field's default.
 
-    ``missing`` says that the field is left out; ``i`` is the step's number.
+    Return ``missing`` if the field is omitted. ``i`` is the step's number.
     """
     cdef object value
     if step.source == KEY:
@@ -276,7 +277,7 @@ cdef inline object value_of(
 
 
 cdef object read(DumpStep step, object obj, DumpFrame frame):
-    """The value by one of the rarer sources, or ``missing``."""
+    """Return the value from one of the less common sources, or ``missing``."""
     if step.source == PATH:
         value = obj
         for part in step.path:
@@ -286,7 +287,7 @@ cdef object read(DumpStep step, object obj, DumpFrame frame):
         accessor = frame.schema.get_attribute
         if accessor:
             return accessor(obj, step.name, marshmallow.missing)
-        # Upstream goes on to its own get_value.
+        # Upstream calls the field's get_value if there is no accessor.
         return step.field.get_value(obj, step.attr)
     field = step.own_field(frame)
     if step.source == GET_VALUE:
@@ -295,7 +296,7 @@ cdef object read(DumpStep step, object obj, DumpFrame frame):
 
 
 cdef Reading reading_of(object obj, DumpFrame frame):
-    """How objects of this type are read in this call where they have a reader, else None."""
+    """Return how this call reads objects of this type if there is a reader for them, else None."""
     cdef PyObject* names = <PyObject*>frame.plan.names
     if is_plain(obj):
         return None
@@ -307,13 +308,14 @@ cdef Reading reading_of(object obj, DumpFrame frame):
 cdef inline object serialized(
     Py_ssize_t i, DumpStep step, object obj, DumpFrame frame, Reading reading
 ):
-    """What ``field.serialize`` gives for one object, or ``missing``; ``i`` is the step's number."""
+    """Return what ``field.serialize`` returns for one object, or ``missing``. ``i`` is the step's
+    number."""
     cdef object value = value_of(i, step, obj, frame, reading)
     return value if value is marshmallow.missing else step.convert(value, obj, frame)
 
 
 cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
-    """One object into a dictionary with the keys of the plan's template."""
+    """Dump one object to a dictionary with the keys of the plan's template."""
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i, size = PyTuple_GET_SIZE(<object>steps)
     cdef dict result = plan.template.start()
@@ -337,7 +339,7 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
 
 
 cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
-    """One object into a new ``dict_class()``, keys asked where they are not fixed."""
+    """Dump one object to a new ``dict_class()``; read the keys that are not fixed."""
     cdef object result = plan.dict_class()
     cdef Reading reading = reading_of(obj, frame)
     cdef Py_ssize_t i
@@ -351,7 +353,7 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
                 continue
             key = step.key
             if key is None:
-                # Asked twice where there is one, as upstream does: asking may run user code.
+                # Upstream reads a data_key twice, and reading it may run user code.
                 key = step.attr if step.field.data_key is None else step.field.data_key
             result[key] = value
         done = True
@@ -368,7 +370,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
 
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
-    """What ``Schema._serialize`` returns."""
+    """Return what ``Schema._serialize`` returns."""
     cdef list results
     cdef bint done = False
     if not many or obj is None:
@@ -389,20 +391,20 @@ cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
 
 
 cdef Record record_of(DumpPlan plan, Sink sink):
-    """The plan's keys as a sink writes them; the last form asked for is kept."""
+    """Return the plan's keys as a sink writes them. The plan caches the last form."""
     cdef Record record, _before
     with cython.critical_section(plan):
         record = plan.record
     if record is None or record.form is not sink.form:
         record = sink.make_record(tuple([step.key for step in plan.steps]))
-        # Let go of behind the lock, as other threads may be using it.
+        # `_before` releases the old record after the lock has been released.
         with cython.critical_section(plan):
             _before, plan.record = plan.record, record
     return record
 
 
 cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
-    """One object into a sink, as :func:`run_one` makes a dictionary of it."""
+    """Write one object to a sink, as :func:`run_one` dumps it to a dictionary."""
     cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i, mark
     cdef Reading reading
@@ -414,7 +416,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
         return sink.any(run_general(plan, obj, frame))
     reading = reading_of(obj, frame)
     if frame.record is None:
-        # The frame holds it while the sink uses it: another call may replace the plan's.
+        # The frame holds the record while the sink uses it: another call may replace the plan's.
         frame.record = record_of(plan, sink)
     record = <PyObject*>frame.record
     sink.open_record(<Record>record)
@@ -435,7 +437,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
 
 
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:
-    """What ``Schema._serialize`` returns, into a sink."""
+    """Write what ``Schema._serialize`` returns to a sink."""
     cdef Py_ssize_t index = 0
     cdef bint done = False
     if not many or obj is None:
@@ -473,8 +475,8 @@ cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame fra
 cdef bint write_with_hooks(
     DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
 ) except -1:
-    """Write what ``Schema.dump`` returns into a sink; nothing, and False, where that is
-    ``missing``."""
+    """Write what ``Schema.dump`` returns to a sink. If that is ``missing``, write nothing and
+    return False."""
     cdef object data = obj
     if plan.behind is None:
         if plan.before is not None:
@@ -484,7 +486,7 @@ cdef bint write_with_hooks(
             return True
         data = run_changed(frame.schema, obj, data, many)
     else:
-        # A hook behind the fields is given a dictionary.
+        # A post_dump hook needs a dictionary.
         data = run_with_hooks(plan, obj, many, frame)
     if data is marshmallow.missing:
         return False
@@ -502,7 +504,7 @@ cdef object invoke_both(
 
 
 cdef bint is_changed(DumpPlan plan, DumpFrame frame):
-    """Return whether a ``pre_dump`` hook has changed what the plan rests on."""
+    """Return whether a ``pre_dump`` hook has changed something that the plan depends on."""
     if valid_plan(frame.schema, DUMP) is not plan:
         return True
     # The hook may have given the schema another dictionary with the same content.

@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Call a schema's hooks as upstream does."""
+"""Calls a schema's hooks as upstream does."""
 
 from itertools import zip_longest
 

@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Run a load plan: the straight loop over steps, the schema's hooks, and the errors exactly."""
+"""Runs a load plan: the loop over its steps, the schema's hooks, and upstream's errors."""
 
 from collections.abc import Mapping
 
@@ -35,7 +35,7 @@ from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
 
 althaia_try_features()
 
-# No value in any input.
+# A marker that is no value of any input.
 cdef object ABSENT = object()
 
 
@@ -43,7 +43,7 @@ cdef object ABSENT = object()
 
 
 cdef list sub_partials(LoadPlan plan, object partial):
-    """For each step the part of ``partial`` that concerns what is nested in it."""
+    """Return for each step the part of ``partial`` that concerns the fields nested in it."""
     cdef list found = []
     cdef LoadStep step
     cdef str prefix
@@ -56,7 +56,7 @@ cdef list sub_partials(LoadPlan plan, object partial):
 cdef LoadFrame open_load_frame(
     LoadPlan plan, object schema, object many, object partial, object unknown
 ):
-    """A frame for one call of one plan on one schema; the options are the call's own."""
+    """Return a frame for one call of one plan on one schema, with the options of the call."""
     cdef LoadFrame frame = LoadFrame.__new__(LoadFrame)
     frame.schema = schema
     frame.plan = plan
@@ -85,9 +85,9 @@ cdef class LoadPlan(Plan):
     :param silent_errors: ``handle_error`` is upstream's, which does nothing.
     :param has_validators: the schema has ``validates`` or ``validates_schema`` hooks.
     :param has_schema_validators: it has ``validates_schema`` hooks.
-    :param hooks_see_input: some hook is given the input as it came.
+    :param hooks_see_input: at least one hook receives the original input.
 
-    ``text_keys`` are the keys of the steps where parsed text can be asked for them, else None.
+    ``text_keys`` are the keys of the steps if they can be found on a tape, else None.
     """
 
     def __init__(
@@ -214,19 +214,20 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
 cdef bint has_known_keys(
     LoadPlan plan, dict data, uint64_t version, LoadFrame frame
 ) except -1:
-    """Whether an input in which as many keys were found as it has holds these keys still.
+    """Return whether all keys of an input are known, if as many were found as it has.
 
-    User code that ran meanwhile may have exchanged one. The version is the input's before.
+    User code that ran meanwhile may have exchanged a key. ``version`` is the input's dict version
+    before that.
     """
     if not plan.unique_keys:
         return False
     if althaia_same_version(data, version) and althaia_has_plain_keys(data):
         return True
-    # The records of a collection mostly have the very same keys.
+    # The records of a collection mostly have identical keys.
     if frame.input_keys is not None and althaia_same_keys(data, frame.input_keys):
         return True
     if not ALTHAIA_HAS_GIL:
-        # Another thread may change it while it is gone through.
+        # Iterate over a copy: another thread may change the dictionary.
         data = <dict>PyDict_Copy(data)
     for key in data:
         if type(key) is not str or key not in plan.keys:
@@ -238,7 +239,8 @@ cdef bint has_known_keys(
 
 
 cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
-    """Whether a plan finds its keys at a slot: in an object that nobody has been given."""
+    """Return whether a plan can read its keys from a slot: a record for which no dictionary was
+    created, because user code may have changed that."""
     return (
         plan.text_keys is not None
         and tape.slots[at].kind == RECORD
@@ -247,9 +249,9 @@ cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
 
 
 cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
-    """Find the values of an object in parsed text; whether it has keys that no step asks for."""
+    """Find the values of a record on the tape. Return whether it has keys without a step."""
     if frame.places is NULL:
-        # One more: room for nothing is no room.
+        # Allocate one extra element: PyMem_Malloc(0) is not portable.
         frame.places = <Py_ssize_t*>PyMem_Malloc((len(plan.steps) + 1) * sizeof(Py_ssize_t))
         if frame.places is NULL:
             raise MemoryError()
@@ -259,7 +261,7 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
 
 
 cdef int load_unknown(LoadPlan plan, object data, object result, LoadFrame frame) except -1:
-    """Treat the keys that no field asked for."""
+    """Process the keys that belong to no field, as ``unknown`` says."""
     for key in set(data) - plan.keys:
         althaia_tick()
         value = data[key]
@@ -271,7 +273,7 @@ cdef int load_unknown(LoadPlan plan, object data, object result, LoadFrame frame
 
 
 cdef int read_unknown(LoadPlan plan, object result, LoadFrame frame) except -1:
-    """The same for the object at hand of parsed text."""
+    """Do the same for the present record of the tape."""
     cdef dict entries = frame.tape.entries(frame.record)
     for key in set(entries) - plan.keys:
         althaia_tick()
@@ -283,7 +285,8 @@ cdef int read_unknown(LoadPlan plan, object result, LoadFrame frame) except -1:
 
 
 cdef bint has_index_errors(LoadPlan plan, object schema) except -1:
-    """Whether errors in a collection say where; the option as a ``pre_load`` hook may leave it."""
+    """Return the schema's option ``index_errors``. It is read in each call, because a ``pre_load``
+    hook may change it."""
     cdef object found = option(plan, "index_errors")
     if found is NOT_KEPT:
         found = schema.opts.index_errors
@@ -297,7 +300,7 @@ cdef object load_items(
     cdef list results
     cdef Py_ssize_t index = 0
     cdef bint done = False
-    # Of one object too: upstream asks for the option where it is not needed, and may not find it.
+    # Read it for a single object too: upstream does, and raises if the option does not exist.
     frame.index_errors = has_index_errors(plan, frame.schema)
     if not many:
         return load_one(plan, data, at, frame)
@@ -327,7 +330,7 @@ cdef object load_items(
 
 
 cdef object read_items(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
-    """The same for an array of parsed text."""
+    """Do the same for an array on the tape."""
     cdef list results = []
     cdef Py_ssize_t index = 0, end = frame.tape.slots[at].content.next
     cdef bint done = False
@@ -357,7 +360,7 @@ cdef bint is_changed(LoadPlan plan, LoadFrame frame):
     that the plan no longer holds."""
     if valid_plan(frame.schema, LOAD) is not plan or not is_plain_partial(frame.partial):
         return True
-    # As in a dump.
+    # The hook may have given the schema another dictionary with the same content.
     frame.state = existing_dict(frame.schema)
     if frame.sub_partials is not None:
         frame.sub_partials = sub_partials(plan, frame.partial)
@@ -365,7 +368,7 @@ cdef bint is_changed(LoadPlan plan, LoadFrame frame):
 
 
 cdef dict hook_options(LoadFrame frame):
-    """The keywords that the hooks of a load are given."""
+    """Return the keyword arguments for the hooks of a load."""
     if marshmallow.hooks_get_unknown:
         return {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
     return {"many": frame.many, "partial": frame.partial}
@@ -386,7 +389,8 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     cdef object errors = None, result, processed
     cdef Py_ssize_t at = -1 if frame.tape is None else frame.root
     if at >= 0 and plan.hooks_see_input:
-        # Made before the fields are loaded, which take their values from it.
+        # Create the input object before the fields are loaded, so that they read their values from
+        # it.
         data = frame.tape.keep(at)
         at = -1
     processed = data
@@ -416,8 +420,8 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
 cdef object refused(object errors, LoadFrame frame):
     """Return FAILED for an input that a ``pre_load`` hook has refused.
 
-    Upstream fails as here where the hook's error has no messages; else ``Schema.validate`` would
-    call the input valid.
+    If the hook's error has no messages, raise the error that upstream raises by accident.
+    Otherwise ``Schema.validate`` would report the input as valid.
     """
     if not errors:
         raise UnboundLocalError(
@@ -428,9 +432,9 @@ cdef object refused(object errors, LoadFrame frame):
 
 
 cdef object fail_of_hook(object error, object result, LoadFrame frame):
-    """Return what a load comes to whose ``post_load`` hook has raised a ValidationError.
+    """Return the result of a load whose ``post_load`` hook has raised a ValidationError.
 
-    One without messages counts as none, as it does upstream.
+    As in upstream, an error without messages is ignored.
     """
     cdef object errors = error.normalized_messages()
     return fail(frame, errors, result) if errors else result

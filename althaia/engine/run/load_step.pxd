@@ -5,14 +5,14 @@ from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.plan.instance_dict cimport InstanceDict
 from althaia.formats.tape cimport Tape
 
-# What a step returns when the value is not valid.
+# What a step returns if the value is not valid.
 cdef object FAILED
 # The key of errors that concern no field.
 cdef str SCHEMA
 
 
 cdef class LoadFrame:
-    """One schema in one call: its plan, the options of the call, what went wrong so far."""
+    """One schema in one call: its plan, the options of the call, the errors so far."""
     cdef readonly object schema
     cdef Plan plan
     # As in a dump frame.
@@ -24,7 +24,7 @@ cdef class LoadFrame:
     cdef object index
     cdef object store
     cdef object kwargs
-    # What the last value that failed left behind: these two, or an error that is asked for them.
+    # The last failure: its messages and valid data, or the error object that has them.
     cdef object messages
     cdef object valid_data
     cdef object error
@@ -40,7 +40,7 @@ cdef class LoadFrame:
     cdef Py_ssize_t record
     cdef Py_ssize_t* places
     cdef object shown
-    # Whether the keys of an input were compared one by one, and those of a later one that was.
+    # Whether the keys of an input were compared one by one, and the keys of the last such input.
     cdef bint compared
     cdef tuple input_keys
     cdef int store_error(self, object messages, object field_name) except -1
@@ -66,7 +66,7 @@ cdef class LoadStep:
     cdef readonly list post_load
     cdef readonly tuple checks
     cdef readonly str why
-    # Where the value was in the last input, see cpython/inline_cache.h.
+    # Where the step found the value in the last input, see cpython/inline_cache.h.
     cdef althaia_inline_cache cache
     cdef bint walks
     # As in a dump step.

@@ -1,11 +1,11 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""A step of a load plan, and the frame of the call that it runs in.
+"""The steps of a load plan, and the frame of the call in which they run.
 
-A step (one class a kind: see :mod:`althaia.engine.kinds`) knows the exact types that it can
-convert itself and the checks of upstream's own validators. Whatever is not plainly right it
-hands to the field's own method, which then raises what upstream raises. Inside a plan a failure
-is a return value (:data:`FAILED`, with messages and valid data in the frame); exceptions are
-made where user code would see one.
+A step (one class for each kind of field, see :mod:`althaia.engine.kinds`) converts values of
+certain exact types and runs the checks of upstream's own validators. Any value that may be invalid
+is passed to the field's own method, which raises upstream's error. Inside a plan a failure is a
+return value (:data:`FAILED`, with messages and valid data in the frame). An exception is created
+only where user code would see it.
 """
 
 cimport cython
@@ -21,7 +21,7 @@ from althaia.formats.tape cimport ARRAY, Tape
 
 
 class Failed:
-    """What a step returns when the value is not valid."""
+    """What a step returns if the value is not valid."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ cdef str SCHEMA = "_schema"
 
 
 cdef bint is_flat(object messages):
-    """Whether the messages are a list of nothing but text: copied by copying the list."""
+    """Return whether the messages are a list of str, for which a shallow copy suffices."""
     if type(messages) is not list:
         return False
     for each in <list>messages:
@@ -54,7 +54,7 @@ cdef class LoadFrame:
         PyMem_Free(self.places)
 
     cdef object failed(self, object error):
-        """Record what a ValidationError says; raise anything else, as upstream would."""
+        """Record the messages of a ValidationError; raise any other error, as upstream would."""
         if not isinstance(error, marshmallow.ValidationError):
             cls = error if isinstance(error, type) else type(error)
             if not issubclass(cls, BaseException):
@@ -63,7 +63,7 @@ cdef class LoadFrame:
         if type(error) is marshmallow.ValidationError:
             fail(self, error.messages, error.valid_data)
         else:
-            # A class of the user's own may compute what it is asked for.
+            # A subclass may compute its attributes: read them where upstream reads them.
             self.error = error
         return FAILED
 
@@ -74,7 +74,7 @@ cdef class LoadFrame:
         return self.valid_data if self.error is None else self.error.valid_data
 
     cdef int store_error(self, object messages, object field_name) except -1:
-        """What ``ErrorStore.store_error`` does, short where nothing is to be merged."""
+        """Do what ``ErrorStore.store_error`` does, with a shortcut if nothing must be merged."""
         cdef dict target
         if self.store is None:
             self.store = marshmallow.ErrorStore()
@@ -108,7 +108,7 @@ cdef class LoadFrame:
         return self.shown
 
     cdef bint may_be_missing(self, str name) except -1:
-        """Whether ``partial`` lets the field be absent."""
+        """Return whether the field may be absent because of ``partial``."""
         if self.partial is True:
             return True
         return self.sub_partials is not None and name in self.partial
@@ -125,7 +125,7 @@ cdef object fail(LoadFrame frame, object messages, object valid_data):
 
 
 cdef object own_load(object field, object value, object key, object data, LoadFrame frame):
-    """What a field's own ``_deserialize`` returns, or FAILED."""
+    """Return what a field's own ``_deserialize`` returns, or FAILED."""
     try:
         if frame.kwargs is None:
             return field._deserialize(value, key, data)
@@ -136,17 +136,18 @@ cdef object own_load(object field, object value, object key, object data, LoadFr
 
 @cython.no_gc_clear
 cdef class LoadStep:
-    """One field of a load plan; the value is taken as it is.
+    """One field of a load plan. This base class does not convert the value.
 
     :param field: the bound field.
     :param attr: the field's name in the schema.
     :param key: the key in the input, None inside another field.
-    :param target: the key in the output; ``dotted`` where it is a path.
+    :param target: the key in the output.
+    :param dotted: whether ``target`` is a dotted path.
     :param opaque: ``field.deserialize`` does everything.
     :param own_validate: the field's own ``_validate`` is called.
     :param checks: a :class:`Check` for each validator.
-    :param own_slot: as in a dump step.
-    :param why: the reason where the step is wider than upstream's own kind needs.
+    :param own_slot: see :class:`DumpStep`.
+    :param why: see :class:`DumpStep`.
     """
 
     kind = "as it is"
@@ -180,22 +181,22 @@ cdef class LoadStep:
         althaia_clear_cache(&self.cache)
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        """What ``field._deserialize`` returns, or FAILED."""
+        """Return what ``field._deserialize`` returns, or FAILED."""
         return value
 
     cdef object own(self, object value, object data, LoadFrame frame):
-        """Let the field's own ``_deserialize`` do it."""
+        """Call the field's own ``_deserialize``."""
         data = frame.shown_input(self.key, data)
         return own_load(self.own_field(frame), value, self.key, data, frame)
 
     cdef object own_field(self, LoadFrame frame):
-        """The field as the schema of this call has it, for code that may look at it."""
+        """Return the field of this call's schema, for user code that may inspect it."""
         return field_of_call(
             frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
 
     cdef object load(self, object value, object data, LoadFrame frame):
-        """What ``field.deserialize`` returns, or FAILED."""
+        """Return what ``field.deserialize`` returns, or FAILED."""
         try:
             if self.opaque:
                 return self.ask_field(value, data, frame)
@@ -215,7 +216,8 @@ cdef class LoadStep:
             return frame.failed(error)
 
     cdef object finish(self, object value, LoadFrame frame):
-        """What ``field.deserialize`` does with what ``_deserialize`` has returned."""
+        """Do what ``field.deserialize`` does after ``_deserialize``: run the validators and
+        ``post_load``."""
         if value is not FAILED and self.checks is not None:
             value = self.validate(value, frame)
         if value is not FAILED and self.post_load is not None:
@@ -224,7 +226,7 @@ cdef class LoadStep:
         return value
 
     cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
-        """What :meth:`load` returns for the value at a slot."""
+        """Return what :meth:`load` returns for the value at a slot of the tape."""
         if (
             not self.walks
             or self.opaque
@@ -239,22 +241,23 @@ cdef class LoadStep:
             return frame.failed(error)
 
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
-        """What :meth:`convert` returns for the container at a slot; for steps that ``walks``."""
+        """Return what :meth:`convert` returns for the container at a slot of the tape. Called only
+        if ``walks`` is true."""
         return self.convert(tape.keep(at), None, frame)
 
     cdef object ask_field(self, object value, object data, LoadFrame frame):
         cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
         if self.key is None:
-            # Inside another field: upstream gives it the value and nothing else.
+            # Inside another field upstream passes the value only.
             return self.own_field(frame).deserialize(value, **kwargs)
         data = frame.shown_input(self.key, data)
         return self.own_field(frame).deserialize(value, self.key, data, **kwargs)
 
     cdef object validate(self, object value, LoadFrame frame):
-        """The value if all validators pass, else FAILED; all of them run, as ``And`` does."""
+        """Run all validators, as ``And`` does. Return the value if all pass, else FAILED."""
         cdef list errors = None
         cdef dict kwargs = None
-        # Borrowed, as the steps are: see run/dump.pyx.
+        # A borrowed reference, see "Objects" in run/dump.pyx.
         cdef PyObject* checks = <PyObject*>self.checks
         cdef Py_ssize_t i
         if self.own_validate:
@@ -309,9 +312,9 @@ cdef class OpaqueLoadStep(LoadStep):
 
 
 cdef list with_messages(list errors, object messages, object error):
-    """The messages of one validator put to those of the validators before it.
+    """Add the messages of one validator to those of the validators before it.
 
-    Where they are an error's they are asked for twice: its class may compute them.
+    ``error.messages`` is read again, as upstream does: a subclass may compute it.
     """
     if errors is None:
         errors = []

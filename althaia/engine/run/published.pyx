@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""The valid plan of a schema: its own, or that of the prototype that it goes by."""
+"""Finds the valid plan of a schema: its own, or that of its prototype."""
 
 from althaia.engine.instances.lazy cimport prototype_of
 from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict
@@ -7,7 +7,7 @@ from althaia.engine.plan.plan cimport Plan
 
 
 cdef Plan valid_plan(object schema, int direction):
-    """The plan published for this schema and direction if its guard holds, else None."""
+    """Return the plan published for this schema and direction if its guard holds, else None."""
     cdef InstanceDict state = existing_dict(schema)
     cdef Plan plan
     if state is None:

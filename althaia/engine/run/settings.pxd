@@ -1,8 +1,8 @@
-"""Judge the settings of a call once, at its door."""
+"""Reads the settings of a call once, before the call runs."""
 
 from althaia.engine.plan.plan cimport NOT_KEPT, Plan
 
-# What these functions return for a setting that only user code can tell.
+# What these functions return if reading or converting a setting would run user code.
 cdef object EXTRAORDINARY
 
 cdef object many_of(Plan plan, object schema, object given)

@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Judge the settings of a call once, at its door.
+"""Reads the settings of a call once, before the call runs.
 
-Each function returns a setting as upstream first reads it: what the call was given, else the
-schema's. It returns ``EXTRAORDINARY`` where reading the setting, or converting it to bool, would
-run user code. The call is then left to upstream's code, which asks in its documented order.
+Each function returns a setting as upstream first reads it: the argument of the call, else the
+schema's. It returns ``EXTRAORDINARY`` if reading the setting, or converting it to bool, would run
+user code. The call is then left to upstream's code, which reads it in its documented order.
 """
 
 from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting
@@ -14,7 +14,7 @@ cdef tuple UNKNOWN = ("exclude", "include", "raise")
 
 
 cdef object many_of(Plan plan, object schema, object given):
-    """Return ``many``: a bool where it was given, else what the schema has."""
+    """Return ``many``: the argument converted to bool, else the schema's value."""
     cdef object many = kept_setting(plan, schema, "many") if given is None else given
     if not is_plain_flag(many):
         return EXTRAORDINARY
@@ -22,8 +22,10 @@ cdef object many_of(Plan plan, object schema, object given):
 
 
 cdef object unknown_of(Plan plan, object schema, object given):
-    """Return ``unknown``, which is compared with text and never converted. Releases that refuse
-    what is none of the three are asked to."""
+    """Return ``unknown``, which is compared with str and never converted.
+
+    Some releases of marshmallow reject other values than the three; the call is then left to them.
+    """
     if given is None:
         return kept_setting(plan, schema, "unknown")
     if marshmallow.checks_unknown and not (type(given) is str and given in UNKNOWN):

@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Where a call was when an exception left it: the fields and indexes that it passed on its way.
+"""The trail of an exception: the fields and indexes through which it left a call.
 
-The loops say what an exception passes while it leaves them, from the inside out, and only if
-somebody has asked for that (``ALTHAIA_NOTES``). Nothing stands in their way otherwise: each asks in
-a ``finally`` of which the compiler leaves nothing on the way of an ordinary call.
+The loops record them from the inside out, and only if that is switched on (``ALTHAIA_NOTES``). A
+call without an exception costs nothing, because the loops record in a ``finally`` block that the
+compiler removes from the ordinary path.
 """
 
 import sys
@@ -11,20 +11,21 @@ from contextvars import ContextVar
 
 
 cdef bint kept = False
-# A context's own: another thread, task or greenlet may fail meanwhile. An exception and its parts.
+# An exception and the parts of its path. In a context variable, because another thread, task or
+# greenlet may fail meanwhile.
 cdef object _trail = ContextVar("althaia_trail", default=None)
 
 
 def keep(bint on):
-    """Keep from now on what exceptions pass, or keep nothing."""
+    """Switch the recording of trails on or off."""
     global kept
     kept = on
 
 
 def taken(error, str schema):
-    """The path on which an exception has left a call, ``OrderSchema.lines[2].at``; forgotten now.
+    """Return and forget the path by which an exception left a call: ``OrderSchema.lines[2].at``.
 
-    "" where it passed no field: the call itself has failed.
+    Return "" if it passed no field, because the call itself has failed.
     """
     cdef object trail = _trail.get()
     _trail.set(None)
@@ -44,20 +45,20 @@ cdef int passed(str part) except -1:
 
 
 cdef int left_step(object name) except -1:
-    """An exception leaves the field of this name."""
+    """Record that an exception leaves the field of this name."""
     return passed(f".{name}") if kept else 0
 
 
 cdef int left_item(Py_ssize_t index) except -1:
-    """An exception leaves an item of a collection."""
+    """Record that an exception leaves an item of a collection."""
     return passed(f"[{index}]") if kept else 0
 
 
 cdef int left_key(object key) except -1:
-    """An exception leaves the value of a key, which is text or a whole number."""
+    """Record that an exception leaves the value of a key, which is a str or an int."""
     return passed(f"[{key!r}]") if kept else 0
 
 
 cdef int left_hook(object name) except -1:
-    """An exception leaves a hook of the schema."""
+    """Record that an exception leaves a hook of the schema."""
     return passed(f", in its hook {name}") if kept else 0

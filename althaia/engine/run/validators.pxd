@@ -1,6 +1,6 @@
-"""Checks: upstream's own validators, and the calls of all others."""
+"""Checks: compiled forms of upstream's own validators, and calls of all others."""
 
-# What a check returns when the value is valid.
+# What a check returns if the value is valid.
 cdef object PASSED
 
 

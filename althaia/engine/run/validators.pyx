@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Checks: upstream's own validators, and the calls of all others.
+"""Checks: compiled forms of upstream's own validators, and calls of all others.
 
-Each stands for one validator. What is plainly valid passes without a call; all else goes to the
-validator itself, which words the message.
+Each check replaces one validator. A value that is certainly valid passes without a call. Any other
+value is passed to the validator itself, which creates the message.
 """
 
 import re
@@ -17,7 +17,7 @@ from althaia.engine.upstream import static
 
 
 class Passed:
-    """What a check returns when the value is valid."""
+    """What a check returns if the value is valid."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ cdef object PASSED = Passed()
 
 @cython.no_gc_clear
 cdef class Check:
-    """One validator of a field. Any callable: it is called."""
+    """One validator of a field. This base class calls it."""
 
     kind = "called"
 
@@ -38,7 +38,7 @@ cdef class Check:
         self.validator = validator
 
     cdef object failure(self, object value):
-        """PASSED, or the messages. A ValidationError that the user's code raises is let through."""
+        """Return PASSED or the messages. A ValidationError of user code propagates."""
         self.validator(value)
         return PASSED
 
@@ -102,7 +102,7 @@ cdef class RangeCheck(Check):
 @cython.final
 @cython.no_gc_clear
 cdef class ChoiceCheck(Check):
-    """``OneOf`` and ``NoneOf``: membership is asked once, the validator words the message."""
+    """``OneOf`` and ``NoneOf``: membership is tested once, the validator creates the message."""
 
     kind = "choice"
     cdef object choices
@@ -119,7 +119,8 @@ cdef class ChoiceCheck(Check):
                 return PASSED
             return worded(self.validator._format_error(value))
         except TypeError:
-            # Raised by the look-up or by the wording: upstream does not tell them apart.
+            # Either the test or the formatting of the message raised: upstream does not distinguish
+            # them.
             return worded(self.validator._format_error(value)) if self.wanted else PASSED
 
 
@@ -158,7 +159,7 @@ cdef class RegexpCheck(Check):
 @cython.final
 @cython.no_gc_clear
 cdef class EmailCheck(Check):
-    """Plain addresses are seen to be right without a regular expression."""
+    """Accepts addresses of the common form without a regular expression."""
 
     kind = "e-mail"
 
@@ -171,7 +172,7 @@ cdef class EmailCheck(Check):
 @cython.final
 @cython.no_gc_clear
 cdef class UrlCheck(Check):
-    """Plain http and https addresses are seen to be right without a regular expression."""
+    """Accepts http and https addresses of the common form without a regular expression."""
 
     kind = "URL"
     cdef set schemes
@@ -191,15 +192,16 @@ cdef class UrlCheck(Check):
 
 
 cdef object worded(object message):
-    """The messages of a ValidationError with this message."""
+    """Return the messages of a ValidationError with this message."""
     return [message] if isinstance(message, (str, bytes)) else message
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 def check_for(analysis, validator):
-    """The check for one validator: narrow for upstream's own, else "call it"."""
+    """Return the check for one validator: a compiled one for upstream's own, else one that calls
+    the validator."""
     try:
         cls = type(validator)
         upstream = analysis.upstream
@@ -280,9 +282,10 @@ PLAIN_MESSAGE = re.compile(r"(?:[^{}]|\{input\})*")
 
 
 def check_wording(analysis, validator, owner):
-    """Make sure that wording the message cannot fail: upstream words it for valid values too.
+    """Make sure that formatting the message cannot fail, because upstream formats it for valid
+    values too.
 
-    :raises NotPlannable: where it might.
+    :raises NotPlannable: formatting might fail.
     """
     analysis.field_method(validator, "_format_error", owner)
     message = analysis.field_value(validator, "error")
@@ -292,7 +295,7 @@ def check_wording(analysis, validator, owner):
 
 def email_check(analysis, validator):
     owner = analysis.upstream.validate["Email"]
-    # Its class attributes are the expressions that plain addresses pass.
+    # The class attributes are the regular expressions that accept addresses of the common form.
     analysis.known("validate.Email")
     check_wording(analysis, validator, owner)
     for name in ("USER_REGEX", "DOMAIN_REGEX"):
@@ -305,7 +308,7 @@ def email_check(analysis, validator):
     return EmailCheck(validator)
 
 
-# What makes the expression that plain addresses pass.
+# The methods that create the regular expression that accepts addresses of the common form.
 MEMOIZER = ("__init__", "__call__", "_regex_generator")
 
 
@@ -321,7 +324,7 @@ def url_check(analysis, validator):
     ):
         raise NotPlannable("it wants relative addresses")
     for name in ("relative", "require_tld"):
-        # Upstream looks an expression up by them.
+        # Upstream uses these as part of a dictionary key to find the regular expression.
         if type(analysis.field_value(validator, name)) not in (bool, int, str, type(None)):
             raise NotPlannable(f"its {name} is not plainly true or false")
     schemes = analysis.field_value(validator, "schemes")
