@@ -207,20 +207,23 @@ def explain(schema: Any) -> Explanation:
     return explain(schema)
 
 
-def stats() -> dict[str, dict[str, dict[str, int]]]:
-    """What the plans did since the process began, by schema class.
+def stats(*, reset: bool = False) -> dict[str, dict[str, dict[str, Any]]]:
+    """What the plans did since the process began, or since the last reset, by schema class.
 
+    :param reset: let the next answer count from here.
     :returns: by the qualified name of the class, for ``"dump"`` and ``"load"``: ``calls``
         answered by a plan, how many of them went ``straight`` to or from text, and the
-        ``objects`` they were given; ``unplanned`` calls; plans ``built``, ``declined`` and
-        ``invalidated``. Empty where no plans run.
+        ``objects`` they were given; ``nested`` calls, which the plan of a schema around it made;
+        ``unplanned`` calls, and ``why`` the last plan leaves everything to marshmallow's own code
+        ("" where it does not); plans ``built``, ``declined`` and ``invalidated``. Empty where no
+        plans run.
 
     >>> althaia.stats()["app.schemas.User"]["dump"]["calls"]
     12
     """
     # After an attempt that failed it cannot be imported once more.
     engine = None if seam.failure else _engine()
-    counted: dict[str, dict[str, dict[str, int]]] = engine.stats() if engine else {}
+    counted: dict[str, dict[str, dict[str, Any]]] = engine.stats(reset) if engine else {}
     return counted
 
 

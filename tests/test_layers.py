@@ -35,7 +35,7 @@ ENGINE: list[set[str]] = [
     {"run"},
     {"analysis"},
     {"kinds"},
-    {"strict"},
+    {"outside", "strict"},
     {"planner"},
     {"door"},
     {"explain"},

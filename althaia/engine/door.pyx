@@ -69,9 +69,9 @@ cdef extern from "Python.h":
 cdef object DECLINED = seam.DECLINED
 
 
-def stats():
+def stats(bint reset=False):
     """See :func:`althaia.stats`."""
-    return by_class()
+    return by_class(reset)
 
 
 def connect():

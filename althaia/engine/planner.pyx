@@ -12,6 +12,7 @@ from althaia.engine.analysis import schema_class as analyse_class
 from althaia.engine.instances import lazy as _lazy
 from althaia.engine.instances import model as _models
 from althaia.engine.instances import prototype as _prototypes
+from althaia.engine import outside as _outside
 from althaia.engine import strict as _strict
 
 from libc.stdint cimport int64_t
@@ -252,5 +253,7 @@ cdef Plan build_and_publish(object schema, InstanceDict state, int direction):
     althaia_count(&counters.built, 1)
     if plan.declined:
         althaia_count(&counters.declined, 1)
+    counters.why = plan.declined
+    _outside.tell(plan, "load" if direction == LOAD else "dump")
     state.publish(direction, plan)
     return plan

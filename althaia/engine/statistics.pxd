@@ -2,7 +2,10 @@ from libc.stdint cimport int64_t
 
 
 cdef class Counters:
-    cdef public int64_t calls, straight, objects, unplanned, built, declined, invalidated
+    cdef public int64_t calls, nested, straight, objects, unplanned, built, declined, invalidated
+    cdef public str why
+    cdef public bint told
+    cdef dict before
 
 
 cdef class Statistics:

@@ -16,18 +16,37 @@ from althaia.cpython.primitives cimport althaia_counted
 cdef class Counters:
     """What happened to the schemas of one class in one direction.
 
-    ``calls`` were answered by a plan, ``unplanned`` ones left to upstream's own code;
+    ``calls`` were answered by a plan, ``unplanned`` ones left to upstream's own code; ``nested``
+    are those that the plan of a schema around it made;
     ``straight`` is how many of the answered ones went straight to or from text, without
     dictionaries; ``objects`` is how many objects the answered calls were given, nested ones not
     counted;
     ``built``, ``declined`` and ``invalidated`` count plans: those made, those of them that
-    leave everything to upstream's code, and those dropped because something had changed.
+    leave everything to upstream's code, and those dropped because something had changed. ``why``
+    is the reason why the last plan leaves everything, else "".
+
+    ``told`` says that this was logged; ``before`` holds what had been counted when the counters
+    were last reset. They go on themselves: the planner goes by how many plans were built.
     """
 
+    def __cinit__(self):
+        self.why = ""
+        self.before = {}
+
     def as_dict(self):
-        """The counters by name."""
+        """The counters by name, since they were last reset."""
+        cdef dict before = self.before
+        return {name: count - before.get(name, 0) for name, count in self.counted().items()}
+
+    def reset(self):
+        """Count from here."""
+        self.before = self.counted()
+
+    def counted(self):
+        """All that was counted, by name."""
         return {
             "calls": althaia_counted(&self.calls),
+            "nested": althaia_counted(&self.nested),
             "straight": althaia_counted(&self.straight),
             "objects": althaia_counted(&self.objects),
             "unplanned": althaia_counted(&self.unplanned),
@@ -53,6 +72,13 @@ cdef class Statistics:
         return {"dump": self.dump.as_dict(), "load": self.load.as_dict()}
 
 
+def add_up(total, counters):
+    """Add the counters of a class to those of others of its name."""
+    for name, count in counters.as_dict().items():
+        total[name] = total.get(name, 0) + count
+    total["why"] = counters.why or total["why"]
+
+
 # By id: a metaclass may have made its classes unhashable. An entry goes with its class.
 cdef dict _by_class = {}
 
@@ -72,17 +98,20 @@ cpdef Statistics statistics_of(object schema_class):
     return found
 
 
-def by_class():
+def by_class(bint reset=False):
     """All counters by the qualified name of the schema class; classes of the same name are
-    added up."""
+    added up.
+
+    :param reset: the next answer counts from here.
+    """
     result = {}
     for statistics in list(_by_class.values()):
         cls = (<Statistics>statistics).schema_class()
         if cls is None:
             continue
         counted = result.setdefault(f"{cls.__module__}.{cls.__qualname__}", {})
-        for direction, counters in statistics.as_dict().items():
-            total = counted.setdefault(direction, {})
-            for name, count in counters.items():
-                total[name] = total.get(name, 0) + count
+        for direction in ("dump", "load"):
+            add_up(counted.setdefault(direction, {"why": ""}), getattr(statistics, direction))
+            if reset:
+                getattr(statistics, direction).reset()
     return dict(sorted(result.items()))

@@ -29,6 +29,7 @@ class Settings:
         "compare",
         "compiled",
         "disable",
+        "log",
         "notes",
         "patch",
         "plans",
@@ -51,6 +52,8 @@ class Settings:
     """``ALTHAIA_STRICT``: a schema, or a field of upstream's own, without a plan is an error."""
     compare: float
     """``ALTHAIA_COMPARE``: the share of calls that upstream's own code answers too."""
+    log: bool
+    """``ALTHAIA_LOG``: the logger ``althaia`` says once for each schema what its plan leaves."""
     notes: bool
     """``ALTHAIA_NOTES``: an exception that leaves a plan says in a note which field it was."""
 
@@ -65,6 +68,7 @@ class Settings:
         strict: bool,
         compare: float,
         notes: bool,
+        log: bool,
     ) -> None:
         put = object.__setattr__
         put(self, "compiled", compiled)
@@ -75,6 +79,7 @@ class Settings:
         put(self, "strict", strict)
         put(self, "compare", compare)
         put(self, "notes", notes)
+        put(self, "log", log)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(
@@ -110,6 +115,7 @@ def read(environ: Mapping[str, str]) -> Settings:
         strict=_flag(environ, "ALTHAIA_STRICT", default=False),
         compare=_share(environ, "ALTHAIA_COMPARE"),
         notes=_flag(environ, "ALTHAIA_NOTES", default=False),
+        log=_flag(environ, "ALTHAIA_LOG", default=False),
     )
 
 

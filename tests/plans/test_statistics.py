@@ -18,7 +18,7 @@ from tests.interpreters import FREE_THREADED
 
 fields = ma.fields
 NOTHING = dict.fromkeys(
-    ("calls", "straight", "objects", "unplanned", "built", "declined", "invalidated"), 0
+    ("calls", "nested", "straight", "objects", "unplanned", "built", "declined", "invalidated"), 0
 )
 
 
@@ -111,7 +111,54 @@ def test_by_name_and_direction() -> None:
 
     Named().dump({"a": 1})
     shown = althaia.stats()[f"{__name__}.{Named.__qualname__}"]
-    assert shown == {"dump": counted(calls=1, objects=1, built=1), "load": NOTHING}
+    assert shown == {
+        "dump": {**counted(calls=1, objects=1, built=1), "why": ""},
+        "load": {**NOTHING, "why": ""},
+    }
+
+
+def test_nested_calls() -> None:
+    class Inner(ma.Schema):
+        a = fields.Integer()
+
+    class Outer(ma.Schema):
+        one = fields.Nested(Inner)
+        many = fields.List(fields.Nested(Inner))
+
+    row = {"one": {"a": 1}, "many": [{"a": 1}, {"a": 2}]}
+    assert Outer().dump(row) == Outer().load(row) == row
+    assert Outer().dumps(row)
+    inner = statistics_of(Inner)
+    assert inner.dump.as_dict() == counted(nested=6, built=inner.dump.built)
+    assert inner.load.as_dict() == counted(nested=3, built=inner.load.built)
+
+
+def test_reset() -> None:
+    class Reset(ma.Schema):
+        a = fields.Integer()
+
+    name = f"{__name__}.{Reset.__qualname__}"
+    Reset().dump({"a": 1})
+    assert althaia.stats(reset=True)[name]["dump"]["calls"] == 1
+    assert althaia.stats()[name]["dump"] == {**NOTHING, "why": ""}
+    Reset().dump({"a": 1})
+    assert althaia.stats()[name]["dump"]["calls"] == 1
+
+
+def test_why_a_plan_leaves_everything() -> None:
+    class Odd(ma.Schema):
+        a = fields.Integer()
+
+        @property
+        def dict_class(self) -> Any:
+            return make_dict
+
+    name = f"{__name__}.{Odd.__qualname__}"
+    Odd().dump({"a": 1})
+    shown = althaia.stats()[name]["dump"]
+    assert shown["unplanned"] == 1
+    assert "dict_class" in shown["why"]
+    assert shown["why"] == althaia.explain(Odd).dump.declined
 
 
 def test_errors_count_as_calls(schema: Any) -> None:

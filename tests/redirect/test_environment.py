@@ -25,13 +25,23 @@ def test_settings_and_their_defaults():
         "compare": 0.0,
         "compiled": True,
         "disable": False,
+        "log": False,
         "notes": False,
         "patch": False,
         "plans": True,
         "require_compiled": False,
         "strict": False,
     }
-    for name in ("PATCH", "DISABLE", "REQUIRE_COMPILED", "COMPILED", "PLANS", "STRICT", "NOTES"):
+    for name in (
+        "PATCH",
+        "DISABLE",
+        "REQUIRE_COMPILED",
+        "COMPILED",
+        "PLANS",
+        "STRICT",
+        "NOTES",
+        "LOG",
+    ):
         for text, value in [("1", True), (" Yes ", True), ("off", False), ("0", False)]:
             assert getattr(read({f"ALTHAIA_{name}": text}), name.lower()) is value
     assert read({"ALTHAIA_PLANS": ""}).plans is True

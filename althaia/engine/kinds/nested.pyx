@@ -38,7 +38,13 @@ from althaia.engine.run.settings cimport (
     partial_of,
     unknown_of,
 )
-from althaia.cpython.primitives cimport althaia_enter, althaia_is_simply_true, althaia_leave
+from althaia.engine.statistics cimport Counters
+from althaia.cpython.primitives cimport (
+    althaia_count,
+    althaia_enter,
+    althaia_is_simply_true,
+    althaia_leave,
+)
 from althaia.engine.plan.instance_dict cimport DUMP, LOAD
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Sink
@@ -55,6 +61,12 @@ cdef bint is_alike_for_all(object schema, Plan plan):
     if not althaia_is_simply_true(type(schema)):
         return False
     return plan is None or (plan.plain_settings and not plan.has_hooks)
+
+
+cdef inline int count_nested(Plan plan) except -1:
+    """Count a call that the plan of the schema around it makes."""
+    althaia_count(&(<Counters>plan.statistics).nested, 1)
+    return 0
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -88,6 +100,7 @@ cdef class DumpNested(DumpStep):
             if child.plan is None:
                 result = child.schema.dump(value, many=child.schema.many or self.field.many)
             else:
+                count_nested(<Plan>plan)
                 result = run_with_hooks(<DumpPlan>plan, value, child.many, child)
         finally:
             althaia_leave()
@@ -104,6 +117,7 @@ cdef class DumpNested(DumpStep):
             return True
         althaia_enter()
         try:
+            count_nested(<Plan>plan)
             return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
         finally:
             althaia_leave()
@@ -172,6 +186,7 @@ cdef class DumpNestedOfField(DumpStep):
             return schema.dump(value, many=schema.many or field.many)
         althaia_enter()
         try:
+            count_nested(child.plan)
             return run_with_hooks(child.plan, value, child.many, child)
         finally:
             althaia_leave()
@@ -189,6 +204,7 @@ cdef class DumpNestedOfField(DumpStep):
             return True
         althaia_enter()
         try:
+            count_nested(child.plan)
             return write_with_hooks(child.plan, value, child.many, child, sink)
         finally:
             althaia_leave()
@@ -327,6 +343,7 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
     # Borrowed, as in a dump.
     cdef PyObject* plan = <PyObject*>child.plan
     cdef object result
+    count_nested(<Plan>plan)
     child.store = None
     child.index = None
     try:
