@@ -422,6 +422,8 @@ def _connect_engine() -> None:
     engine = _engine() if settings().plans else None
     if engine is None:
         seam.without_engine()
+        if settings().strict:
+            _say_not_strict()
         if settings().plans:
             from althaia import collection
 
@@ -433,6 +435,17 @@ def _connect_engine() -> None:
         _not_connected(error)
     else:
         _watch()
+
+
+def _say_not_strict() -> None:
+    """``ALTHAIA_STRICT`` is set where no plan is ever made, and so none is ever refused."""
+    from warnings import warn
+
+    from althaia.switch.config import settings
+    from althaia.switch.release import AlthaiaWarning
+
+    why = "this is a pure build" if settings().plans else "ALTHAIA_PLANS=0 is set"
+    warn(f"ALTHAIA_STRICT finds nothing: {why}, so that no plans run", AlthaiaWarning, stacklevel=4)
 
 
 def _not_connected(error: Exception) -> None:

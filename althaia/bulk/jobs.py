@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def check(
     schema: Any,
-    files: Sequence[str],
+    files: str | Sequence[str],
     *,
     form: str | None = None,
     workers: int = 1,
@@ -44,6 +44,7 @@ def check(
     """Load every record of ``files`` by ``schema`` and count what is wrong.
 
     :param schema: a schema class or an instance
+    :param files: their paths, or the path of one
     :param form: ``ndjson``, ``json``, ``csv`` or ``parquet``; by default the names say it
     :param workers: processes of this machine; 1 means this process alone
     :param dask: the address of a Dask scheduler, whose workers do it instead
@@ -56,7 +57,7 @@ def check(
     :raises LatePatchError: a worker imported marshmallow before althaia could redirect it
     """
     return _Job(schema, None, False, empty, errors_to, tell, watch).run(
-        files, form, workers, dask, size
+        [files] if isinstance(files, str) else files, form, workers, dask, size
     )
 
 

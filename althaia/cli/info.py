@@ -12,7 +12,9 @@ from althaia.switch import status
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
-        "--verbose", action="store_true", help="also what holds of this interpreter's insides"
+        "--verbose",
+        action="store_true",
+        help="also all modules, and what holds of this interpreter's insides",
     )
 
 
@@ -25,7 +27,7 @@ def execute(options: argparse.Namespace) -> int:
             found["interpreter"] = facts
         print(json.dumps(found, indent=2))
         return 0
-    print(info.as_text())
+    print(info.as_text(verbose=options.verbose))
     if options.verbose:
         print("this interpreter" + ("" if facts else ": nothing is asked of it without plans"))
         for name, holds in facts.items():

@@ -103,6 +103,11 @@ class Info:
         return bool(self.modules) and all(module.compiled for module in self.modules)
 
     @property
+    def any_compiled(self) -> bool:
+        """Whether this is a build with compiled modules, and no pure one."""
+        return any(module.compiled for module in self.modules)
+
+    @property
     def stale(self) -> tuple[str, ...]:
         """The compiled modules whose source was edited since."""
         return tuple(module.name for module in self.modules if module.stale)
@@ -128,8 +133,11 @@ class Info:
             "settings": self.settings,
         }
 
-    def as_text(self) -> str:
-        """The same for reading, one fact a line."""
+    def as_text(self, *, verbose: bool = False) -> str:
+        """The same for reading, one fact a line.
+
+        :param verbose: all modules, and not only those that are not compiled from what is there.
+        """
         facts = [
             ("althaia", self.version),
             ("built from", f"marshmallow {self.upstream}" if self.upstream else "not built"),
@@ -142,17 +150,23 @@ class Info:
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
         ]
         lines = [f"{name:<18}{value}" for name, value in facts]
-        if self.modules:
+        shown = [
+            module
+            for module in self.modules
+            if verbose or (self.any_compiled and (module.stale or not module.compiled))
+        ]
+        if shown:
             lines.append("modules")
-            width = max(len(module.name) for module in self.modules) + 2
-            lines += [f"  {module.name:<{width}}{module.state}" for module in self.modules]
+            width = max(len(module.name) for module in shown) + 2
+            lines += [f"  {module.name:<{width}}{module.state}" for module in shown]
         return "\n".join(lines)
 
     def _compiled_text(self) -> str:
         count = sum(module.compiled for module in self.modules)
         if not count:
             return "no: it works, but is not accelerated"
-        text = "all modules" if self.compiled else f"{count} of {len(self.modules)} modules"
+        total = len(self.modules)
+        text = f"all {total} modules" if self.compiled else f"{count} of {total} modules"
         if self.cython:
             text += f", by Cython {self.cython}"
         if self.stale:

@@ -125,6 +125,7 @@ def test_columns_are_not_compared_where_a_hook_renames_them(tmp_path):
     with pytest.raises(bulk.BulkError, match="ID, Text"):
         bulk.check(schemas.CellsSchema, [str(file)])
     assert bulk.check(schemas.RenamedSchema, [str(file)]).good
+    assert bulk.check(schemas.RenamedSchema, str(file)).valid == 1
 
 
 @pytest.mark.parametrize(

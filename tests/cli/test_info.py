@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -58,9 +59,27 @@ def test_the_text_says_the_same(run):
         shown["version"],
         shown["real"]["location"],
         "marshmallow 4.4.0",
-        *shown["modules"],
     ):
         assert fact in text
+    for module in shown["modules"]:
+        assert module in run("-m", "althaia", "info", "--verbose").stdout
+
+
+def test_the_text_lists_only_modules_that_are_not_as_they_should_be():
+    def text_of(*states):
+        modules = tuple(status.Module(f"m{n}", *state) for n, state in enumerate(states))
+        return replace(althaia.info(), modules=modules).as_text()
+
+    good, stale, interpreted = (True, False), (True, True), (False, False)
+    assert "all 2 modules" in text_of(good, good)
+    assert "m0" not in text_of(good, good)
+    assert text_of(good, stale).splitlines()[-2:] == [
+        "modules",
+        "  m1  compiled, but its source has changed since",
+    ]
+    assert text_of(good, interpreted).splitlines()[-1] == "  m1  interpreted"
+    # A pure build says so in one line.
+    assert "m0" not in text_of(interpreted, interpreted)
 
 
 @pytest.mark.parametrize(

@@ -137,3 +137,16 @@ schema.dump({})
     )
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("althaia.engine.strict.StrictError: ")
+
+
+def test_where_no_plans_run_it_says_so() -> None:
+    script = "import althaia.marshmallow as ma; type('S', (ma.Schema,), {})().dump({})"
+    for strict, warnings in (("1", 1), ("0", 0)):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "ALTHAIA_STRICT": strict, "ALTHAIA_PLANS": "0"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("ALTHAIA_STRICT finds nothing: ALTHAIA_PLANS=0") == warnings
