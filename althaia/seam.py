@@ -1,9 +1,9 @@
-"""The calls that patched marshmallow makes, and nothing else.
+"""The hooks that patched marshmallow calls.
 
-Patched upstream imports this module and only this one; the module knows nobody.
-The engine is loaded when a user's first schema class is made, and puts its own functions here
-(see :func:`connect`). Until it has, or where it has no plan, a hook answers :data:`DECLINED` and
-upstream's own code runs.
+Patched marshmallow imports only this module of althaia, and this module imports none of them. The
+engine is loaded when the first schema class of a user is created, and then replaces the functions
+here by its own (see :func:`connect`). Before that, or if there is no plan, a hook returns
+:data:`DECLINED` and upstream's own code runs.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class LazyPattern:
-    """A class attribute that is a regular expression, compiled when somebody asks for it.
+    """A class attribute that is a regular expression, compiled when it is first read.
 
-    From then on the attribute is the compiled pattern itself.
+    The compiled pattern then replaces the descriptor.
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
-        # Now, as upstream compiles it now: a test may replace the function later.
+        # Import the function now, when upstream would call it: a test may replace it later.
         from re import compile
 
         self._compile = compile
@@ -63,13 +63,13 @@ class _Declined:
 
 
 DECLINED: Final = _Declined()
-"""What a hook returns to say: no plan here, run upstream's own code."""
+"""What a hook returns if there is no plan, so that upstream's own code runs."""
 
 _connectors: list[Connector] = []
 """The function that loads the engine, until a thread takes it: only one thread can pop it."""
 
 failure: BaseException | None = None
-"""Why the engine is not connected, if somebody has tried."""
+"""The reason why the engine could not be loaded, or None."""
 
 pristine: dict[type, Namespace] = {}
 """Upstream's classes as they were defined: their attributes by class."""
@@ -78,18 +78,18 @@ modules: dict[str, Namespace] = {}
 """The live namespaces of upstream's modules, by their short names."""
 
 defined: dict[str, Namespace] = {}
-"""The same namespaces as they were when upstream had defined them: copies. Also that of the
-standard library's ``copy``, which upstream's construction goes through."""
+"""Copies of these namespaces from the time when upstream had defined them. Also one of the standard
+library's ``copy``, which upstream calls to construct a schema."""
 
 
 HookTable: Any = None
-"""The class of ``Schema._hooks``, made when marshmallow brings ``defaultdict`` along."""
+"""The class of ``Schema._hooks``; created with the ``defaultdict`` that marshmallow imports."""
 
 
 def _hook_table(defaultdict: Any) -> type:
     class HookTable(defaultdict):  # type: ignore[misc]
-        """``Schema._hooks``: a schema class's hooks by tag, with room for what the engine keeps
-        about the class where no loop over the class meets it."""
+        """``Schema._hooks``: a schema class's hooks by tag. Its slots hold the engine's data about
+        the class, so that iterating over the class does not show them."""
 
         __slots__ = ("examined", "model", "prototypes")
 
@@ -108,7 +108,7 @@ def _hook_table(defaultdict: Any) -> type:
     return HookTable
 
 
-# What the interpreter and ``copy`` keep in a class when it, or an instance, is looked at.
+# Attributes in which the interpreter and ``copy`` cache data in a class.
 _NOTED_BY_PYTHON: Final = frozenset(
     {
         "__annotate__",
@@ -121,9 +121,9 @@ _NOTED_BY_PYTHON: Final = frozenset(
 
 
 def has_kept(cls: type, attributes: Namespace) -> bool:
-    """Whether nobody has put anything into this very class, or taken out of it, since it was
-    defined with these attributes."""
-    # In one go: another thread may be changing it.
+    """Return whether no attribute of this class, bases excluded, was added, replaced or removed
+    since it was defined with these attributes."""
+    # Copy the dictionary at once: another thread may be changing the class.
     now = vars(cls).copy()
     return all(now.get(name) is value for name, value in attributes.items()) and all(
         name in attributes or name in _NOTED_BY_PYTHON for name in now
@@ -131,10 +131,10 @@ def has_kept(cls: type, attributes: Namespace) -> bool:
 
 
 def loaded(schema_namespace: Namespace) -> None:
-    """Keep what upstream's classes are made of, before any user code can replace a method.
+    """Record the attributes of upstream's classes before user code can replace a method.
 
-    Called as the last statement of marshmallow's ``schema`` module. Where a release has other
-    modules than those that are known, there is no engine.
+    Called as the last statement of marshmallow's ``schema`` module. If a release has other modules
+    than the known ones, the engine is not used.
     """
     try:
         _keep(schema_namespace)
@@ -159,7 +159,7 @@ def _keep(schema_namespace: Namespace) -> None:
     modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
     defined["copy"] = dict(vars(schema_namespace["copy"]))
-    # Not when the first class is made: a test may have replaced json by then.
+    # Now, not when the first class is created: a test may have replaced json by then.
     unknown_functions()
     pristine.clear()
     for namespace in modules.values():
@@ -170,8 +170,8 @@ def _keep(schema_namespace: Namespace) -> None:
 
 
 def owner_of(schema: Any) -> type | None:
-    """The ``Schema`` that a schema's class is derived from: that of our copy or, where the redirect
-    is off, of the real marshmallow; None for anything else."""
+    """Return the ``Schema`` from which a schema's class is derived: that of our copy or, if the
+    redirect is off, of the real marshmallow. Return None for anything else."""
     if modules and isinstance(schema, defined["schema"]["Schema"]):
         own: type = defined["schema"]["Schema"]
         return own
@@ -182,10 +182,10 @@ def owner_of(schema: Any) -> type | None:
 
 
 def unknown_functions() -> frozenset[str]:
-    """Functions of upstream's that are not those that our code was written against.
+    """Return the functions of upstream that differ from those for which our code was written.
 
-    Named as in the semantic lock (``fields.Integer._validated``); of the compiled copy, found when
-    it was built.
+    The names are those of the semantic lock (``fields.Integer._validated``). For the compiled copy
+    the build has determined them.
     """
     if _unknown is None:
         _find_meanings()
@@ -194,7 +194,7 @@ def unknown_functions() -> frozenset[str]:
 
 
 def variants() -> dict[str, str]:
-    """Functions of upstream's that are known to mean something else, with the name of what."""
+    """Return the functions of upstream with another, known meaning, and the name of the variant."""
     if _variants is None:
         _find_meanings()
     assert _variants is not None
@@ -210,7 +210,7 @@ def _find_meanings() -> None:
     import json
 
     path = os.path.join(os.path.dirname(__file__), "_build_info.json")
-    # Not by open(): the package may lie in an archive.
+    # Not by open(): the package may be in a zip archive.
     loader: Any = globals()["__loader__"]
     try:
         built = json.loads(loader.get_data(path))["semantics"]
@@ -224,14 +224,14 @@ _variants: dict[str, str] | None = None
 _meanings: Callable[[], tuple[Iterable[str], dict[str, str]]] | None = None
 
 release: str | None = None
-"""The release that is served, where it is not the compiled copy; "unknown" where nothing says."""
+"""The release that is served, if it is not the compiled copy; "unknown" if it has no metadata."""
 
 
 def serve(version: str, meanings: Callable[[], tuple[Iterable[str], dict[str, str]]]) -> None:
-    """An installed release is served, and not the compiled copy.
+    """Record that an installed release is served, not the compiled copy.
 
-    :param meanings: asked once, when all of it is imported, for what is unknown of it, and for
-        the variants
+    :param meanings: a function that is called once, after the import of the release; it returns
+        the unknown functions and the variants
     """
     global release, _meanings
     release, _meanings = version, meanings
@@ -240,14 +240,15 @@ def serve(version: str, meanings: Callable[[], tuple[Iterable[str], dict[str, st
 HOOK_FUNCTIONS: Final = frozenset(
     {"schema.SchemaMeta.resolve_hooks", "decorators.set_hook", "decorators.MarshmallowHook"}
 )
-"""What :func:`resolve_hooks` does again, and rests on."""
+"""The functions of upstream that :func:`resolve_hooks` replaces, or on which it depends."""
 
 
 def resolve_hooks(cls: type) -> Any:
-    """First statement of ``SchemaMeta.resolve_hooks``: the hooks of a new schema class by tag.
+    """First statement of ``SchemaMeta.resolve_hooks``: return the hooks of a new schema class by
+    tag.
 
-    Upstream looks every name of ``dir(cls)`` up in every base. What ``object`` has and what
-    ``Schema`` was defined with carries no hooks.
+    Upstream looks every name of ``dir(cls)`` up in every base. The original attributes of
+    ``object`` and ``Schema`` are skipped here, because none of them is a hook.
     """
     created(cls)
     if not modules or type(cls).__dir__ is not type.__dir__:
@@ -262,7 +263,7 @@ def resolve_hooks(cls: type) -> Any:
     names = [name for name in attributes if known.get(name) is not attributes[name]]
     try:
         names.sort()
-    except TypeError:  # Upstream sorts in another order, and says so in the error.
+    except TypeError:  # Upstream's own sort raises, with its own message.
         return DECLINED
     hooks = HookTable(list)
     for name in names:
@@ -275,17 +276,18 @@ def resolve_hooks(cls: type) -> Any:
 
 
 def created(cls: type) -> None:
-    """A schema class has been made: load the engine, which takes this over, if it is a user's.
+    """Load the engine after the first schema class of a user was created. The engine replaces this
+    function.
 
-    ``Schema`` itself is made while upstream's modules are not known yet.
+    Nothing is loaded for ``Schema`` itself, which is created before upstream's modules are known.
     """
     if modules:
         load_engine()
 
 
 def binding(schema: Any) -> bool:
-    """First statement of ``Schema._init_fields``: whether the fields are left until somebody looks
-    at them. The engine takes this over once it is loaded."""
+    """First statement of ``Schema._init_fields``: return whether the fields are created later, when
+    they are first read. The engine replaces this function."""
     return False
 
 
@@ -299,33 +301,32 @@ def construct(
     partial: Any,
     unknown: Any,
 ) -> bool:
-    """First statement of ``Schema.__init__``: whether the instance is made.
+    """First statement of ``Schema.__init__``: return whether the instance is complete.
 
-    The engine takes this over once it is loaded.
+    The engine replaces this function.
     """
     return False
 
 
 def connect(connector: Connector) -> None:
-    """Name the function that loads the engine when a user's first schema class is made.
+    """Register the function that loads the engine when a user's first schema class is created.
 
-    ``connector`` is called once, without arguments; it must replace the hooks in this module by
-    its own.
+    ``connector`` is called once, without arguments. It must replace the hooks in this module.
     """
     _connectors[:] = [connector]
 
 
 def load_engine() -> None:
-    """Load the engine if nobody has tried to load it yet.
+    """Load the engine, unless this was tried before.
 
-    There is one attempt, because an extension module cannot be executed again after it was
-    interrupted. If it fails, upstream's own code runs from then on; a warning and
-    :func:`althaia.info` say why. What only a signal's handler can have raised is raised here.
-    Calls that other threads make meanwhile run upstream's code. While the interpreter shuts down
-    nothing can be imported, and nothing is tried.
+    There is only one attempt, because an extension module cannot be executed again after an
+    interruption. If it fails, upstream's own code runs from then on; a warning and
+    :func:`althaia.info` give the reason. Exceptions that only a signal handler can have raised
+    propagate. Calls of other threads run upstream's code meanwhile. Nothing is tried while the
+    interpreter shuts down, because imports fail then.
 
-    An engine that does not fit this marshmallow raises :class:`EngineError` in each later call, so
-    that nobody runs without plans for ever and does not know.
+    If the engine does not fit this marshmallow, each later call raises :class:`EngineError`, so
+    that a program does not run without plans unnoticed.
     """
     global failure
     if sys.is_finalizing() or sys.meta_path is None:
@@ -345,7 +346,7 @@ def load_engine() -> None:
         without_engine()
         if type(error).__module__ != "builtins" or isinstance(error, _OF_SIGNALS):
             raise
-        # Not of the module warnings: perhaps nothing can be imported.
+        # `_warnings.warn`, because importing the module warnings may fail.
         warn(
             "althaia has no plans and marshmallow's own code runs: its engine could not be loaded, "
             f"{type(error).__name__}: {error}",
@@ -360,18 +361,19 @@ _OF_SIGNALS: Final = (KeyboardInterrupt, SystemExit, TimeoutError)
 
 
 def collection(schema: Any, objects: Any) -> Any:
-    """In ``Schema._serialize`` without an engine, before its loop: the dumped list, or DECLINED."""
+    """In ``Schema._serialize`` of a build without an engine, before its loop: return the dumped
+    list, or DECLINED."""
     load_engine()
     hook = globals()["collection"]
     return DECLINED if hook is _OWN["collection"] else hook(schema, objects)
 
 
 no_engine = ""
-"""Why there is none on this release, if there is none."""
+"""The reason why this release has no engine, else ""."""
 
 
 def without_engine(why: str = "") -> None:
-    """There is no engine, or it is switched off: from here on each hook answers at once."""
+    """Let each hook return at once from now on: there is no engine, or it is switched off."""
     global no_engine
     no_engine = why
     globals().update(dict.fromkeys(_OWN, _declined), construct=_not_made)
@@ -382,9 +384,9 @@ def _declined(*args: Any) -> Any:
 
 
 def _refused(*args: Any) -> Any:
-    """Raise the :class:`EngineError` that loading the engine has ended with."""
+    """Raise the :class:`EngineError` with which loading the engine has failed."""
     assert failure is not None
-    # Without the traceback of the last call, which would grow with each.
+    # Remove the traceback of the last call. Otherwise it would grow with each call.
     raise failure.with_traceback(None)
 
 
@@ -393,40 +395,41 @@ def _not_made(*args: Any) -> bool:
 
 
 def dump(schema: Any, obj: Any, many: bool | None) -> Any:
-    """First statement of ``Schema.dump``: the whole dump, hooks included, or DECLINED."""
+    """First statement of ``Schema.dump``: return its result, hooks included, or DECLINED."""
     return DECLINED
 
 
 def dumps(
     schema: Any, obj: Any, args: tuple[Any, ...], many: bool | None, options: Namespace
 ) -> Any:
-    """First statement of ``Schema.dumps``: the text, hooks included, or DECLINED."""
+    """First statement of ``Schema.dumps``: return its result, hooks included, or DECLINED."""
     return DECLINED
 
 
 def dump_bytes(schema: Any, obj: Any, many: bool | None, options: Namespace) -> Any:
-    """For :func:`althaia.json.dump_bytes`: what ``Schema.dumps`` gives, as bytes, or DECLINED."""
+    """For :func:`althaia.json.dump_bytes`: return the result of ``Schema.dumps`` as bytes, or
+    DECLINED."""
     return DECLINED
 
 
 def serialize(schema: Any, obj: Any, many: bool) -> Any:
-    """First statement of ``Schema._serialize``: the serialized object(s), or DECLINED."""
+    """First statement of ``Schema._serialize``: return its result, or DECLINED."""
     return DECLINED
 
 
 def load(
     schema: Any, data: Any, many: bool | None, partial: Any, unknown: Any, postprocess: bool
 ) -> Any:
-    """First statement of ``Schema._do_load``: the whole load, hooks included, or DECLINED."""
+    """First statement of ``Schema._do_load``: return its result, hooks included, or DECLINED."""
     return DECLINED
 
 
 def loads(
     schema: Any, text: Any, many: bool | None, partial: Any, unknown: Any, options: Namespace
 ) -> Any:
-    """First statement of ``Schema.loads``: the loaded object(s), or DECLINED.
+    """First statement of ``Schema.loads``: return its result, or DECLINED.
 
-    ``options`` are those for the render module's own ``loads``.
+    ``options`` are those for the render module's ``loads``.
     """
     return DECLINED
 
@@ -434,7 +437,7 @@ def loads(
 def deserialize(
     schema: Any, data: Any, error_store: Any, many: bool, partial: Any, unknown: Any, index: Any
 ) -> Any:
-    """In ``Schema._deserialize``, before ``if many:``: the loaded object(s), or DECLINED."""
+    """In ``Schema._deserialize``, before ``if many:``: return its result, or DECLINED."""
     return DECLINED
 
 
@@ -452,4 +455,4 @@ _OWN: Final = {
         deserialize,
     )
 }
-"""The hooks that answer, as they are before the engine is loaded."""
+"""The hooks that return a result, as they are before the engine is loaded."""

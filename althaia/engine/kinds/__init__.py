@@ -1,8 +1,8 @@
-"""The kinds of field that plans know, one module a family.
+"""The kinds of field that plans support, one module for each family.
 
-A module holds all that there is to know about its kinds: the steps that dump and load them, and
-the makers that read from a field whether, and how, a step may stand for its own method. A new
-kind is a new entry in one of them.
+A module contains everything about its kinds: the steps that dump and load them, and the functions
+that determine from a field whether a step may replace its own method. To add a kind, add an entry
+to ``KINDS`` of one of them.
 """
 
 from __future__ import annotations

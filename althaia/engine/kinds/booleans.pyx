@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Truth values: ``Boolean``. Newer releases dump them as they are."""
+"""``Boolean``. Newer releases of marshmallow dump its values without conversion."""
 
 cimport cython
 from cpython.object cimport PyObject
@@ -12,7 +12,8 @@ from althaia.engine.analysis.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 
 cdef extern from "Python.h":
-    # Borrowed: without the GIL threads would wait for each other to count references to one set.
+    # Borrowed references: without the GIL, changing the reference count of a set that all threads
+    # share would make them wait for each other.
     bint PySet_Contains(PyObject* members, object value) except -1
     Py_ssize_t PySet_GET_SIZE(PyObject* members)
 
@@ -20,7 +21,8 @@ cdef extern from "Python.h":
 @cython.final
 @cython.no_gc_clear
 cdef class DumpBoolean(DumpStep):
-    """What is neither True nor False, or may mean something else, is left to the field."""
+    """Passes values to the field that are neither True nor False, or that ``truthy`` and ``falsy``
+    give another meaning."""
 
     kind = "bool"
     cdef object truthy, falsy
@@ -43,7 +45,7 @@ cdef class DumpBoolean(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadBoolean(LoadStep):
-    """``truthy`` and ``falsy`` are asked each time: their contents are the user's."""
+    """Reads ``truthy`` and ``falsy`` each time, because user code may change the sets."""
 
     kind = "bool"
     cdef object truthy, falsy
@@ -65,12 +67,13 @@ cdef class LoadBoolean(LoadStep):
                     return False
             except TypeError as error:
                 return self.refused(value, error, frame)
-            # Not asked again: a member's comparison may be the user's.
+            # Do not call the field, which would search the sets again: comparing a member may run
+            # user code.
             return frame.failed(self.field.make_error("invalid", input=value))
         return self.own(value, data, frame)
 
     cdef object refused(self, object value, object cause, LoadFrame frame):
-        """What is left of ``Boolean._deserialize`` where a member's comparison has raised."""
+        """Do the rest of ``Boolean._deserialize`` after comparing a member has raised."""
         try:
             raise self.field.make_error("invalid", input=value) from cause
         except marshmallow.ValidationError as error:
@@ -78,7 +81,7 @@ cdef class LoadBoolean(LoadStep):
 
 
 def meanings_of(analysis, field):
-    """What stands for True and for False, as keyword arguments of a step."""
+    """Return ``truthy`` and ``falsy`` as keyword arguments of a step."""
     truthy = analysis.field_value(field, "truthy")
     falsy = analysis.field_value(field, "falsy")
     if type(truthy) is not set or type(falsy) is not set:

@@ -1,5 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Values that the user's own code gives, or nobody's: ``Method``, ``Function``, ``Constant``."""
+"""Fields whose values come from user code or are constant: ``Method``, ``Function``,
+``Constant``."""
 
 from types import MethodType
 
@@ -21,7 +22,7 @@ from althaia.engine.upstream import static
 @cython.final
 @cython.no_gc_clear
 cdef class DumpMethod(DumpStep):
-    """A method of the schema, called with the object."""
+    """Calls a method of the schema with the object."""
 
     kind = "schema method"
     cdef object function, method
@@ -72,7 +73,7 @@ cdef class DumpConstant(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadByCall(LoadStep):
-    """A function of the user's, called with the value: a Method or Function field."""
+    """Calls a user function with the value, for a Method or Function field."""
 
     kind = "function"
     cdef object function, method
@@ -103,7 +104,7 @@ cdef class LoadConstant(LoadStep):
         return self.constant
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 def dump_method(analysis, field, options):

@@ -1,7 +1,7 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Fields that hold fields: ``List``, ``Tuple``, ``Dict``.
+"""Fields that contain fields: ``List``, ``Tuple``, ``Dict``.
 
-Each step says first whether a value is one that it walks itself; every other value goes to the
+Each step first tests whether it can iterate over the value itself. Any other value is passed to the
 field's own method.
 """
 
@@ -82,7 +82,8 @@ cdef class DumpList(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpTuple(DumpStep):
-    """``own_code``: a field is inside whose code may look at the schema, as a lazy one has it."""
+    """``own_code`` is true if user code of an inner field may inspect the schema, so that a lazy
+    instance needs its own copy of the field."""
 
     kind = "tuple"
     cdef tuple items
@@ -94,7 +95,7 @@ cdef class DumpTuple(DumpStep):
         self.own_code = own_code
 
     cdef bint fits(self, object value):
-        """Whether the value has an item for each step."""
+        """Return whether the value has an item for each step."""
         return type(value) is tuple and len(<tuple>value) == len(self.items)
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -113,7 +114,7 @@ cdef class DumpTuple(DumpStep):
                     )
                 )
         except StopIteration as error:
-            # Upstream converts in a generator.
+            # Upstream converts in a generator, in which Python replaces StopIteration.
             raise RuntimeError("generator raised StopIteration") from error
         return tuple(converted)
 
@@ -142,7 +143,8 @@ cdef class DumpTuple(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpDict(DumpStep):
-    """``keys`` or ``values`` is None where they are not converted; ``own_code`` as in a tuple."""
+    """``keys`` or ``values`` is None if they are not converted. For ``own_code`` see
+    :class:`DumpTuple`."""
 
     kind = "dict"
     cdef DumpStep keys, values
@@ -207,7 +209,8 @@ cdef class DumpDict(DumpStep):
 cdef object left_to_field(
     DumpStep step, bint own_code, object value, object obj, DumpFrame frame
 ):
-    """What the field's own ``_serialize`` makes of a value that its step does not walk."""
+    """Return what the field's own ``_serialize`` returns for a value that the step cannot
+    convert."""
     field = real_field(step.field, frame.schema, frame.state) if own_code else step.field
     return field._serialize(value, step.attr, obj)
 
@@ -216,8 +219,8 @@ cdef object left_to_field(
 
 
 cdef int note_item(LoadFrame frame, list items, dict errors, object index) except -1:
-    """Keep what a failed item of a collection left behind."""
-    # Asked for as often, and in the order, that upstream does.
+    """Store the messages and valid data of a failed item of a collection."""
+    # Read them as often as upstream and in its order: an error's class may compute them.
     if frame.valid_data_now() is not None:
         items.append(frame.valid_data_now())
     errors[index] = frame.messages_now()
@@ -320,7 +323,7 @@ cdef class LoadTuple(LoadStep):
                 items.append(loaded)
             index += 1
         if index < size and marshmallow.pairs_strictly:
-            # A list that user code has made shorter meanwhile.
+            # User code has shortened the list meanwhile.
             raise ValueError("zip() argument 2 is shorter than argument 1")
         return tuple(items) if errors is None else fail(frame, errors, items)
 
@@ -356,11 +359,11 @@ cdef class LoadDict(LoadStep):
         return self.convert(tape.keep(at), None, frame)
 
     cdef object converted(self, dict value, Tape tape, LoadFrame frame):
-        """The loaded dictionary, or FAILED; with a tape the values are numbers of its slots."""
+        """Return the loaded dictionary, or FAILED. With a tape the values are indexes of slots."""
         cdef dict keys, result = {}
         cdef object errors = None
         cdef bint done = False
-        # What the values' step runs may change the dictionary: its keys are those it has now.
+        # Copy the keys now: the step of the values may run user code that changes the dictionary.
         if self.keys is None:
             keys = value.copy()
         else:
@@ -411,7 +414,7 @@ cdef class LoadDict(LoadStep):
         }
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 def dump_list(analysis, field, options):
@@ -426,7 +429,7 @@ def load_list(analysis, field, options):
 
 
 def tuple_fields(analysis, field):
-    """The fields inside a Tuple, watched."""
+    """Return the fields inside a Tuple, and let the guard watch them."""
     inner = analysis.field_value(field, "tuple_fields")
     if type(inner) is not list:
         raise NotPlannable("tuple_fields is no list")

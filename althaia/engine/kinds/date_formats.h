@@ -1,6 +1,7 @@
-/* Dates and times in the forms of RFC 5322 and of strftime; without a call into Python.
+/* Formats and parses dates and times of RFC 5322 and of strftime without calling Python code.
  *
- * Formatting returns the length and reading returns 1; 0, without an error, leaves the value to Python.
+ * Formatting functions return the length, parsing functions return 1. All of them return 0 without
+ * an error for values that must be left to Python code.
  */
 #ifndef ALTHAIA_FORMATS_H
 #define ALTHAIA_FORMATS_H
@@ -60,8 +61,9 @@ typedef struct {
     int year, month, day, hour, minute, second, microsecond;
 } althaia_moment;
 
-/* Whether Python's strftime, with any C library and locale, and strptime are what is done here
- * for a format: these directives, and ASCII that neither of them gives a meaning to. */
+/* Return 1 if the functions below give the results of Python's strftime, with any C library and
+ * locale, and strptime for this format. It may have certain directives only, and ASCII characters
+ * without a special meaning. */
 static int
 althaia_is_plain_format(PyObject *format)
 {
@@ -134,7 +136,7 @@ althaia_spell_format(const althaia_moment *moment, PyObject *format, char *at, P
     return at - start;
 }
 
-/* So many ASCII digits as a number, -1 where there are others. */
+/* Return the value of `digits` ASCII digits; -1 if there are other characters. */
 static int
 althaia_number(const char *at, int digits)
 {
@@ -148,7 +150,7 @@ althaia_number(const char *at, int digits)
     return number;
 }
 
-/* Whether the parts are a moment that datetime accepts. */
+/* Return 1 if datetime accepts these parts. */
 static int
 althaia_is_moment(const althaia_moment *moment)
 {
@@ -160,8 +162,8 @@ althaia_is_moment(const althaia_moment *moment)
         && moment->second >= 0 && moment->second <= 59;
 }
 
-/* What strptime reads of text in a plain format, all digits there: no other reading comes before
- * that in its expression. */
+/* Parse text in a plain format with all digits present. The regular expression of strptime matches
+ * such text in the same way first. */
 static int
 althaia_read_format(PyObject *text, PyObject *format, althaia_moment *moment)
 {
@@ -211,8 +213,8 @@ althaia_read_format(PyObject *text, PyObject *format, althaia_moment *moment)
     return 1;
 }
 
-/* The moment and the zone, in minutes, of text as althaia_spell_rfc writes it, in any whole
- * zone; `naive` for -0000, which says that nothing is known of a zone. */
+/* Parse text as althaia_spell_rfc() writes it, with any time zone in whole minutes. `naive` is set
+ * for -0000, which means that the time zone is unknown. */
 static int
 althaia_read_rfc(PyObject *text, althaia_moment *moment, int *zone, int *naive)
 {
@@ -239,7 +241,7 @@ althaia_read_rfc(PyObject *text, althaia_moment *moment, int *zone, int *naive)
     moment->microsecond = 0;
     hours = althaia_number(at + 27, 2);
     minutes = althaia_number(at + 29, 2);
-    /* Below 100 a year is taken for one of our times. */
+    /* email.utils interprets a year below 100 as one of 1969 to 2068. */
     if (moment->year < 100 || !althaia_is_moment(moment) || hours < 0 || hours > 22
         || minutes < 0 || minutes > 59) {
         return 0;

@@ -1,7 +1,7 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Dates and times in other forms than ISO: RFC 5322, formats of ``strftime``, timestamps.
+"""Dates and times in other formats than ISO: RFC 5322, ``strftime``, timestamps.
 
-The plain case is written and read here; everything else by the functions that upstream calls.
+Common values are formatted and parsed here, all others by the functions that upstream calls.
 """
 
 import datetime as dt
@@ -71,7 +71,7 @@ cdef class DumpRfc(FixedText):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpFormat(FixedText):
-    """A format of ``strftime`` that means the same everywhere; years of four digits."""
+    """A ``strftime`` format with the same result on every platform, for years of four digits."""
 
     kind = "strftime, plain"
     cdef str format
@@ -83,7 +83,7 @@ cdef class DumpFormat(FixedText):
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         cdef althaia_moment moment
         if PyDateTime_CheckExact(value):
-            # strftime asks any other zone for its daylight saving time, and may be refused.
+            # strftime calls methods of any other time zone, which may raise.
             zone = <object>PyDateTime_DATE_GET_TZINFO(value)
             if zone is not None and type(zone) is not timezone:
                 return 0
@@ -105,7 +105,7 @@ cdef class DumpFormat(FixedText):
             moment.microsecond = PyDateTime_TIME_GET_MICROSECOND(value)
         else:
             return 0
-        # Of fewer digits each C library makes what it likes.
+        # C libraries differ in how they format a year of fewer digits.
         if moment.year < 1000:
             return 0
         return althaia_spell_format(&moment, self.format, at, LONGEST_TEXT)
@@ -162,7 +162,7 @@ cdef class LoadRfc(LoadStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadFormat(LoadStep):
-    """What ``strptime`` reads of a plain format."""
+    """Parses text by a plain ``strptime`` format."""
 
     kind = "strptime, plain"
     cdef str format
@@ -191,11 +191,11 @@ cdef class LoadFormat(LoadStep):
         )
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 def dump_by_function(analysis, field, options, function):
-    """The step for a formatting function that is done here, None for every other."""
+    """Return the step for a formatting function that is implemented here, else None."""
     if function is format_datetime:
         check_email(analysis, "_format_timetuple_and_zone")
         return DumpRfc(field, **options)
@@ -209,12 +209,12 @@ def dump_by_function(analysis, field, options, function):
 
 
 def dump_by_format(field, options, chosen):
-    """The step for a format of ``strftime`` that is done here, None for every other."""
+    """Return the step for a ``strftime`` format that is implemented here, else None."""
     return DumpFormat(field, format=chosen, **options) if althaia_is_plain_format(chosen) else None
 
 
 def load_by_function(analysis, field, options, function):
-    """The step for a parsing function that is done here, None for every other."""
+    """Return the step for a parsing function that is implemented here, else None."""
     if function is not parsedate_to_datetime:
         return None
     check_email(analysis, "_parsedate_tz", "datetime")
@@ -234,15 +234,15 @@ PARSERS = ("_strptime", "_strptime_datetime", "_strptime_datetime_datetime")
 
 
 def check_email(analysis, *names):
-    """Make sure that what a function of email.utils goes on to is the standard library's."""
+    """Make sure that the functions that email.utils calls are the standard library's."""
     for name in names:
         if analysis.watch_entry(vars(email.utils), name) is not EMAIL[name]:
             raise NotPlannable(f"email.utils.{name} is replaced")
 
 
 def load_by_format(analysis, field, options, chosen):
-    """The step for a format of ``strptime`` that is done here, None for every other."""
-    # Without a year newer Pythons warn.
+    """Return the step for a ``strptime`` format that is implemented here, else None."""
+    # Newer Python versions warn if a format has no year.
     if "%Y" not in chosen or not althaia_is_plain_format(chosen):
         return None
     made = analysis.field_value(field, "OBJ_TYPE")

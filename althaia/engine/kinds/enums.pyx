@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Members of an enum: ``Enum``, by name, by value or by a field of the user's."""
+"""``Enum``: members of an enum, by name, by value or by a field that the user gives."""
 
 import enum
 
@@ -23,10 +23,10 @@ from althaia.engine.upstream import static
 @cython.final
 @cython.no_gc_clear
 cdef class DumpEnum(DumpStep):
-    """A member's name or value, through the field that serializes it.
+    """Dumps a member's name or value by an inner step.
 
-    ``enum_class`` is the class whose stock ``name`` and ``value`` may be read from where they
-    are kept, or None.
+    ``enum_class`` is the class whose members have the standard ``name`` and ``value``, which are
+    read from ``_name_`` and ``_value_``; or None.
     """
 
     kind = "enum"
@@ -40,8 +40,8 @@ cdef class DumpEnum(DumpStep):
         self.by_value = by_value
         self.converter = converter
 
-    cdef object shown(self, object member):
-        """The name or value of a member: what the inner step is given."""
+    cdef object name_or_value(self, object member):
+        """Return the name or value of a member, for the inner step."""
         if type(member) is self.enum_class:
             return member._value_ if self.by_value else member._name_
         return member.value if self.by_value else member.name
@@ -49,13 +49,13 @@ cdef class DumpEnum(DumpStep):
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if value is None:
             return None
-        return self.converter.convert(self.shown(value), obj, frame)
+        return self.converter.convert(self.name_or_value(value), obj, frame)
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         if value is None:
             sink.none()
             return True
-        return self.converter.write(self.shown(value), obj, frame, sink)
+        return self.converter.write(self.name_or_value(value), obj, frame, sink)
 
     def inner(self):
         return {"value" if self.by_value else "name": self.converter}
@@ -67,7 +67,7 @@ cdef class DumpEnum(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadEnum(LoadStep):
-    """A member found where the enum class keeps its members."""
+    """Finds a member in the dictionary in which the enum class keeps its members."""
 
     kind = "enum"
     cdef dict members
@@ -92,10 +92,10 @@ cdef class LoadEnum(LoadStep):
         return {"member": self.converter}
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
-# By a member: tests replace the class in its module, perhaps before this is imported.
+# Found through a member: tests replace the class in its module, perhaps before this is imported.
 *_derived, Enum, _object = type(enum.STRICT).__mro__
 EnumMeta = type(Enum)
 ENUM_ATTRIBUTES = {"name": Enum.__dict__["name"], "value": Enum.__dict__["value"]}
@@ -126,7 +126,8 @@ def dump_enum(analysis, field, options):
 
 
 def stock_enum(analysis, cls, name):
-    """The enum class, watched, if its members' ``name`` or ``value`` is the stock one."""
+    """Return the enum class if its members' ``name`` or ``value`` is the standard one, else None.
+    The guard watches the class."""
     if not isinstance(cls, type):
         return None
     analysis.watch_type(cls)

@@ -1,4 +1,4 @@
-/* UUIDs between their 128-bit integer and their text. */
+/* Converts UUIDs between their 128-bit integer and their text. */
 #ifndef ALTHAIA_IDENTIFIERS_H
 #define ALTHAIA_IDENTIFIERS_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The 16 octets of a UUID's integer (an exact int), the first being the highest; 0, without an
- * error, where it does not fit. */
+/* Store the 16 octets of a UUID's integer (an exact int), the highest one first. Return 0 without
+ * an error if it does not fit. */
 static int
 althaia_octets_of(PyObject *number, unsigned char *octets)
 {
@@ -61,8 +61,8 @@ althaia_octets_of(PyObject *number, unsigned char *octets)
 #endif
 }
 
-/* The text of a UUID from its integer (an exact int): 36 characters; 0, without an error, where
- * the integer does not fit. */
+/* Write the text of a UUID from its integer (an exact int) and return its length, 36. Return 0
+ * without an error if the integer does not fit. */
 static Py_ssize_t
 althaia_spell_uuid(PyObject *number, char *at)
 {
@@ -70,7 +70,7 @@ althaia_spell_uuid(PyObject *number, char *at)
     if (!althaia_octets_of(number, octets)) {
         return 0;
     }
-    /* Without a table, for the compiler to do many at once. */
+    /* Without a table, so that the compiler can vectorize the loops. */
     for (int i = 0; i < 16; i++) {
         digits[2 * i] = octets[i] >> 4;
         digits[2 * i + 1] = octets[i] & 15;
@@ -105,7 +105,8 @@ althaia_hex_digit(Py_UCS1 c)
     return -1;
 }
 
-/* The 16 octets of a UUID written with its four hyphens (an exact str); 0 for every other form. */
+/* Store the 16 octets of a UUID text (an exact str) with its four hyphens; return 0 for any other
+ * form. */
 static int
 althaia_uuid_octets(PyObject *text, unsigned char *octets)
 {
@@ -130,7 +131,7 @@ althaia_uuid_octets(PyObject *text, unsigned char *octets)
     return 1;
 }
 
-/* The integer of 16 octets. */
+/* Return the integer of 16 octets. */
 static PyObject *
 althaia_uuid_number(const unsigned char *octets)
 {

@@ -21,7 +21,7 @@ cdef extern from "althaia/engine/kinds/identifiers.h":
     bint althaia_uuid_octets(object text, unsigned char* octets)
     object althaia_uuid_number(const unsigned char* octets)
 
-# By an instance: tests replace the class in its module, perhaps before this is imported.
+# Found through an instance: tests replace the class in its module, perhaps before this is imported.
 cdef object UUID = type(uuid.NAMESPACE_DNS)
 cdef object UNKNOWN_SAFETY = uuid.NAMESPACE_DNS.is_safe
 
@@ -48,7 +48,7 @@ cdef class DumpUUID(FixedText):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpIP(DumpStep):
-    """One attribute of the value: ``compressed`` or ``exploded`` of an IP address."""
+    """Dumps one attribute of an IP address: ``compressed`` or ``exploded``."""
 
     kind = "IP address"
     cdef str attribute
@@ -74,19 +74,19 @@ cdef class LoadUUID(LoadStep):
         if type(value) is UUID:
             return value
         if type(value) is str and althaia_uuid_octets(value, octets):
-            return made_uuid(althaia_uuid_number(octets))
+            return new_uuid(althaia_uuid_number(octets))
         return self.own(value, data, frame)
 
 
-cdef object made_uuid(object number):
-    """A UUID as ``uuid.UUID.__init__`` leaves it."""
-    cdef object made = UUID.__new__(UUID)
-    PyObject_GenericSetAttr(made, "int", number)
-    PyObject_GenericSetAttr(made, "is_safe", UNKNOWN_SAFETY)
-    return made
+cdef object new_uuid(object number):
+    """Return a UUID with the attributes that ``uuid.UUID.__init__`` sets."""
+    cdef object result = UUID.__new__(UUID)
+    PyObject_GenericSetAttr(result, "int", number)
+    PyObject_GenericSetAttr(result, "is_safe", UNKNOWN_SAFETY)
+    return result
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 UUID_TEXT = static(UUID, "__str__")

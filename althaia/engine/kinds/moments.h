@@ -1,6 +1,7 @@
-/* Dates and times in ISO form, and timedeltas as numbers; without a call into Python.
+/* Formats dates and times in ISO form, and timedeltas as numbers, without calling Python code.
  *
- * Formatting returns the length, or 0, without an error, for a value that is left to Python.
+ * The functions return the length. They return 0 without an error for values that must be left to
+ * Python code.
  */
 #ifndef ALTHAIA_MOMENTS_H
 #define ALTHAIA_MOMENTS_H

@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Moments and spans: ``DateTime`` and its kin, ``Date``, ``Time``, ``TimeDelta``."""
+"""``DateTime`` and its subclasses, ``Date``, ``Time``, ``TimeDelta``."""
 
 import datetime as dt
 import email.utils
@@ -77,7 +77,7 @@ cdef class DumpIsoTime(FixedText):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpByFunction(DumpStep):
-    """A function of ``SERIALIZATION_FUNCS`` formats the value."""
+    """Formats the value by a function of ``SERIALIZATION_FUNCS``."""
 
     kind = "formatting function"
     cdef object function
@@ -129,7 +129,7 @@ cdef class DumpTimeDelta(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadMoment(LoadStep):
-    """A date or time from text by one of the standard library's own functions."""
+    """Parses a date or time by one of the standard library's own functions."""
 
     kind = "date or time"
     cdef object parse
@@ -150,7 +150,7 @@ cdef class LoadMoment(LoadStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadAwareness(LoadStep):
-    """A datetime that must, or must not, know its time zone."""
+    """Loads a datetime that must, or must not, have a time zone."""
 
     kind = "datetime of known awareness"
     cdef object parse
@@ -194,7 +194,7 @@ cdef class LoadTimeDelta(LoadStep):
         return self.own(value, data, frame)
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 TEMPORAL = (CLASSES["datetime"], CLASSES["date"], CLASSES["time"])
@@ -209,7 +209,7 @@ ISO_STEPS = dict(
 
 
 def chosen_format(analysis, field):
-    """The name of the field's format, or the format itself."""
+    """Return the name of the field's format, or the format itself."""
     chosen = analysis.field_value(field, "format")
     if type(chosen) is not str and chosen is not None:
         raise NotPlannable(f"format is a {type(chosen).__qualname__}")
@@ -238,7 +238,7 @@ def dump_moment(analysis, field, options):
 
 
 def own_iso_steps(analysis):
-    """The functions of this release's own that write ISO forms, with their steps."""
+    """Return the functions of this release of marshmallow that format ISO, with their steps."""
     utils = seam.defined["utils"]
     for name, step in OWN_ISO_STEPS.items():
         if name in utils and analysis.upstream.is_known(f"utils.{name}"):
@@ -253,7 +253,7 @@ OWN_ISO_STEPS = {
 OWN_PARSERS = ("from_iso_datetime", "from_iso_date", "from_iso_time", "from_rfc")
 
 
-# Always true: upstream tests a formatting function before it calls it.
+# Types whose instances are always true: upstream tests a formatting function before it calls it.
 PLAIN_CALLABLES = (FunctionType, BuiltinFunctionType, MethodDescriptorType, type(dump_moment), type)
 
 
@@ -270,7 +270,7 @@ def dump_timedelta(analysis, field, options):
 
 
 def parse_function(analysis, field):
-    """The standard library's own function that parses the field's format."""
+    """Return the standard library's own function that parses the field's format."""
     functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
     if type(functions) is not dict:
         raise NotPlannable("DESERIALIZATION_FUNCS is no plain dictionary")
@@ -314,7 +314,7 @@ def load_aware(analysis, field, options):
 def load_of_awareness(analysis, field, options, name, *, aware):
     fields = analysis.upstream.fields
     owners = definers(type(field), "_deserialize")
-    # Releases without the former have its methods in the latter.
+    # Releases of marshmallow without the former class have its methods in the latter.
     base = fields.get("_TemporalField") or fields["DateTime"]
     if owners[:2] != [fields[name], base]:
         raise NotPlannable("_deserialize goes on to a class that is not upstream's")

@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Schemas inside schemas: ``Nested`` and ``Pluck``.
 
-A nested schema is resolved when the first value reaches it, as upstream does, and looked up and
-checked once per call where it has no hooks, else for each value.
+A nested schema is resolved when the first value reaches it, as in upstream. Its plan is found and
+checked once per call if the schema has no hooks, else for each value.
 """
 
 cimport cython
@@ -56,8 +56,11 @@ from althaia.engine.upstream import definers, static
 
 
 cdef bint is_alike_for_all(object schema, Plan plan):
-    """Whether a nested schema is the same for all values of a call. Else its hooks or properties
-    may change it between two of them, and it is asked anew for each, as upstream does."""
+    """Return whether a nested schema is the same for all values of a call.
+
+    If not, its hooks or properties may change it between two values. It is then read again for each
+    value, as upstream does.
+    """
     if not althaia_is_simply_true(type(schema)):
         return False
     return plan is None or (plan.plain_settings and not plan.has_hooks)
@@ -75,7 +78,7 @@ cdef inline int count_nested(Plan plan) except -1:
 @cython.final
 @cython.no_gc_clear
 cdef class DumpNested(DumpStep):
-    """Another schema; ``slot`` numbers the steps of a plan that nest one."""
+    """Dumps a nested schema. ``slot`` is the index of its frame in ``frame.children``."""
 
     kind = "nested schema"
     cdef int slot
@@ -90,8 +93,8 @@ cdef class DumpNested(DumpStep):
         return self.converted(self.child_of(frame), value, frame)
 
     cdef object converted(self, DumpFrame child, object value, DumpFrame frame):
-        # Borrowed: the child holds it. All threads share it, and would wait for each other to
-        # count it.
+        # A borrowed reference, held by the child frame. All threads share the plan, and changing
+        # its reference count would make them wait for each other.
         cdef PyObject* plan = <PyObject*>child.plan
         if value is None:
             return None
@@ -123,7 +126,8 @@ cdef class DumpNested(DumpStep):
             althaia_leave()
 
     cdef DumpFrame child_of(self, DumpFrame frame):
-        """The nested schema's frame in this call, opened by the first value, or by each."""
+        """Return the nested schema's frame in this call. It is opened for the first value, or for
+        each value."""
         cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
         if child is None or child.bound != times_rebound():
             child = self.open_child(frame)
@@ -142,7 +146,7 @@ cdef class DumpNested(DumpStep):
         if althaia_is_simply_true(type(schema)):
             key = plucked_key(self.field, schema)
         else:
-            # Resolved again each time that upstream asks for it.
+            # Upstream resolves the nested schema again each time that it reads the key.
             key = nested_field(self.field, frame.state)._field_data_key
         if self.field.many:
             return [each[key] for each in result]
@@ -150,7 +154,7 @@ cdef class DumpNested(DumpStep):
 
 
 cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
-    """A frame for a nested schema, without a plan where ``Schema.dump`` shall be called."""
+    """Return a frame for a nested schema. It has no plan if ``Schema.dump`` must be called."""
     cdef DumpPlan plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
     cdef DumpFrame child
     cdef object many = None
@@ -163,7 +167,7 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     child.bound = times_rebound()
     if plan is not None:
         wanted = many or many_of_field
-        # Schema.dump's own reading of its argument.
+        # The same test of the argument as in Schema.dump.
         child.many = many if wanted is None else bool(wanted)
     return child
 
@@ -211,7 +215,7 @@ cdef class DumpNestedOfField(DumpStep):
 
 
 cdef DumpFrame frame_of_given(object schema, object field, DumpFrame frame):
-    """A frame for what a field gave as its schema; None where its ``dump`` shall be called."""
+    """Return a frame for the schema that a field returned; None if its ``dump`` must be called."""
     cdef DumpFrame child
     if not issubclass(type(schema), marshmallow.Schema) or not is_plain_flag(field.many):
         return None
@@ -225,7 +229,7 @@ cdef DumpFrame frame_of_given(object schema, object field, DumpFrame frame):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadNested(LoadStep):
-    """Another schema, resolved when the first value reaches it, as upstream does."""
+    """Loads a nested schema, which is resolved when the first value reaches it, as in upstream."""
 
     kind = "nested schema"
     cdef int slot
@@ -246,7 +250,7 @@ cdef class LoadNested(LoadStep):
     cdef object load_nested(
         self, object value, Tape tape, Py_ssize_t at, object data, LoadFrame frame
     ):
-        """What the nested schema makes of a value, or of a slot where there is a tape."""
+        """Load a value, or the value at a slot if there is a tape, by the nested schema."""
         cdef LoadFrame child
         cdef bint many
         partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
@@ -254,7 +258,7 @@ cdef class LoadNested(LoadStep):
         if child is None or (
             child.plan is None and althaia_is_simply_true(type(child.schema))
         ):
-            # It is upstream's, which asks nothing of the input around the value.
+            # This method is upstream's, which does not read the input around the value.
             value = value if tape is None else tape.keep(at)
             return own_load(nested_field(self.field, frame.state), value, self.key, data, frame)
         many = True if child.schema.many or self.field.many else False
@@ -273,7 +277,7 @@ cdef class LoadNested(LoadStep):
                 self.field.make_error("type", input=value, type=value.__class__.__name__)
             )
         if self.pluck:
-            # The key is asked for each value, as upstream does: an empty list needs none.
+            # Read the key for each value, as upstream does. An empty list needs no key.
             if self.field.many:
                 value = [{self.key_in(child, frame): each} for each in value]
             else:
@@ -289,22 +293,24 @@ cdef class LoadNested(LoadStep):
             althaia_leave()
 
     cdef object key_in(self, LoadFrame child, LoadFrame frame):
-        """The key of the plucked field in its schema's input."""
+        """Return the key of the plucked field in its schema's input."""
         if child.plan is not None:
             return plucked_key(self.field, child.schema)
         return nested_field(self.field, frame.state)._field_data_key
 
     cdef object load_by_call(self, object value, object partial, LoadFrame frame):
-        """Go on behind upstream's first look at a schema that may be false: each resolves it."""
+        """Continue after upstream's first access to a schema that may be false, because each access
+        resolves such a schema again."""
         try:
             return nested_field(self.field, frame.state)._load(value, partial=partial)
         except marshmallow.ValidationError as error:
             return frame.failed(error)
 
     cdef LoadFrame child_of(self, LoadFrame frame, object partial):
-        """The nested schema's frame, without a plan where the field's own method shall load.
+        """Return the nested schema's frame. It has no plan if the field's own method must load.
 
-        None: it was resolved before, may be false, and is resolved again at each look.
+        Return None if the schema was resolved before and may be false, so that each access resolves
+        it again.
         """
         cdef LoadFrame child = <LoadFrame>frame.children[self.slot]
         cdef LoadPlan plan
@@ -318,7 +324,7 @@ cdef class LoadNested(LoadStep):
         child = load_frame(plan, schema, self.field.unknown, partial)
         child.large = frame.large
         child.bound = times_rebound()
-        # Names in ``partial`` are a list of its own for each value, and hooks may change it.
+        # Names in ``partial`` are a new list for each value, because hooks may change it.
         if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
             frame.children[self.slot] = child
         return child
@@ -327,7 +333,7 @@ cdef class LoadNested(LoadStep):
 cdef LoadFrame load_frame(
     LoadPlan plan, object schema, object unknown_of_field, object partial
 ):
-    """A frame with the settings that ``Schema.load`` goes by, if asking them runs no code."""
+    """Return a frame with the settings that ``Schema.load`` uses, if reading them runs no code."""
     cdef object many, unknown
     if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
         many = many_of(plan, schema, None)
@@ -339,8 +345,8 @@ cdef LoadFrame load_frame(
 
 
 cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
-    """What a nested schema's plan makes of a value."""
-    # Borrowed, as in a dump.
+    """Load a value by a nested schema's plan."""
+    # A borrowed reference, as in a dump.
     cdef PyObject* plan = <PyObject*>child.plan
     cdef object result
     count_nested(<Plan>plan)
@@ -350,13 +356,14 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
         result = load_whole_or_fail(<LoadPlan>plan, value, child, True)
         if result is not FAILED:
             return result
-        # Upstream's ``handle_error`` does nothing; a hook may have given the schema another.
+        # Upstream's ``handle_error`` does nothing, but a hook may have replaced it.
         if (<LoadPlan>plan).silent_errors and not (<LoadPlan>plan).has_hooks:
             return fail(frame, child.messages, child.valid_data)
         error = handled_error(value, child)
     except marshmallow.ValidationError as raised:
         error = raised
-    # Upstream raises another error with these messages, which makes a list of a text.
+    # Upstream raises another error with these messages, and its constructor converts a str to a
+    # list.
     messages = error.messages
     if isinstance(messages, (str, bytes)):
         messages = [messages]
@@ -382,7 +389,7 @@ cdef class LoadNestedOfField(LoadStep):
         cdef object partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
         if (schema.many or field.many) and not marshmallow.is_collection(value):
             raise field.make_error("type", input=value, type=value.__class__.__name__)
-        # Upstream asks once for the look at the value and once more to load it.
+        # Upstream reads the schema once to check the value and once more to load it.
         schema = field.schema
         child = None
         if issubclass(type(schema), marshmallow.Schema):
@@ -404,7 +411,7 @@ cdef class LoadNestedOfField(LoadStep):
             althaia_leave()
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 def dump_nested(analysis, field, options):
@@ -415,7 +422,7 @@ def dump_nested(analysis, field, options):
 
 
 def gives_schema(analysis, field):
-    """Whether a property of the user's gives a nested field's schema."""
+    """Return whether a user-defined property returns a nested field's schema."""
     raw = static(type(field), "schema")
     return type(raw) is property and not analysis.upstream.has(
         type(field), "schema", analysis.upstream.fields["Nested"]
@@ -423,7 +430,7 @@ def gives_schema(analysis, field):
 
 
 def seen(analysis, field, options):
-    """The options of a step that asks a field for its schema: the field keeps what it gave."""
+    """Return the options of a step that reads ``field.schema``, which the field caches."""
     analysis.field_value(field, "_schema")
     analysis.field_value(field, "unknown")
     if not is_plain_flag(analysis.field_value(field, "many")):
@@ -484,7 +491,8 @@ def check_plucked(analysis, field):
 
 
 def check_resolved(analysis, field):
-    """Make sure that resolving the nested schema is upstream's: part of it is done again here."""
+    """Make sure that upstream's code resolves the nested schema, because part of it is repeated
+    here."""
     analysis.field_method(field, "_nested_normalized_option", analysis.upstream.fields["Nested"])
     for name in ("Schema", "SchemaMeta"):
         analysis.as_defined("schema", name)
@@ -493,7 +501,7 @@ def check_resolved(analysis, field):
     if type(analysis.field_value(field, "many")) not in (bool, type(None)):
         raise NotPlannable("many is neither True nor False")
     analysis.check_writable(field)
-    # The step asks ``field.schema`` in each call; the first time that fills in ``_schema``.
+    # The step reads ``field.schema`` in each call; the first access sets ``_schema``.
     analysis.leave_out(field, "_schema")
 
 

@@ -79,7 +79,7 @@ cdef class DumpDecimal(DumpStep):
             return None
         if type(value) is not Decimal or self.allow_nan:
             return self.field._serialize(value, self.attr, obj)
-        # Decimal(str(d)) is d to the last digit, sign and payload.
+        # Upstream computes Decimal(str(d)), which equals d in all digits, sign and payload.
         if self.places is not None and value.is_finite():
             value = value.quantize(self.places, rounding=self.rounding)
         return format(value, "f") if self.as_string else value
@@ -127,7 +127,8 @@ cdef class LoadFloat(LoadStep):
                 converted = float(value)
             except (TypeError, ValueError, OverflowError):
                 pass
-        # Behind the handler: else what the field's own code raises had its error in the context.
+        # Outside the except block, so that errors of the field's own code do not get the first
+        # error as their __context__.
         if converted is None:
             return self.own(value, data, frame)
         if not self.allow_nan:
@@ -162,7 +163,8 @@ cdef class LoadDecimal(LoadStep):
                 return number
             try:
                 number = number.quantize(self.places, rounding=self.rounding)
-                # A context that does not trap InvalidOperation makes NaN of what has no room.
+                # If the context does not trap InvalidOperation, quantize() returns NaN for a value
+                # with too many digits.
                 if number.is_finite():
                     return number
             except (InvalidOperation, TypeError, ValueError, OverflowError):
@@ -170,7 +172,7 @@ cdef class LoadDecimal(LoadStep):
         return self.own(value, data, frame)
 
 
-# ---- What they rest on -------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 def dump_number(analysis, field, options):
@@ -248,7 +250,7 @@ def load_integer_or_float(analysis, field, options):
 
 
 def check_decimal(analysis):
-    """Make sure that what upstream makes its numbers of is the standard library's."""
+    """Make sure that upstream creates its numbers by the standard library's Decimal."""
     if analysis.watch_entry(analysis.upstream.live["fields"], "decimal") is not decimal:
         raise NotPlannable("marshmallow.fields.decimal is replaced")
     if analysis.watch_entry(vars(decimal), "Decimal") is not Decimal:

@@ -1,4 +1,4 @@
-"""Values that are taken as they are: ``Raw``, and every field that only checks its value."""
+"""Fields that do not convert their values: ``Raw``, and every field that only validates."""
 
 from __future__ import annotations
 

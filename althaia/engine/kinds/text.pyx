@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Text: ``String`` and the fields made of it."""
+"""``String`` and its subclasses."""
 
 cimport cython
 
@@ -33,7 +33,7 @@ cdef class LoadText(LoadStep):
         return self.own(value, data, frame)
 
 
-# ---- What it rests on --------------------------------------------------------------
+# ---- Analysis ----------------------------------------------------------------------
 
 
 def dump_text(analysis, field, options):

@@ -1,4 +1,4 @@
-"""How attributes of objects of well-known libraries are read: SQLAlchemy, pydantic.
+"""Object readers: fast access to attributes of objects of SQLAlchemy and pydantic.
 
 May import ``cpython`` and ``engine.upstream``. A library that a program does not use is never
 imported.

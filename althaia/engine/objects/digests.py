@@ -1,7 +1,7 @@
-"""Is another library's code the code that was read when its reader was written?
+"""Checks that another library's code is the code for which a reader was written.
 
-Sources are read by what loaded them, as the import system does it: a test may have replaced
-``open()`` or ``os.stat`` and count the calls.
+Sources are read through the modules' loaders, because a test may have replaced ``open()`` or
+``os.stat`` and count the calls.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _LAYOUT = (
 
 
 def digest(source: str) -> str:
-    """The digest of some Python source, whatever its comments and its layout.
+    """Return the digest of Python source without its comments and its layout.
 
-    :raises tokenize.TokenError: it is no whole piece of source.
+    :raises tokenize.TokenError: the source is incomplete.
 
     >>> digest("x = 1  # one") == digest("x  =  1")
     True
@@ -40,9 +40,9 @@ def digest(source: str) -> str:
 
 
 def is_known(function: Any, digests: frozenset[str]) -> bool:
-    """Whether a function's source is one that has been read.
+    """Return whether the digest of a function's source is among ``digests``.
 
-    A function that is not written in Python, or whose source is not there, is not known.
+    Return False for a function that is not written in Python, or whose source is not available.
     """
     if type(function) is not FunctionType:
         return False
@@ -57,7 +57,8 @@ def is_known(function: Any, digests: frozenset[str]) -> bool:
 
 
 def is_known_module(name: str, digests: frozenset[str]) -> bool:
-    """Whether an imported module's source file, beside it where it is compiled, has been read."""
+    """Return whether the digest of an imported module's source file is among ``digests``. The
+    source of a compiled module is expected beside it."""
     module = sys.modules.get(name)
     file, loader = getattr(module, "__file__", None), getattr(module, "__loader__", None)
     if not file:
@@ -75,13 +76,13 @@ def is_known_module(name: str, digests: frozenset[str]) -> bool:
     return False
 
 
-# What is found is remembered, as readers that are not made are asked for again in each call;
-# a file that could not be read is not.
+# The digests are cached, because each call asks again for readers that could not be created.
+# Exceptions are not cached: a file that could not be read is tried again.
 
 
 @lru_cache(maxsize=64)
 def _function_digest(loader: Any, path: str, line: int) -> str:
-    # Not by inspect.getsource, which takes a wrapper for the function that it wraps.
+    # Not by inspect.getsource, which follows `__wrapped__` to another function.
     lines = io.StringIO(decode_source(loader.get_data(path))).readlines()
     return digest(inspect.cleandoc("\n" + "".join(inspect.getblock(lines[line - 1 :]))))
 

@@ -1,6 +1,6 @@
-"""The libraries whose objects have readers, and the attribute that tells their types.
+"""The libraries whose objects have readers, and the attribute by which their types are recognized.
 
-A library's module here is imported when the first object of such a type is met, never before.
+A library's module here is imported when the first object of such a type is dumped.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ READERS = {
     "_key_to_index": ("sqlalchemy", "row_readers"),
     "__pydantic_private__": ("pydantic", "readers"),
 }
-"""A class attribute that only a library's types have, the library, and what makes their readers."""
+"""By a class attribute that only a library's types have: the library, and the function that creates
+the readers."""
 
 
 def load(library: str, maker: str) -> tuple[Any, ...]:
-    """Return the readers of an imported library; none where its code is not known."""
+    """Return the readers of an imported library; none if its code is not known."""
     if library not in sys.modules:
-        # Somebody else's class has an attribute of this name.
+        # A class of another library has an attribute of this name.
         return ()
     try:
         readers: tuple[Any, ...] = getattr(import_module(f"{__package__}.{library}"), maker)()
     except (ImportError, AttributeError, TypeError):
-        # As in a test that makes imports fail; later calls try again.
+        # For instance in a test that makes imports fail. Later calls try again.
         return ()
     return readers

@@ -2,7 +2,7 @@ from althaia.cpython.primitives cimport althaia_inline_cache
 
 
 cdef class Watch:
-    """Types and entries of dictionaries that were found as they have to be."""
+    """Types and dictionary entries on which a reader depends."""
     cdef readonly tuple types
     cdef readonly tuple entries
     cdef unsigned int tags[16]
@@ -10,7 +10,7 @@ cdef class Watch:
 
 
 cdef class Reader:
-    """A way to read objects of some types that gives what upstream's ``get_value`` does."""
+    """Reads objects of some types with the results of upstream's ``get_value``."""
     cdef readonly Watch watch
     cdef bint reads(self, object cls) except -1
     cdef Reading open(self, object cls, tuple names)
@@ -22,7 +22,7 @@ cdef class Reader:
 
 
 cdef class Reading:
-    """What one call has decided about one type: which names its reader reads, and where."""
+    """How one call reads objects of one type: which names the reader reads, and where."""
     cdef Reader reader
     cdef object cls
     cdef unsigned int tag
@@ -34,7 +34,7 @@ cdef class Reading:
 
 
 cdef class Readings:
-    """What one call has decided about the types it has met, for the names of one plan."""
+    """How one call reads objects of each type, for the names of one plan."""
     cdef Reading last
     cdef dict known
     cdef Reading of(self, tuple names, object obj)

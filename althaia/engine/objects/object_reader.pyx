@@ -1,14 +1,14 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Readers: attributes of other libraries' objects, read where those libraries keep them.
+"""Object readers: read attributes of other libraries' objects where those libraries store them.
 
-An attribute of an ORM's object is a descriptor written in Python: it mostly finds the value in
-the instance's dictionary, and costs more than all else about a field. A *reader* knows one
-library's types, and for which attributes of theirs the value may be taken from where that
-descriptor would find it. It is found by the type of the object. What it decides is decided once
-in a call for each type (a :class:`Reading`); an object's type is compared before every read, and
-what is not where it usually is (an attribute expired, deferred, not loaded) is asked for as ever.
+An attribute of an ORM's object is a descriptor written in Python. It mostly finds the value in the
+instance dictionary, but costs more than the rest of a field. A *reader* is for the types of one
+library. It determines for which attributes the value may be taken from where the descriptor would
+find it. This is determined once per call and type (a :class:`Reading`). The object's type is
+compared before every read. If the value is not there (an attribute is expired, deferred or not
+loaded), the descriptor is called.
 
-Which libraries there are says :mod:`althaia.engine.objects.libraries`.
+:mod:`althaia.engine.objects.libraries` lists the libraries.
 """
 
 cimport cython
@@ -49,12 +49,12 @@ althaia_try_features()
 
 cdef object absent = ABSENT
 cdef Py_ssize_t NOT_READ = -1
-# How often a library's code that has changed is looked at anew.
+# How often the readers of a library whose code has changed are created again.
 cdef int MOST_EXAMINATIONS = 64
 
 
 cdef object taken(void* made):
-    """The object behind a new reference, as Cython owns it; None where there is none."""
+    """Convert a new reference to a Cython object; NULL to None."""
     cdef object value
     if made is NULL:
         return None
@@ -63,16 +63,16 @@ cdef object taken(void* made):
     return value
 
 
-# ---- What readers rest on -----------------------------------------------------------
+# ---- What readers depend on ---------------------------------------------------------
 
 
 @cython.final
 cdef class Watch:
-    """Types and entries of dictionaries that were found as they have to be.
+    """Types and dictionary entries on which a reader depends.
 
-    :param types: every class that what is read depends on, 16 at most.
-    :param entries: triples of a dictionary, a key and the value expected.
-    :raises ValueError: there are more types, or CPython gives one of them no version.
+    :param types: every class on which the reader depends, 16 at most.
+    :param entries: triples of a dictionary, a key and the expected value.
+    :raises ValueError: there are more types, or CPython has no type version for one of them.
     """
 
     def __init__(self, tuple types, tuple entries=()):
@@ -103,20 +103,20 @@ cdef class Watch:
 
 
 cdef class Reader:
-    """A way to read objects of some types that gives what upstream's ``get_value`` does.
+    """Reads objects of some types with the results of upstream's ``get_value``.
 
-    :param watch: what that rests on; while it does not hold, the reader is not used.
+    :param watch: what the reader depends on; the reader is not used if this has changed.
     """
 
     def __init__(self, Watch watch):
         self.watch = watch
 
     cdef bint reads(self, object cls) except -1:
-        """Whether it reads objects of this class at all; decided by the class alone."""
+        """Return whether it can read objects of this class."""
         return False
 
     cdef Py_ssize_t index_of(self, object cls, str name) except -2:
-        """Where the attribute is, or ``NOT_READ``."""
+        """Return the index of the attribute, or ``NOT_READ``."""
         return NOT_READ
 
     cdef Reading open(self, object cls, tuple names):
@@ -133,22 +133,22 @@ cdef class Reader:
         return reading
 
     cdef bint begin(self, Reading reading, object obj) except -1:
-        """Make ready for one more object; False: it is not read this way."""
+        """Prepare for one object. Return False if it must be read as upstream does."""
         return True
 
     cdef void* get(
         self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL:
-        """A new reference; NULL without an error: ask the object.
+        """Return a new reference; NULL without an error if the object itself must be read.
 
-        :param index: of the name among those of the reading.
-        :param cache: the inline cache of the step that asks, or NULL.
+        :param index: the index of the name in the reading.
+        :param cache: the inline cache of the calling step, or NULL.
         """
         return NULL
 
 
 cdef Reading open_reading(object cls):
-    """A reading of a type without a reader."""
+    """Return a reading for a type, without a reader."""
     cdef Reading reading = Reading.__new__(Reading)
     reading.cls = cls
     reading.tag = althaia_type_tag(cls)
@@ -159,7 +159,8 @@ cdef Reading open_reading(object cls):
 cdef void* entry_of(
     Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
 ) except? NULL:
-    """What is in the instance dictionary, as a new reference; NULL without an error: ask."""
+    """Return the entry of the instance dictionary as a new reference; NULL without an error if the
+    object itself must be read."""
     cdef object name = <object>PyTuple_GET_ITEM(reading.names, index)
     cdef void* found
     if reading.has_inline_caches and cache is not NULL:
@@ -171,15 +172,16 @@ cdef void* entry_of(
 
 @cython.final
 cdef class Reading:
-    """What one call has decided about one type: which names its reader reads, and where."""
+    """How one call reads objects of one type: which names the reader reads, and where."""
 
     def __dealloc__(self):
         PyMem_Free(self.indexes)
 
     cdef object value(self, object obj, Py_ssize_t index, althaia_inline_cache* cache):
-        """The value for the name at ``index``; ``NOT_THERE``: ask the object."""
+        """Return the value for the name at ``index``; ``NOT_THERE`` if the object itself must be
+        read."""
         cdef void* found
-        # The user's code, run for another field, may have changed the class, or the object's.
+        # User code that ran for another field may have changed the class, or the object's class.
         if (
             self.indexes[index] == NOT_READ
             or type(obj) is not self.cls
@@ -201,9 +203,9 @@ cdef object NOT_THERE_ = NOT_THERE
 
 @cython.final
 cdef class DescriptorReader(Reader):
-    """Attributes whose descriptors find their values in the instance dictionary.
+    """Reads attributes whose descriptors find their values in the instance dictionary.
 
-    :param watch: see :class:`Reader`; the descriptors' type and the implementations' among it.
+    :param watch: see :class:`Reader`; includes the descriptors' type and the implementations'.
     :param descriptor: the descriptors' type, by identity.
     :param slots: whether descriptors keep ``key`` and ``impl`` in slots of these names, or these
         and ``permission`` in their instance dictionary.
@@ -266,13 +268,13 @@ cdef class DescriptorReader(Reader):
 
 @cython.final
 cdef class AttributeReader(Reader):
-    """Attributes in the instance dictionary of classes that answer for missing ones.
+    """Reads attributes in the instance dictionary, for classes with a ``__getattr__``.
 
     :param watch: see :class:`Reader`.
     :param metaclass: the classes' type, by identity.
-    :param getattr: their ``__getattr__``, by identity: it is asked for ``__getitem__`` each time,
-        and has none.
-    :param without: an attribute of the classes, a mapping: it must not have ``__getitem__``.
+    :param getattr: their ``__getattr__``, by identity. Upstream calls it for ``__getitem__``, for
+        which it must raise AttributeError.
+    :param without: the name of a class attribute, a dictionary without the key ``__getitem__``.
     """
 
     cdef object metaclass, getattr
@@ -306,15 +308,15 @@ cdef class AttributeReader(Reader):
 
 @cython.final
 cdef class RowReader(Reader):
-    """Rows of a result: a tuple of values, and a dictionary from names to indexes that all rows
-    of the result share.
+    """Reads rows of a result: a tuple of values, and a dictionary from names to indexes that all
+    rows of the result share.
 
     :param watch: see :class:`Reader`.
     :param cls: the class of rows, by identity.
     :param indexes: the class's descriptor of the dictionary.
     :param data: the class's descriptor of the tuple.
-    :param by_attribute: the rows' values are attributes, and what the class has goes first; else
-        they are items.
+    :param by_attribute: whether the values are read as attributes, over which class attributes take
+        precedence; otherwise they are read as items.
     """
 
     cdef object cls, indexes_of, data_of
@@ -338,7 +340,7 @@ cdef class RowReader(Reader):
         return type(reading.data) is tuple
 
     cdef int find_places(self, Reading reading, object source) except -1:
-        """Where the names are in the rows of one result."""
+        """Find the indexes of the names in the rows of one result."""
         cdef Py_ssize_t i
         for i in range(len(reading.names)):
             name = reading.names[i]
@@ -369,19 +371,19 @@ cdef extern from *:
     void* althaia_new_reference(object obj)
 
 
-# ---- Finding one --------------------------------------------------------------------
+# ---- Finding a reader ---------------------------------------------------------------
 
 
 cdef class Entry:
-    """A library whose types are told by a class attribute, and what loads its readers: the
-    arguments of :func:`libraries.load`."""
+    """A library: the class attribute by which its types are recognized, and the arguments of
+    :func:`libraries.load`."""
     cdef str marker
     cdef tuple loader
     cdef tuple readers
     cdef int examined
 
     cdef tuple now(self):
-        """The readers, while what they rest on holds."""
+        """Return the readers. Create them again if something that they depend on has changed."""
         cdef Reader reader
         cdef tuple readers, _before
         with cython.critical_section(self):
@@ -412,13 +414,13 @@ cdef list registered = [entry_for(marker, loader) for marker, loader in READERS.
 
 
 cdef Reader reader_of(object cls):
-    """The reader for a type, or None."""
+    """Return the reader for a type, or None."""
     cdef Entry entry
     cdef Reader reader
     cdef bint marked = False
     cdef unsigned int tag = althaia_type_tag(cls)
     if not tag:
-        # Nobody would notice that it changes.
+        # Without a type version a change of the type would not be noticed.
         return None
     for entry in registered:
         if althaia_has_class_attribute(cls, entry.marker):
@@ -432,21 +434,22 @@ cdef Reader reader_of(object cls):
 
 
 cdef bint is_plain(object obj):
-    """Whether objects of this type are known to be nobody's: they are read as ever."""
+    """Return whether objects of this type are known to have no reader."""
     return althaia_is_plain(obj)
 
 
 @cython.final
 cdef class Readings:
-    """What one call has decided about the types it has met, for the names of one plan."""
+    """How one call reads objects of each type, for the names of one plan."""
 
     def __cinit__(self):
         self.known = {}
 
     cdef Reading of(self, tuple names, object obj):
-        """What is decided about an object's type, made ready for it; None: it is read as ever.
+        """Return the reading for an object's type, prepared for this object; None if it must be
+        read as upstream does.
 
-        :param names: the names that may be read; None where a step reads none.
+        :param names: the name that each step reads, None for a step that reads none.
         """
         cdef Reading reading = self.last
         if (
@@ -460,7 +463,8 @@ cdef class Readings:
         return reading if reading.reader.begin(reading, obj) else None
 
     cdef Reading decided(self, tuple names, object cls):
-        # Not by the class itself, whose metaclass may hash and compare; the reading keeps it alive.
+        # The key is the id, not the class, because a metaclass may define __hash__ and __eq__. The
+        # reading keeps the class alive.
         cdef object key = id(cls)
         cdef Reading reading = <Reading>self.known.get(key)
         cdef Reader reader
@@ -472,7 +476,7 @@ cdef class Readings:
 
 
 cdef object read_once(object obj, str name, object missing):
-    """One attribute of an object met on the way, as upstream's ``get_value`` reads it."""
+    """Read one attribute of an object on a dotted path, as upstream's ``get_value`` does."""
     cdef Reader reader
     cdef Reading reading
     if not althaia_is_plain(obj):

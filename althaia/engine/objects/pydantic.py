@@ -1,8 +1,8 @@
 """pydantic: the fields of models.
 
-A model's class has a ``__getattr__``, and upstream asks every object for ``__getitem__``: on a
-model that runs pydantic's Python for each field. The fields themselves lie in the instance's
-dictionary, and nothing in the class stands before them.
+Upstream reads ``__getitem__`` of every object. A model's class has a ``__getattr__``, so that this
+runs pydantic's Python code for each field. The fields themselves are in the instance dictionary,
+and no attribute of the class overrides them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ GETATTR = frozenset({"78b0fc3a92067ceb", "421c0d42feebf2d1"})
 
 
 def readers() -> tuple[AttributeReader, ...]:
-    """The reader of models; none where a release, or a patch, is not known."""
+    """Return the reader of models; none if pydantic's code is not known."""
     main = sys.modules.get("pydantic.main")
     model = getattr(main, "BaseModel", None)
     if not isinstance(model, type):

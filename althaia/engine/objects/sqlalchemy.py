@@ -1,12 +1,11 @@
 """SQLAlchemy: attributes of mapped objects, rows of results.
 
-``InstrumentedAttribute.__get__`` looks its key up in the instance's dictionary and asks the state
-only for what is not there: expired, deferred, not loaded. The first half is what the reader does;
-for the rest, and for every other descriptor (hybrids, synonyms, composites, association proxies,
-a subclass of ``InstrumentedAttribute``), the descriptor is asked.
+``InstrumentedAttribute.__get__`` looks its key up in the instance dictionary. Only if the key is
+absent (expired, deferred, not loaded) it calls the instance's state. The reader does the first half
+and calls the descriptor for the rest. It also calls every other descriptor: hybrids, synonyms,
+composites, association proxies, subclasses of ``InstrumentedAttribute``.
 
-Nothing is read from a release whose code nobody here has read: the digests below are of 1.4, 2.0
-and 2.1.
+The reader is used only with code that was reviewed: the digests below are of 1.4, 2.0 and 2.1.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ GET = frozenset({"68ab89968a638c04", "d5b20d91b3e64c10", "1155d6fcce2e5494"})
 """``InstrumentedAttribute.__get__`` of 1.4, of the first 2.0, of later 2.0 and 2.1."""
 
 GET_WITH_PERMISSION = frozenset({"68ab89968a638c04"})
-"""Those that ask ``_supports_population`` of the descriptor, which remembers the answer."""
+"""Those that read ``_supports_population`` of the descriptor, which caches the value."""
 
 ROWS = frozenset({"40a2a5f674aa55e0", "7962ddc815e2072f", "c8d76b65edfacb0e"})
 """``engine/_row_cy.py`` of 2.1, ``resultproxy.pyx`` and ``_py_row.py`` of 2.0."""
@@ -31,7 +30,7 @@ IMPLEMENTATIONS = ("ScalarAttributeImpl", "ScalarObjectAttributeImpl", "Collecti
 
 
 def orm_readers() -> tuple[DescriptorReader, ...]:
-    """The reader of mapped objects; none where a release, or a patch, is not known."""
+    """Return the reader of mapped objects; none if SQLAlchemy's code is not known."""
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is None:
         return ()
@@ -64,7 +63,8 @@ def orm_readers() -> tuple[DescriptorReader, ...]:
 
 
 def _gives_instance_dict(function: Any) -> bool:
-    """Whether this is ``operator.attrgetter("__dict__")``; own instrumentation is another."""
+    """Return whether this is ``operator.attrgetter("__dict__")``. Custom instrumentation replaces
+    it."""
     return type(function) is operator.attrgetter and function.__reduce__() == (
         operator.attrgetter,
         ("__dict__",),
@@ -76,7 +76,7 @@ def _supports_population(cls: Any) -> bool:
 
 
 def row_readers() -> tuple[RowReader, ...]:
-    """The readers of ``Row`` and ``RowMapping``."""
+    """Return the readers of ``Row`` and ``RowMapping``."""
     module = sys.modules.get("sqlalchemy.engine.row")
     base = getattr(module, "BaseRow", None)
     if not isinstance(base, type) or not is_known_module(base.__module__, ROWS):
@@ -98,7 +98,7 @@ def row_readers() -> tuple[RowReader, ...]:
 
 
 def _reads_as_its_base(cls: type, base: type, by_attribute: bool) -> bool:
-    """Whether a class of rows gets its values in the way that its base was seen to."""
+    """Return whether a class of rows reads its values by the methods of its base."""
     method = "__getitem__" if by_attribute else "_get_by_key_impl_mapping"
     item = cls.__dict__.get("__getitem__", base.__dict__.get("__getitem__"))
     if item is not base.__dict__.get(method):
