@@ -1,4 +1,4 @@
-"""NDJSON in: one object a line, loaded one after the other, bad lines reported and passed over."""
+"""Load NDJSON, one object per line; invalid lines are reported and skipped."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ READ_BYTES = 65536
 
 @dataclass(frozen=True, slots=True)
 class LoadedLine:
-    """One line of a stream: what was loaded from it, or what is wrong with it."""
+    """One line of a stream: the loaded value, or the error."""
 
     number: int
-    """Counted from 1; blank lines count, and are left out."""
+    """Counted from 1. Blank lines are counted, but not returned."""
     value: Any = None
-    """What the schema loaded; None where there is an error."""
+    """The loaded value; None if there is an error."""
     error: Exception | None = None
-    """A ``ValidationError``, or what the render module's ``loads`` raised for text that is no
-    JSON; None where the line is good."""
+    """A ``ValidationError``, or the exception of the render module's ``loads`` for invalid JSON;
+    None if the line is valid."""
 
 
 class LineTooLongError(ValueError):
-    """A line has more bytes than the caller allows; they were not kept."""
+    """A line has more bytes than the caller allows. Its content was discarded."""
 
 
 def loads_stream(
@@ -51,7 +51,7 @@ def loads_stream(
 
 
 class Lines:
-    """Cuts chunks of bytes into numbered lines; keeps what belongs to the line that goes on."""
+    """Splits chunks of bytes into numbered lines, and keeps the beginning of an incomplete line."""
 
     def __init__(self, most: int | None = None) -> None:
         self.most = most
@@ -60,7 +60,8 @@ class Lines:
         self.size = 0
 
     def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes | None]]:
-        """The lines that a chunk completes, blank ones left out; None for one too long."""
+        """Yield the lines that a chunk completes, except blank ones; None for a line that is too
+        long."""
         if not isinstance(chunk, (bytes, bytearray, memoryview)):
             raise TypeError(
                 f"chunks of bytes are needed, not {type(chunk).__name__}; open a file with 'rb'"
@@ -72,7 +73,7 @@ class Lines:
             self._keep(other)
 
     def end(self) -> Iterator[tuple[int, bytes | None]]:
-        """The line that has been kept so far, as whole."""
+        """Yield the incomplete line at the end of the stream as a line."""
         self.number += 1
         too_long = self.most is not None and self.size > self.most
         line = None if too_long else b"".join(self.parts)
@@ -150,7 +151,7 @@ def _load_line(
 
 
 def _is_readable(schema: Any, line: bytes, options: dict[str, Any]) -> bool:
-    """Whether the render module takes a line for JSON."""
+    """Return whether the render module can parse a line."""
     own = {name: v for name, v in options.items() if name not in ("many", "partial", "unknown")}
     try:
         schema.opts.render_module.loads(line, **own)

@@ -1,8 +1,8 @@
-"""A collection as a stream of bytes: what ``schema.dumps`` gives, without having it all at once.
+"""Dump a collection as a stream of bytes, without the whole result of ``schema.dumps`` in memory.
 
-The objects are taken from their iterable in batches, each of which is dumped as a collection of its
-own; the texts are joined where the brackets were. So every override and hook of the schema is
-called as it always is, and what cannot be taken apart in this way is refused before the first byte.
+The objects are taken from their iterable in batches. Each batch is dumped as a collection, and the
+texts are joined without their brackets. Hence every override and hook of the schema is called as
+usual. A schema whose result cannot be split in this way is rejected before the first byte.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from althaia import seam
 Encoder = Callable[[list[Any]], bytes]
 Namespace = dict[str, Any]
 
-# The first batch is small, so that the first bytes come soon; the next ones fill a chunk.
+# The first batch is small, so that the first bytes are sent soon. Later batches fill a chunk.
 FIRST_BATCH = 16
 LARGEST_BATCH = 4096
 
@@ -27,7 +27,7 @@ _OWN = ("dump", "dumps", "_serialize", "_invoke_dump_processors", "_invoke_proce
 
 
 class StreamError(TypeError):
-    """What was asked for cannot be streamed so that the bytes are those of ``schema.dumps``."""
+    """The collection cannot be streamed with the same bytes as ``schema.dumps``."""
 
 
 def stream(
@@ -41,7 +41,7 @@ def stream(
     """See :func:`althaia.stream`."""
     refuse_what_is_not_taken_apart(schema, options, lines)
     options.pop("cls", None)
-    # Options that it does not know, and, as it encodes something, those that it cannot use.
+    # Raises for unknown options and, because it encodes something, for invalid values.
     json.JSONEncoder(**options).encode([])
     if not isinstance(chunk_bytes, int) or chunk_bytes < 1:
         raise ValueError(f"chunk_bytes is a number of bytes, at least 1, not {chunk_bytes!r}")
@@ -52,10 +52,10 @@ def stream(
 
 
 def upstream_of(schema: Any) -> Namespace:
-    """``Schema``, as it was defined, and ``ValidationError`` of the marshmallow that a schema is
-    of: our copy, or the real one where the redirect is off.
+    """Return the original attributes of ``Schema``, and ``ValidationError``, of the marshmallow to
+    which a schema belongs: our copy, or the real one if the redirect is off.
 
-    :raises StreamError: ``schema`` is no instance of either's.
+    :raises StreamError: ``schema`` is no instance of a schema class.
     """
     owner = seam.owner_of(schema)
     if owner is None:
@@ -68,8 +68,9 @@ def upstream_of(schema: Any) -> Namespace:
 
 
 def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: bool) -> None:
-    """
-    :raises StreamError: a part of the collection does not tell what the whole would give.
+    """Check that the result of the whole collection consists of the results of its parts.
+
+    :raises StreamError: it does not.
     """
     _refuse_own_methods(schema)
     form = schema.opts.render_module
@@ -113,7 +114,7 @@ def _refuse_collection_hooks(schema: Any) -> None:
 
 
 class Array:
-    """A JSON array: the objects of each batch without the brackets around them.
+    """Writes a JSON array: the objects of each batch without the brackets around them.
 
     :param options: those of ``schema.dumps``.
     """
@@ -123,12 +124,12 @@ class Array:
         self.options = options
         encoder = json.JSONEncoder(**options)
         self.separator = encoder.item_separator.encode()
-        # What stands between the last object and the closing bracket.
+        # The end of the array: with an indent there is a line break before the bracket.
         self.end = b"]" if encoder.indent is None else b"\n]"
         self.done = 0
 
     def encode(self, batch: list[Any]) -> bytes:
-        """The objects' text, with what separates them from those before."""
+        """Return the text of the objects, with the separator before them."""
         try:
             text = althaia_json.dump_bytes(self.schema, batch, many=True, **self.options)
         except BaseException as error:
@@ -139,19 +140,20 @@ class Array:
         return start + text[1 : -len(self.end)]
 
     def number(self, error: BaseException) -> None:
-        """Let the note about the item count from the collection's start, where there is one."""
+        """Correct the index in an error's note, so that it counts from the start of the
+        collection."""
         notes = getattr(error, "__notes__", None)
         head, _, index = notes[-1].rpartition(" ") if notes else ("", "", "")
         if notes and head == "when serializing list item" and index.isdecimal():
             notes[-1] = f"{head} {int(index) + self.done}"
 
     def finish(self) -> bytes:
-        """What is left to be said when there are no more objects."""
+        """Return the bytes after the last object."""
         return self.end if self.done else b"[]"
 
 
 class Lines:
-    """One object a line (NDJSON)."""
+    """Writes one object per line (NDJSON)."""
 
     def __init__(self, schema: Any, options: dict[str, Any]) -> None:
         self.schema = schema
@@ -167,7 +169,7 @@ class Lines:
 
 
 class Batches:
-    """How many objects make a chunk, from how large the last ones were."""
+    """Computes how many objects make a chunk from the size of the last ones."""
 
     def __init__(self, chunk_bytes: int) -> None:
         self.chunk_bytes = chunk_bytes

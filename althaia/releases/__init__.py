@@ -1,5 +1,5 @@
-"""What the releases of marshmallow are made of: our patch queue, and what their functions mean.
+"""The releases of marshmallow: our patch queue, and what is known about their functions.
 
-``patching`` and ``digests`` are the build's as well. ``source`` makes of an installed file what a
-process runs of it, ``bytecode`` keeps that. Nothing here is imported before marshmallow is.
+The build uses ``patching`` and ``digests`` too. ``source`` compiles an installed file with our
+patches, ``bytecode`` caches the code. Nothing here is imported before marshmallow is.
 """

@@ -1,9 +1,9 @@
-"""The code that runs of an installed file, kept from one start of Python to the next.
+"""Caches the code of a patched file between processes.
 
-As Python keeps its own: beside the file, in ``__pycache__``, under a name of our own; where that
-cannot be written, in a folder of the user's that nobody else can write. What is found is used if
-it was made from this very source by this very althaia for this Python, and is whole; otherwise it
-is made again.
+Like Python's own bytecode it is stored in ``__pycache__`` beside the file, under another name. If
+that cannot be written, it is stored in a folder of the user that nobody else can write. A cached
+file is used only if it is complete and was made from the same source by the same althaia for the
+same Python; otherwise it is made again.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _READ: Final = (
     "semantics.toml",
     "patches/series",
 )
-"""What the code depends on besides the installed file, as do the patches."""
+"""Files of ours on which the code depends, besides the installed file and the patches."""
 
 
 def code_of(name: str, source: bytes, path: str, version: str, *, engine: bool) -> Hooked:
-    """As :func:`althaia.releases.source.hooked`; made once, then read."""
+    """Return what :func:`althaia.releases.source.hooked` returns, from the cache if possible."""
     head = _head(source, path, version, engine)
     for place in _places(path):
         found = _read(place, head)
@@ -49,7 +49,7 @@ def code_of(name: str, source: bytes, path: str, version: str, *, engine: bool) 
 
 
 def _head(source: bytes, path: str, version: str, engine: bool) -> bytes:
-    """What a file has to begin with to be about this source."""
+    """Return the bytes with which a cached file for this source must begin."""
     about = f"{path}\0{version}\0{sys.flags.optimize}\0{engine}".encode(errors="surrogatepass")
     return b"".join(
         (_MAGIC, MAGIC_NUMBER, source_hash(source), source_hash(about), source_hash(_ours()))
@@ -97,7 +97,7 @@ def _write(path: str, head: bytes, made: Hooked) -> None:
 
 
 def _replace(place: str, data: bytes) -> bool:
-    """Put a file there in one go; nobody sees half of it."""
+    """Replace a file atomically, so that no other process reads an incomplete one."""
     passing = f"{place}.{os.getpid()}.{id(data)}"
     try:
         handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
@@ -121,7 +121,7 @@ def _remove(path: str) -> None:
 
 
 def _places(path: str, *, make: bool = False) -> Iterator[str]:
-    """Where the code of a file may be kept, the best place first.
+    """Yield the paths where the code of a file may be stored, the best one first.
 
     :param make: create the folders
     """
@@ -159,7 +159,7 @@ def _users_folder() -> str | None:
 
 
 def _is_private(folder: str) -> bool:
-    """Whether nobody else can put anything there."""
+    """Return whether no other user can write to a folder."""
     try:
         status = os.lstat(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""A digest of the code of each of upstream's functions, class bodies and module bodies.
+"""Computes a digest of each of upstream's functions, class bodies and module bodies.
 
 The build and the shipped package both use this module, so it imports nothing of either.
 """
@@ -13,11 +13,10 @@ Digests = dict[str, str]
 
 
 def digests(sources: Mapping[str, str]) -> Digests:
-    """Digest per qualified name, as in ``fields.Integer._validated``.
+    """Return the digests by qualified name, as in ``fields.Integer._validated``.
 
-    Of the code alone: docstrings, comments, layout and annotations do not count. A class's own
-    entry covers its header and the statements that are not methods, a module's own entry
-    likewise.
+    A digest covers the code, without docstrings, comments, layout and annotations. The entry of a
+    class covers its header and the statements that are not methods; that of a module likewise.
     """
     found: Digests = {}
     for name, text in sources.items():
@@ -26,7 +25,7 @@ def digests(sources: Mapping[str, str]) -> Digests:
 
 
 def of_tree(name: str, tree: ast.Module) -> Digests:
-    """The digests of one file, by its name relative to the package."""
+    """Return the digests of one file, given by its name relative to the package."""
     found: Digests = {}
     module = module_name(name)
     for qualname, nodes in _units(tree):
@@ -37,7 +36,7 @@ def of_tree(name: str, tree: ast.Module) -> Digests:
 
 
 def module_name(file: str) -> str:
-    """What a file's module is called in the digests' names.
+    """Return the name of a file's module in the names of the digests.
 
     >>> module_name("experimental/context.py")
     'experimental.context'
@@ -61,13 +60,13 @@ def _nested(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, list[ast.A
 
 
 def _own(body: list[ast.stmt]) -> list[ast.AST]:
-    """The statements of a class or module that define no function or class."""
+    """Return the statements of a class or module that define no function or class."""
     definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return [node for node in _code(body) if not isinstance(node, definitions)]
 
 
 def _code(body: list[ast.stmt]) -> list[ast.AST]:
-    """A body without its docstring and without what is only annotated."""
+    """Return a body without its docstring and without annotations that assign no value."""
     first = body[0] if body else None
     is_docstring = (
         isinstance(first, ast.Expr)
@@ -85,9 +84,9 @@ _SILENT = {"annotation", "returns", "type_comment", "type_params", "kind", "simp
 
 
 def _shape(node: object) -> str:
-    """The code of a syntax tree as text, the same on every Python.
+    """Return the code of a syntax tree as text, equal on every Python version.
 
-    ``ast.dump`` and ``ast.unparse`` write what differs from one release to the next.
+    The results of ``ast.dump`` and ``ast.unparse`` differ between Python versions.
     """
     if isinstance(node, list):
         return "[" + " ".join(_shape(each) for each in node if not _is_bare(each)) + "]"
@@ -102,14 +101,14 @@ def _shape(node: object) -> str:
         f"{name}={_shape(value)}"
         for name, value in (dict(ast.iter_fields(node)) | body).items()
         if name not in _SILENT and value is not None and value != []
-        # Imports say from Python 3.15 on whether they are lazy.
+        # From Python 3.15 on import nodes have the attribute `is_lazy`.
         if name != "is_lazy" or value
     )
     return f"{type(node).__name__}({' '.join(parts)})"
 
 
 def _pieces(text: ast.JoinedStr) -> list[object]:
-    """The parts of an f-string; constants that stand side by side as one."""
+    """Return the parts of an f-string, with adjacent constants joined."""
     pieces: list[object] = []
     for part in text.values:
         if not isinstance(part, ast.Constant):

@@ -1,4 +1,4 @@
-"""What upstream's functions mean, by the digests of those that somebody has read.
+"""What upstream's functions do, by the digests of those that were reviewed.
 
 The build and the shipped package both use this module, so it imports nothing of either.
 """
@@ -11,20 +11,21 @@ from dataclasses import dataclass
 from typing import Final
 
 GONE: Final = "gone"
-"""Stands for the digest of a function that a release does not have."""
+"""Used in place of the digest of a function that a release does not have."""
 
 Readings = dict[str, dict[str, str]]
-"""By function and digest, what somebody noted who has read it."""
+"""By function and digest: the note of the person who reviewed the code."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """All that is recorded.
+    """The contents of the semantic lock.
 
-    :ivar version: the release that the plans were written against.
+    :ivar version: the release for which the plans were written.
     :ivar functions: the digests of that release.
-    :ivar equal: digests of other code that means the same in all that plans rest on.
-    :ivar variants: digests of code that means something else; the name of that comes first.
+    :ivar equal: digests of other code that is equivalent in everything on which plans depend.
+    :ivar variants: digests of code that behaves differently; the note begins with the name of the
+        variant.
     """
 
     version: str
@@ -34,10 +35,10 @@ class Table:
 
     @classmethod
     def parse(cls, text: str) -> Table:
-        """The table of a text.
+        """Parse a table.
 
-        :raises KeyError: something is missing
-        :raises ValueError: it is no TOML
+        :raises KeyError: an entry is missing
+        :raises ValueError: the text is not valid TOML
         """
         found = tomllib.loads(text)
         return cls(
@@ -45,21 +46,21 @@ class Table:
         )
 
     def names(self) -> set[str]:
-        """All functions of which anything is known."""
+        """Return the names of all functions in the table."""
         return self.functions.keys() | self.equal.keys() | self.variants.keys()
 
     def meaning(self, name: str, digest: str) -> str | None:
-        """``""`` where the function means what the plans take it to mean, the name of the variant
-        where it means something else, None where nobody has read it."""
+        """Return ``""`` if the function behaves as the plans assume, the name of the variant if it
+        behaves differently, None if it was not reviewed."""
         if digest == self.functions.get(name, GONE) or digest in self.equal.get(name, {}):
             return ""
         found = self.variants.get(name, {}).get(digest)
         return None if found is None else found.partition(":")[0]
 
     def meanings(self, present: Mapping[str, str]) -> Meanings:
-        """What a release, or one module of it, means.
+        """Compare a release, or one module of it, with the table.
 
-        :param present: the digests of its functions, ``GONE`` of those that it does not have.
+        :param present: the digests of its functions; ``GONE`` for those that it does not have.
         """
         found = {name: self.meaning(name, digest) for name, digest in present.items()}
         return Meanings(
@@ -68,16 +69,16 @@ class Table:
         )
 
     def meanings_of_all(self, present: Mapping[str, str]) -> Meanings:
-        """The same for a whole release: what is not there is gone."""
+        """Do the same for a whole release: absent functions are ``GONE``."""
         return self.meanings(dict.fromkeys(self.names(), GONE) | dict(present))
 
 
 @dataclass(frozen=True)
 class Meanings:
-    """How a release differs from the one that the plans were written against.
+    """How a release differs from the one for which the plans were written.
 
-    :ivar unread: functions that nobody has read as they are there.
-    :ivar variants: functions that mean something else, with the name of what they mean.
+    :ivar unread: functions whose code was not reviewed.
+    :ivar variants: functions that behave differently, with the name of the variant.
     """
 
     unread: list[str]

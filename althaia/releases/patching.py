@@ -31,11 +31,11 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ (\S+)$")
 
 
 class QueueError(Exception):
-    """Upstream's text, or a patch, is not as it has to be.
+    """Upstream's text, or a patch, is not as expected.
 
-    :param where: the file (and place in it) that is wrong
+    :param where: the file, and the place in it
     :param problem: what was expected and what was found
-    :param remedy: what the reader can do about it
+    :param remedy: how to correct it
 
     >>> print(QueueError("schema.py", "expected 7 imports, found 8", "run the lock command"))
     schema.py: expected 7 imports, found 8
@@ -54,7 +54,7 @@ class QueueError(Exception):
 
 @dataclass(frozen=True)
 class Hunk:
-    """A change inside one function: ``lines`` keep their ``' '``, ``'-'`` or ``'+'``."""
+    """A change inside one function. Each of ``lines`` begins with ``' '``, ``'-'`` or ``'+'``."""
 
     function: str
     start: int
@@ -71,7 +71,7 @@ class Hunk:
 
 @dataclass(frozen=True)
 class Patch:
-    """One file of the queue: a header that says why, and hunks for one file of upstream."""
+    """One file of the queue: a header with the reason, and hunks for one file of upstream."""
 
     name: str
     header: Mapping[str, str]
@@ -92,7 +92,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Placed:
-    """Where a hunk went."""
+    """Where a hunk was applied."""
 
     patch: str
     function: str
@@ -101,9 +101,9 @@ class Placed:
 
 
 def read_series(folder: Path) -> list[Patch]:
-    """The queue, in the order of its ``series`` file.
+    """Return the queue in the order of its ``series`` file.
 
-    :raises QueueError: a patch is listed and missing, or there and not listed, or malformed
+    :raises QueueError: a patch is listed but missing, exists but is not listed, or is malformed
     """
     series = (folder / "series").read_text("utf-8").split("\n")
     names = [line.strip() for line in series if line.strip() and not line.startswith("#")]
@@ -189,11 +189,11 @@ def _parse_hunks(lines: Iterable[str], wrong: Callable[[str], QueueError]) -> It
 def apply(
     patches: Iterable[Patch], sources: Mapping[str, str], version: str
 ) -> tuple[dict[str, str], list[Placed]]:
-    """Apply each patch that is for ``version``; what it touches must fit exactly.
+    """Apply each patch for ``version``; its old lines must match exactly.
 
     :param sources: pristine text by file name
-    :return: the text of all files, patched, and where each hunk went
-    :raises QueueError: a hunk does not fit, or fits twice, or the result is no Python
+    :return: the patched text of all files, and where each hunk was applied
+    :raises QueueError: a hunk does not fit, or fits twice, or the result is not valid Python
     """
     texts = dict(sources)
     placed: list[Placed] = []
@@ -221,13 +221,13 @@ def apply(
 
 
 class PatchedFile:
-    """The text of a file while patches are put into it, one after the other.
+    """The text of a file to which patches are applied, one after the other.
 
-    It is parsed once; what a hunk adds moves the functions below it.
+    The file is parsed once. The lines that a hunk adds move the functions below it.
 
-    :ivar numbers: for each line, the number of the line of the pristine text that it stands for;
-        an added line stands for the one that it replaces or comes before.
-    :ivar added: the indices of lines that stand for a line which is still there.
+    :ivar numbers: for each line, the number of the corresponding line of the pristine text; for an
+        added line, that of the line that it replaces or precedes.
+    :ivar added: the indices of lines that precede a line which still exists.
     """
 
     def __init__(self, text: str, tree: ast.Module | None = None) -> None:
@@ -238,13 +238,13 @@ class PatchedFile:
 
     @property
     def text(self) -> str:
-        """The text as it is now."""
+        """The present text."""
         return "\n".join(self._lines)
 
     def apply(self, patch: Patch) -> list[Placed]:
-        """Put a patch in: all of its hunks, or none.
+        """Apply all hunks of a patch, or none.
 
-        :raises QueueError: one does not fit, or fits twice
+        :raises QueueError: a hunk does not fit, or fits twice
         """
         before = (self._lines.copy(), self.numbers.copy(), set(self.added), dict(self._extents))
         try:
@@ -271,7 +271,7 @@ class PatchedFile:
         return Placed(patch.name, hunk.function, row + 1, row + 1 - hunk.start)
 
     def _find(self, patch: Patch, hunk: Hunk) -> int:
-        """The index of the first of the hunk's old lines."""
+        """Return the index of the first of the hunk's old lines."""
         where = f"patches/{patch.name}"
         allowed = self._rows(hunk.function)
         if not allowed:
@@ -300,7 +300,8 @@ class PatchedFile:
         return fits[0]
 
     def _rows(self, function: str) -> frozenset[int]:
-        """Line indices (from 0) that belong to a function, or to the module and no function."""
+        """Return the indices, from 0, of the lines of a function; or of the lines of the module
+        outside functions."""
         if function != MODULE_LEVEL:
             return frozenset(self._extents.get(function, ()))
         inside = {row for name, rows in self._extents.items() if "." not in name for row in rows}
@@ -308,9 +309,9 @@ class PatchedFile:
 
 
 def _numbers(hunk: Hunk, old: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The line numbers that a hunk's new lines stand for, and which of them are additions.
+    """Return the pristine line numbers of a hunk's new lines, and which of them are additions.
 
-    :param old: the numbers of its old lines and of the one that follows, if any
+    :param old: the numbers of its old lines and of the following line, if any
     """
     numbers: list[int] = []
     added: list[int] = []
@@ -336,9 +337,9 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _extents(tree: ast.Module) -> dict[str, range]:
-    """The line indices (from 0) of each function and class, by its qualified name.
+    """Return the line indices, from 0, of each function and class by its qualified name.
 
-    Of several with one name it is the first.
+    If several have one name, the first one counts.
     """
     found: dict[str, range] = {}
 
@@ -354,9 +355,9 @@ def _extents(tree: ast.Module) -> dict[str, range]:
 
 
 def applies(specifiers: str, version: str) -> bool:
-    """Whether ``version`` satisfies a comma-separated list such as ``>=3.20, <5``.
+    """Return whether ``version`` satisfies a comma-separated list such as ``>=3.20, <5``.
 
-    A version that is no number (a development tree) satisfies every list.
+    A version without numbers (a development tree) satisfies every list.
 
     >>> applies(">=4, <5", "4.4.0"), applies(">=4, <5", "3.26.2")
     (True, False)

@@ -1,7 +1,7 @@
-"""What a process runs of an installed file of marshmallow's: its code, with our hooks in it.
+"""Compiles the installed files of marshmallow with our hooks in them.
 
-The hooks' code says that it stands where the line that follows it stands in the installed file, so
-that tracebacks, debuggers and coverage show that file as it is.
+The code of a hook gets the line number of the line that follows it in the installed file, so that
+tracebacks, debuggers and coverage show the file correctly.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ PACKAGE: Final = "marshmallow"
 RENAMED: Final = "althaia.marshmallow"
 
 Hooked = tuple["CodeType", tuple[str, ...], dict[str, str], dict[str, str]]
-"""Code, the patches that do not fit, and by name the digests of functions that nobody has read and
-the variants of those that mean something else."""
+"""The code, the patches that do not fit, the digests of functions that were not reviewed, by name,
+and the variants of functions that behave differently."""
 
 
 def hooked(name: str, source: bytes, path: str, version: str, *, engine: bool) -> Hooked:
-    """The code of one of marshmallow's files with the hooks that fit.
+    """Return the code of one of marshmallow's files with the hooks that fit.
 
     :param name: the file, relative to the package: ``experimental/context.py``.
-    :param path: where it lies, for tracebacks.
-    :param engine: whether there is one for the hooks to ask
-    :raises SyntaxError: it is no Python
+    :param path: its full path, for tracebacks.
+    :param engine: whether this build has an engine
+    :raises SyntaxError: the file is not valid Python
     """
     text = decode_source(source)
     tree = ast.parse(text, path)
     file = patching.PatchedFile(text, tree)
-    # What the C compiler needs is not needed here.
+    # Leave out the patches that only the C compiler needs.
     unused = ("compile", "collection" if engine else "engine")
     patches = [
         patch
@@ -66,7 +66,8 @@ def _fits(file: patching.PatchedFile, patch: patching.Patch) -> bool:
 
 
 def _stands_in(other: patching.Patch, patch: patching.Patch) -> bool:
-    """Whether a patch does for other releases what this one does, where no version decides."""
+    """Return whether another patch has the same purpose as this one for other releases, so that one
+    of them may fail to fit if the version is unknown."""
     return (
         other.header["Target"] == patch.header["Target"]
         and other.header["Applies-To"] != patch.header["Applies-To"]
@@ -75,7 +76,7 @@ def _stands_in(other: patching.Patch, patch: patching.Patch) -> bool:
 
 @cache
 def queue() -> list[patching.Patch]:
-    """Our patches, in their order."""
+    """Return our patches in their order."""
     names = [line for line in _text("patches/series").split("\n") if line and line[0] != "#"]
     return [patching.parse(name, _text(f"patches/{name}")) for name in names]
 
@@ -93,7 +94,7 @@ def _table() -> meanings.Table:
 
 
 def _read_before(name: str, found: digests.Digests) -> tuple[dict[str, str], dict[str, str]]:
-    """The functions of one file that nobody has read, and those that are variants."""
+    """Return the functions of one file that were not reviewed, and those that are variants."""
     module = digests.module_name(name)
     gone = {
         each: meanings.GONE
@@ -108,7 +109,7 @@ def _read_before(name: str, found: digests.Digests) -> tuple[dict[str, str], dic
 def _stand_where_upstream_does(
     tree: ast.Module, file: patching.PatchedFile, upstream: list[str]
 ) -> None:
-    """Give each node the line of the installed file that it stands for."""
+    """Set the line number of each node to that of the installed file."""
     for node in ast.walk(tree):
         row = getattr(node, "lineno", 0) - 1
         if row < 0:
@@ -118,7 +119,7 @@ def _stand_where_upstream_does(
         if row not in file.added:
             placed.end_lineno = file.numbers[(placed.end_lineno or row + 1) - 1]
             continue
-        # All of the line: what a traceback marks there would be a piece of other code.
+        # The columns of the whole line: a traceback would mark the wrong part of it otherwise.
         line = upstream[placed.lineno - 1].encode()
         placed.end_lineno = placed.lineno
         placed.col_offset = len(line) - len(line.lstrip())
@@ -126,7 +127,7 @@ def _stand_where_upstream_does(
 
 
 class _Renamer(ast.NodeTransformer):
-    """Has a module import its siblings by the name that we keep them under."""
+    """Rewrites imports of sibling modules to the name under which we load them."""
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
         if node.level == 0 and node.module is not None and _is_marshmallow(node.module):

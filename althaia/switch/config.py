@@ -19,7 +19,7 @@ _NO = ("0", "false", "no", "off")
 
 
 class ConfigError(ValueError):
-    """A variable of the environment has a value that means nothing to us."""
+    """An environment variable has an invalid value."""
 
 
 class Settings:
@@ -40,22 +40,22 @@ class Settings:
     patch: bool
     """``ALTHAIA_PATCH``: redirect marshmallow at interpreter start."""
     disable: bool
-    """``ALTHAIA_DISABLE``: never redirect, whoever asks for it."""
+    """``ALTHAIA_DISABLE``: never redirect, not even by ``althaia.patch()``."""
     require_compiled: bool
     """``ALTHAIA_REQUIRE_COMPILED``: importing an uncompiled copy is an error."""
     compiled: bool
-    """``ALTHAIA_COMPILED``: serve the compiled copy where it is of the installed release (the
+    """``ALTHAIA_COMPILED``: serve the compiled copy if it was made from the installed release (the
     default)."""
     plans: bool
     """``ALTHAIA_PLANS``: dump and load by plans (the default)."""
     strict: bool
     """``ALTHAIA_STRICT``: a schema, or a field of upstream's own, without a plan is an error."""
     compare: float
-    """``ALTHAIA_COMPARE``: the share of calls that upstream's own code answers too."""
+    """``ALTHAIA_COMPARE``: the share of calls that upstream's own code runs too."""
     log: bool
-    """``ALTHAIA_LOG``: the logger ``althaia`` says once for each schema what its plan leaves."""
+    """``ALTHAIA_LOG``: log once for each schema, on the logger ``althaia``, what has no plan."""
     notes: bool
-    """``ALTHAIA_NOTES``: an exception that leaves a plan says in a note which field it was."""
+    """``ALTHAIA_NOTES``: add a note with the field to an exception that leaves a plan."""
 
     def __init__(
         self,
@@ -99,9 +99,9 @@ class Settings:
 
 
 def read(environ: Mapping[str, str]) -> Settings:
-    """The settings that ``environ`` asks for.
+    """Return the settings in ``environ``.
 
-    :raises ConfigError: a variable has a value that means nothing.
+    :raises ConfigError: a variable has an invalid value.
 
     >>> read({"ALTHAIA_PLANS": "0"}).plans
     False
@@ -120,9 +120,9 @@ def read(environ: Mapping[str, str]) -> Settings:
 
 
 def settings() -> Settings:
-    """The settings of this process: its environment as it was at the first call.
+    """Return the settings of this process, from its environment at the first call.
 
-    :raises ConfigError: a variable has a value that means nothing.
+    :raises ConfigError: a variable has an invalid value.
     """
     global _settings
     if _settings is None:
@@ -131,7 +131,7 @@ def settings() -> Settings:
 
 
 def is_no(text: str) -> bool:
-    """Whether a variable with this value, which may be a bad one, asks for nothing.
+    """Return whether this value, which may be invalid, means "off".
 
     >>> is_no(""), is_no("off"), is_no("offf")
     (True, True, False)

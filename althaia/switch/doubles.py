@@ -1,7 +1,7 @@
-"""What unittest.mock and pytest-mock take for a function while a test suite runs on our copy.
+"""Lets unittest.mock and pytest-mock recognize compiled functions in a test suite on our copy.
 
-Both look for ``types.FunctionType`` to know that a class gives ``self`` to an attribute, and that
-its signature is to be checked. Compiled functions are of another type.
+Both test for ``types.FunctionType`` to determine that a class passes ``self`` to an attribute and
+that its signature must be checked. Compiled functions are of another type.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class _ByName(type):
 
 
 class CompiledFunction(metaclass=_ByName):
-    """Stands in a tuple of types for the compiled functions of marshmallow.
+    """Represents the type of marshmallow's compiled functions in a tuple of types.
 
-    By name, because the type is there only once marshmallow is, and importing it is for the test
-    suite to do.
+    It recognizes the type by its name. The type exists only after marshmallow was imported, which
+    is left to the test suite.
     """
 
 
 class _Inspect(ModuleType):
-    """The module ``inspect``, to which compiled functions of marshmallow are functions."""
+    """The module ``inspect``, except that it accepts marshmallow's compiled functions."""
 
     def __init__(self) -> None:
         super().__init__(inspect.__name__, inspect.__doc__)
@@ -44,7 +44,7 @@ class _Inspect(ModuleType):
 
 
 def is_compiled_function(value: object) -> bool:
-    """Whether ``value`` is a function of marshmallow's or of ours that Cython has compiled."""
+    """Return whether ``value`` is a compiled function of marshmallow or of althaia."""
     if type(value).__name__ != _COMPILED:
         return False
     package = str(getattr(value, "__module__", "")).partition(".")[0]
@@ -52,7 +52,7 @@ def is_compiled_function(value: object) -> bool:
 
 
 def teach() -> None:
-    """Let ``autospec=True``, ``create_autospec`` and ``mocker.spy`` know compiled functions."""
+    """Let ``autospec=True``, ``create_autospec`` and ``mocker.spy`` accept compiled functions."""
     types: tuple[type, ...] = mock.FunctionTypes  # type: ignore[attr-defined]
     if CompiledFunction not in types:
         mock.FunctionTypes = (*types, CompiledFunction)  # type: ignore[attr-defined]
@@ -62,7 +62,7 @@ def teach() -> None:
 
 
 def forget() -> None:
-    """Put back what :func:`teach` replaced."""
+    """Restore what :func:`teach` replaced."""
     types: tuple[type, ...] = mock.FunctionTypes  # type: ignore[attr-defined]
     mock.FunctionTypes = tuple(  # type: ignore[attr-defined]
         kind for kind in types if kind is not CompiledFunction

@@ -1,7 +1,7 @@
-"""Which marshmallow is installed here, and which one our copy was made from.
+"""Finds which marshmallow is installed, and from which one our copy was made.
 
-Asked at interpreter start, so the version is read from the name of a folder:
-``importlib.metadata`` would take longer to import than all the rest.
+This runs at interpreter start, so the version is read from the name of a folder: importing
+``importlib.metadata`` would take longer than all the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NAME = "marshmallow"
 
 
 class ReleaseError(RuntimeError):
-    """No marshmallow is installed that althaia could serve.
+    """No marshmallow is installed.
 
     :ivar served: the version that our copy was made from.
     """
@@ -34,9 +34,9 @@ class ReleaseError(RuntimeError):
 
 
 def check(any_other: Callable[[], bool] = lambda: False) -> None:
-    """Do nothing where a marshmallow is installed.
+    """Check that a marshmallow is installed.
 
-    :param any_other: whether there is one that no metadata tell of
+    :param any_other: whether there is one without metadata
     :raises ReleaseError: there is none
     """
     made_from = served()
@@ -45,21 +45,22 @@ def check(any_other: Callable[[], bool] = lambda: False) -> None:
 
 
 def served() -> str | None:
-    """The release that our copy was made from; None where the package was never built."""
+    """Return the release from which our copy was made; None if the package was never built."""
     try:
         stamp = _read(os.path.join(os.path.dirname(os.path.dirname(__file__)), "_build_info.json"))
     except OSError:
         return None
-    # The file is of our own making and in a known form; json costs more than this whole module.
+    # The build writes this file, so that its form is known. Importing json would take longer than
+    # this whole module.
     return stamp.partition('"upstream": {')[2].partition('"version": "')[2].partition('"')[0]
 
 
 def installed() -> str | None:
-    """The version of the installed marshmallow, found without importing it; None for none."""
+    """Return the version of the installed marshmallow without importing it, or None."""
     for folder in dict.fromkeys(_folders()):
         if version := version_in(folder):
             return version
-    # Found by a finder of somebody else's.
+    # Not on sys.path: the finder of another library may find it.
     from importlib import metadata
 
     try:
@@ -69,7 +70,7 @@ def installed() -> str | None:
 
 
 def version_in(folder: str) -> str | None:
-    """The version of the marshmallow whose metadata are in a folder or an archive."""
+    """Return the version of the marshmallow whose metadata are in a folder or an archive."""
     try:
         names = os.listdir(folder or os.curdir)
     except NotADirectoryError:

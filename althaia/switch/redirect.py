@@ -41,7 +41,7 @@ _DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
 
 
 class LatePatchError(RuntimeError):
-    """The real marshmallow was imported before the redirect was asked for.
+    """The real marshmallow was imported before the redirect was switched on.
 
     :ivar holders: names of modules that hold references to it -> the names they hold.
     """
@@ -52,9 +52,9 @@ class LatePatchError(RuntimeError):
 
 
 def patch(*, force: bool = False, compiled: bool | None = None, how: str) -> bool:
-    """Put the redirect in place; see :func:`althaia.patch`.
+    """Switch the redirect on; see :func:`althaia.patch`.
 
-    :param how: who asked, for ``althaia.info()``; the first one counts.
+    :param how: what switched it on, for ``althaia.info()``; the first call counts.
     """
     from althaia.switch import installed
     from althaia.switch.config import settings
@@ -70,28 +70,28 @@ def patch(*, force: bool = False, compiled: bool | None = None, how: str) -> boo
 
 
 def unpatch() -> bool:
-    """Take the redirect away; see :func:`althaia.unpatch`."""
+    """Switch the redirect off; see :func:`althaia.unpatch`."""
     return _redirect.remove()
 
 
 def is_patched() -> bool:
-    """Whether the redirect is in place."""
+    """Return whether the redirect is on."""
     return _redirect.installed
 
 
 def how_patched() -> str | None:
-    """Who put the redirect in place, or None."""
+    """Return what switched the redirect on, or None."""
     return _redirect.how if _redirect.installed else None
 
 
 def real_location() -> str | None:
-    """The file of the real marshmallow, found without importing it; None where it is missing."""
+    """Return the file of the real marshmallow without importing it; None if it is missing."""
     spec = releases.real_spec(REAL, None)
     return None if spec is None else spec.origin
 
 
 class _Presented:
-    """One of our modules while it goes by marshmallow's name."""
+    """One of our modules while it has marshmallow's name."""
 
     __slots__ = ("adopted", "attributes", "module", "originals")
 
@@ -153,7 +153,7 @@ class _Redirect:
             return was_installed
 
     def present(self, own_name: str, module: ModuleType) -> None:
-        """Let one of our modules, completely executed, go by marshmallow's name."""
+        """Give one of our modules, after its execution, marshmallow's name."""
         with self._lock:
             if not self.installed:
                 return
@@ -165,7 +165,7 @@ class _Redirect:
             sys.modules[name] = module
 
     def present_loaded(self) -> None:
-        """Let every module of ours that is there go by marshmallow's name."""
+        """Give all our loaded modules marshmallow's names."""
         for name, module in sys.modules.copy().items():
             if _below(name, OURS) and _is_complete(module):
                 self.present(name, module)
@@ -179,7 +179,7 @@ class _Redirect:
             "__package__": spec.parent,
             "__spec__": spec,
             "__loader__": spec.loader,
-            # inspect.getsource() and its like find a module's source by this name.
+            # inspect.getsource() and others find a module's source by this name.
             "__file__": _source_beside(spec.origin or ""),
         }
         namespace = _namespace(module)
@@ -191,12 +191,12 @@ class _Redirect:
         return presented
 
     def _renew_lock(self) -> None:
-        # The thread that held the lock, if any, does not exist in the child.
+        # If another thread held the lock, it does not exist in the forked child.
         self._lock = RLock()
 
 
 class _Finder:
-    """Answers for marshmallow and below, and watches our own copy being imported."""
+    """Finds the modules of marshmallow, and replaces the loaders of our own copy's modules."""
 
     finds_althaia = True
 
@@ -247,7 +247,7 @@ class _Finder:
 
 
 class _Loader:
-    """Stands in for the loader of the import system until the module is loaded."""
+    """Replaces the loader of the import system until the module is loaded."""
 
     def __init__(self, loader: Any, redirect: _Redirect) -> None:
         self._loader = loader
@@ -258,7 +258,7 @@ class _Loader:
 
 
 class _OwnLoader(_Loader):
-    """Loads a module under our name, then lets it go by marshmallow's."""
+    """Loads a module under our name, then gives it marshmallow's name."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         module: ModuleType | None = self._loader.create_module(spec)
@@ -273,7 +273,7 @@ class _OwnLoader(_Loader):
 
 
 class _AliasLoader(_Loader):
-    """Hands out, for a name of marshmallow's, the module that has ours."""
+    """Returns, for a name of marshmallow, the module that was loaded under our name."""
 
     _created = False
 
@@ -290,14 +290,14 @@ class _AliasLoader(_Loader):
         if not self._created:  # importlib.reload(): here the module is really executed
             self._loader.exec_module(module)
         self._redirect.present(_PREFIX + spec.name, module)
-        # Our copy may have been on its way in before the finder was there to see it.
+        # The import of our copy may have begun before the finder was installed.
         self._redirect.present_loaded()
 
 
 class CompiledLoader(ExtensionFileLoader):
-    """Loads an extension module that has its Python source beside it, and shows the source.
+    """Loads an extension module, and returns the Python source beside it.
 
-    Without it tracebacks through compiled modules show no lines.
+    Without this loader tracebacks through compiled modules show no lines.
     """
 
     def get_source(self, fullname: str) -> str | None:  # type: ignore[override]
@@ -320,7 +320,7 @@ def _below(name: str, package: str) -> bool:
 
 
 def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
-    """The spec of ``althaia.marshmallow`` or a module below it: of what is served there."""
+    """Return the spec of ``althaia.marshmallow``, or of a module below it, for the served file."""
     how = releases.serve().how
     if how == releases.COMPILED:
         return PathFinder.find_spec(name, path)
@@ -331,9 +331,9 @@ def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
 
 
 def _find(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
-    """The spec, under marshmallow's name, of the file that is served under this name.
+    """Return the spec, under marshmallow's name, of the file that is served under this name.
 
-    :param path: where to look while its package is not imported, as tools do that only read.
+    :param path: the search path to use if its package is not imported, as tools do that only read.
     """
     parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
     places = path if parent is None else parent.__path__
@@ -346,7 +346,7 @@ def _find(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
 
 
 def _source_beside(path: str) -> str:
-    """The Python source beside an extension module; any other path as it is."""
+    """Return the path of the Python source beside an extension module; any other path unchanged."""
     for suffix in EXTENSION_SUFFIXES:
         if path.endswith(suffix):
             source = path.removesuffix(suffix) + ".py"
@@ -363,8 +363,11 @@ def _set_attributes(module: ModuleType, attributes: dict[str, Any]) -> None:
 
 
 def _homeless(module: ModuleType) -> list[tuple[Any, str]]:
-    """The type variables that a module made, with the module that each says: they ask the calling
-    frame, and compiled code has none, so that it is the import system's."""
+    """Return the type variables that a module created, with the ``__module__`` of each.
+
+    A type variable takes its ``__module__`` from the calling frame. Compiled code has no frame, so
+    that the name is that of the import system.
+    """
     return [
         (value, value.__module__)
         for value in _contents(module).values()
@@ -374,11 +377,11 @@ def _homeless(module: ModuleType) -> list[tuple[Any, str]]:
 
 
 def _rename_contents(module: ModuleType, old: str, new: str) -> None:
-    """Let everything that says it was defined in module ``old`` say ``new``."""
+    """Change the ``__module__`` of everything that was defined in module ``old`` to ``new``."""
     for value in _contents(module).values():
         _rename(value, old, new)
     registry = sys.modules.get(f"{OURS}.class_registry")
-    # It may be on its way in.
+    # The module may still be executing.
     classes = _contents(registry).get("_registry")
     if isinstance(classes, dict):
         _rename_registered(classes, old, new)
@@ -395,7 +398,7 @@ def _rename(value: Any, old: str, new: str) -> None:
                 for function in _functions_in(member):
                     _rename(function, old, new)
     elif type(value).__module__ not in (old, new):
-        # Anything else is an instance of a class of ours and says what its class says.
+        # Any other object is an instance of one of our classes and has its ``__module__``.
         value.__module__ = new
 
 
@@ -408,7 +411,7 @@ def _functions_in(member: Any) -> tuple[Any, ...]:
 
 
 def _rename_registered(registry: dict[str, Any], old: str, new: str) -> None:
-    # Upstream registers its own base schema by its full path, too.
+    # Upstream registers its own base schema by its full path as well.
     for path in [path for path in registry if path.rpartition(".")[0] == old]:
         registry[f"{new}.{path.rpartition('.')[2]}"] = registry.pop(path)
 
@@ -426,7 +429,7 @@ def _own_module(name: str) -> ModuleType | None:
 
 
 def _holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
-    """Which modules hold the real library, or something made from it, under which names."""
+    """Return which modules refer to the real library or its objects, and under which names."""
     owned = {id(module) for module in real.values()}
     for module in real.values():
         owned.update(
@@ -453,7 +456,7 @@ def _contents(module: object) -> dict[str, object]:
 
 
 def _namespace(module: object) -> dict[str, Any]:
-    # Not by vars(): a module that loads lazily would load, or is loading.
+    # Not by vars(): this would load a lazy module, which may be loading at this moment.
     namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
     return namespace
 

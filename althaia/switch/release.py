@@ -1,7 +1,7 @@
-"""Which marshmallow a process is served, and how: the compiled copy, or the installed one.
+"""Selects the marshmallow that a process is served: the compiled copy, or the installed one.
 
-The installed release decides. The compiled copy stands in for the release that it was made from;
-any other is served from its own files, with our hooks put into them while they are imported.
+The compiled copy is served if it was made from the installed release. Any other release is served
+from its own files, into which our hooks are inserted while they are imported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INTERPRETED: Final = "interpreted"
 UNTOUCHED: Final = "untouched"
 
 _NEEDED: Final = ("seam-import", "seam-loaded")
-"""Hooks without which no plan can be made."""
+"""Hooks without which no plan can be built."""
 
 _KNOWN_FILES: Final = (
     "__init__.py",
@@ -60,9 +60,9 @@ class AlthaiaWarning(UserWarning):
 class Release:
     """The marshmallow that a process is served; see :func:`find`.
 
-    :ivar version: of the installed release; ``unknown`` where nothing says.
+    :ivar version: the version of the installed release; ``unknown`` without metadata.
     :ivar how: :data:`COMPILED`, :data:`INTERPRETED`, or :data:`UNTOUCHED` by us.
-    :ivar location: the folder of its files, or what stands for one.
+    :ivar location: the folder of its files, or the archive.
     :ivar lost: what cannot be planned on this release, and why, in sentences.
     :ivar left_out: hooks of ours that have no place in its files.
     """
@@ -80,7 +80,7 @@ class Release:
         self._said = False
 
     def look(self, name: str, loader: Any, path: str) -> None:
-        """Read one of its modules, put the hooks in, and keep its code until it is executed."""
+        """Read one of its modules, insert the hooks, and keep the code until it is executed."""
         from althaia.releases.bytecode import code_of
 
         file = self._file(path)
@@ -94,7 +94,7 @@ class Release:
         self.left_out += [hook for hook in left_out if hook not in self.left_out]
 
     def code(self, name: str, loader: Any, path: str) -> CodeType:
-        """The code of one of its modules with our hooks; its own where that cannot be made."""
+        """Return the code of one of its modules with our hooks; its own code if that fails."""
         if name not in self._codes:
             try:
                 self.look(name, loader, path)
@@ -136,7 +136,7 @@ class Release:
         return os.path.relpath(path, self.location).replace(os.sep, "/")
 
     def lose(self, what: str) -> None:
-        """Note what cannot be planned, for :meth:`say` and ``althaia.info()``."""
+        """Record what cannot be planned, for :meth:`say` and ``althaia.info()``."""
         if what not in self.lost:
             self.lost.append(what)
 
@@ -167,12 +167,12 @@ class Release:
 
 
 def served() -> Release | None:
-    """The release that this process has been served; None before somebody imports it."""
+    """Return the release that this process was served; None before marshmallow is imported."""
     return _served
 
 
 def serve() -> Release:
-    """The release that this process is served from here on. Decided by the first call."""
+    """Return the release that this process is served from now on. The first call decides."""
     global _served
     if _served is None:
         _served = find()
@@ -187,7 +187,7 @@ _served: Release | None = None
 
 
 def find() -> Release:
-    """The release that would be served, by what is on the path now."""
+    """Return the release that would be served, given the present ``sys.path``."""
     made_from = installed.served()
     spec = real_spec(REAL, None)
     if made_from is None or spec is None:
@@ -223,7 +223,7 @@ def _why_untouched(release: Release) -> str:
 
 
 def _belongs_to_another_interpreter(name: str) -> bool:
-    """Whether this compiled module cannot be loaded here because another interpreter has loaded it.
+    """Return whether a compiled module cannot be loaded because another interpreter has loaded it.
 
     uWSGI with several mounts and mod_wsgi run applications in interpreters of their own in one
     process. A module of Cython can be loaded by one of them; it refuses the others before any of
@@ -264,7 +264,7 @@ def _spec_of_our_file(name: str) -> ModuleSpec | None:
 
 
 def _has_engine() -> bool:
-    """Whether this is a build with an engine; a pure one has none."""
+    """Return whether this build has an engine; a pure build has none."""
     global _engine
     if _engine is None:
         _engine = _spec_of_our_file(_DOOR) is not None
@@ -282,13 +282,13 @@ _wanted: bool | None = None
 
 
 def want_compiled(compiled: bool) -> None:
-    """Serve the compiled copy where it fits, or never. Before marshmallow is imported."""
+    """Serve the compiled copy if it fits, or never. Called before marshmallow is imported."""
     global _wanted
     _wanted = compiled
 
 
 def wants_compiled() -> bool:
-    """Whether the compiled copy is wanted where it fits."""
+    """Return whether the compiled copy is served if it fits."""
     if _wanted is not None:
         return _wanted
     from althaia.switch.config import settings
@@ -297,7 +297,7 @@ def wants_compiled() -> bool:
 
 
 def real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    """The spec of a module of the real marshmallow, found without importing it."""
+    """Return the spec of a module of the real marshmallow without importing it."""
     for finder in tuple(sys.meta_path):
         find: Any = getattr(finder, "find_spec", None)
         if find is None or getattr(finder, "finds_althaia", False):
@@ -312,14 +312,14 @@ def real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _version(spec: ModuleSpec) -> str | None:
-    """The version that the metadata beside a package says; None where there is none beside it."""
+    """Return the version in the metadata beside a package; None if there are none."""
     if not spec.origin:
         return None
     return installed.version_in(os.path.dirname(os.path.dirname(spec.origin)))
 
 
 class InstalledLoader:
-    """Loads one of the installed files, with our hooks in it."""
+    """Loads one of the installed files with our hooks in it."""
 
     def __init__(self, spec: ModuleSpec, release: Release) -> None:
         self._loader: Any = spec.loader
@@ -338,7 +338,7 @@ class InstalledLoader:
     def get_code(self, fullname: str = "") -> CodeType:
         return self._release.code(self._name, self._loader, self._path)
 
-    # The loader of the import system insists on the name that it was made for.
+    # The loader of the import system accepts only the name for which it was created.
     def get_source(self, fullname: str = "") -> str | None:
         source: str | None = self._loader.get_source(self._name)
         return source
@@ -358,7 +358,7 @@ class InstalledLoader:
 
 
 class _RealLoader:
-    """Hands out, for a name of ours, the module that the real marshmallow has."""
+    """Returns, for one of our names, the module of the real marshmallow."""
 
     def __init__(self, real_name: str) -> None:
         self._real_name = real_name
@@ -371,12 +371,12 @@ class _RealLoader:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # The import system has just put another one there.
+        # The import system has just replaced the spec: restore it.
         module.__spec__ = self._spec
 
 
 def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    """The spec, under this name, of a module of the installed release, with our hooks."""
+    """Return the spec, under this name, of a module of the installed release with our hooks."""
     release = serve()
     spec = release.spec if real_name == REAL else real_spec(real_name, path)
     if spec is None or spec.loader is None or not spec.origin:
@@ -395,7 +395,7 @@ def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> Mod
 
 
 class _TellingLoader:
-    """Loads the real marshmallow as it is, and says what is lost by that."""
+    """Loads the real marshmallow unchanged, and warns of what is lost by that."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -415,8 +415,8 @@ class _TellingLoader:
 
 
 def untouched_spec(name: str) -> ModuleSpec | None:
-    """The real marshmallow's own spec, with the warning; None for what the finders after ours find
-    all the same."""
+    """Return the real marshmallow's own spec, with the warning; None if the finders after ours find
+    the module without our help."""
     spec = real_spec(name, None) if name == REAL else None
     if spec is not None and hasattr(spec.loader, "exec_module"):
         spec.loader = _TellingLoader(spec.loader)  # type: ignore[assignment]
@@ -424,7 +424,7 @@ def untouched_spec(name: str) -> ModuleSpec | None:
 
 
 def handed_out(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    """The spec, under this name of ours, of a module that is the real marshmallow's."""
+    """Return the spec, under one of our names, of a module of the real marshmallow."""
     found = serve().spec if real_name == REAL else real_spec(real_name, path)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What the start-up file of the wheel calls: redirect marshmallow if ALTHAIA_PATCH says so."""
+"""Called by the start-up file of the wheel: redirect marshmallow if ALTHAIA_PATCH is set."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _said: set[str] = set()
-"""What was said already: in a virtual environment start-up files run twice."""
+"""Messages that were printed already: in a virtual environment start-up files run twice."""
 
 
 def patch_if_asked() -> None:
-    """Redirect marshmallow where ``ALTHAIA_PATCH`` is set; otherwise do nothing.
+    """Redirect marshmallow if ``ALTHAIA_PATCH`` is set; otherwise do nothing.
 
-    Where it cannot be done, because a variable has a bad value, another marshmallow is installed
-    or marshmallow was imported already, the program runs on the real one after a line on the
-    standard error stream. With ``ALTHAIA_STRICT`` the process ends instead, with exit code 1.
+    The redirect fails if a variable has an invalid value, if no marshmallow is installed, or if
+    marshmallow was imported already. The program then runs on the real one, and a line on standard
+    error says so. With ``ALTHAIA_STRICT`` the process ends instead, with exit code 1.
     """
     if not os.environ.get("ALTHAIA_PATCH"):
         return
@@ -40,7 +40,7 @@ def patch_if_asked() -> None:
 
 
 def warn_if_not_asked() -> None:
-    """At ``import althaia``: warn if ``ALTHAIA_PATCH`` is set and no start-up file obeys it.
+    """At ``import althaia``: warn if ``ALTHAIA_PATCH`` is set but no start-up file has run.
 
     Python runs the start-up files of site-packages folders only. A folder that was made by ``pip
     install --target`` (a layer of AWS Lambda) or that ``PYTHONPATH`` names is none.
@@ -60,7 +60,7 @@ def warn_if_not_asked() -> None:
 
 
 def _is_starting() -> bool:
-    """Whether the interpreter is running start-up files just now."""
+    """Return whether the interpreter is running start-up files at this moment."""
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__") == "site":
@@ -70,7 +70,7 @@ def _is_starting() -> bool:
 
 
 def _is_runner() -> bool:
-    """Whether this process is ``python -m althaia``, which redirects by itself."""
+    """Return whether this process is ``python -m althaia``, which redirects itself."""
     words = " ".join(getattr(sys, "orig_argv", []))
     script = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
     return script in ("althaia", "althaia.exe") or " -m althaia" in words
@@ -84,6 +84,6 @@ def _say(text: str) -> None:
 
 def _stop(text: str) -> NoReturn:
     _say(text)
-    # Nothing has started yet that would have to be ended in order, and an exception would go
-    # no further than the line of the start-up file.
+    # Not sys.exit(): site catches every exception of a start-up file. Nothing has started yet that
+    # needs an orderly end.
     os._exit(1)

@@ -1,4 +1,4 @@
-"""What answers the questions of a rollout: are the answers the same, where does the time go?
+"""Tools for a rollout: compare the results with upstream's, and find the field that failed.
 
-Nothing here is loaded, and nothing runs, until somebody asks for it.
+Nothing here is loaded before a program uses it.
 """

@@ -1,8 +1,8 @@
-"""Compare mode: for a sample of calls upstream's own code runs a second time on the same input.
+"""Compare mode: for a sample of calls upstream's own code runs again on the same input.
 
-The caller always gets what the plan gave. User code (hooks, validators, properties of objects)
-runs twice in a call that is compared, and three times where the results differ: what upstream's
-own code does not give twice is told apart from what the plan got wrong.
+The caller always gets the result of the plan. User code (hooks, validators, properties of objects)
+runs twice in a compared call, and three times if the results differ. The third run shows whether
+upstream's own result is deterministic, or whether the plan was wrong.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ logger = logging.getLogger("althaia.compare")
 
 HEIGHT: Final = 10
 MOST_DIFFERENCES: Final = 1_000
-"""How many kinds of difference are kept; those after are counted."""
+"""How many kinds of difference are kept; later ones are only counted."""
 
 PLANNED: Final = "planned"
 UPSTREAM: Final = "upstream"
 _running: ContextVar[str | None] = ContextVar("althaia_compare", default=None)
-"""Which of its two runs a compared call is in. A context is a thread's, a task's and a greenlet's
-own: what another one does meanwhile runs as ever."""
+"""Which of its two runs a compared call is in. A context variable, so that other threads, tasks and
+greenlets are not affected."""
 
-# How upstream's method is called with what the seam's hook was given.
+# How upstream's method is called with the arguments of the seam's hook.
 _CALLS: Final[dict[str, Callable[..., Any]]] = {
     "dump": lambda own, schema, obj, many: own["dump"](schema, obj, many=many),
     "serialize": lambda own, schema, obj, many: own["_serialize"](schema, obj, many=many),
@@ -62,7 +62,7 @@ _SAID: Final = {"serialize": "dump", "dump_bytes": "dumps"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A wrong answer: what ``on_difference`` is called with."""
+    """A difference: the argument of ``on_difference``."""
 
     schema: str
     """The qualified name of the schema's class."""
@@ -77,7 +77,7 @@ class Finding:
 
     @property
     def command(self) -> str:
-        """How to see it again, away from the service."""
+        """The command that reproduces it outside the service."""
         module, _, name = self.schema.rpartition(".")
         given = "--objects MODULE:FACTORY" if self.call.startswith("dump") else "--data FILE --load"
         return f"python -m althaia compare {module}:{name} {given}"
@@ -91,7 +91,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """The answer of :func:`althaia.compare_report`."""
+    """The result of :func:`althaia.compare_report`."""
 
     rate: float
     """The share of calls that are compared; 0 where compare mode is off."""
@@ -100,9 +100,9 @@ class Report:
     different: int
     """Those of them that differed."""
     not_deterministic: int
-    """Those that upstream's own code answers differently each time: they say nothing."""
+    """Calls for which upstream's own code returns different results each time."""
     skipped: dict[str, int]
-    """Calls that were chosen and could not be compared, by reason."""
+    """Sampled calls that could not be compared, by reason."""
     findings: tuple[Finding, ...]
     """The differences, one for each schema, call and path."""
 
@@ -156,12 +156,12 @@ class _Outcome:
         try:
             raise self.error
         finally:
-            # The frame must not be kept alive by the traceback that it is part of.
+            # Break the reference cycle: the traceback refers to this frame.
             del self
 
 
 class _Skipped(Exception):
-    """A chosen call is not compared; the text is the reason."""
+    """A sampled call is not compared; the text is the reason."""
 
 
 class Session:
@@ -170,7 +170,7 @@ class Session:
     :param rate: the share of calls that are compared, 0 to 1.
     :param on_difference: called with a :class:`Finding`, once for each schema, call and path.
     :param schemas: schema classes, or patterns of their qualified names; None: all.
-    :param on_every: called with each finding, also with those that were there before.
+    :param on_every: called with each finding, also with repeated ones.
     """
 
     def __init__(
@@ -188,11 +188,11 @@ class Session:
         self.compared = self.different = self.not_deterministic = 0
         self.skipped: Counter[str] = Counter()
         self.findings: dict[tuple[str, str, str], Finding] = {}
-        # The program's own sequence of random numbers stays as it is.
+        # A generator of its own, so that the program's sequence of random numbers is unchanged.
         self.random = Random().random
 
     def layer(self, name: str, inner: hooks.Hook) -> hooks.Hook | None:
-        """What stands in the seam in the place of one of its functions."""
+        """Return the function that replaces one of the seam's functions."""
         if name == "construct":
             return lambda *args: _running.get() is not UPSTREAM and inner(*args)
         if name == "deserialize":
@@ -220,7 +220,7 @@ class Session:
         )
 
     def compare(self, name: str, schema: Any, args: tuple[Any, ...], inner: hooks.Hook) -> Any:
-        """The planned result of a call, after it was compared with that of upstream's own code."""
+        """Return the planned result of a call after comparing it with that of upstream's code."""
         reason = _why_not(name, schema, args[0])
         if reason:
             with self.lock:
@@ -229,7 +229,7 @@ class Session:
         again = (copy_of(args[0]), *args[1:])
         token = _running.set(PLANNED)
         try:
-            # dump_bytes has no method of upstream's to call: where it declines, the caller does.
+            # Upstream has no method for dump_bytes: if the hook declines, its caller goes on.
             planned = (
                 _Outcome.of(inner, schema, *args)
                 if name == "dump_bytes"
@@ -247,11 +247,11 @@ class Session:
         return planned.get()
 
     def judge(self, name: str, schema: Any, args: tuple[Any, ...], planned: _Outcome) -> None:
-        """Run upstream's own code and say where its result differs.
+        """Run upstream's own code and record whether its result differs.
 
-        :raises _Skipped: nothing can be said; the text is the reason.
+        :raises _Skipped: the results cannot be compared; the text is the reason.
         """
-        # What a first run leaves changed is not what the second one should be given.
+        # Copy the input for the second run now: the first run may change it.
         second = (copy_of(args[0]), *args[1:])
         upstream = _upstream(name, schema, args)
         found = _difference(planned, upstream)
@@ -298,7 +298,7 @@ class Session:
 
 
 def _call(callback: Callable[[Finding], object], finding: Finding) -> None:
-    """Call what must not harm the call that was compared."""
+    """Call a function whose exceptions must not affect the compared call."""
     try:
         callback(finding)
     except Exception:
@@ -306,13 +306,13 @@ def _call(callback: Callable[[Finding], object], finding: Finding) -> None:
 
 
 def _run(name: str, schema: Any, args: tuple[Any, ...]) -> Any:
-    """Upstream's method, from its first statement on."""
+    """Call upstream's method from its first statement on."""
     own = seam.pristine[seam.defined["schema"]["Schema"]]
     return _CALLS[name](own, schema, *args)
 
 
 def _upstream(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
-    """What upstream's own code gives: each hook of the seam declines meanwhile."""
+    """Return the outcome of upstream's own code: each hook of the seam declines meanwhile."""
     token = _running.set(UPSTREAM)
     try:
         outcome = _Outcome.of(_run, name, schema, args)
@@ -324,7 +324,7 @@ def _upstream(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
 
 
 def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
-    """The first difference between two outcomes.
+    """Return the first difference between two outcomes.
 
     :raises _Skipped: a value cannot be compared.
     """
@@ -345,7 +345,7 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
 
 
 def _why_not(name: str, schema: Any, given: Any) -> str:
-    """Why a call must not, or cannot, run a second time; "" where it can."""
+    """Return the reason why a call must not or cannot run a second time; "" if it can."""
     if is_one_shot(given):
         return "with an input that can be read only once"
     if name in ("load", "loads") and any(map(_loads_instances, _schemas(schema))):
@@ -354,15 +354,15 @@ def _why_not(name: str, schema: Any, given: Any) -> str:
 
 
 def _loads_instances(schema: Any) -> bool:
-    """Whether a schema of marshmallow-sqlalchemy's makes or changes rows while it loads: a second
-    row would take the related ones away from the first."""
+    """Return whether a schema of marshmallow-sqlalchemy creates or changes rows while it loads. A
+    second run would create a second row, which takes the related rows from the first one."""
     return getattr(schema.opts, "load_instance", False) is True
 
 
 def _schemas(schema: Any, depth: int = 6) -> Iterator[Any]:
-    """A schema and those nested in it: instances, or classes where there are none yet.
+    """Yield a schema and those nested in it: instances, or classes if there is no instance yet.
 
-    Nobody's code is asked: what a name or a function stands for is not known before the call.
+    Runs no user code. Hence schemas that are nested by a name or a function are left out.
     """
     yield schema
     own = schema.load_fields if hasattr(schema, "load_fields") else schema._declared_fields
@@ -396,13 +396,13 @@ def compare(
 
 
 def compare_if_off(rate: float) -> None:
-    """What ``ALTHAIA_COMPARE`` asks for, where the program has not asked for anything itself."""
+    """Switch compare mode on as ``ALTHAIA_COMPARE`` says, unless the program has done so itself."""
     if _session is None:
         compare(rate)
 
 
 def stop() -> None:
-    """Switch compare mode off; its report stays."""
+    """Switch compare mode off; its report remains available."""
     global _session
     if _session is not None:
         hooks.take(_session.layer)

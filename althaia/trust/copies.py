@@ -1,9 +1,9 @@
-"""Inputs for a second run: what is copied, and what can be read only once.
+"""Copies inputs for a second run, and recognizes inputs that can be read only once.
 
-Dictionaries, lists and tuples are copied, at every depth, and other mappings and sequences of the
-user's own by ``copy.copy``: a ``pre_load`` or ``pre_dump`` hook that changes them changes the
-caller's, once. Objects of other classes are not copied, as copying a database row, or a file, is
-itself something that happens.
+Dictionaries, lists and tuples are copied at every depth, other mappings and sequences by
+``copy.copy``. Hence a ``pre_load`` or ``pre_dump`` hook that changes its input changes the caller's
+object only once. Objects of other classes are not copied, because copying a database row or a file
+has side effects.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def copy_of(value: Any) -> Any:
-    """A copy that shares with the original only what is no container.
+    """Return a copy that shares with the original only objects that are no containers.
 
     >>> original = {"a": [1]}
     >>> copy_of(original)["a"].append(2)
@@ -46,23 +46,23 @@ def _copied_of_another_class(value: Any) -> Any:
     if isinstance(value, (MutableMapping, MutableSequence)) and not isinstance(value, bytearray):
         try:
             return copy(value)
-        except Exception:  # Its own affair: the second run is given the original.
+        except Exception:  # It cannot be copied: the second run gets the original.
             return value
     return value
 
 
 def is_one_shot(value: Any) -> bool:
-    """Whether a value is used up by being read: an iterator, a generator, an open file."""
+    """Return whether a value can be read only once: an iterator, a generator, an open file."""
     return hasattr(type(value), "__next__")
 
 
 def has_one_shot(value: Any, schema: Any) -> bool:
-    """Whether a field of the schema, or of one nested in it, finds such a value in the input."""
+    """Return whether a field of the schema, or of a nested one, reads such a value."""
     return _finds(value, frozenset(_names(schema, 6)), set(), 8)
 
 
 def _names(schema: Any, depth: int) -> Iterator[str]:
-    """The attributes and keys that the fields of a schema are read from."""
+    """Return the attributes and keys that the fields of a schema read."""
     for name, field in schema.fields.items():
         yield from str(field.attribute or name).split(".")
         yield str(field.data_key or name)

@@ -1,4 +1,4 @@
-"""Where two results differ first: values, types, the order of keys, exceptions."""
+"""Finds the first difference between two results: values, types, order of keys, exceptions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from uuid import UUID
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _INDEX = re.compile(r"\[\d+\]")
 
-# Their reprs tell all that they hold.
+# Types whose repr shows the complete value.
 _TELLING: Final = (float, complex, Decimal, date, time, timedelta, tzinfo, UUID, bytes, range)
 _OPAQUE: Final = (
     type,
@@ -29,7 +29,7 @@ _OPAQUE: Final = (
     GeneratorType,
     Enum,
 )
-# What makes an exception of marshmallow's what it is, besides its args.
+# The attributes of marshmallow's exceptions that are compared, besides `args`.
 OF_AN_ERROR: Final = ("messages", "field_name", "data", "valid_data", "kwargs")
 
 _short = Repr()
@@ -40,7 +40,7 @@ LONGEST: Final = 160
 
 
 class Missing:
-    """What stands for a key or an item that one of the two results does not have."""
+    """Replaces a key or an item that one of the two results does not have."""
 
     def __repr__(self) -> str:
         return "(missing)"
@@ -56,13 +56,13 @@ class Difference:
     path: str
     """``[3].lines[0].price``; "" is the result itself."""
     planned: str
-    """The value there, shortened."""
+    """The planned value at this path, shortened."""
     upstream: str
-    """The same of upstream's own code."""
+    """The value of upstream's own code, shortened."""
 
     @property
     def kind(self) -> str:
-        """The path without the numbers: alike for the same field of other records."""
+        """The path without indexes, which is equal for the same field of other records."""
         return _INDEX.sub("[…]", self.path)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Difference:
 
 
 def first_difference(planned: Any, upstream: Any) -> Difference | None:
-    """The first place at which two results differ, in the order of the planned one; or None.
+    """Return the first difference of two results, in the order of the planned one; or None.
 
     :raises RecursionError: they are nested too deeply to be compared.
     """
@@ -79,7 +79,7 @@ def first_difference(planned: Any, upstream: Any) -> Difference | None:
 
 
 def first_difference_of_texts(planned: str | bytes, upstream: str | bytes) -> Difference | None:
-    """The same for JSON: a path into what it says, or the character from which on it differs."""
+    """Do the same for JSON text: the path is that of the value, or the index of the character."""
     if type(planned) is type(upstream) and planned == upstream:
         return None
     with suppress(ValueError, RecursionError):
@@ -102,7 +102,7 @@ def _in_text(planned: Any, upstream: Any) -> Difference:
 def first_difference_of_errors(
     planned: BaseException, upstream: BaseException
 ) -> Difference | None:
-    """The same for two exceptions: class, arguments, messages, notes, cause."""
+    """Do the same for two exceptions: class, arguments, messages, notes, cause."""
     if type(planned) is not type(upstream):
         return Difference("", shown(planned), shown(upstream))
     name = type(planned).__name__
@@ -118,7 +118,7 @@ def first_difference_of_errors(
 
 
 def shown(value: Any) -> str:
-    """A value for people, shortened, whatever its own ``__repr__`` does."""
+    """Return a shortened repr of a value, even if its own ``__repr__`` raises."""
     try:
         text = _short.repr(value)
     except Exception as error:
@@ -127,7 +127,7 @@ def shown(value: Any) -> str:
 
 
 def _told_apart(planned: Any, upstream: Any) -> tuple[str, str]:
-    """Both values for people, with their types where these differ or the values look alike."""
+    """Return reprs of both values, with their types if these differ or the reprs are equal."""
     one, other = shown(planned), shown(upstream)
     if MISSING in (planned, upstream) or (type(planned) is type(upstream) and one != other):
         return one, other
@@ -140,7 +140,7 @@ def _type_name(value: Any) -> str:
 
 
 class _Comparison:
-    """Compares two values; remembers the pairs above, which may contain themselves."""
+    """Compares two values. Keeps the pairs around them, because values may contain themselves."""
 
     def __init__(self) -> None:
         self.above: set[tuple[int, int]] = set()
@@ -165,7 +165,7 @@ class _Comparison:
     def _plain(self, planned: Any, upstream: Any, path: str) -> Difference | None:
         if type(planned) in (str, int, bool):
             same = planned == upstream
-        else:  # NaN is unlike itself, 1.0 is equal to 1.00, and -0.0 to 0.0.
+        else:  # Not by ==: NaN differs from itself, and -0.0 equals 0.0.
             same = repr(planned) == repr(upstream)
         return None if same else Difference(path, *_told_apart(planned, upstream))
 
@@ -214,7 +214,7 @@ class _Comparison:
         return None if ours == theirs else Difference(path, shown(planned), shown(upstream))
 
     def _object(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        """An object of a class of the user's: by its attributes, so that the path leads into it."""
+        """Compare objects of a user's class by their attributes, so that the path names these."""
         ours, theirs = own_attributes(planned), own_attributes(upstream)
         if ours or theirs:
             return self._mapping(ours, theirs, path)
@@ -237,7 +237,7 @@ def _says_equal(planned: Any, upstream: Any) -> bool:
 
 
 def _named(value: Any) -> str:
-    """A value's type and repr, without what differs between two objects that are alike."""
+    """Return a value's type and repr, without what differs between equal objects."""
     try:
         text = repr(value)
     except Exception as error:
@@ -246,7 +246,7 @@ def _named(value: Any) -> str:
 
 
 def own_attributes(value: Any) -> dict[str, Any]:
-    """What an object keeps, by name. What SQLAlchemy notes about a row belongs to the row."""
+    """Return an object's attributes by name, without SQLAlchemy's internal state of a row."""
     found = {k: v for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_sa_")}
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())

@@ -1,8 +1,8 @@
-"""Put functions before the engine's in the seam while something is watched; take them away again.
+"""Wraps the engine's functions in the seam, and removes the wrappers again.
 
-A *layer* is asked once for each of the seam's functions: it is given the function's name and the
-function that runs below it, and returns one that runs instead, or None. Where there are no layers,
-the seam holds the engine's own functions and a call costs what it always costs.
+A *layer* is a function that is called once for each of the seam's functions. It gets the name of
+the function and the function to wrap. It returns the wrapper, or None. Without layers the seam
+contains the engine's own functions, so that calls cost nothing more.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ _engines: dict[str, Hook] = {}
 
 
 def put(layer: Layer, height: int) -> None:
-    """Let a layer run from now on, or from when the engine is loaded.
+    """Add a layer, now or when the engine is loaded.
 
-    :param height: layers of greater height run around those of smaller height.
+    :param height: layers of greater height wrap those of smaller height.
     """
     with _lock:
         _layers.append((height, layer))
         _layers.sort(key=lambda entry: entry[0])
-    # Before marshmallow there is nothing to load it for; it asks for the layers when it is loaded.
+    # Do not load the engine before marshmallow: it installs the layers when it is loaded.
     if not _engines and seam.modules:
         seam.load_engine()
     connected()
 
 
 def take(layer: Layer) -> None:
-    """Take a layer away; do nothing where it is not there."""
+    """Remove a layer; do nothing if it was not added."""
     with _lock:
-        # By equality: a bound method is another object each time it is looked up.
+        # By equality: a bound method is a new object each time that it is read.
         _layers[:] = [entry for entry in _layers if entry[1] != layer]
         _rebuild()
 
 
 def connected() -> None:
-    """The engine may have put its functions into the seam: put the layers around them."""
+    """Wrap the engine's functions by the layers, after the engine was loaded."""
     with _lock:
         if not _engines:
             _engines.update(_engine_functions())
@@ -69,7 +69,7 @@ def connected() -> None:
 
 
 def plan_at_once(on: bool = True) -> None:
-    """Let each plan be built at its schema's first use, from when the engine is loaded on."""
+    """Build each plan at its schema's first use, from the loading of the engine on."""
     global _at_once
     with _lock:
         _at_once = on
@@ -77,7 +77,7 @@ def plan_at_once(on: bool = True) -> None:
 
 
 def _engine_functions() -> dict[str, Hook]:
-    # A function of the seam's own asks for the engine: around it there is nothing to watch.
+    # The seam's own functions only load the engine or decline: do not wrap them.
     own = {*seam._OWN.values(), seam._declined, seam._refused, seam._not_made}
     found = {name: getattr(seam, name) for name in NAMES}
     return {name: hook for name, hook in found.items() if hook not in own}

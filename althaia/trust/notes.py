@@ -1,7 +1,7 @@
-"""Which field failed: a note on an exception that leaves a planned dump or load (PEP 678).
+"""Adds a note (PEP 678) with the field that failed to an exception that leaves a dump or load.
 
-Compiled code has no frames that would show a field, a value and an index. Notes are part of what an
-exception carries, so that nobody gets one who has not asked.
+Compiled code has no frames that would show a field, a value and an index. Notes change what an
+exception contains, so that they are added only if the program switches them on.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _DOING: Final = {
 
 
 _asked = False
-"""Whether the program has said itself what it wants, which counts more than the environment."""
+"""Whether the program has switched notes on or off itself, which overrides the environment."""
 
 
 def switch_on_if_not_asked() -> None:
-    """What ``ALTHAIA_NOTES`` asks for."""
+    """Switch notes on if ``ALTHAIA_NOTES`` is set, unless the program has decided itself."""
     if not _asked:
         switch(True)
 
 
 def switch(on: bool) -> None:
-    """Add notes from now on, or add none any more."""
+    """Switch notes on or off."""
     global _asked
     _asked = True
     hooks.take(_layer)
@@ -52,11 +52,11 @@ def _layer(name: str, inner: hooks.Hook) -> hooks.Hook | None:
     doing = _DOING.get(name)
     if doing is None:
         return None
-    # Here, and not above: layers are asked when there is an engine.
+    # Not at module level: layers are called only if there is an engine.
     from althaia.engine.run import trail
 
     trail.keep(True)
-    # The answer to a bad input; it says itself which field is meant.
+    # ValidationError gets no note: its messages name the field.
     answer: tuple[type[Exception], ...] = ()
     if doing == "loading":
         answer = (seam.defined["exceptions"]["ValidationError"],)
@@ -74,19 +74,19 @@ def _layer(name: str, inner: hooks.Hook) -> hooks.Hook | None:
 
 
 def _note(error: Exception, note: str) -> None:
-    """Say where an exception was, in a note and by a traceback without the engine's own frames."""
+    """Add a note, and remove the engine's own frames from the traceback."""
     add_note: Callable[[str], None] | None = getattr(error, "add_note", None)
     if note and add_note is not None:
         try:
             add_note(note)
-        except Exception:  # A class of the user's own has another method of that name.
+        except Exception:  # A user's class may have another method of that name.
             return
     if error.__traceback__ is not None:
         error.__traceback__.tb_next = _without_engine(error.__traceback__.tb_next)
 
 
 def _without_engine(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the engine's frames, which show nothing but its own lines."""
+    """Return a traceback without the engine's frames, which show only its own lines."""
     first: TracebackType | None = None
     last: TracebackType | None = None
     while traceback is not None:

@@ -1,4 +1,4 @@
-"""A result written down as JSON, so that those of two processes can be compared.
+"""Converts a result to JSON, so that the results of two processes can be compared.
 
 Each value is a list: its type's name, the kind of what follows, and that.
 """
@@ -18,7 +18,7 @@ Written = list[Any]
 
 
 def outcome(call: Callable[..., Any], *args: Any) -> Written:
-    """What a call gives or raises, written down."""
+    """Return the result or the exception of a call in this form."""
     try:
         return written(call(*args))
     except Exception as error:
@@ -26,10 +26,10 @@ def outcome(call: Callable[..., Any], *args: Any) -> Written:
 
 
 def written(value: Any, above: tuple[int, ...] = ()) -> Written:
-    """A value as plain data in which values of different types never look the same.
+    """Return a value as plain data that differs for values of different types.
 
-    Objects of classes of the user's are written by their attributes; a value inside itself is
-    named, not followed.
+    Objects of user classes are represented by their attributes. A value inside itself is only
+    named.
     """
     name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("althaia.")
     if id(value) in above:
@@ -58,7 +58,8 @@ def _repr(value: Any) -> str:
 
 
 def _pairs(mapping: Mapping[Any, Any], inside: tuple[int, ...]) -> list[Any]:
-    """The items of a mapping; a key by how it stands in a path, its type and its repr."""
+    """Return the items of a mapping. A key is represented by its part of a path, its type and its
+    repr."""
     return [
         [below("", key), f"{type(key).__qualname__} {_repr(key)}", written(mapping[key], inside)]
         for key in mapping
@@ -66,7 +67,7 @@ def _pairs(mapping: Mapping[Any, Any], inside: tuple[int, ...]) -> list[Any]:
 
 
 def first_difference(planned: Written, upstream: Written) -> Difference | None:
-    """The first place where two written results differ, or None."""
+    """Return the first difference of two results in this form, or None."""
     return None if planned == upstream else _difference(planned, upstream, "")
 
 
@@ -84,7 +85,7 @@ def _difference(planned: Written, upstream: Written, path: str) -> Difference | 
 
 
 def _told_apart(planned: Written, upstream: Written) -> tuple[str, str]:
-    """Both values for people; of long texts the part from where they differ."""
+    """Return both values as text; of long texts only the part from the difference on."""
     ours, theirs = plain(planned), plain(upstream)
     if min(len(ours), len(theirs)) <= LONGEST:
         return told(planned), told(upstream)
@@ -129,7 +130,7 @@ def _joined(path: str, step: str) -> str:
 
 
 def told(value: Written, with_type: bool = False) -> str:
-    """A written value for people, shortened."""
+    """Return a value in this form as shortened text."""
     name, kind, content = value
     name = name.removeprefix("builtins.")
     if kind == "raised":
@@ -143,7 +144,7 @@ def told(value: Written, with_type: bool = False) -> str:
 
 
 def plain(value: Written) -> str:
-    """A written value as it is written in a program, roughly."""
+    """Return a value in this form roughly as Python source."""
     _, kind, content = value
     if kind in ("keys", "raised"):
         pairs = (f"{key.partition(' ')[2]}: {plain(each)}" for _, key, each in content)
