@@ -1,4 +1,4 @@
-"""Large work: files of records checked or converted, on one core, on all, on many machines.
+"""Checks or converts files of records, on one core, on all, or on many machines.
 
 :func:`check` and :func:`convert` are what ``python -m althaia check`` and ``convert`` call::
 
@@ -7,9 +7,9 @@
     summary = bulk.check(OrderSchema, ["orders.ndjson"], workers=4)
     print(summary.valid, summary.invalid)
 
-A file is read in partitions, one after the other: memory does not grow with the file. What the
-partitions give is put together in their order, whoever worked on them. Worker processes redirect
-marshmallow before they import the schema; this process is as the application made it.
+A file is read in partitions, so that memory does not grow with the file. The outcomes of the
+partitions are joined in their order. Worker processes redirect marshmallow before they import the
+schema; this process keeps the marshmallow of the application.
 """
 
 from __future__ import annotations

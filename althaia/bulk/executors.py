@@ -1,7 +1,8 @@
-"""Where the partitions are worked on: here, in processes of this machine, on a Dask cluster.
+"""Executors of partitions: this process, processes of this machine, a Dask cluster.
 
-Each gives the outcomes in the order of the partitions, holds only a few at a time, and has each
-partition counted once: outcomes are return values, and what comes back from nobody is done again.
+Each yields the outcomes in the order of the partitions and holds only a few at a time. Each
+partition is counted once, because outcomes are return values. A partition whose outcome was lost is
+processed again.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ if TYPE_CHECKING:
     Done = tuple[Partition, Outcome | "Lost"]
 
 ATTEMPTS = 3
-"""How often a partition is tried when whoever worked on it came to an end."""
+"""How often a partition is tried if its worker dies."""
 SECONDS_TO_CONNECT = 10
-"""To the scheduler of a cluster."""
+"""The timeout for connecting to the scheduler of a cluster."""
 AHEAD = 2
-"""Partitions under way or waiting to be asked for, for each worker."""
+"""The number of partitions in progress or waiting, for each worker."""
 
 
 class Lost:
-    """No outcome: everybody who worked on the partition came to an end."""
+    """No outcome: every worker that processed the partition died."""
 
     __slots__ = ("reason",)
 
@@ -52,14 +53,15 @@ class Lost:
 
 
 class _Source:
-    """Partitions, asked for ahead of the work: an error waits until those before it are done."""
+    """Reads partitions ahead of the work. An error is raised only after all earlier partitions are
+    done."""
 
     def __init__(self, partitions: Iterable[Partition]) -> None:
         self._left = iter(partitions)
         self._error: Exception | None = None
 
     def next(self) -> Partition | None:
-        """The next one, or None where there is none."""
+        """Return the next one, or None."""
         try:
             return next(self._left, None)
         except Exception as error:
@@ -67,22 +69,22 @@ class _Source:
             return None
 
     def end(self) -> None:
-        """Raise what ended the partitions early, if anything did."""
+        """Raise the error that ended the partitions early, if there is one."""
         if self._error is not None:
             raise self._error
 
 
 def here(work: Work, partitions: Iterable[Partition]) -> Iterator[Done]:
-    """One after the other in this process."""
+    """Process the partitions one after the other in this process."""
     for partition in partitions:
         yield partition, work(partition)
 
 
 def processes(work: Work, partitions: Iterable[Partition], count: int) -> Iterator[Done]:
-    """In ``count`` processes of this machine.
+    """Process the partitions in ``count`` processes of this machine.
 
-    Where one dies, nobody can say on which of the partitions under way, so each of these is
-    tried alone: one that takes its process with it is then known, and the others lose nothing.
+    If a process dies, it is unknown which of the partitions in progress was the cause. Hence each
+    of these is tried again alone, so that only the one that kills its process is lost.
     """
     source = _Source(partitions)
     pool = _Pool(work, count)
@@ -97,7 +99,7 @@ def processes(work: Work, partitions: Iterable[Partition], count: int) -> Iterat
             try:
                 yield partition, future.result()
             except RecursionError:
-                # Too deep to be pickled, on the way there or back: no process is needed for it.
+                # The partition or its outcome is nested too deep for pickle: process it here.
                 yield partition, work(partition)
             except BrokenProcessPool:
                 interrupted = [partition, *(one for one, _ in waiting)]
@@ -112,7 +114,7 @@ def processes(work: Work, partitions: Iterable[Partition], count: int) -> Iterat
 
 
 class _Pool:
-    """Processes that are made anew when one of them died."""
+    """Worker processes, which are replaced when one of them dies."""
 
     def __init__(self, work: Work, count: int) -> None:
         self._work, self._count = work, count
@@ -121,7 +123,7 @@ class _Pool:
         self._ending = Lock()
 
     def _made(self) -> ProcessPoolExecutor:
-        # Not forked: marshmallow is redirected in a process that has imported nothing yet.
+        # Not forked: the redirect needs a process that has imported nothing yet.
         spawn = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(self._count, mp_context=spawn, initializer=_begin)
 
@@ -148,7 +150,7 @@ class _Pool:
         return Lost(f"the process that worked on it died, {ATTEMPTS} times")
 
     def kill(self) -> None:
-        """End the processes at once: nobody waits for what they are working on."""
+        """Kill the processes at once, because their outcomes are no longer needed."""
         self._end(self._pool)
 
     def _end_with(self, process: BaseProcess, pool: ProcessPoolExecutor) -> None:
@@ -183,7 +185,7 @@ class _Pool:
 
 
 def _begin() -> None:
-    """In a new process: it is told to end by the one that made it, and ends when that one does."""
+    """Initialize a new process. It ends when its parent says so, or when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 
@@ -222,7 +224,7 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[
                 try:
                     packed = pickle.dumps(replace(one, file=os.path.abspath(one.file)))
                 except RecursionError:
-                    # Too deep to be sent: it is done here.
+                    # Nested too deep to be sent: process it here.
                     waiting.append((one, None))
                     continue
                 # Not pure: a partition done before may be another file's by now.
@@ -244,7 +246,7 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[
 
 
 def _named_for_all(partition: Partition) -> Partition:
-    """The partition, if its file can have the same name in other processes."""
+    """Return the partition, if its file has the same name in other processes."""
     if os.path.realpath(partition.file).startswith(("/dev/", "/proc/")):
         raise BulkError(
             f"{partition.file}: is another file in each process, and the workers of a cluster read "
@@ -254,6 +256,7 @@ def _named_for_all(partition: Partition) -> Partition:
 
 
 def _call(work: Work, packed: bytes) -> Outcome:
-    """Packed by us: what a cluster makes of a deep partition it cannot pack is another error."""
+    """Call ``work`` in the cluster. The partition is packed by us, because a cluster that cannot
+    pack a deep partition raises another error."""
     partition: Partition = pickle.loads(packed)
     return work(partition)

@@ -1,4 +1,4 @@
-"""The files that are written: which may be, what is said when one cannot, when one has its name."""
+"""The output files: which ones are allowed, errors of writing, and atomic creation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)
     except OSError:
-        # One of them is not there yet.
+        # One of them does not exist yet.
         return os.path.realpath(one) == os.path.realpath(other)
 
 
@@ -47,7 +47,7 @@ def _named(one: str, other: str) -> str:
 
 
 def _standard(file: str) -> int | None:
-    """Which of standard output and standard error is this regular file, if one is."""
+    """Return the descriptor, 1 or 2, of a standard stream that is this regular file, or None."""
     try:
         known = os.stat(file)
     except OSError:
@@ -60,17 +60,16 @@ def _standard(file: str) -> int | None:
 
 
 def writing(file: str) -> AbstractContextManager[None]:
-    """What goes wrong inside is told as a BulkError that names ``file``."""
+    """Convert errors inside to a BulkError that names ``file``."""
     return naming(f"{file}: cannot be written")
 
 
 @contextmanager
 def appearing(file: str) -> Iterator[IO[bytes]]:
-    """A file to write, which has its name only when it is whole.
+    """Open a file for writing, which gets its name only when it is complete.
 
-    Until then, and for good where the work ends early, nothing stands in its place but what stood
-    there before. Where ``file`` is a link, what it leads to is written; where it was there before,
-    its permissions stay.
+    Until then, and if the work ends early, an existing file stays unchanged. If ``file`` is a link,
+    its target is written. An existing file keeps its permissions.
 
     :raises BulkError: it cannot be written, or is something else than a file
     """
@@ -114,9 +113,9 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
 
 
 class Problems:
-    """A file, or whatever else can be opened by a name, that gets each problem as a line of JSON.
+    """Writes each problem as a line of JSON to a file, or to anything else that open() accepts.
 
-    :raises BulkError: at any time, it cannot be written
+    :raises BulkError: at any time, if it cannot be written
     """
 
     def __init__(self, file: str) -> None:

@@ -27,12 +27,12 @@ ROWS = 10_000
 DIGITS = 38
 """Of a decimal."""
 NO_FORM = (ValueError, OverflowError, LookupError)
-"""What a value raises that Python has no form for; a zone that is not known is a LookupError."""
+"""What a value raises that Python cannot represent; an unknown time zone raises a LookupError."""
 ABSENT = object()
 
 
 def pyarrow() -> Any:
-    """The modules of pyarrow; BulkError where it is not installed."""
+    """Import pyarrow; BulkError if it is not installed."""
     try:
         import pyarrow.parquet
     except ImportError as error:
@@ -43,7 +43,7 @@ def pyarrow() -> Any:
 
 
 def opened_parquet(file: str) -> Any:
-    """An open ``ParquetFile``; BulkError where it is none, or was cut off."""
+    """Return an open ``ParquetFile``; BulkError if it is not valid or is incomplete."""
     arrow = pyarrow()
     try:
         return arrow.parquet.ParquetFile(file)
@@ -95,7 +95,7 @@ def _values(name: str, column: Any, wrong: dict[int, Exception]) -> list[Any]:
             values.append(_value(scalar))
         except NO_FORM as error:
             values.append(None)
-            # The text of a KeyError is the key alone.
+            # Name the type of the error, because the message of a KeyError is only the key.
             wrong.setdefault(i, ValueError(f"{name}: {type(error).__name__}: {error}"))
     return values
 
@@ -117,7 +117,7 @@ def _value(scalar: Any) -> Any:
 
 
 def _nanoseconds(scalar: Any) -> Any:
-    """A date-time or a time as text, a duration as its seconds."""
+    """Return a date-time or a time as text, a duration as its seconds."""
     arrow = pyarrow()
     if arrow.types.is_duration(scalar.type):
         return scalar.value / 10**9
@@ -155,7 +155,7 @@ def _plain(value: Any) -> Any:
 
 
 def names_within(kind: Any) -> Iterator[list[str]]:
-    """The names of the parts of each structure in a type, however deep."""
+    """Return the names of the parts of each structure in a type, at every depth."""
     if pyarrow().types.is_struct(kind):
         yield [field.name for field in kind]
         parts = [field.type for field in kind]
@@ -204,7 +204,8 @@ def _layout(schema: Any) -> tuple[Any, Convert]:
 
 
 def _some(columns: list[tuple[str, Any]], schema: Any) -> list[tuple[str, Any]]:
-    """These columns; BulkError if there are none: such rows would leave no trace in a file."""
+    """Return these columns; BulkError if there are none, because a file could not contain such
+    rows."""
     if not columns:
         raise BulkError(
             f"{type(schema).__name__} has no fields that are loaded, and Parquet cannot be written "
@@ -299,7 +300,7 @@ def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]
         return arrow.decimal128(DIGITS, places), None
     typed = (
         (fields.Boolean, arrow.bool_(), None),
-        # Arrow would cut off what stands behind the point.
+        # Arrow would cut off the decimal places.
         (fields.Integer, arrow.int64(), index),
         (fields.Float, arrow.float64(), None),
         (fields.AwareDateTime, arrow.timestamp("us", tz="UTC"), _with_zone),

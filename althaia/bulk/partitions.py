@@ -1,4 +1,4 @@
-"""Files parted into pieces that can be read alone, each without reading those before it."""
+"""Divides files into partitions, each of which can be read without those before it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _SUFFIXES = {
     ".pq": "parquet",
 }
 PARTITION_BYTES = 8 * 2**20
-"""About how much of a file one partition holds; its records take some times as much memory."""
+"""The approximate size of a partition; its records take several times as much memory."""
 ELEMENTS = 10_000
-"""Of a JSON array in one partition, at most."""
+"""The most elements of a JSON array in one partition."""
 
 
 def form_of(file: str, form: str | None = None) -> str:
-    """The form of a file: ``form`` where it is given, else by the name's end.
+    """Return the form of a file: ``form`` if it is given, else by the end of its name.
 
     :raises BulkError: neither says
 
@@ -57,10 +57,10 @@ def form_of(file: str, form: str | None = None) -> str:
 
 
 def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partition]:
-    """The partitions of ``file`` in order, found as they are asked for.
+    """Yield the partitions of ``file`` in order.
 
-    Where there are columns, there is a partition that says them, however few records there are.
-    A JSON array is decoded here: where an element begins is known only to who read those before.
+    A file with columns has at least one partition, which names them, even without records. A JSON
+    array is decoded here, because finding an element requires reading those before it.
 
     :raises BulkError: the file cannot be read, or is not of that form
     """
@@ -78,7 +78,7 @@ def parted(file: str, form: str, size: int = PARTITION_BYTES) -> Iterator[Partit
             yield from _row_groups(file)
             return
         with open(file, "rb") as opened:
-            # Files of /proc say that they hold nothing, whatever they hold.
+            # Files in /proc have the size 0, whatever they contain.
             whole = found.st_size or sum(map(len, iter(lambda: opened.read(BLOCK), b"")))
             opened.seek(0)
             if form == "ndjson":
@@ -96,7 +96,7 @@ def _lines(file: str, opened: io.BufferedReader, whole: int, size: int) -> Itera
 
 
 def _behind_line(opened: io.BufferedReader, place: int, whole: int) -> int:
-    """The first place at or behind ``place`` where a line has just ended."""
+    """Return the first position from ``place`` on at which a line has ended."""
     opened.seek(place - 1)
     at = place - 1
     while block := opened.read(BLOCK):
@@ -144,7 +144,7 @@ class _Records:
         self._found = csv_records(self._asked())
 
     def take(self, line: bytes) -> int:
-        """How many bytes there are from ``line`` to where a line and a record end."""
+        """Return the number of bytes from ``line`` to where a line and a record end."""
         self._bytes = 0
         self._add(line)
         with long_cells:
@@ -156,7 +156,7 @@ class _Records:
 
     def _add(self, line: bytes) -> None:
         self._bytes += len(line)
-        # A lone carriage return ends a line of csv's, too.
+        # For the csv module a lone carriage return ends a line, too.
         self._lines.extend(io.StringIO(line.decode("utf-8", "surrogateescape"), newline=""))
 
     def _asked(self) -> Iterator[str]:
@@ -167,7 +167,7 @@ class _Records:
 
 
 def _columns(file: str, opened: io.BufferedReader) -> tuple[tuple[str, ...], int]:
-    """The names at the head of a CSV file, and where its records begin."""
+    """Return the names in the head of a CSV file, and the position of its first record."""
     first = opened.readline()
     mark = codecs.BOM_UTF8 if first.startswith(codecs.BOM_UTF8) else b""
     length = len(mark) + _Records(opened).take(first.removeprefix(mark))
@@ -185,7 +185,7 @@ def _columns(file: str, opened: io.BufferedReader) -> tuple[tuple[str, ...], int
 
 
 def _different(file: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """These names of columns; BulkError where two are the same."""
+    """Return these names of columns; BulkError if two are equal."""
     double = sorted({name for name in columns if columns.count(name) > 1})
     if double:
         raise BulkError(f"{file}: more than one column is named {', '.join(map(repr, double))}")

@@ -1,4 +1,4 @@
-"""The records of a partition, one after the other, each with its place in the partition."""
+"""Reads the records of a partition, each with its position in the partition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from althaia.bulk.pieces import Item, Partition
 
 MOST_CHARACTERS = 64 * 2**20
-"""In one element of a JSON array; what seems longer is taken for text that never ends."""
+"""The most characters of an element of a JSON array; a longer one is treated as unterminated."""
 _NEAR = 16
 """An error this close to the end of what was read may only mean that more is to come: the
 longest thing that can be cut in two is ``-Infinity`` or an escaped character."""
@@ -29,7 +29,7 @@ _spaces = re.compile(r"[ \t\r\n]*").match
 
 
 class Unreadable:
-    """A record that is not what its form says; ``text`` says why."""
+    """A record that is not valid in its form; ``text`` is the reason."""
 
     __slots__ = ("text",)
 
@@ -65,7 +65,7 @@ def _blocks(partition: Partition) -> Iterator[bytes]:
 
 
 def _lines(partition: Partition) -> Iterator[bytes]:
-    """One at a time: what is in the processor's cache counts more than reading in large pieces."""
+    """Read one line at a time: staying in the processor's cache saves more than large reads."""
     return _pieces(partition, io.BufferedReader.readline)
 
 
@@ -133,7 +133,7 @@ class _Text:
         self._broken = False
 
     def place(self) -> int:
-        """About how many bytes of the file were taken: what is left is counted in characters."""
+        """The approximate number of bytes read: what is still buffered is counted in characters."""
         return self._bytes - (len(self._text) - self._at)
 
     def character(self) -> str:
@@ -225,7 +225,7 @@ def _has_surrogates(text: str) -> bool:
 
 
 def _groups(partition: Partition) -> range:
-    """The numbers of the groups of rows."""
+    """Return the numbers of the groups of rows."""
     return range(partition.start, partition.end)
 
 

@@ -1,4 +1,4 @@
-"""What came of a piece of work, and of all pieces together."""
+"""The outcome of one partition, and of all partitions together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_KINDS = 1_000
-"""Different messages that are counted one by one; the rest is counted together."""
+"""How many different messages are counted one by one; the rest is counted together."""
 REST = "other errors"
 
 
@@ -36,7 +36,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Outcome:
-    """One partition: ``lines`` it has, records seen, problems by line, what was written."""
+    """The outcome of one partition: its lines, records, problems by line, and what was written."""
 
     lines: int = 0
     records: int = 0
@@ -46,7 +46,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Summary:
-    """All partitions together. ``lost`` names the partitions that nobody could work on."""
+    """The outcome of all partitions. ``lost`` names those that no worker could process."""
 
     files: int = 0
     records: int = 0
@@ -82,7 +82,7 @@ class Summary:
             self.messages[text if known else REST] += 1
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as JSON has it; messages in the order of how often they came."""
+        """Return everything as plain data for JSON, with the most frequent messages first."""
         return {
             "files": self.files,
             "records": self.records,

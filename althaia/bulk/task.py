@@ -1,4 +1,4 @@
-"""What a worker does with one partition. Travels to it; imports marshmallow only there."""
+"""The work on one partition. A task is sent to the worker and imports marshmallow only there."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 EMPTY = ("text", "missing", "null")
 """What an empty cell of a CSV file means. With ``missing``, a null of Parquet is left out, too."""
 NOTHING = {"csv": "", "parquet": None}
-"""An empty cell, where no key can be missing."""
+"""An empty cell in the forms in which each record has all keys."""
 KEPT = (str, int, float, bool)
-"""What stays as it is in messages."""
+"""Types that stay unchanged in messages."""
 NO_RECORD = (
     str, bytes, bytearray, int, float, complex, Decimal, dt.date, dt.time, dt.timedelta,
     list, tuple, set, frozenset, Iterator, type(None),
@@ -36,7 +36,7 @@ TOO_DEEP = f"Errors nested more than {MOST_LEVELS} levels deep are not told."
 
 @lru_cache(maxsize=4)
 def _unpacked(packed: bytes) -> Any:
-    """The schema in a worker's process, where marshmallow is redirected first.
+    """Return the schema in a worker's process, after redirecting marshmallow.
 
     :raises LatePatchError: something imported marshmallow before
     :raises BulkError: a module that the schema needs is not there, or fails
@@ -166,7 +166,7 @@ class Task:
         return writers.written(fitting, self.target, self.schema)
 
     def _work(self, schema: Any) -> Callable[[Any], Any]:
-        """What is done with one record."""
+        """Return the function that processes one record."""
         load, dump = schema.load, schema.dump
         # An instance that was made with many=True is asked for one object at a time all the same.
         if self.dump and schema._hooks.get("pre_dump"):

@@ -1,6 +1,6 @@
-"""Schemas on their way to another process: by name where that leads back to them, else by value.
+"""Sends schemas to other processes: by name if the name leads back to them, else by value.
 
-Plans never travel: neither a name nor what ``cloudpickle`` makes of a class has any.
+Plans are never sent: neither a name nor a class pickled by ``cloudpickle`` contains any.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _nested_by_name(schema: Any) -> list[type]:
                 try:
                     nested = class_registry.get_class(nested)
                 except RegistryError:
-                    # It fails here as there, and says so in each record.
+                    # It will fail in the worker too, which reports that for each record.
                     continue
                 named.append(nested)
             waiting.append(nested)
@@ -102,7 +102,7 @@ def _nested_by_name(schema: Any) -> list[type]:
 
 
 def _with_inner(some: Any) -> Iterator[Any]:
-    """Fields and what is inside them."""
+    """Yield fields and the fields inside them."""
     for field in some:
         yield field
         inner = [getattr(field, name, None) for name in ("inner", "key_field", "value_field")]

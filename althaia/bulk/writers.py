@@ -1,4 +1,4 @@
-"""Results of partitions as pieces of a file, and the content that is made of them."""
+"""Converts the results of partitions to pieces of a file, and writes the file from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import IO, Any, Self
 
 SCALARS = (str, int, float, Decimal, dt.date, dt.time)
-"""What has a plain text for a cell of CSV."""
+"""Types that have a plain text for a cell of CSV."""
 
 
 def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
@@ -56,7 +56,7 @@ def _json(result: Any) -> bytes:
     try:
         return as_json(result).encode()
     except UnicodeEncodeError:
-        # Half of a pair of surrogates, which only an escape can say.
+        # A lone surrogate, which JSON can represent only by an escape.
         return json.dumps(result).encode()
 
 
@@ -69,7 +69,7 @@ def _row(columns: Sequence[str], result: Any) -> bytes:
 
 
 def _be_mapping(result: Any) -> None:
-    """TypeError where a hook made something else of what was dumped."""
+    """Raise TypeError if a hook has returned something else than a mapping."""
     if not isinstance(result, Mapping):
         raise TypeError(f"a record is made of a mapping, not of {type(result).__name__}")
 

@@ -29,7 +29,7 @@ class DataError(Exception):
 
 
 class Invalid:
-    """What a load that failed gave."""
+    """The result of a failed load."""
 
     def __init__(self, messages: Any, valid: Any) -> None:
         self.messages = messages
@@ -95,7 +95,7 @@ class Side:
             return [], f"the records do not load, so there are no objects to dump: {error}"[:300]
 
     def prepare(self, direction: str, many: bool, output: str) -> dict[str, Any]:
-        """Make the call that is to be timed and write down what it gives."""
+        """Run the call that will be timed, and describe its result."""
         self.call = self._call(direction, many)
         given = self.call()
         Path(output).write_text(json.dumps(describe(given)))
@@ -214,7 +214,7 @@ def describe(value: Any, above: tuple[int, ...] = ()) -> Any:
 
 
 def main() -> None:
-    # What the user's modules print must not get between the answers.
+    # The output of the user's modules must not get between the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     side: Side | None = None

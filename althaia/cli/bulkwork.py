@@ -1,4 +1,4 @@
-"""What ``check`` and ``convert`` have in common: options, progress, how problems are shown."""
+"""The common part of ``check`` and ``convert``: options, progress, output of problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from althaia.cli.target import TargetError, resolve
 from althaia.switch import redirect
 
 MOST_MESSAGES = 20
-"""Lines of the summary."""
+"""The most messages in the summary."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +126,7 @@ def _resolved(name: str) -> Any:
 
 
 class _Ended(KeyboardInterrupt):
-    """Somebody wants the work to end."""
+    """A signal has asked for the end of the work."""
 
     def __init__(self, number: int) -> None:
         self.signal = signal.Signals(number)
@@ -175,7 +175,7 @@ def _ended_by_signal() -> Iterator[Callable[[], None]]:
 
 
 class _NobodyReads(Exception):
-    """Whoever read standard output has gone, as ``head`` does when it has enough."""
+    """The reader of standard output has closed the pipe, as ``head`` does."""
 
 
 @contextmanager
@@ -210,7 +210,7 @@ class _Teller:
 
 @contextmanager
 def progress(options: argparse.Namespace) -> Iterator[Callable[[Partition, Summary], object]]:
-    """A bar on a terminal, by the bytes that were worked on; nothing elsewhere."""
+    """A progress bar of the processed bytes on a terminal; nothing elsewhere."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -247,7 +247,7 @@ def _size(file: str) -> int:
 
 
 def show(summary: Summary) -> None:
-    """The summary, for people."""
+    """Print the summary."""
     print(f"{summary.records:,} records, {summary.valid:,} valid", end="")
     for count, word in (
         (summary.invalid, "invalid"),

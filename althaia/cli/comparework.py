@@ -57,7 +57,7 @@ def _dump_calls(schema: Any, objects: list[Any]) -> Iterator[tuple[str, Written]
     for index, each in enumerate(objects):
         yield f"dump [{index}]", outcome(_dump, schema, each)
     yield f"dump all {len(objects):,}", outcome(lambda: schema.dump(objects, many=True))
-    # Read again first, where it is JSON, so that a difference has a path.
+    # Parse the text again if it is JSON, so that a difference has a path.
     yield f"dumps all {len(objects):,}", outcome(lambda: _read(schema.dumps(objects, many=True)))
     yield f"text of all {len(objects):,}", outcome(lambda: schema.dumps(objects, many=True))
 
@@ -74,7 +74,7 @@ def _read(text: Any) -> Any:
 
 
 def _load_calls(schema: Any, records: list[Any]) -> Iterator[tuple[str, Written]]:
-    # A pre_load may change a record: each call is given its own.
+    # A pre_load hook may change a record: each call gets its own copy.
     texts = [json.dumps(each) for each in records]
     for index, text in enumerate(texts):
         yield f"load [{index}]", outcome(_load, schema, json.loads(text))

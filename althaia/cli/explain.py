@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 class _Refused(Exception):
-    """Nothing can be shown; the text is for whoever asked."""
+    """Nothing can be shown; the text is the reason."""
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 INDENT = "  "
 
 WIDE = ("left to the field", "upstream's own code", "no plans run", "nested schema unknown")
-"""What the eye should find: where no plan helps."""
+"""What is highlighted: steps without a plan."""
 
 
 def show(text: str) -> None:
-    """Print an explanation: as a tree on a terminal if rich is installed, else as it is."""
+    """Print an explanation: as a tree on a terminal if rich is installed, else unchanged."""
     try:
         from rich.console import Console
     except ModuleNotFoundError:

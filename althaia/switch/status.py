@@ -57,12 +57,12 @@ class Served:
     left_out: tuple[str, ...]
     """Hooks of ours that have no place in its files."""
     lost: tuple[str, ...]
-    """What cannot be planned besides, in sentences."""
+    """What else cannot be planned, in sentences."""
     unknown: tuple[str, ...]
-    """Its functions that are not those that somebody has read: what rests on them has no plan."""
+    """Its functions whose code was not reviewed. What depends on them has no plan."""
 
     def facts(self) -> list[tuple[str, str]]:
-        """The same for :meth:`Info.as_text`; what does not apply is left out."""
+        """The lines for :meth:`Info.as_text`, without what does not apply."""
         known = [
             ("serves", f"marshmallow {self.version}, {self.how}"),
             ("hooks left out", ", ".join(self.left_out)),
@@ -74,12 +74,12 @@ class Served:
 
 @dataclass(frozen=True)
 class Info:
-    """The answer of :func:`althaia.info`."""
+    """The result of :func:`althaia.info`."""
 
     version: str
     """althaia's own version."""
     upstream: str | None
-    """The marshmallow release that the copy was made from; None where nothing was built."""
+    """The marshmallow release from which the copy was made; None if nothing was built."""
     cython: str | None
     """The Cython that compiled it; None in a pure build."""
     python: str
@@ -87,9 +87,9 @@ class Info:
     modules: tuple[Module, ...]
     patched: bool
     how: str | None
-    """What put the redirect in place: ``althaia.patch()``, ``ALTHAIA_PATCH``, …"""
+    """What switched the redirect on: ``althaia.patch()``, ``ALTHAIA_PATCH``, …"""
     real_version: str | None
-    """The version of the real marshmallow, where one is installed."""
+    """The version of the real marshmallow, or None if it is not installed."""
     real_location: str | None
     served: Served
     """Which release is served, or would be."""
@@ -215,11 +215,11 @@ def _served(stamp: dict[str, Any]) -> Served:
 
 
 def interpreter_features() -> dict[str, bool]:
-    """What the plans know of this CPython, by name.
+    """Return by name which features of this CPython the plans use.
 
-    Whether it has its global lock, and lazy instances with it, is fixed when the plans are
-    compiled. The rest was tried out when they were imported; where one does not hold, a public way
-    is taken. Empty in a pure build, which has no plans.
+    Whether there is a GIL, on which lazy instances depend, is fixed when the plans are compiled.
+    The other features are checked when the plans are imported. A feature that does not work is
+    replaced by the public C API. Empty in a pure build, which has no plans.
     """
     try:
         guards = import_module("althaia.engine.plan.guard")
@@ -232,7 +232,7 @@ def interpreter_features() -> dict[str, bool]:
 
 
 def check_compiled() -> None:
-    """Do nothing where all is compiled, or where nothing asks for it.
+    """Check that everything is compiled, if ``ALTHAIA_REQUIRE_COMPILED`` is set.
 
     :raises NotCompiledError: ``ALTHAIA_REQUIRE_COMPILED`` is set and a module is interpreted.
     """
