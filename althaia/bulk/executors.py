@@ -118,11 +118,11 @@ class _Pool:
 
     def __init__(self, work: Work, count: int) -> None:
         self._work, self._count = work, count
-        self._pool = self._made()
+        self._pool = self._new_pool()
         self._watched: set[BaseProcess] = set()
         self._ending = Lock()
 
-    def _made(self) -> ProcessPoolExecutor:
+    def _new_pool(self) -> ProcessPoolExecutor:
         # Not forked: the redirect needs a process that has imported nothing yet.
         spawn = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(self._count, mp_context=spawn, initializer=_begin)
@@ -133,7 +133,7 @@ class _Pool:
         except (BrokenProcessPool, OSError):
             # The latter where one has died, and its pipe was closed, while the next was started.
             self.kill()
-            self._pool = self._made()
+            self._pool = self._new_pool()
             future = self._pool.submit(self._work, partition)
         # Processes are started as they are needed.
         for process in set((self._pool._processes or {}).values()) - self._watched:

@@ -59,10 +59,10 @@ def instance(schema: Any) -> Any:
     """An instance of a schema class, or the instance that it is; BulkError where it is neither."""
     from marshmallow import Schema
 
-    made = schema
+    found = schema
     if isinstance(schema, type) and issubclass(schema, Schema):
         try:
-            made = schema()
+            found = schema()
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -70,9 +70,9 @@ def instance(schema: Any) -> Any:
                 f"{schema.__qualname__} cannot be made without arguments, give an instance "
                 f"instead: {_failure(error)}"
             ) from error
-    if not isinstance(made, Schema):
+    if not isinstance(found, Schema):
         raise BulkError(f"{schema!r} is no schema of marshmallow's")
-    return made
+    return found
 
 
 class Task:
@@ -125,7 +125,7 @@ class Task:
         outcome = Outcome()
         work = self._work(schema)
         spell = None if self.target is None else writers.spelling(self.target, schema)
-        made: list[tuple[int, Any]] = []
+        results: list[tuple[int, Any]] = []
         for number, record in items(partition):
             outcome.records += 1
             if type(record) is Unreadable:
@@ -136,7 +136,7 @@ class Task:
             try:
                 result = work(record)
                 if spell is not None:
-                    made.append((number, spell(result)))
+                    results.append((number, spell(result)))
             except ValidationError as error:
                 outcome.problems.append((number, "invalid", _plain(error.messages)))
             except KeyboardInterrupt:
@@ -146,21 +146,21 @@ class Task:
                 # room for: the record is named, and the others go on.
                 outcome.problems.append((number, "exception", _failure(error)))
         if self.target is not None:
-            outcome.output = self._written(made, outcome)
+            outcome.output = self._written(results, outcome)
         outcome.lines = lines_in(partition)
         return outcome
 
-    def _written(self, made: list[tuple[int, Any]], outcome: Outcome) -> Any:
+    def _written(self, results: list[tuple[int, Any]], outcome: Outcome) -> Any:
         """The piece of a file that results make; what does not fit becomes a problem instead."""
         from althaia.bulk import writers
 
         assert self.target is not None
-        spelled = [one for _, one in made]
+        spelled = [one for _, one in results]
         try:
             return writers.written(spelled, self.target, self.schema)
         except Exception:
             wrong = dict(writers.misfits(spelled, self.target, self.schema))
-        outcome.problems += [(made[i][0], "exception", _failure(e)) for i, e in wrong.items()]
+        outcome.problems += [(results[i][0], "exception", _failure(e)) for i, e in wrong.items()]
         outcome.problems.sort(key=lambda problem: problem[0])
         fitting = [one for i, one in enumerate(spelled) if i not in wrong]
         return writers.written(fitting, self.target, self.schema)

@@ -42,10 +42,10 @@ def code_of(name: str, source: bytes, path: str, version: str, *, engine: bool) 
             return found
     from althaia.releases.source import hooked
 
-    made = hooked(name, source, path, version, engine=engine)
+    code = hooked(name, source, path, version, engine=engine)
     if not sys.dont_write_bytecode:
-        _write(path, head, made)
-    return made
+        _write(path, head, code)
+    return code
 
 
 def _head(source: bytes, path: str, version: str, engine: bool) -> bytes:
@@ -89,8 +89,8 @@ def _read(place: str, head: bytes) -> Hooked | None:
         return None
 
 
-def _write(path: str, head: bytes, made: Hooked) -> None:
-    rest = marshal.dumps(made)
+def _write(path: str, head: bytes, code: Hooked) -> None:
+    rest = marshal.dumps(code)
     for place in _places(path, make=True):
         if _replace(place, head + source_hash(rest) + rest):
             return
@@ -131,15 +131,16 @@ def _places(path: str, *, make: bool = False) -> Iterator[str]:
         return
     folder, name = os.path.split(beside)
     name = f"{name.removesuffix('.pyc')}.althaia.pyc"
-    if not make or _made(folder):
+    if not make or _make_folder(folder):
         yield os.path.join(folder, name)
-    own = _users_folder()
-    if own is not None and (not make or _made(own, mode=0o700)) and _is_private(own):
+    home = _users_folder()
+    if home is not None and (not make or _make_folder(home, mode=0o700)) and _is_private(home):
         label = source_hash(path.encode(errors="surrogatepass")).hex()
-        yield os.path.join(own, f"{label}.{name}")
+        yield os.path.join(home, f"{label}.{name}")
 
 
-def _made(folder: str, mode: int = 0o777) -> bool:
+def _make_folder(folder: str, mode: int = 0o777) -> bool:
+    """Create a folder. Return whether it exists now."""
     try:
         os.makedirs(folder, mode, exist_ok=True)
     except OSError:

@@ -45,7 +45,7 @@ def module_name(file: str) -> str:
 
 
 def _units(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
-    yield "", _own(tree.body)
+    yield "", _other_statements(tree.body)
     yield from _nested(tree.body, "")
 
 
@@ -53,13 +53,13 @@ def _nested(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, list[ast.A
     for node in body:
         if isinstance(node, ast.ClassDef):
             header = [*node.decorator_list, *node.bases, *node.keywords]
-            yield prefix + node.name, [*header, *_own(node.body)]
+            yield prefix + node.name, [*header, *_other_statements(node.body)]
             yield from _nested(node.body, f"{prefix}{node.name}.")
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield prefix + node.name, [*node.decorator_list, node.args, *_code(node.body)]
 
 
-def _own(body: list[ast.stmt]) -> list[ast.AST]:
+def _other_statements(body: list[ast.stmt]) -> list[ast.AST]:
     """Return the statements of a class or module that define no function or class."""
     definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return [node for node in _code(body) if not isinstance(node, definitions)]

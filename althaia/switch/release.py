@@ -128,8 +128,8 @@ class Release:
     def _unread_in_words(self) -> list[str]:
         """How many functions of the modules that are loaded nobody has read, in a sentence."""
         count = sum(map(len, self._unread.values()))
-        shown = "'python -m althaia info' names them"
-        return [f"{count} functions that nobody has read ({shown})"] if count else []
+        hint = "'python -m althaia info' names them"
+        return [f"{count} functions that nobody has read ({hint})"] if count else []
 
     def _file(self, path: str) -> str:
         assert self.location is not None

@@ -150,15 +150,15 @@ class Info:
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
         ]
         lines = [f"{name:<18}{value}" for name, value in facts]
-        shown = [
+        listed = [
             module
             for module in self.modules
             if verbose or (self.any_compiled and (module.stale or not module.compiled))
         ]
-        if shown:
+        if listed:
             lines.append("modules")
-            width = max(len(module.name) for module in shown) + 2
-            lines += [f"  {module.name:<{width}}{module.state}" for module in shown]
+            width = max(len(module.name) for module in listed) + 2
+            lines += [f"  {module.name:<{width}}{module.state}" for module in listed]
         return "\n".join(lines)
 
     def _compiled_text(self) -> str:

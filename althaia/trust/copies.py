@@ -24,22 +24,22 @@ def copy_of(value: Any) -> Any:
     return _copied(value, {})
 
 
-def _copied(value: Any, made: dict[int, Any]) -> Any:
+def _copied(value: Any, copies: dict[int, Any]) -> Any:
     cls = type(value)
     if cls not in (dict, list, tuple):
         return _copied_of_another_class(value)
-    if id(value) in made:
-        return made[id(value)]
+    if id(value) in copies:
+        return copies[id(value)]
     if cls is dict:
-        result = made[id(value)] = {}
-        result.update((key, _copied(each, made)) for key, each in value.items())
+        result = copies[id(value)] = {}
+        result.update((key, _copied(each, copies)) for key, each in value.items())
         return result
     if cls is list:
         items: list[Any] = []
-        made[id(value)] = items
-        items.extend(_copied(each, made) for each in value)
+        copies[id(value)] = items
+        items.extend(_copied(each, copies) for each in value)
         return items
-    return tuple(_copied(each, made) for each in value)
+    return tuple(_copied(each, copies) for each in value)
 
 
 def _copied_of_another_class(value: Any) -> Any:
