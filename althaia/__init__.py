@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-    from typing import Any, overload
+    from typing import Any, Literal, overload
 
     from marshmallow import EXCLUDE as EXCLUDE
     from marshmallow import INCLUDE as INCLUDE
@@ -118,7 +118,13 @@ _UPSTREAMS = (
 when somebody asks: importing althaia imports no marshmallow."""
 
 
-def patch(*, force: bool = False, compiled: bool | None = None, notes: bool | None = None) -> bool:
+def patch(
+    *,
+    force: bool = False,
+    compiled: bool | None = None,
+    notes: bool | None = None,
+    gc: Literal["pause", "run"] | None = None,
+) -> bool:
     """Make every later ``import marshmallow`` yield the installed release, with plans.
 
     The compiled copy is served where it is of the installed release; any other release is served
@@ -136,11 +142,15 @@ def patch(*, force: bool = False, compiled: bool | None = None, notes: bool | No
     :param notes: True: an exception that leaves a planned dump or load gets a note that names the
         field, as ``althaia: while dumping OrderSchema.lines[2].at``; False: none any more. Not
         given: what ``ALTHAIA_NOTES`` says, which is none where it is not set.
+    :param gc: ``"pause"``: the garbage collector is off while a plan dumps a list or tuple of
+        1,000 objects or more and runs no field or hook of yours. ``"run"``: never, which is what
+        happens where neither this nor ``ALTHAIA_GC`` says otherwise.
     :returns: whether the redirect is in place: True, unless ``ALTHAIA_DISABLE`` is set.
     :raises LatePatchError: the real marshmallow is already imported; the message names the
         modules that hold references to it.
     :raises ReleaseError: no marshmallow is installed.
     :raises ConfigError: an ``ALTHAIA_…`` variable of the environment has a bad value.
+    :raises ValueError: ``gc`` is something else.
 
     >>> import althaia
     >>> althaia.patch()
@@ -149,7 +159,7 @@ def patch(*, force: bool = False, compiled: bool | None = None, notes: bool | No
     """
     from althaia.switch import redirect
 
-    done = redirect.patch(force=force, compiled=compiled, how="althaia.patch()")
+    done = redirect.patch(force=force, compiled=compiled, gc=gc, how="althaia.patch()")
     if notes is not None:
         from althaia.trust import notes as trust_notes
 

@@ -15,6 +15,7 @@ from althaia.engine.statistics import by_class
 from althaia.engine.run.dump cimport (
     DumpFrame,
     DumpPlan,
+    is_quiet,
     open_frame,
     run,
     run_with_hooks,
@@ -55,7 +56,13 @@ from althaia.cpython.primitives cimport (
     althaia_type_lookup,
     althaia_write_int,
 )
-from althaia.engine.plan.instance_dict cimport DUMP, LOAD, InstanceDict
+from althaia.engine.plan.instance_dict cimport (
+    DUMP,
+    LOAD,
+    InstanceDict,
+    collect_again,
+    stop_collecting,
+)
 from althaia.engine.statistics cimport Counters
 from althaia.engine.upstream cimport Upstream, marshmallow
 from althaia.formats.registry cimport open_sink, read
@@ -146,6 +153,23 @@ cdef int count_once(object schema, int direction, object obj) except -1:
     return 0
 
 
+# What a pause of the collector saves shows from about so many rows on.
+cdef int MANY_ROWS = 1000
+
+
+cdef bint pause_collector(DumpPlan plan, object obj, object many) except -1:
+    """Switch the collector off for a large dump where that is asked for. Whether it was on, for
+    :func:`collect_again`: of calls inside each other, and of threads, the one that switched it off
+    switches it on again.
+
+    The collector looks for garbage each time that so many more objects live than before; those of
+    a result all live.
+    """
+    if not (type(obj) is list or type(obj) is tuple) or len(obj) < MANY_ROWS:
+        return False
+    return seam.pause_collector and is_plainly_true(many) and is_quiet(plan) and stop_collecting()
+
+
 # ---- Dump ------------------------------------------------------------------------------
 #
 # Every call takes the same way: its plan is found, its frame opened, and the frame run. Where a
@@ -179,9 +203,13 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
     cdef object result
+    cdef bint collecting
     althaia_count(&counters.calls, 1)
     althaia_enter()
+    collecting = False
     try:
+        if frame.large:
+            collecting = pause_collector(plan, obj, frame.many)
         if wanted == WHOLE:
             result = run_with_hooks(plan, obj, frame.many, frame)
         elif wanted == FIELDS:
@@ -193,6 +221,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
                 sink.any(marshmallow.missing)
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
+        collect_again(collecting)
         althaia_leave()
     althaia_count(&counters.objects, count(obj, frame.many, result))
     return result

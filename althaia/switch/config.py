@@ -29,6 +29,7 @@ class Settings:
         "compare",
         "compiled",
         "disable",
+        "gc",
         "log",
         "notes",
         "patch",
@@ -56,6 +57,8 @@ class Settings:
     """``ALTHAIA_LOG``: log once for each schema, on the logger ``althaia``, what has no plan."""
     notes: bool
     """``ALTHAIA_NOTES``: add a note with the field to an exception that leaves a plan."""
+    gc: str
+    """``ALTHAIA_GC``: ``pause`` where the garbage collector is off during large dumps, else ""."""
 
     def __init__(
         self,
@@ -68,6 +71,7 @@ class Settings:
         strict: bool,
         compare: float,
         notes: bool,
+        gc: str,
         log: bool,
     ) -> None:
         put = object.__setattr__
@@ -79,6 +83,7 @@ class Settings:
         put(self, "strict", strict)
         put(self, "compare", compare)
         put(self, "notes", notes)
+        put(self, "gc", gc)
         put(self, "log", log)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -90,7 +95,7 @@ class Settings:
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"althaia's settings cannot be changed (tried to delete {name!r})")
 
-    def as_dict(self) -> dict[str, bool | float]:
+    def as_dict(self) -> dict[str, bool | float | str]:
         """The settings by name."""
         return {name: getattr(self, name) for name in sorted(self.__slots__)}
 
@@ -115,6 +120,7 @@ def read(environ: Mapping[str, str]) -> Settings:
         strict=_flag(environ, "ALTHAIA_STRICT", default=False),
         compare=_share(environ, "ALTHAIA_COMPARE"),
         notes=_flag(environ, "ALTHAIA_NOTES", default=False),
+        gc=_collector(environ, "ALTHAIA_GC"),
         log=_flag(environ, "ALTHAIA_LOG", default=False),
     )
 
@@ -166,6 +172,18 @@ def _share(environ: Mapping[str, str], name: str) -> float:
     raise ConfigError(
         f"the environment variable {name} is {environ[name]!r}, which is no share of the calls, "
         "from 0 to 1 (0.01 is one in a hundred): change it or unset it"
+    )
+
+
+def _collector(environ: Mapping[str, str], name: str) -> str:
+    text = environ.get(name, "").strip().lower()
+    if text in ("", *_NO):
+        return ""
+    if text == "pause":
+        return text
+    raise ConfigError(
+        f"the environment variable {name} is {environ[name]!r}, which is neither pause nor no "
+        f"({', '.join(_NO)}): change it or unset it"
     )
 
 

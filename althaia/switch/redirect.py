@@ -18,6 +18,7 @@ from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, PathFinder
 from io import open_code
 
+from althaia import seam
 from althaia.switch import release as releases
 
 TYPE_CHECKING = False
@@ -51,7 +52,9 @@ class LatePatchError(RuntimeError):
         super().__init__(_late_text(holders))
 
 
-def patch(*, force: bool = False, compiled: bool | None = None, how: str) -> bool:
+def patch(
+    *, force: bool = False, compiled: bool | None = None, gc: str | None = None, how: str
+) -> bool:
     """Switch the redirect on; see :func:`althaia.patch`.
 
     :param how: what switched it on, for ``althaia.info()``; the first call counts.
@@ -59,6 +62,8 @@ def patch(*, force: bool = False, compiled: bool | None = None, how: str) -> boo
     from althaia.switch import installed
     from althaia.switch.config import settings
 
+    if gc not in (None, "pause", "run"):
+        raise ValueError(f"gc={gc!r}: expected 'pause' or 'run'")
     if settings().disable:
         return False
     if not force and not _redirect.installed:
@@ -66,6 +71,9 @@ def patch(*, force: bool = False, compiled: bool | None = None, how: str) -> boo
     if compiled is not None:
         releases.want_compiled(compiled)
     _redirect.install(force=force, how=how)
+    if gc is not None or seam.pause_collector is None:
+        # A later patch() that does not say leaves it as it is.
+        seam.pause_collector = (gc or settings().gc) == "pause"
     return True
 
 

@@ -95,7 +95,9 @@ class Info:
     """Which release is served, or would be."""
     plans: str
     """``on``, ``off``, ``none``, or ``cannot run``, and why."""
-    settings: dict[str, bool | float]
+    collector: str
+    """``runs``, or ``paused for large dumps``."""
+    settings: dict[str, bool | float | str]
 
     @property
     def compiled(self) -> bool:
@@ -130,6 +132,7 @@ class Info:
             },
             "served": asdict(self.served),
             "plans": self.plans,
+            "collector": self.collector,
             "settings": self.settings,
         }
 
@@ -147,6 +150,7 @@ class Info:
             ("real marshmallow", self._real_text()),
             *self.served.facts(),
             ("plans", self.plans),
+            ("collector", self.collector),
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
         ]
         lines = [f"{name:<18}{value}" for name, value in facts]
@@ -195,6 +199,7 @@ def info() -> Info:
         real_location=redirect.real_location(),
         served=_served(stamp),
         plans=_plans(),
+        collector="paused for large dumps" if seam.pause_collector else "runs",
         settings=config.settings().as_dict(),
     )
 

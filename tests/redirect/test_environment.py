@@ -25,6 +25,7 @@ def test_settings_and_their_defaults():
         "compare": 0.0,
         "compiled": True,
         "disable": False,
+        "gc": "",
         "log": False,
         "notes": False,
         "patch": False,

@@ -25,6 +25,7 @@ cdef class DumpMethod(DumpStep):
     """Calls a method of the schema with the object."""
 
     kind = "schema method"
+    quiet = False
     cdef object function, method
 
     def __init__(self, field, *, schema, method, **options):
@@ -43,6 +44,7 @@ cdef class DumpMethod(DumpStep):
 @cython.no_gc_clear
 cdef class DumpFunction(DumpStep):
     kind = "function"
+    quiet = False
     cdef object function
 
     def __init__(self, field, *, function, **options):

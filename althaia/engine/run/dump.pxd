@@ -56,6 +56,7 @@ cdef class DumpPlan(Plan):
     cdef Record record
 
 
+cdef bint is_quiet(DumpPlan plan) except -1
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1

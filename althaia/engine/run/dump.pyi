@@ -18,6 +18,7 @@ class Source(enum.IntFlag):
 class DumpStep:
     kind: str
     narrow: bool
+    quiet: bool
     field: Any
     attr: Any
     key: str | None

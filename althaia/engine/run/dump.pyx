@@ -102,6 +102,8 @@ cdef class DumpStep:
     kind = "as it is"
     # True if the step itself converts values of the usual types.
     narrow = True
+    # Whether no method, function or hook of the user's runs in it.
+    quiet = True
 
     def __init__(
         self, field, attr=None, key=None, int source=NO_ATTRIBUTE, str name=None, tuple path=None,
@@ -197,6 +199,7 @@ cdef class OwnDumpStep(DumpStep):
 
     kind = "field's own _serialize"
     narrow = False
+    quiet = False
     cdef int method_slot
 
     def __init__(self, field, *, int method_slot=-1, **place):
@@ -220,6 +223,7 @@ cdef class OpaqueDumpStep(DumpStep):
 
     kind = "field's own serialize"
     narrow = False
+    quiet = False
 
 
 # ---- Plans --------------------------------------------------------------------------
@@ -241,6 +245,20 @@ cdef class DumpPlan(Plan):
         self.names = tuple([step.name if step.source == KEY else None for step in steps])
         if self.dict_class is dict and None not in keys and len(set(keys)) == len(keys):
             self.template = Template(tuple(keys))
+
+
+cdef bint is_quiet(DumpPlan plan) except -1:
+    """Whether no field, default, accessor or hook of the user's runs in a plan. What a nested schema
+    has is not known here, nor what reading an object runs."""
+    return not plan.has_hooks and all([
+        step.source in (KEY, PATH, NO_ATTRIBUTE) and not callable(step.default)
+        and has_quiet_steps(step)
+        for step in plan.steps
+    ])
+
+
+cdef bint has_quiet_steps(object step) except -1:
+    return step.quiet and all([has_quiet_steps(inner) for inner in step.inner().values()])
 
 
 # ---- Objects ------------------------------------------------------------------------
