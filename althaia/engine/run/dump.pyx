@@ -248,8 +248,9 @@ cdef class DumpPlan(Plan):
 
 
 cdef bint is_quiet(DumpPlan plan) except -1:
-    """Whether no field, default, accessor or hook of the user's runs in a plan. What a nested schema
-    has is not known here, nor what reading an object runs."""
+    """Whether no field, default, accessor or hook of the user's runs in a plan.
+
+    What a nested schema has is not known here, nor what reading an object runs."""
     return not plan.has_hooks and all([
         step.source in (KEY, PATH, NO_ATTRIBUTE) and not callable(step.default)
         and has_quiet_steps(step)
