@@ -303,6 +303,7 @@ def construct(
     dump_only: Any,
     partial: Any,
     unknown: Any,
+    context: Any = None,
 ) -> bool:
     """First statement of ``Schema.__init__``: return whether the instance is complete.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from buildtools.shipped import patching
 from buildtools.upstream import Upstream
 
-MAX_PATCHES = 15
+MAX_PATCHES = 16
 MAX_ADDED = 80
 
 

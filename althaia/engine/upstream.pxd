@@ -53,6 +53,8 @@ cdef class Upstream:
     cdef readonly bint false_is_an_error
     cdef readonly bint nested_has_context
     cdef readonly bint is_ordered_by_option
+    cdef readonly bint has_context
+    cdef readonly bint infers_fields
     cdef readonly str collection_keyword
     cdef public tuple kinds
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.

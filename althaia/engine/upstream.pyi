@@ -34,6 +34,8 @@ class Upstream:
     fragment_follows_host: bool
     hooks_get_unknown: bool
     checks_unknown: bool
+    has_context: bool
+    infers_fields: bool
     false_is_an_error: bool
     nested_has_context: bool
     is_ordered_by_option: bool

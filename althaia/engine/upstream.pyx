@@ -51,12 +51,14 @@ FACTS = {
     ("fields.Field.deserialize", "no processors"): ("has_processors",),
     ("fields.Tuple._deserialize", "paired loosely"): ("pairs_strictly",),
     ("fields.Nested.schema", "many of an instance stays"): ("nested_many_overrides",),
-    ("fields.Nested.schema", "context goes on"): ("nested_has_context",),
+    ("fields.Nested.schema", "context goes on"): ("nested_has_context", "nested_many_overrides"),
     ("fields.Pluck._field_data_key", "empty is none"): ("empty_key_is_a_key",),
     ("validate.URL.RegexMemoizer._regex_generator", "no fragment after a host"): (
         "fragment_follows_host",
     ),
     ("schema.Schema._do_load", "unknown is checked"): ("checks_unknown",),
+    ("schema.Schema.__init__", "context and ordered"): ("has_context",),
+    ("schema.Schema._init_fields", "infers fields"): ("infers_fields",),
     ("schema.Schema._invoke_load_processors", "not given unknown"): ("hooks_get_unknown",),
     ("schema.Schema._invoke_schema_validators", "pass_many"): ("collection_keyword",),
     ("schema.Schema.dict_class", "by ordered"): ("is_ordered_by_option",),
@@ -88,6 +90,8 @@ cdef class Upstream:
     :ivar checks_unknown: ``load(unknown=…)`` refuses what is none of the three.
     :ivar false_is_an_error: so it is when a validator that is a function returns it.
     :ivar nested_has_context: nested schemas are given their parent's ``context``.
+    :ivar has_context: instances have ``context`` and ``ordered``, and check ``unknown``.
+    :ivar infers_fields: a name without a field gets one that goes by the values.
     :ivar is_ordered_by_option: ``dict_class`` follows from ``Schema.ordered``.
     :ivar collection_keyword: what tells ``_invoke_schema_validators`` which hooks are to run.
     """
@@ -142,6 +146,8 @@ cdef class Upstream:
         self.false_is_an_error = "false_is_an_error" in reversed_
         self.nested_has_context = "nested_has_context" in reversed_
         self.is_ordered_by_option = "is_ordered_by_option" in reversed_
+        self.has_context = "has_context" in reversed_
+        self.infers_fields = "infers_fields" in reversed_
         self.collection_keyword = (
             "pass_many" if "collection_keyword" in reversed_ else "pass_collection"
         )

@@ -74,3 +74,17 @@ def test_a_release_is_planned_and_answers_as_it_does(topic: str, version: str) -
     )
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout == f"{version}: {topic}\n"
+
+
+@pytest.mark.parametrize("version", IN_PART)
+def test_instances_with_a_context_are_lazy_and_say_the_same(version: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.plans.programs.context"],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(releases.installed(version)), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout == "lazy\n"

@@ -17,7 +17,7 @@ from typing import Any, Generic
 
 from althaia import seam
 from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
-from althaia.engine.instances.lazy import LAZY_NAMES
+from althaia.engine.instances.lazy import names_left_out
 from althaia.engine.instances.prototype import CONSTRUCTION
 from althaia.engine.plan.guard import ABSENT, Guard, type_tag
 from althaia.engine.plan.instance_dict import may_be_put
@@ -27,6 +27,8 @@ from althaia.engine.upstream import Upstream, qualified, static
 # What upstream or the interpreter would ask a prototype itself.
 UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
 EAGER_NAMES = ("many", "partial", "unknown")
+# Of releases that have it, besides.
+CONTEXT = "context"
 _COPY = seam.defined.get("copy", vars(copy))
 COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
 OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__", "__class__")
@@ -176,6 +178,8 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         _check_registered(analysis, cls)
         _check_options(analysis, cls)
         _check_sets(analysis)
+        if upstream.infers_fields:
+            _check_inferred(analysis)
         if static(cls, "_declared_fields") is not declared:
             raise NotPlannable("_declared_fields is being changed")
         for _, field in analysis.items():
@@ -235,7 +239,7 @@ def _check_instances(cls: type, upstream: Upstream) -> None:
     for name in OBJECT_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in LAZY_NAMES | UNHEARD:
+    for name in names_left_out() | UNHEARD:
         if static(cls, name) is not ABSENT:
             raise NotPlannable(f"{name} is defined by {upstream.owner(cls, name)}")
     # A mixin has one of its own, which the interpreter makes.
@@ -259,7 +263,7 @@ def _check_class(analysis: Analysis, cls: type) -> None:
     for name in COPY_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in EAGER_NAMES:
+    for name in (*EAGER_NAMES, CONTEXT) if upstream.has_context else EAGER_NAMES:
         if hasattr(type(static(cls, name)), "__get__"):
             raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
     for base in cls.__mro__:
@@ -273,14 +277,32 @@ def _check_options(analysis: Analysis, cls: type) -> None:
         raise NotPlannable("opts is a descriptor")
     analysis.watch_field(opts)
     analysis.check_readable(opts)
-    for name in OPTION_NAMES:
+    of_release = ("additional",) if analysis.upstream.infers_fields else ()
+    for name in (*OPTION_NAMES, *of_release):
         value = analysis.field_value(opts, name)
         if type(value) is list:
             analysis.watch_list(value)
         elif type(value) not in UNCHANGING and (
-            name in COLLECTED or hasattr(type(value), "__iter__")
+            name in (*COLLECTED, *of_release) or hasattr(type(value), "__iter__")
         ):
             raise NotPlannable(f"Meta.{name} is a {type(value).__qualname__}")
+
+
+def _check_inferred(analysis: Analysis) -> None:
+    """Make sure that each name has a declared field and mappings are plain dictionaries, in a
+    release where a name may have none and ``Meta.ordered`` makes them ordered."""
+    opts = static(type(analysis.schema), "opts")
+    if analysis.field_value(opts, "ordered") is not False:
+        raise NotPlannable("Meta.ordered is set")
+    named = (*analysis.field_value(opts, "fields"), *analysis.field_value(opts, "additional"))
+    for name in named:
+        if type(name) is not str or name not in analysis.members:
+            raise NotPlannable("Meta names a field that is not declared")
+    # Made for each name, and used for those without a field.
+    analysis.as_defined("fields", "Inferred")
+    _check_field_class(analysis, analysis.upstream.fields["Inferred"])
+    analysis.as_defined("schema", "OrderedDict")
+    analysis.field_function("schema", "validate_unknown_parameter_value")
 
 
 def _check_sets(analysis: Analysis) -> None:

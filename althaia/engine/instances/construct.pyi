@@ -9,4 +9,5 @@ def construct(
     dump_only: Any,
     partial: Any,
     unknown: Any,
+    context: Any = ...,
 ) -> bool: ...

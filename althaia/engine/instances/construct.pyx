@@ -37,8 +37,11 @@ cdef tuple SET = (
     "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
     "fields", "load_fields", "dump_fields",
 )
+cdef tuple UNKNOWN = ("exclude", "include", "raise")
+cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
+cdef object object_new = object.__new__
 cdef tuple REPLACED_FUNCTIONS = (
     "schema.Schema.__init__",
     "schema.Schema._init_fields",
@@ -78,9 +81,13 @@ cdef set simply_copied = set()
 cdef int MOST_TAGS = 1024
 
 
-def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
+def construct(
+    schema, only, exclude, many, load_only, dump_only, partial, unknown, context=None
+):
     """First in ``Schema.__init__``: make the instance. False: upstream's code runs, from asking
     whether the options are collections on."""
+    if marshmallow.has_context and not says_nothing(unknown, context):
+        return False
     if _lazy.construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
         return True
     if only is not None or not is_empty(exclude) or not is_replaceable(schema):
@@ -90,6 +97,18 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         return False
     make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown)
     return True
+
+
+cdef bint says_nothing(object unknown, object context):
+    """Whether upstream's construction neither refuses nor warns about these two, where it does:
+    its own code does that, so that the warning names the right line."""
+    if context is not None and not (type(context) is dict and len(<dict>context) == 0):
+        return False
+    return unknown is None or (
+        type(unknown) is str and unknown in UNKNOWN
+        and marshmallow.live["schema"].get(CHECK_UNKNOWN)
+        is seam.defined["schema"].get(CHECK_UNKNOWN, ABSENT)
+    )
 
 
 cdef bint is_empty(object names):
@@ -136,8 +155,35 @@ cdef bint is_replaceable(object schema) except -1:
         and type(options) is dict
         and is_empty((<dict>options).get("exclude"))
         and is_empty((<dict>options).get("fields"))
+        and infers_nothing(cls, <dict>options)
         and marshmallow.has_plain_sets()
     )
+
+
+cdef bint infers_nothing(object cls, dict options) except -1:
+    """Whether each name has a declared field and mappings are plain dictionaries, in a release
+    where that is not always so."""
+    if not marshmallow.has_context:
+        return True
+    for name in ("ordered", "context"):
+        if althaia_type_lookup(cls, name) is not None:
+            return False
+    return (
+        options.get("ordered") is False
+        and is_empty(options.get("additional"))
+        and are_made_unnoticed(seam.defined["fields"]["Inferred"])
+    )
+
+
+cdef bint are_made_unnoticed(object inferred) except -1:
+    """Whether the fields that upstream makes for each name, and mostly throws away, are made by
+    its own code alone."""
+    if marshmallow.live["fields"].get("Inferred") is not inferred:
+        return False
+    for cls in (inferred, marshmallow.Field):
+        if cls.__dict__.get("__init__") is not marshmallow.raw(cls, "__init__"):
+            return False
+    return althaia_type_lookup(inferred, "__new__") is object_new
 
 
 cdef bint has_plain_options(object cls) except -1:
@@ -230,10 +276,14 @@ cdef int make(
     schema.many = schema.opts.many if many is None else many
     schema.only = None
     schema.exclude = set(schema.opts.exclude)
+    if marshmallow.has_context:
+        schema.ordered = schema.opts.ordered
     schema.load_only = set(load_only) or set(schema.opts.load_only)
     schema.dump_only = set(dump_only) or set(schema.opts.dump_only)
     schema.partial = partial
     schema.unknown = schema.opts.unknown if unknown is None else unknown
+    if marshmallow.has_context:
+        schema.context = {}
     schema.fields = {}
     schema.load_fields = {}
     schema.dump_fields = {}
@@ -253,7 +303,13 @@ cdef int bind(object schema, list names) except -1:
     cdef dict fields = {}, load_fields = {}, dump_fields = {}
     cdef list keys, targets
     for name in names:
-        field = schema.declared_fields[name]
+        if marshmallow.infers_fields:
+            # Binding one field may have taken another one away.
+            field = schema.declared_fields.get(name, ABSENT)
+            if field is ABSENT:
+                field = marshmallow.live["fields"]["Inferred"]()
+        else:
+            field = schema.declared_fields[name]
         schema._bind_field(name, field)
         fields[name] = field
     for name, field in fields.items():
@@ -282,5 +338,7 @@ cdef int refuse(dict fields) except -1:
     schema.__dict__.update(
         declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
     )
+    if marshmallow.has_context:
+        schema.__dict__["ordered"] = False
     marshmallow.schema_attributes["_init_fields"](schema)
     return 0

@@ -66,15 +66,18 @@ LAZY_NAMES = frozenset(
     }
 )
 # How these are asked for, the instance's dictionary gets out; ``__dict__`` may be a mixin's.
-cdef frozenset intercepted = LAZY_NAMES | {
-    "__dict__", "__getstate__", "__reduce_ex__", "__reduce__"
-}
+cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
+    {"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"}
+)
+cdef frozenset lazy_names = LAZY_NAMES
+cdef frozenset intercepted = LAZY_NAMES | ASKED_FOR_DICTIONARY
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
+cdef str CONTEXT = "context"
 cdef str INIT_FIELDS = "_init_fields"
 # What has been set when fields are about to be bound.
 cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
-cdef frozenset KEPT = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
+cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # Whatever an instance has under one of these names stands before what its class defines.
 cdef frozenset shadowing = frozenset()
 cdef frozenset FIELD_MAPPINGS = frozenset(
@@ -102,20 +105,33 @@ def examine_with(examiner):
     :param examiner: ``examiner(cls, schema) -> (Guard | None, reason, Guard | None)``: whether
         instances of a schema class may be lazy, and what it rests on that they may not.
     """
-    global examine, shadowing
+    global examine, shadowing, lazy_names, intercepted, kept_names
     cdef list classes = [marshmallow.Schema]
     examine = examiner
-    shadowing = frozenset(marshmallow.schema_attributes) | LAZY_NAMES
+    lazy_names = LAZY_NAMES | {"ordered"} if marshmallow.has_context else LAZY_NAMES
+    intercepted = lazy_names | ASKED_FOR_DICTIONARY
+    kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
+    if marshmallow.has_context:
+        kept_names |= {CONTEXT}
+    shadowing = frozenset(marshmallow.schema_attributes) | lazy_names
     for cls in classes:
         adopt_instances(cls)
         classes += type.__subclasses__(cls)
+
+
+def names_left_out():
+    """What ``Schema.__init__`` sets in this release and a lazy instance has not."""
+    return lazy_names
 
 
 # ---- Construction --------------------------------------------------------------------
 
 
 def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
-    """First in ``Schema.__init__``: make the instance lazy. False: upstream's code runs."""
+    """First in ``Schema.__init__``: make the instance lazy. False: upstream's code runs.
+
+    Whether upstream's would say something about ``unknown`` or ``context`` has been asked.
+    """
     cdef object cls = type(schema)
     cdef object key
     cdef dict kept
@@ -147,6 +163,8 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         PARTIAL: partial,
         UNKNOWN: opts.unknown if unknown is None else unknown,
     }
+    if marshmallow.has_context:
+        kept[CONTEXT] = {}
     if althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]:
         return bind_by_replacement(schema, kept, prototype)
     kept[ERROR_MESSAGES] = messages_of(cls)
@@ -168,7 +186,10 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
         for name in <dict>before:
             # A Method field binds to what the instance has under the method's name. What
             # upstream's construction would find there already keeps its place.
-            if name in shadowing or name in KEPT or althaia_type_lookup(cls, name) is not None:
+            if (
+                name in shadowing or name in kept_names
+                or althaia_type_lookup(cls, name) is not None
+            ):
                 prototype.cache.refused = True
                 return None
         state = InstanceDict.__new__(InstanceDict)
@@ -336,9 +357,12 @@ cdef bint is_touched(object schema, InstanceDict state) except -1:
     if type(schema) is not (<Prototype>state.prototype).cache.schema_class:
         return True
     for name in <dict>state:
-        if name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES:
+        if (
+            name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES
+            or name is CONTEXT
+        ):
             continue
-        if name in shadowing and name not in KEPT:
+        if name in shadowing and name not in kept_names:
             return True
     return False
 
@@ -562,11 +586,11 @@ cdef dict arrange(dict touched, dict built):
     """
     cdef dict arranged = {}
     for name in touched:
-        if name in KEPT:
+        if name in kept_names:
             break
         arranged[name] = touched[name]
     for name, value in built.items():
-        if name in touched or name not in KEPT:
+        if name in touched or name not in kept_names:
             arranged[name] = touched.get(name, value)
     arranged.update(touched)
     return arranged
@@ -637,7 +661,7 @@ cdef int intercept(object cls) except -1:
 
     Its subclasses' too: an instance may be given another class.
     """
-    althaia_intercept_dict(marshmallow.Schema.__dict__["__dict__"], lazy_dict)
+    althaia_intercept_dict(althaia_type_lookup(marshmallow.Schema, "__dict__"), lazy_dict)
     althaia_intercept(cls, lazy_getattr)
     for subclass in type.__subclasses__(cls):
         intercept(subclass)

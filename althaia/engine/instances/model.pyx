@@ -29,6 +29,7 @@ cdef tuple MADE = (
     "fields", "load_fields", "dump_fields", "error_messages",
 )
 cdef dict NOTHING = {}
+cdef tuple made_names = MADE
 cdef frozenset made = frozenset(MADE)
 cdef frozenset shadowing = frozenset()
 cdef tuple MAPPINGS = ("dump_fields", "load_fields")
@@ -55,8 +56,10 @@ def examine_with(examiner):
 
     :param examiner: ``examiner(schema) -> (Guard | None, reason)``: what a model rests on.
     """
-    global examine, shadowing
+    global examine, shadowing, made, made_names
     examine = examiner
+    made_names = (*MADE, "ordered", "context") if marshmallow.has_context else MADE
+    made = frozenset(made_names)
     shadowing = frozenset(marshmallow.schema_attributes)
 
 
@@ -114,6 +117,8 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         if stand_in is None:
             return None
         model.made = (guard, stand_in)
+    if marshmallow.has_context and (<dict>state).get("ordered") is not False:
+        return None
     own = {}
     if not are_alike(schema, state, stand_in, MAPPINGS[0 if direction == DUMP else 1], own):
         return None
@@ -169,7 +174,7 @@ cdef object copy_of(object schema, InstanceDict state):
     declared = althaia_type_lookup(type(schema), "_declared_fields")
     copy = object.__new__(type(schema))
     memo = {id(schema): copy}
-    for name in MADE:
+    for name in made_names:
         if name not in <dict>state:
             return None
         attributes[name] = (<dict>state)[name]
@@ -187,6 +192,10 @@ cdef object copy_of(object schema, InstanceDict state):
     for name in ("only", "exclude", "load_only", "dump_only", "partial"):
         attributes[name] = None
     attributes["error_messages"] = {}
+    if marshmallow.has_context:
+        if attributes["ordered"] is not False:
+            return None
+        attributes["context"] = {}
     put_dict(copy, InstanceDict(attributes))
     return copy
 

@@ -11,6 +11,7 @@ from libc.stdint cimport int64_t
 from althaia.engine.instances.lazy cimport (
     is_lazy,
     is_left_unbound,
+    materialise,
     materialise_if_touched,
     prototype_to_plan,
 )
@@ -37,6 +38,7 @@ cdef extern from "Python.h":
 
 cdef object object_class = object.__dict__["__class__"]
 cdef object object_new = object.__new__
+cdef dict NOTHING = {}
 # How often a schema that had fields bound them. What is nested as an instance is copied, and the
 # copies share what is inside their fields, so that each binds it anew for the others.
 cdef int64_t rebound = 0
@@ -115,6 +117,9 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
         if schema is None:
+            if marshmallow.nested_has_context and state is not None and state.prototype is not None:
+                # Upstream asks the field's parent, which is the prototype until then.
+                materialise(parent, state)
             schema = field.schema
             if issubclass(type(field.nested), marshmallow.Schema):
                 althaia_count(&rebound, 1)
@@ -128,40 +133,100 @@ cdef object resolved(object field, object parent, InstanceDict state):
     """The schema that ``Nested.schema`` would make of a field, or None: upstream's code shall."""
     cdef object nested = field.nested
     if marshmallow.nested_has_context:
-        return None
+        return resolved_with_context(field, parent, state)
     if not callable(nested):
-        return None if ALTHAIA_HAS_GIL else from_returned(field, nested)
+        return None if ALTHAIA_HAS_GIL else from_returned(field, nested, None)
     if not isinstance(nested, marshmallow.SchemaMeta):
         if isinstance(nested, type) and not marshmallow.nested_many_overrides:
             # Releases that leave an instance its ``many`` call no class.
             return None
         nested = nested()
         materialise_if_touched(parent, state)
-    return from_returned(field, nested)
+    return from_returned(field, nested, None)
 
 
-cdef object from_returned(object field, object nested):
-    """What upstream makes of what is nested once it has been called, or needs no call."""
+cdef object resolved_with_context(object field, object parent, InstanceDict state):
+    """The same in releases where nested schemas are given their parent's ``context``."""
+    cdef object nested = field.nested, context = parents_context(field, parent, state)
+    if type(context) is not dict or len(<dict>context) > 0:
+        # Upstream's code passes it on, and warns, of the field that is the instance's own.
+        return None
+    if callable(nested) and not isinstance(nested, type):
+        nested = nested()
+        materialise_if_touched(parent, state)
+        return from_returned(field, nested, context)
+    if type(nested) is str or is_schema_class(nested) or is_schema(nested):
+        return from_returned(field, nested, context)
+    return None
+
+
+cdef object from_returned(object field, object nested, object context):
+    """What upstream makes of what is nested once it has been called, or needs no call.
+
+    :param context: what the nested schema is given as that; None: this release has none.
+    """
+    if context is not None and type(nested) is str:
+        nested = named(field, nested)
     if is_fresh(nested) and field.only is None and names(field.exclude) == ():
         # Upstream copies the instance so as not to share it; this one nobody has, and
         # what it is a copy of is seen only by whom looks into it.
         keep_original(nested)
+        if context is not None:
+            nested.context.update(context)
         if field.many is not None and marshmallow.nested_many_overrides:
             nested.many = field.many
         return nested
-    if issubclass(type(nested), marshmallow.SchemaMeta) and issubclass(nested, marshmallow.Schema):
-        return from_class(field, nested)
-    if (
-        issubclass(type(nested), marshmallow.Schema)
-        and not issubclass(type(nested), dict)
-        and althaia_type_lookup(type(nested), "__class__") is object_class
-    ):
-        return from_instance(field, nested)
+    if is_schema_class(nested):
+        return from_class(field, nested, context)
+    if is_schema(nested):
+        return from_instance(field, nested, context)
     return from_twin(field, returning(nested) if callable(nested) else nested)
 
 
-cdef object from_class(object field, object nested):
-    """What upstream makes of a schema class."""
+cdef object named(object field, str name):
+    """The schema class that a name stands for."""
+    if name == "self":
+        return field.root.__class__
+    return marshmallow.live["fields"]["class_registry"].get_class(name, all=False)
+
+
+cdef bint is_schema(object nested) except -1:
+    """Whether something is a schema, and upstream takes it for nothing else."""
+    return (
+        issubclass(type(nested), marshmallow.Schema)
+        and not issubclass(type(nested), dict)
+        and althaia_type_lookup(type(nested), "__class__") is object_class
+    )
+
+
+cdef bint is_schema_class(object nested) except -1:
+    return issubclass(type(nested), marshmallow.SchemaMeta) and issubclass(
+        nested, marshmallow.Schema
+    )
+
+
+cdef object parents_context(object field, object parent, InstanceDict state):
+    """The ``context`` that upstream finds at a nested field's parent. That of a lazy instance's
+    field is still the prototype, and the fields between the two hand on what they are asked."""
+    if state is not None and state.prototype is not None:
+        return getattr(parent, "context", NOTHING)
+    return getattr(field.parent, "context", NOTHING)
+
+
+cdef object from_class(object field, object nested, object context):
+    """What upstream makes of a schema class.
+
+    :param context: what it is given as that, None where this release has none.
+    """
+    if context is not None:
+        return nested(
+            many=field.many,
+            only=field.only,
+            exclude=field.exclude,
+            context=context,
+            load_only=of_nested(field, "load_only"),
+            dump_only=of_nested(field, "dump_only"),
+        )
     return nested(
         many=bool(field.many) if marshmallow.nested_many_overrides else field.many,
         only=field.only,
@@ -171,11 +236,13 @@ cdef object from_class(object field, object nested):
     )
 
 
-cdef object from_instance(object field, object nested):
+cdef object from_instance(object field, object nested, object context):
     """What upstream makes of an instance: a copy of it, which is the field's schema while it is
     narrowed and binds its fields anew."""
     cdef object schema = marshmallow.live["fields"]["copy"].copy(nested)
     field._schema = schema
+    if context is not None:
+        field._schema.context.update(context)
     make_set = field._schema.set_class
     if field.only is not None:
         if field._schema.only is not None:

@@ -257,6 +257,9 @@ cdef object build(tuple options, PrototypeCache cache, bint bound):
     cdef dict borrowed = {"_declared_fields": cache.declared, "opts": cache.opts}
     for name in CONSTRUCTION:
         value = marshmallow.schema_attributes[name]
+        if type(value) is property:
+            # The class's own stands before what an instance has.
+            continue
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     if not bound:
         borrowed["_init_fields"] = bind_none

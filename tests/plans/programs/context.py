@@ -1,0 +1,154 @@
+"""Instances and their context in release 3.26: the real marshmallow beside ours.
+
+Prints ``lazy`` once every answer, warning and line of a warning is the same, and instances that
+say nothing of a context are lazy.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import marshmallow as real
+from althaia.engine.instances.lazy import names_left_out
+
+from althaia import marshmallow as ours
+
+
+def answers(ma: Any, ask: Callable[[Any], Any]) -> tuple[list[Any], list[Any]]:
+    """What a scenario gives, often enough for prototypes, and what it warns of where."""
+    found = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(16):
+            try:
+                found.append(ask(ma))
+            except Exception as error:
+                found.append((type(error).__name__, str(error)))
+    said = []
+    for each in caught:
+        place = each.filename.rpartition("marshmallow/")[2]
+        said.append((str(each.message), each.category.__name__, place, each.lineno))
+    return found, said
+
+
+def schemas(ma: Any, **options: Any) -> tuple[Any, Any]:
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+        seen = ma.fields.Function(lambda obj, context: sorted(context))
+        said = ma.fields.Method("say")
+
+        def say(self, obj: Any) -> Any:
+            return sorted(self.context)
+
+    class Outer(ma.Schema):
+        Meta = type("Meta", (), options)
+        one = ma.fields.Nested(Inner)
+        given = ma.fields.Nested(Inner(), only=("a",))
+        called = ma.fields.Nested(lambda: Inner(many=True))
+        many = ma.fields.List(ma.fields.Nested(lambda: Inner))
+        at = ma.fields.Date(data_key="on")
+
+    return Outer, Inner
+
+
+DATA = {"one": {"a": 1}, "given": {"a": 2}, "called": [{"a": 3}], "many": [{"a": 4}]}
+
+
+def scenario(**made: Any) -> Callable[[Any], Any]:
+    """Ask instances of each release's own classes, which are made once."""
+    classes: dict[str, Any] = {}
+
+    def ask(ma: Any) -> Any:
+        cls = classes.setdefault(ma.__name__, schemas(ma)[0])
+        # Each its own, which the call changes.
+        schema = cls(
+            **{name: dict(value) if name == "context" else value for name, value in made.items()}
+        )
+        dumped = schema.dump(DATA)
+        schema.context["later"] = 1
+        return dumped, schema.dump(DATA), schema.load({"one": {"a": "5"}}), list(vars(schema))
+
+    return ask
+
+
+def by_options(**options: Any) -> Callable[[Any], Any]:
+    """The same of a class with options that no instance is lazy with."""
+    classes: dict[str, Any] = {}
+
+    def ask(ma: Any) -> Any:
+        cls = classes.setdefault(ma.__name__, schemas(ma, **options)[0])
+        return type(cls().dump(DATA)).__name__, list(cls().dump(DATA)), list(vars(cls()))
+
+    return ask
+
+
+def set_on_instance(ma: Any) -> Any:
+    """``ordered`` and ``context`` given to an instance that is there already."""
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    schema = S()
+    for _ in range(16):
+        schema = S()
+    schema.ordered = True
+    schema.context = {"b": 1}
+    return type(schema.dump({"a": 1})).__name__, schema.context, schema.ordered, list(vars(schema))
+
+
+def colliding(ma: Any) -> Any:
+    """Two fields under one key, where each instance is built in full."""
+
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.Integer(data_key="a")
+
+        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            field_obj.metadata = {"bound": field_name}
+
+    return S()
+
+
+SCENARIOS = {
+    "plain": scenario(),
+    "context": scenario(context={"user": 1}),
+    "empty context": scenario(context={}),
+    "unknown": scenario(unknown="exclude"),
+    "wrong unknown": scenario(unknown="perhaps"),
+    "only": scenario(only=("one.a", "many")),
+    "ordered": by_options(ordered=True),
+    "additional": by_options(additional=("extra",)),
+    "fields": by_options(fields=("one", "extra")),
+    "set": set_on_instance,
+    "collision": colliding,
+}
+
+
+def is_lazy(schema: Any) -> bool:
+    import gc
+
+    (state,) = [each for each in gc.get_referents(schema) if isinstance(each, dict)]
+    return names_left_out().isdisjoint(list(state))
+
+
+def main() -> None:
+    for name, ask in SCENARIOS.items():
+        expected, actual = answers(real, ask), answers(ours, ask)
+        assert expected == actual, (
+            f"{name}:\n{expected[0][-1]}\n{actual[0][-1]}\n{expected[1][:3]}\n{actual[1][:3]}"
+        )
+    outer, inner = schemas(ours)
+    for cls in (outer, inner):
+        made = [cls() for _ in range(16)]
+        assert is_lazy(made[-1]), cls
+        made[-1].context["a"] = 1
+        assert is_lazy(made[-1]), "context is its own"
+        assert made[-1].ordered is False
+        assert not is_lazy(made[-1]), "ordered is not"
+    print("lazy")
+
+
+if __name__ == "__main__":
+    main()
