@@ -48,8 +48,7 @@ class TestLifetime:
     )
     def test_subinterpreter(self, library: str) -> None:
         found = ended_well(library, "subinterpreter")
-        assert found.of("answer").startswith("ImportError: ")
-        assert "interpreter" in found.of("answer")
+        assert found.of("answer") == "function"
         assert found.of("works")
 
     def test_schema_taken_apart_in_mid_dump(self, library: str) -> None:
