@@ -111,10 +111,11 @@ def _knows_missing(missing: object) -> bool:
 def _get_value(schema: Any) -> Read | None:
     """Return ``utils._get_value_for_key`` if the schema reads attributes by it, else None."""
     modules, defined = seam.modules, seam.defined
-    found: Read = defined["utils"]["_get_value_for_key"]
+    found: Read | None = defined["utils"].get("_get_value_for_key")
     ordinary = (
-        _is_upstreams(schema, vars(schema), defined["schema"]["Schema"], "get_attribute")
-        and modules["schema"].get("get_value") is defined["utils"]["get_value"]
+        found is not None  # A release may have it elsewhere.
+        and _is_upstreams(schema, vars(schema), defined["schema"]["Schema"], "get_attribute")
+        and modules["schema"].get("get_value") is defined["utils"].get("get_value")
         and modules["utils"].get("_get_value_for_key") is found
     )
     return found if ordinary else None

@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from tests import releases
-from tests.engine import NEEDS_ENGINE
+from tests.engine import HAS_ENGINE, NEEDS_ENGINE
 from tests.redirect.processes import IS_OURS, run, succeed
 
 APPLICATION = """
@@ -135,8 +135,9 @@ def compare(env, cwd, code=APPLICATION):
 def test_a_release_of_tomorrow_answers_as_it_does(newest, tmp_path):
     told = compare(newest, tmp_path)
     assert "-13" in succeed("-c", dedent(APPLICATION), cwd=tmp_path, env=newest)
-    assert told.count("AlthaiaWarning") == 1
-    assert "does not plan all of marshmallow 4.5.0" in told
+    if HAS_ENGINE:
+        assert told.count("AlthaiaWarning") == 1
+        assert "does not plan all of marshmallow 4.5.0" in told
 
 
 @NEEDS_ENGINE
@@ -167,6 +168,7 @@ def test_what_is_not_planned_is_named(newest, tmp_path):
 STRICTLY = "import althaia; althaia.patch(); import marshmallow"
 
 
+@NEEDS_ENGINE
 def test_a_release_of_tomorrow_is_an_error_where_strict(newest, tmp_path):
     done = run("-c", STRICTLY, cwd=tmp_path, env={**newest, "ALTHAIA_STRICT": "1"})
     assert done.returncode == 1
