@@ -56,6 +56,20 @@ def test_the_engine_knows_every_variant() -> None:
     assert recorded == set(FACTS)
 
 
+def run_on(version: str, *words: str) -> str:
+    """Run the interpreter on a release, insist on exit code 0, and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(releases.installed(version)), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
 @pytest.mark.parametrize(
     ("topic", "version"),
     [
@@ -64,27 +78,12 @@ def test_the_engine_knows_every_variant() -> None:
     ],
 )
 def test_a_release_is_planned_and_answers_as_it_does(topic: str, version: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-m", "tests.plans.programs.release", topic],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(releases.installed(version)), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
+    printed = run_on(
+        version, "-W", "error::UserWarning", "-m", "tests.plans.programs.release", topic
     )
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert done.stdout == f"{version}: {topic}\n"
+    assert printed == f"{version}: {topic}\n"
 
 
 @pytest.mark.parametrize("version", IN_PART)
 def test_instances_with_a_context_are_lazy_and_say_the_same(version: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.plans.programs.context"],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(releases.installed(version)), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert done.stdout == "lazy\n"
+    assert run_on(version, "-m", "tests.plans.programs.context") == "lazy\n"

@@ -148,6 +148,10 @@ cdef class Analysis:
         self.slots += 1
         return self.slots - 1
 
+    def with_own_slot(self, dict options):
+        """Return the options of a step that runs code which may look at the step's field."""
+        return options if "own_slot" in options else options | {"own_slot": self.new_slot()}
+
     def guard(self):
         """The guard of all that was watched."""
         return Guard(

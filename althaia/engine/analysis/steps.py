@@ -232,11 +232,11 @@ def _conversion(analysis: Analysis, field: Any, options: StepOptions, direction:
         maker = _maker(analysis, field, method, direction)
         if direction == LOAD and analysis.holds_own_code(field):
             # What a step does not know it leaves to the field, and that to those inside.
-            options = _seen(analysis, options)
+            options = analysis.with_own_slot(options)
         return maker(analysis, field, options)
     except NotPlannable as opaque:
         why = "; ".join(filter(None, (options.get("why"), opaque.reason)))
-        options = _seen(analysis, options) | {"why": why}
+        options = analysis.with_own_slot(options) | {"why": why}
         if direction == DUMP and _is_plainly_found(analysis, field, method):
             options["method_slot"] = analysis.new_slot()
         return own_step(field, **options)
@@ -262,11 +262,6 @@ def _maker(analysis: Analysis, field: Any, method: str, direction: int) -> Maker
 
 
 _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))
-
-
-def _seen(analysis: Analysis, options: StepOptions) -> StepOptions:
-    """The options of a step that runs code which may look at its field."""
-    return options if "own_slot" in options else options | {"own_slot": analysis.new_slot()}
 
 
 def _is_plainly_found(analysis: Analysis, field: Any, method: str) -> bool:
@@ -323,7 +318,7 @@ class _Dumping:
                 source=dump.Source.SERIALIZE,
                 default=upstream.missing,
                 why=opaque.reason,
-                **_seen(analysis, options),
+                **analysis.with_own_slot(options),
             )
         step: dump.DumpStep = _conversion(analysis, field, options, DUMP)
         return step
@@ -394,7 +389,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
     try:
         analysis.field_method(field, "get_value", analysis.upstream.Field)
     except NotPlannable as opaque:
-        source = _seen(analysis, source)
+        source = analysis.with_own_slot(source)
         return source | {"source": dump.Source.GET_VALUE, "why": opaque.reason}
     attribute = analysis.field_value(field, "attribute")
     target = name if attribute is None else attribute
@@ -529,7 +524,7 @@ def _loaded(analysis: Analysis, field: Any, options: StepOptions) -> load_step.L
         options = options | _around(analysis, field)
     except NotPlannable as opaque:
         return load_step.OpaqueLoadStep(
-            field, opaque=True, why=opaque.reason, **_seen(analysis, options)
+            field, opaque=True, why=opaque.reason, **analysis.with_own_slot(options)
         )
     step: load_step.LoadStep = _conversion(analysis, field, options, LOAD)
     return step

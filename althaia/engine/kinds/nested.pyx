@@ -437,7 +437,7 @@ def seen(analysis, field, options):
         raise NotPlannable("many is neither True nor False")
     analysis.check_writable(field)
     analysis.leave_out(field, "_schema")
-    return options if "own_slot" in options else options | {"own_slot": analysis.new_slot()}
+    return analysis.with_own_slot(options)
 
 
 def dump_pluck(analysis, field, options):

@@ -94,7 +94,7 @@ def dump_delimited(analysis, field, options):
     # The step around it says where the value comes from.
     items = (dump_list if size < 0 else dump_tuple)(analysis, field, {"attr": options["attr"]})
     return DumpDelimited(
-        field, items=items, delimiter=delimiter, size=size, **seen(analysis, options)
+        field, items=items, delimiter=delimiter, size=size, **analysis.with_own_slot(options)
     )
 
 
@@ -103,13 +103,13 @@ def load_delimited(analysis, field, options):
     items = (load_list if size < 0 else load_tuple)(analysis, field, {})
     empty = analysis.field_value(field, "empty_value")
     return LoadDelimited(
-        field, items=items, delimiter=delimiter, size=size, empty=empty, **seen(analysis, options)
+        field,
+        items=items,
+        delimiter=delimiter,
+        size=size,
+        empty=empty,
+        **analysis.with_own_slot(options),
     )
-
-
-def seen(analysis, options):
-    """The options of a step that leaves values it does not know to the field."""
-    return options if "own_slot" in options else options | {"own_slot": analysis.new_slot()}
 
 
 def checked(analysis, field, method):
