@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""The functions behind the seam: what stands for one of upstream's methods, where a plan does."""
+"""The functions behind the seam: each replaces one of upstream's methods or returns DECLINED."""
 
 from althaia import seam
 from althaia.switch.config import settings
@@ -89,7 +89,7 @@ def connect():
     cdef Upstream upstream = _upstream.load()
     upstream.kinds = analyse.by_function(upstream, KINDS)
     _upstream.connect(upstream)
-    # Before the classes that there are, are gone through: another thread may be making one.
+    # Set before the existing classes are read: another thread may be making one.
     seam.created = _lazy.created
     planner.connect()
     if settings().strict:
@@ -110,9 +110,9 @@ def connect():
 
 
 cdef inline Plan whole_plan(object schema, int direction, object obj, object many):
-    """The plan that stands for all of ``Schema.dump`` or ``Schema._do_load``.
+    """Return the plan that replaces all of ``Schema.dump`` or ``Schema._do_load``.
 
-    None where upstream's code runs, which is counted.
+    Return None, and count the call as unplanned, if upstream's code must run.
     """
     cdef Plan plan = valid_plan(schema, direction)
     cdef Counters counters
@@ -133,7 +133,7 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
 
 
 cdef inline Plan inner_plan(object schema, int direction, object obj, object many):
-    """The plan that stands for ``Schema._serialize`` or ``Schema._deserialize``, or None."""
+    """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``, or None."""
     cdef Plan plan = valid_plan(schema, direction)
     if plan is None:
         plan = find_anew(schema, direction, is_large(obj, many))
@@ -143,7 +143,7 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
 
 
 cdef int count_once(object schema, int direction, object obj) except -1:
-    """Make one use of a collection that upstream goes through: it asks again for each item."""
+    """Count a collection as one use: upstream's loop will ask for a plan again for each item."""
     cdef InstanceDict state = plan_holder(schema)
     cdef int wait
     if state is not None and (type(obj) is list or type(obj) is tuple):
@@ -153,17 +153,16 @@ cdef int count_once(object schema, int direction, object obj) except -1:
     return 0
 
 
-# What a pause of the collector saves shows from about so many rows on.
+# In rows: below this, a pause of the GC saves nothing that can be measured.
 cdef int MANY_ROWS = 1000
 
 
 cdef bint pause_collector(DumpPlan plan, object obj, object many) except -1:
-    """Switch the collector off for a large dump where that is asked for. Whether it was on, for
-    :func:`collect_again`: of calls inside each other, and of threads, the one that switched it off
-    switches it on again.
+    """Switch the GC off for a large dump, if ``patch(gc="pause")`` asks for it.
 
-    The collector looks for garbage each time that so many more objects live than before; those of
-    a result all live.
+    Return whether this call switched it off: only then does :func:`collect_again` switch it on, so
+    that nested calls and other threads do not. The GC runs each time that enough objects have been
+    allocated; those of a result are all alive, so that it finds nothing.
     """
     if not (type(obj) is list or type(obj) is tuple) or len(obj) < MANY_ROWS:
         return False
@@ -172,11 +171,11 @@ cdef bint pause_collector(DumpPlan plan, object obj, object many) except -1:
 
 # ---- Dump ------------------------------------------------------------------------------
 #
-# Every call takes the same way: its plan is found, its frame opened, and the frame run. Where a
-# step of that finds nothing, the call is left to upstream's code.
+# Each call finds its plan, opens a frame and runs it. If one of these gives None, upstream's code
+# runs.
 
 cdef enum Result:
-    # What Schema._serialize returns; what Schema.dump does; that as text, and as bytes.
+    # The result of Schema._serialize; of Schema.dump; of Schema.dumps as str; the same as bytes.
     FIELDS
     WHOLE
     TEXT
@@ -184,7 +183,7 @@ cdef enum Result:
 
 
 cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object given_many):
-    """Return the frame of a call; None where it has no plan, or an extraordinary setting."""
+    """Return the frame of a call, or None if there is no plan or a setting runs user code."""
     cdef DumpFrame frame
     cdef object many
     if plan is None:
@@ -199,7 +198,7 @@ cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object give
 
 
 cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
-    """Run an opened call, count it, and return its result, which is the sink's for text."""
+    """Run a call by its frame, count it, and return its result (for text, the sink's)."""
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
     cdef object result
@@ -217,7 +216,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
         else:
             althaia_count(&counters.straight, 1)
             if not write_with_hooks(plan, obj, frame.many, frame, sink):
-                # The render module says that it cannot write this.
+                # There is nothing to write; the sink raises the render module's own error.
                 sink.any(marshmallow.missing)
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
@@ -228,7 +227,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
 
 
 cdef Py_ssize_t count(object obj, object many, object result):
-    """How many objects a call was given, as far as that can be known without asking them."""
+    """Return how many objects a call was given, without iterating over ``obj``."""
     if obj is None or not is_plainly_true(many):
         return 1
     if type(obj) is list:
@@ -246,7 +245,7 @@ def dump(schema, obj, many):
 
 
 def dumps(schema, obj, args, many, options):
-    """``Schema.dumps``: what the render module would return, hooks included, or DECLINED."""
+    """``Schema.dumps``: the text, hooks included, or DECLINED."""
     return DECLINED if args else written(schema, obj, many, options, TEXT)
 
 
@@ -264,10 +263,10 @@ cdef object written(object schema, object obj, object many, dict options, Result
 
 
 cdef DumpPlan straight_plan(object schema, object obj, object many):
-    """Return the plan that stands for all of ``Schema.dumps``, or None."""
+    """Return the plan that replaces all of ``Schema.dumps``, or None."""
     cdef Plan plan = valid_plan(schema, DUMP)
     if plan is None and is_large(obj, plain_many(schema) if many is None else many):
-        # A small one is left to Schema.dump, which counts it.
+        # For a small one Schema.dump, which upstream calls next, counts the use.
         plan = find_anew(schema, DUMP, True)
     return <DumpPlan>plan if plan is not None and (<DumpPlan>plan).straight else None
 
@@ -278,7 +277,7 @@ def serialize(schema, obj, many):
     cdef DumpFrame frame
     if (
         plan is None
-        # None is the caller's own setting here, and not the schema's.
+        # In this method None is a value of its own; it does not mean the schema's setting.
         or many is None
         or not is_plain_flag(many)
         or (many and obj is not None and not plan.many_allowed)
@@ -294,7 +293,7 @@ def serialize(schema, obj, many):
 cdef LoadFrame opened_load(
     LoadPlan plan, object schema, object many, object partial, object unknown
 ):
-    """Return the frame of a call; None where it has no plan, or an extraordinary setting."""
+    """Return the frame of a call, or None if there is no plan or a setting runs user code."""
     if plan is None:
         return None
     many = many_of(plan, schema, many)
@@ -359,7 +358,7 @@ def loads(schema, text, many, partial, unknown, dict options):
 
 
 cdef LoadPlan text_plan(object schema, Tape tape, object many):
-    """Return the plan that stands for all of ``Schema.load``, or None."""
+    """Return the plan that replaces all of ``Schema.load``, or None."""
     cdef Plan plan = valid_plan(schema, LOAD)
     if plan is None and (at_once or is_long(tape, schema, many)):
         plan = find_anew(schema, LOAD, True)
@@ -367,13 +366,13 @@ cdef LoadPlan text_plan(object schema, Tape tape, object many):
 
 
 cdef bint has_getter(object attribute):
-    """Whether reading an attribute of a class from an instance runs somebody's code."""
+    """Whether an attribute of a class has ``__get__``, so that reading it may run user code."""
     cdef object cls = type(attribute)
     return (<PyTypeObject*>cls).tp_descr_get is not NULL
 
 
 cdef object render_module(object options):
-    """``options.render_module`` where it is an ordinary attribute, else None."""
+    """Return ``options.render_module`` if it is an ordinary attribute, else None."""
     if (
         type(options).__getattribute__ is not object.__getattribute__
         or althaia_type_lookup(type(options), "render_module") is not None
@@ -383,7 +382,7 @@ cdef object render_module(object options):
 
 
 cdef Py_ssize_t length_of(Tape tape):
-    """How many objects a text holds that is a collection of some."""
+    """Return the number of objects in parsed text that is a list."""
     return tape.slots[0].size if tape.slots[0].kind == ARRAY else 1
 
 
@@ -401,7 +400,7 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     cdef LoadFrame frame
     if (
         plan is None
-        # None is the caller's own setting here, and not the schema's.
+        # In this method None is a value of its own; it does not mean the schema's setting.
         or many is None
         or not is_plain_flag(many)
         or (many and not plan.many_allowed)

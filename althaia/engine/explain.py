@@ -1,7 +1,7 @@
-"""A schema's plans for people: each field, the path its value takes, and the reason.
+"""Explain a schema's plans: each field, its step, and why it has no narrower one.
 
-The analysis is made anew for the explanation; nothing is published, and the schema is left
-as it was. Nested schemas that the schema has not resolved yet are resolved on the side.
+Each explanation runs the analysis again. It publishes nothing and leaves the schema as it was. It
+resolves nested schemas on a copy of their field.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_NAMED = 5
 """Fields that the summary names."""
 
 DEEPEST = 40
-"""Levels of nesting shown; schemas that nest ever new schemas would never end."""
+"""The most levels of nesting shown. Schemas that make new nested schemas would never end."""
 
 SCHEMA_METHODS = {
     "dump": ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors"),
@@ -38,14 +38,14 @@ SCHEMA_METHODS = {
         "handle_error",
     ),
 }
-"""What upstream's ``dump`` and ``load`` call of the schema, where overriding is seen."""
+"""Methods of the schema that upstream's ``dump`` and ``load`` call: an override is shown."""
 
 SETTINGS = {
     "dump": ("many",),
     "dumps": ("many",),
     "load": ("many", "unknown", "partial"),
 }
-"""What they ask of the schema, where computing it is seen."""
+"""Attributes of the schema that they read: a property is shown."""
 
 HOOKS = {
     "dump": ("pre_dump", "post_dump"),
@@ -322,7 +322,7 @@ def _why_no_plans(instance: Any) -> str:
             "this is a pure Python build; install a wheel for this interpreter, or build "
             "without ALTHAIA_PURE_BUILD"
         )
-    # Where there is no schema class but upstream's own, nobody has loaded it.
+    # The engine is loaded with a user's first schema class.
     seam.load_engine()
     if seam.no_engine:
         return f"marshmallow {seam.release} is served, and {seam.no_engine}"
@@ -342,7 +342,7 @@ def _is_schema_class(cls: type) -> bool:
 
 
 class _Explainer:
-    """One explanation in the making; remembers the schemas on the way down."""
+    """Builds one explanation; remembers the schemas above the present one."""
 
     def __init__(
         self,
@@ -455,12 +455,12 @@ def _source(direction: str, step: Any) -> str:
 
 
 def _nested_schema(field: Any) -> Any:
-    """The schema of a Nested field; one that is not resolved yet is, on a copy."""
+    """Return the schema of a Nested field; resolve it on a copy if it is not resolved yet."""
     return field.__dict__.get("_schema") or copy.copy(field).schema
 
 
 def _identity(schema: Any) -> tuple[Any, ...]:
-    """What makes two schemas on one way down the same."""
+    """Return the key by which a schema is recognised inside itself."""
     chosen = (schema.only, schema.exclude, schema.load_only, schema.dump_only)
     return (
         type(schema),

@@ -1,4 +1,4 @@
-"""What of a schema runs outside its plan: told once for each class, by the logger ``althaia``."""
+"""Log what runs outside a schema's plan, once for each class, by the logger ``althaia``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from althaia.switch.config import settings
 
 
 def parts(plan: Any) -> Iterator[str]:
-    """What of a plan is left to other code than the plan's, each with the reason."""
+    """Yield each part of a plan that runs other code than the plan's, with the reason."""
     if plan.declined:
         yield f"all of it: {plan.declined}"
         return
@@ -28,9 +28,9 @@ def _inside(step: Any, name: str) -> Iterator[str]:
 
 
 def tell(plan: Any, direction: str) -> None:
-    """Log what a plan that was built leaves outside, if somebody listens; once for each class."""
+    """Log what runs outside a new plan, once for each class, if the logger is enabled."""
     counters = plan.statistics
-    # Nobody who has not imported logging has set up a logger.
+    # If logging has not been imported, nobody has set up a logger.
     if counters.told or not (settings().log or "logging" in sys.modules):
         return
     import logging
@@ -49,7 +49,7 @@ def tell(plan: Any, direction: str) -> None:
 
 
 def _listen(logger: Any) -> None:
-    """``ALTHAIA_LOG``: what the logger says is seen, also where the program has set up none."""
+    """``ALTHAIA_LOG``: add a handler if the program has set up none, so that the log is seen."""
     if logger.level:
         return
     import logging

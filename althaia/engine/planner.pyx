@@ -1,10 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Find, build, publish and drop plans.
 
-A plan is built when a schema has been used a few times, or at once where a collection makes it
-worth while: building costs as much as some twenty objects dumped by upstream, and a class that is
-made inside a call is never used again.
-A plan that is dropped again and again is built less and less often.
+Building a plan costs about as much as twenty objects dumped by upstream. So it is built after a few
+uses of the schema, or at once for a large collection; a class that was made inside a call is never
+used again and gets none. After each drop the schema waits longer for its next plan.
 """
 
 from althaia.engine.analysis import steps as analyse
@@ -32,9 +31,9 @@ from althaia.engine.statistics cimport Counters, Statistics, statistics_of
 from althaia.engine.upstream cimport marshmallow
 
 cdef int LONGEST_WAIT = 1024
-# One call asks twice where it declines: Schema.dump and the Schema._serialize it goes on to.
+# In uses. A declined call counts as two: Schema.dump asks, then Schema._serialize, which it calls.
 cdef int FIRST_WAIT = 9
-# Instances of a class whose plans are built so early, whatever became of the plans.
+# So many instances of a class get a plan after FIRST_WAIT uses; later ones wait longer.
 cdef int FIRST_INSTANCES = 4
 at_once = False
 cdef bint share_at_once = False
@@ -50,7 +49,7 @@ def build_at_once(bint on):
 
 
 def build_models_at_once(bint on):
-    """Go by a model from a class's first instance on, not by plans of its own; for tests."""
+    """Share a model's plan from a class's first instance on; for tests."""
     global share_at_once
     share_at_once = on
     _models.build_at_once(on)
@@ -59,8 +58,8 @@ def build_models_at_once(bint on):
 def be_strict(bint on):
     """Make a declined plan or field of upstream's own an error, as ``ALTHAIA_STRICT`` does.
 
-    Plans are then built, and instances lazy, from the first use on: a schema used once would never
-    be looked at, and a short test would not run what a long-running service does.
+    Plans are then built, and instances lazy, from the first use on. Otherwise a schema that a test
+    uses once would get no plan and raise nothing.
     """
     global strict
     strict = on
@@ -68,7 +67,7 @@ def be_strict(bint on):
 
 
 def connect():
-    """Have the layers below ask here for plans, and for what a schema class rests on.
+    """Register this module's functions with the lower layers, which call them through pointers.
 
     Called once upstream's names are known.
     """
@@ -78,18 +77,17 @@ def connect():
 
 
 def examine(cls, schema):
-    """Whether the instances of a schema class may be lazy: a guard, or None, why, and a guard of
-    that."""
+    """See :func:`althaia.engine.analysis.schema_class.examine`."""
     return analyse_class.examine(marshmallow, cls, schema)
 
 
 def examine_model(schema):
-    """What a model of an instance that was built in full rests on: a guard, or None and why."""
+    """See :func:`althaia.engine.analysis.schema_class.examine_model`."""
     return analyse_class.examine_model(marshmallow, schema)
 
 
 cdef Plan usable_plan(object schema, int direction, bint large):
-    """The plan of a schema that a parent's plan has reached, or None."""
+    """Return the plan of a nested schema, or None if upstream's code must run."""
     cdef Plan plan = find(schema, direction, large)
     return None if plan is None or plan.declined else plan
 
@@ -100,12 +98,12 @@ cdef Counters counters_of(object schema, int direction):
 
 
 def build(schema):
-    """Analyse a schema whatever has been published for it: a :class:`DumpPlan`."""
+    """Return a new :class:`DumpPlan` of a schema, without publishing it."""
     return build_plan(schema, DUMP)
 
 
 def build_load(schema):
-    """Analyse a schema whatever has been published for it: a :class:`LoadPlan`."""
+    """Return a new :class:`LoadPlan` of a schema, without publishing it."""
     return build_plan(schema, LOAD)
 
 
@@ -121,13 +119,13 @@ cdef object plain_many(object schema):
 
 
 cdef Plan find(object schema, int direction, bint large):
-    """The plan for this call, built where that pays, or None."""
+    """Return the plan of a call, built now if that pays, or None."""
     cdef Plan plan = valid_plan(schema, direction)
     return find_anew(schema, direction, large) if plan is None else plan
 
 
 cdef int drop(object schema, InstanceDict state, int direction) except -1:
-    """Drop a plan that does not hold any more."""
+    """Drop a plan whose guard no longer holds, and lengthen the wait for the next."""
     cdef Counters counters = counters_of(schema, direction)
     cdef int drops = althaia_read_int(&state.drops[direction]) + 1
     althaia_count(&counters.invalidated, 1)
@@ -138,8 +136,10 @@ cdef int drop(object schema, InstanceDict state, int direction) except -1:
 
 
 cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
-    """Drop a plan of the direction that is not asked for if it does not hold: what has been
-    replaced since would live on in its guard until it is."""
+    """Drop the plan of the other direction if its guard no longer holds.
+
+    The guard owns references to the replaced objects and would keep them alive.
+    """
     cdef Plan plan = <Plan>state.published(direction)
     if plan is not None and not plan.guard.holds(schema, state):
         drop(schema, state, direction)
@@ -147,10 +147,10 @@ cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
 
 
 cdef int first_wait(object schema, int direction):
-    """How many uses a schema waits for its first plan.
+    """Return how many uses a schema waits for its first plan.
 
-    A class that makes instance after instance, each used a few times, would pay for plans that
-    nobody goes by: the more have been built, the longer the next instance waits.
+    If a program makes many instances of a class and uses each a few times, their plans never pay
+    off. So the wait grows with the number of plans built for the class.
     """
     cdef Counters counters = counters_of(schema, direction)
     cdef int64_t built = althaia_counted(&counters.built)
@@ -158,11 +158,8 @@ cdef int first_wait(object schema, int direction):
 
 
 cdef bint is_due(object schema, InstanceDict state, int direction):
-    """Whether the uses so far are reason enough for a plan.
-
-    A schema waits for its first uses, and the longer the more plans it has invalidated.
-    """
-    # Read once: threads that count down together may lose a use, but never pass by 0.
+    """Count one use down and return whether a plan is due."""
+    # Read once: two threads that count down together may lose a use, but cannot skip 0.
     cdef int wait = althaia_read_int(&state.waits[direction])
     if wait == 0 and althaia_read_int(&state.drops[direction]) == 0:
         wait = first_wait(schema, direction)
@@ -173,7 +170,7 @@ cdef bint is_due(object schema, InstanceDict state, int direction):
 
 
 cdef bint is_first_use(InstanceDict state, int direction) noexcept:
-    """Whether nobody has asked for a plan of this direction before."""
+    """Whether no call has asked for a plan of this direction before."""
     return (
         althaia_read_int(&state.waits[direction]) == 0
         and althaia_read_int(&state.drops[direction]) == 0
@@ -181,15 +178,16 @@ cdef bint is_first_use(InstanceDict state, int direction) noexcept:
 
 
 cdef InstanceDict plan_holder(object schema):
-    """The dictionary that holds a schema's plans; None where it can hold none now."""
+    """Return the instance dictionary that holds a schema's plans, None if it can hold none now."""
     cdef InstanceDict state = instance_dict(schema)
     return None if state is None or state.building else state
 
 
 cdef Plan find_anew(object schema, int direction, bint large):
-    """Drop the plan that does not hold any more; build another where that pays.
+    """Drop the plan that no longer holds and build another if that pays.
 
-    While it does not, a lazy instance or one like others goes by a plan that they share.
+    A lazy instance uses its prototype's plan. An instance that upstream built in full uses its
+    model's plan until it is due for its own.
     """
     cdef InstanceDict state = plan_holder(schema)
     cdef object model
@@ -214,7 +212,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
 
 
 cdef Plan find_own(object schema, int direction, bint large):
-    """The plan of a schema that stands for others: its own or none, whose steps know its fields."""
+    """Return the own plan of a prototype or model, or None."""
     cdef Plan plan = valid_plan(schema, direction)
     cdef InstanceDict state
     if plan is not None:
@@ -223,7 +221,7 @@ cdef Plan find_own(object schema, int direction, bint large):
     if state is None:
         return None
     drop_published(schema, state, direction)
-    # Others have been used before there was one that stands for them: its first plan is due.
+    # Instances were used before the prototype or model was made: its first plan is due now.
     if (
         not is_first_use(state, direction)
         and not is_due(schema, state, direction)
@@ -235,7 +233,7 @@ cdef Plan find_own(object schema, int direction, bint large):
 
 
 cdef int drop_published(object schema, InstanceDict state, int direction) except -1:
-    """Drop a plan that was found not to hold."""
+    """Drop the published plan, if there is one, and look at the other direction's."""
     if state.published(direction) is not None:
         drop(schema, state, direction)
         drop_stale(schema, state, LOAD if direction == DUMP else DUMP)

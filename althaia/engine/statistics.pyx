@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True
-"""Counters per schema class: what the plans did, for ``althaia.stats()``.
+"""Counters per schema class and direction, for ``althaia.stats()``.
 
-They are plain C integers: counting a call costs a nanosecond. Without the GIL they are added to
-atomically, so that no count is lost.
+They are C integers, so that counting a call costs about a nanosecond. Builds without the GIL add to
+them atomically.
 """
 
 from weakref import ref
@@ -14,7 +14,7 @@ from althaia.cpython.primitives cimport althaia_counted
 
 @cython.final
 cdef class Counters:
-    """What happened to the schemas of one class in one direction.
+    """The counters of one schema class in one direction.
 
     ``calls`` were answered by a plan, ``unplanned`` ones left to upstream's own code; ``nested``
     are those that the plan of a schema around it made;
@@ -79,7 +79,7 @@ def add_up(total, counters):
     total["why"] = counters.why or total["why"]
 
 
-# By id: a metaclass may have made its classes unhashable. An entry goes with its class.
+# The key is id(): a metaclass may make its classes unhashable. A weak reference removes the entry.
 cdef dict _by_class = {}
 
 

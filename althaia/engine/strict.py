@@ -1,7 +1,7 @@
-"""``ALTHAIA_STRICT``: a field of upstream's own that gets no step of its own is an error.
+"""``ALTHAIA_STRICT``: raise an error if one of upstream's own fields gets no step of its own.
 
-For CI: an application that relies on the speed learns what lost it, and where. What the
-application overrides itself is its own choice and passes.
+For CI: an application that relies on the speed learns which field lost it, and why. A field that
+the application itself overrides raises nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StrictError(RuntimeError):
-    """A schema, or a field of upstream's own kind, is left to upstream's code.
+    """A schema, or a field of one of upstream's classes, runs upstream's code.
 
     :param schema_class: the class of the schema.
     :param field: the name of the field; None where the whole schema is left.
@@ -36,7 +36,7 @@ class StrictError(RuntimeError):
 
 
 def check(upstream: Upstream, schema: Any, plan: Any) -> None:
-    """Do nothing where the plan is as narrow as upstream's own fields allow.
+    """Check that each of upstream's own fields has a step of its own.
 
     :raises StrictError: the plan declines, or a field of upstream's own is left to its own
         method though nobody overrode anything.

@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Upstream's classes and functions as they were defined, and what users made of them.
+"""Upstream's classes and functions as they were defined, to tell them from users' replacements.
 
-Whether a method is upstream's is decided by identity with what the class was defined
-with, never by name: :data:`althaia.seam.pristine` is taken while marshmallow is imported,
-before user code can replace anything.
+A method is upstream's if it is the same object that the class was defined with. Names are not
+compared. :data:`althaia.seam.pristine` records the objects while marshmallow is imported, before
+user code can replace one.
 """
 
 cimport cython
@@ -17,11 +17,11 @@ from althaia.engine.plan.guard cimport by_mapping
 from althaia.cpython.primitives cimport althaia_type_lookup_or, althaia_type_tag
 
 cdef object ABSENT_ = ABSENT
-# Shifted as Python shifts: there are more helpers than a C integer has bits.
+# Python's integers: there are more helpers than a C integer has bits.
 cdef object ONE = 1
 
 
-# What no class has for an attribute.
+# The result of a look-up that finds nothing. No class has it as an attribute.
 MISSING = object()
 
 
@@ -37,7 +37,7 @@ cpdef object static(object cls, object name):
 @cython.final
 @cython.freelist(4)
 cdef class Helper:
-    """A name in one of upstream's modules that plans replace by code of their own."""
+    """A name in one of upstream's modules whose function plans replace by their own code."""
 
 
 def definers(cls, name):
@@ -64,8 +64,8 @@ FACTS = {
     ("schema.Schema.dict_class", "by ordered"): ("is_ordered_by_option",),
     ("validate.And.__call__", "False is an error"): ("false_is_an_error",),
 }
-"""By a function and its variant in the semantic lock, the facts that are then the other way round
-than in the release that the plans were written against. Of no other variant is anything known."""
+"""For each function and variant in the semantic lock: the features that are then inverted, compared
+with the release that the plans were written against. Any other variant counts as unread."""
 
 
 @cython.final
@@ -97,7 +97,7 @@ cdef class Upstream:
     """
 
     def __init__(self, frozenset unknown=frozenset(), dict variants=None):
-        # The engine may be loaded while a test has replaced any name of the live ones.
+        # Taken from what the seam recorded: a test may have replaced a live name by now.
         cdef dict defined = seam.defined
         variants = variants or {}
         self.live = seam.modules
@@ -130,7 +130,7 @@ cdef class Upstream:
         self.known_methods = {}
 
     cdef int find_features(self, set variants) except -1:
-        """What holds of the release, by the variants that it has."""
+        """Set the features of the release from its variants."""
         cdef set reversed_ = set()
         for variant in variants:
             reversed_.update(FACTS.get(variant, ()))
@@ -154,7 +154,7 @@ cdef class Upstream:
         return 0
 
     def raw(self, cls, name):
-        """The attribute that upstream defined on this very class; KeyError where none."""
+        """Return the attribute that upstream defined on this class itself; KeyError if none."""
         return seam.pristine[cls][name]
 
     cdef bint has_plain_sets(self) except -1:
@@ -168,7 +168,7 @@ cdef class Upstream:
         return True
 
     def is_pristine(self, cls):
-        """Whether nobody has put an attribute into this very class, or taken one out of it."""
+        """Whether no attribute of this class itself has been added, replaced or removed."""
         return seam.has_kept(cls, seam.pristine[cls])
 
     def has(self, cls, name, owner):
@@ -177,7 +177,7 @@ cdef class Upstream:
         return static(cls, name) is seam.pristine[owner].get(name, MISSING)
 
     cpdef bint defines(self, cls, name, owner) except -1:
-        """The same, if that method means what it meant when the plans were written."""
+        """Whether :meth:`has` is true and the method has been read in this release."""
         cdef tuple method = (owner, name)
         cdef object known
         if not self.has(cls, name, owner):
@@ -201,8 +201,8 @@ cdef class Upstream:
         return self.unknown.isdisjoint(names)
 
     def origins(self, module, name):
-        """What the semantic lock calls what a name of a module was defined as, also where it
-        was imported from another module."""
+        """Return the names in the semantic lock of what a module's name was defined as, whichever
+        module it was imported from."""
         found = seam.defined[module].get(name)
         if isinstance(found, type):
             return (f"{module}.{name}", qualified(found))
@@ -225,7 +225,7 @@ cdef class Upstream:
         return helper
 
     cdef tuple helper_entries(self, object bits):
-        """These helpers as the entries of a guard: plans that rest on the same share them."""
+        """Return the guard entries of a set of helpers. Plans with equal sets share them."""
         cdef tuple found = <tuple>self.entries.get(bits)
         cdef Helper helper
         cdef list entries = []

@@ -1,12 +1,12 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""What dump and load analysis share: reading fields safely, and noting what was read.
+"""Read schemas and fields without running user code, and record what was read for the guard.
 
-Everything an analysis rests on goes through an :class:`Analysis`, which hands it to the
-guard. What cannot be read without running user code (a descriptor, a ``__getattribute__``)
-is :class:`NotPlannable`: the field's own method runs instead.
+The analyses of dump and load read everything through an :class:`Analysis`. It raises
+:class:`NotPlannable` for an attribute that cannot be read without user code (a descriptor, a
+``__getattribute__``); the field's own method runs instead.
 
-Where a dictionary is gone through here, its keys are, not its ``items()``: CPython 3.11 crashes
-where the iterator over those finds no memory for its first pair.
+Loops over a dictionary here use its keys, not ``items()``: the items iterator of CPython 3.11
+crashes if the allocation of its first pair fails.
 """
 
 from collections import OrderedDict
@@ -38,14 +38,14 @@ cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
 
 NOT_PLAIN = "the dictionary of an instance cannot be replaced"
-"""Why a schema has no place for plans."""
+"""The reason for a schema whose instance dictionary cannot hold plans."""
 
-# Fields stand inside each other a few deep; what goes on for longer may well never end.
+# Real fields nest a few levels deep. A deeper structure may be infinite.
 cdef int DEEPEST = 50
 
 
 def attributes_of(schema):
-    """A schema's own attributes; nothing where only code of somebody else's would tell."""
+    """Return a copy of a schema's instance dictionary; empty if reading it would run user code."""
     return object_getattribute(schema, "__dict__") if may_be_put(schema) else {}
 
 
@@ -62,8 +62,8 @@ cdef class Analysis:
         self.upstream = upstream
         self.schema = schema
         self.members = members
-        # Copied before anything is read, like all that is watched: a thread that changes
-        # something meanwhile must find a guard that does not hold.
+        # Copied before anything is read, like everything watched: if another thread changes it
+        # during the analysis, the guard does not hold.
         self._members = (
             snapshot(members) if type(members) is dict or type(members) is OrderedDict else None
         )
@@ -88,7 +88,7 @@ cdef class Analysis:
         return list(zip(flat[::2], flat[1::2], strict=True))
 
     def leave_out_members(self):
-        """Do not watch a mapping that is no plain one: asking it might run user code."""
+        """Do not watch the mapping: it is not a plain dict, and reading it could run user code."""
         if self._members is None:
             self.members, self._members = {}, ()
 
@@ -125,8 +125,8 @@ cdef class Analysis:
         self._unwatched[id(field)] = names
 
     def is_first_look(self, cls, at):
-        """Whether a class has not yet been looked at in this way. A change after the first look
-        is seen by the guard: the class, or a class of which it is a base, is watched since then."""
+        """Whether this is the first check of a class under this name. The guard watches the class,
+        or a subclass of it, from then on, so that a later change is seen."""
         key = (id(cls), at)
         is_first = key not in self._looked_at
         self._looked_at.add(key)
@@ -190,7 +190,7 @@ cdef class Analysis:
 
     @contextmanager
     def inside(self, field):
-        """While a field inside another is analysed.
+        """Return the context manager in which a field inside another is analysed.
 
         :raises NotPlannable: where it may be inside itself.
         """
@@ -221,14 +221,14 @@ cdef class Analysis:
         return raw
 
     cpdef bint is_data_descriptor(self, raw) except -1:
-        """Whether a class attribute answers for the instances instead of their dictionaries."""
+        """Whether a class attribute takes precedence over the instances' dictionaries."""
         cdef object kind
         cdef PyTypeObject* slots
         if raw is ABSENT_:
             return False
         kind = type(raw)
         slots = <PyTypeObject*>kind
-        # One that a statement made, and that can be changed.
+        # Its type is a heap type, whose methods can be changed.
         if slots.tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE) == Py_TPFLAGS_HEAPTYPE:
             self.watch_type(kind)
         return slots.tp_descr_set is not NULL
@@ -250,7 +250,7 @@ cdef class Analysis:
     # -- Upstream
 
     def known(self, *names):
-        """Make sure that functions of upstream's mean what the plan takes them to mean.
+        """Raise NotPlannable if a function of upstream's has not been read in this release.
 
         :param names: as in the semantic lock: ``fields.Integer._validated``.
         :raises NotPlannable: this release has another one.
@@ -319,7 +319,7 @@ cdef class Analysis:
         cdef Helper helper = self.upstream.helper(module, name)
         if self._helpers & helper.bit:
             return 0
-        # What it is watched for is what upstream defined: all plans share that.
+        # The guard's entry holds upstream's definition; all plans share the entry.
         if helper.namespace.get(name, ABSENT_) is not helper.defined:
             raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
         self.known(*helper.origins)
@@ -376,13 +376,13 @@ cdef class Analysis:
 
 
 cdef bint has_getter(object raw) noexcept:
-    """Whether an attribute of a class is asked for what its instances get."""
+    """Whether an attribute of a class has ``__get__``."""
     cdef object kind = type(raw)
     return (<PyTypeObject*>kind).tp_descr_get is not NULL
 
 
 def why_unwatchable(guard):
-    """Why nothing may rest on a guard that watches a class without a version; "" where it may."""
+    """Return "", or why a guard cannot be used: a class that it watches has no type version."""
     cls = guard.unwatchable()
     if cls is None:
         return ""
@@ -393,7 +393,7 @@ def why_unwatchable(guard):
 
 
 def check_truth(field):
-    """Make sure that an inner field is true, as upstream's tests expect, without asking it.
+    """Raise NotPlannable if ``bool()`` of an inner field could run user code; upstream calls it.
 
     :raises NotPlannable: where its class answers for itself.
     """

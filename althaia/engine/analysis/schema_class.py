@@ -1,9 +1,10 @@
-"""Whether the instances of a schema class may stay lazy, and what that rests on.
+"""Decide whether the instances of a schema class may be lazy, and build the guard of that.
 
-They may where upstream's construction does nothing but copy and bind fields in upstream's own
-way: no user code sees the instance, its fields or their parents on the way, and two instances
-with the same options differ in nothing but identity. A field class of the user's own may convert
-as it likes: when its code is about to run, the instance gets a field of its own.
+A lazy instance shares the fields of a prototype until somebody looks at its own. That is invisible
+if upstream's construction only copies and binds fields: it runs no user code that sees the
+instance, its fields or their parents, and two instances with equal options differ only in identity.
+A user's field class may override the conversion: the instance gets its own field before that code
+runs.
 """
 
 from __future__ import annotations
@@ -24,18 +25,19 @@ from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import Upstream, qualified, static
 
-# What upstream or the interpreter would ask a prototype itself.
+# Methods that upstream or the interpreter calls on the instance itself. A prototype must not get
+# these calls.
 UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
 EAGER_NAMES = ("many", "partial", "unknown")
-# Of releases that have it, besides.
+# One more such name in releases that have it (Upstream.has_context).
 CONTEXT = "context"
 _COPY = seam.defined.get("copy", vars(copy))
 COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
 OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__", "__class__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
-# What upstream's construction asks a field for.
+# The methods of a field that upstream's construction calls.
 BINDING = ("_bind_to_schema", "__deepcopy__")
-# What options may be collected in without being watched.
+# Immutable types: an option of one of these needs no guard of its own.
 UNCHANGING = (str, tuple, frozenset, type(None))
 COLLECTED = ("fields", "exclude", "load_only", "dump_only")
 OPTION_NAMES = (
@@ -49,8 +51,8 @@ OPTION_NAMES = (
     "datetimeformat",
     "timeformat",
 )
-# What a subclass of a field may define and still copy and bind as its base does: what runs when
-# it is declared, shown or asked for a value. Of upstream's names no others.
+# Upstream's names that a subclass of a field may define without changing how it is copied and
+# bound: they run when the field is declared, shown or converts a value.
 HARMLESS = frozenset(
     {
         "__init__",
@@ -71,13 +73,13 @@ HARMLESS = frozenset(
         "_deserialize",
     }
 )
-# Of an instance that is there already it does not matter how it was copied and bound.
+# The same for a model: it has been built by upstream, so copying and binding are done.
 BUILT = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
-# Descriptors whose instances copy.copy knows nothing of.
+# Descriptor types that keep no state which copy.copy of the field would have to copy.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
-# Hashed, compared and found true or false without code of the user's.
+# Types whose hash, comparison and truth value run no user code.
 PLAIN_NAMES = (str, type(None))
-# What upstream's construction reads from a bound field, or writes to it.
+# Attributes of a field that upstream's construction reads or writes.
 BOUND = frozenset(
     {
         "parent",
@@ -102,8 +104,8 @@ BOUND = frozenset(
         "deserialize_method_name",
     }
 )
-# What upstream's fields keep in their dictionaries. A property that stands before one of these may
-# ask the field for its schema, and steps read it from a field that is the prototype's.
+# Attributes in the instance dictionaries of upstream's fields. A property of one of these names
+# could read the field's schema, and a step would read it from the prototype's field.
 KEPT = frozenset(
     {
         *BOUND,
@@ -146,17 +148,19 @@ KEPT = frozenset(
     }
 )
 
-# Field classes that were found to be harmless: their versions, what they might define, and what
-# this release of upstream's is not known to do.
+# Field classes that passed the check: type version, the names allowed to it, and the functions of
+# this release that nobody has read.
 _seen_classes: set[tuple[int, frozenset[str], frozenset[str]]] = set()
 MOST_SEEN_CLASSES = 4096
 
 
 def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str, Guard | None]:
-    """What lazy instances of a schema class rest on; None where there are none, the reason, and
-    what that rests on, as far as it can be watched.
+    """Return ``(guard, reason, refusal)`` for lazy instances of a schema class.
 
-    :param schema: an instance of the class on its way into ``Schema.__init__``.
+    ``guard`` watches what lazy instances rest on, or is None if there are none. ``reason`` says why
+    there are none, else it is "". ``refusal`` is a guard of that reason, as far as one can watch.
+
+    :param schema: an instance of the class at the beginning of its ``Schema.__init__``.
     """
     if not may_be_put(schema):
         return None, NOT_PLAIN, None
@@ -166,7 +170,7 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
     analysis = Analysis(upstream, schema, declared)
     try:
         analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
-        # A prototype is built at another moment, and oftener or less often, than an instance.
+        # A prototype is built at another time than its instances, and not once for each of them.
         analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("fields", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
@@ -191,10 +195,10 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
 
 
 def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
-    """What a model of an instance that was built in full rests on; None and the reason where
-    there may be none.
+    """Return ``(guard, reason)`` for a model of an instance that upstream built in full.
 
-    A copy of it and of its fields must behave as they do, and nobody must notice the copy.
+    ``guard`` is None, and ``reason`` says why, if the class may have no model. A copy of the
+    instance and of its fields must behave as they do, and no user code may see the copy being made.
     """
     cls = type(schema)
     declared = static(cls, "_declared_fields")
@@ -202,7 +206,7 @@ def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
         return None, "_declared_fields is no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
     try:
-        # It says what an instance consists of.
+        # Schema.__init__ decides which attributes an instance has.
         analysis.known("schema.Schema.__init__")
         _check_instances(cls, upstream)
         for _, field in analysis.items():
@@ -218,7 +222,7 @@ def _watchable(guard: Guard) -> tuple[Guard | None, str]:
 
 
 def _check_copied(analysis: Analysis, field: Any) -> None:
-    """Make sure that a declared field, and those inside it, may be copied unnoticed."""
+    """Raise NotPlannable if copying a declared field, or one inside it, runs user code."""
     if not isinstance(field, analysis.upstream.Field):
         raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
     _check_field_class(analysis, type(field), BUILT)
@@ -235,14 +239,14 @@ def _check_copied(analysis: Analysis, field: Any) -> None:
 
 
 def _check_instances(cls: type, upstream: Upstream) -> None:
-    """Make sure that instances of a schema class are plain objects that nothing answers for."""
+    """Raise NotPlannable if a class changes how its instances are made or their attributes read."""
     for name in OBJECT_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
     for name in names_left_out() | UNHEARD:
         if static(cls, name) is not ABSENT:
             raise NotPlannable(f"{name} is defined by {upstream.owner(cls, name)}")
-    # A mixin has one of its own, which the interpreter makes.
+    # A mixin has its own "__dict__" entry: the getset descriptor that the interpreter makes.
     if type(static(cls, "__dict__")) is not GetSetDescriptorType:
         raise NotPlannable("__dict__ is overridden")
 
@@ -251,7 +255,7 @@ def _check_class(analysis: Analysis, cls: type) -> None:
     upstream = analysis.upstream
     for name in CONSTRUCTION:
         if name == "_init_fields":
-            # One that is not upstream's is called for each instance, which is lazy for it too.
+            # A user's _init_fields is called for each instance, which may be lazy all the same.
             if analysis.is_data_descriptor(static(cls, name)):
                 raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
         elif not upstream.defines(cls, name, upstream.Schema):
@@ -259,7 +263,8 @@ def _check_class(analysis: Analysis, cls: type) -> None:
     if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
         raise NotPlannable("_default_error_messages is not upstream's")
     _check_instances(cls, upstream)
-    # Copied by upstream where a nested field has one, by ours only where somebody can see it.
+    # Upstream copies a schema instance that a nested field holds. A lazy one is not copied, so its
+    # class must not define how it is copied.
     for name in COPY_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
@@ -306,7 +311,7 @@ def _check_inferred(analysis: Analysis) -> None:
 
 
 def _check_sets(analysis: Analysis) -> None:
-    """Make sure that no code of the user's runs where the names of fields are put together."""
+    """Raise NotPlannable if user code could run while the sets of field names are made."""
     sets = analysis.upstream.OrderedSet
     analysis.watch_type(sets)
     if not analysis.upstream.is_pristine(sets):
@@ -314,7 +319,7 @@ def _check_sets(analysis: Analysis) -> None:
 
 
 def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> None:
-    """Make sure that a declared field copies and converts without user code that sees it."""
+    """Raise NotPlannable if copying or binding a declared field runs user code that sees it."""
     upstream = analysis.upstream
     if not isinstance(field, upstream.Field):
         raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
@@ -328,11 +333,11 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
     if state.get("parent") is not None:
         raise NotPlannable("a declared field is bound already")
     for name in ("data_key", "attribute"):
-        # Upstream's construction makes sets of them.
+        # Upstream's construction puts them into sets, which hashes and compares them.
         if type(state.get(name)) not in PLAIN_NAMES:
             raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
     if isinstance(field, upstream.fields["DateTime"]):
-        # While it binds it asks the schema's options for this one, which may be computed.
+        # Binding a date field reads this option of the schema, which may be a property.
         option = state.get("SCHEMA_OPTS_VAR_NAME", static(type(field), "SCHEMA_OPTS_VAR_NAME"))
         if type(option) is not str or option not in OPTION_NAMES:
             raise NotPlannable(f"a declared field asks for an option of its own, {option!r}")
@@ -358,15 +363,15 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
 
 
 def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] = HARMLESS) -> None:
-    """Make sure that a field's class is upstream's, or differs from it in plain data only.
+    """Raise NotPlannable unless a field's class is upstream's or adds only plain data to it.
 
-    :param harmless: what of upstream's names, and of Python's, it may define besides.
+    :param harmless: the names of upstream's and of Python's that the class may define as well.
     """
     analysis.watch_type(cls)
     if not analysis.is_first_look(cls, harmless):
         return
     _check_registered(analysis, cls)
-    # No class ever has the version of another, or of itself before it or a base was changed.
+    # CPython uses no type version twice; a change of the class or of a base gives it a new one.
     seen = (type_tag(cls), harmless, analysis.upstream.unknown)
     if seen in _seen_classes:
         return
@@ -378,7 +383,7 @@ def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] =
 
 
 def _check_bases(analysis: Analysis, cls: type, harmless: frozenset[str]) -> None:
-    """The same, of a class whose present version nobody has looked at."""
+    """Check a class whose present type version has not been checked."""
     for base in cls.__mro__:
         if base in seam.pristine:
             if analysis.is_first_look(base, "as upstream's"):
@@ -395,9 +400,9 @@ def _check_bases(analysis: Analysis, cls: type, harmless: frozenset[str]) -> Non
 
 
 def _check_upstreams_class(base: type) -> None:
-    """Make sure that a class of upstream's has the functions that it was made with."""
+    """Raise NotPlannable if a function of one of upstream's classes has been replaced."""
     pristine = seam.pristine[base]
-    # In one go, here and below: another thread may be changing it.
+    # dict.copy is atomic; another thread may change the class during the loop.
     now = base.__dict__.copy()
     for name in now.keys() | pristine.keys():
         value = pristine.get(name, now.get(name))
@@ -406,7 +411,7 @@ def _check_upstreams_class(base: type) -> None:
 
 
 def _check_users_class(cls: type, base: type, harmless: frozenset[str]) -> None:
-    """Make sure that a user's class among the bases of a field's class holds plain data."""
+    """Raise NotPlannable if a user's base of a field class defines more than plain data."""
     for name, value in base.__dict__.copy().items():
         if hasattr(type(value), "__get__") and not (
             name in harmless or _is_harmless(cls, name, value)
@@ -415,11 +420,11 @@ def _check_users_class(cls: type, base: type, harmless: frozenset[str]) -> None:
 
 
 def _is_harmless(cls: type, name: str, value: Any) -> bool:
-    """Whether what a user's field class defines leaves copying and binding as they are."""
+    """Whether an attribute of a user's field class changes neither copying nor binding."""
     if name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType:
         return True
     if name == "schema" and type(value) is property:
-        # Nobody asks a field for its schema before there is a value, and then asks the instance's.
+        # Upstream reads it only to convert a value, and then from the instance's own field.
         return True
     if name in BOUND or (name.startswith("__") and name.endswith("__")):
         return False
@@ -429,7 +434,7 @@ def _is_harmless(cls: type, name: str, value: Any) -> bool:
 
 
 def _check_registered(analysis: Analysis, cls: type) -> None:
-    """Make sure that instances of a class are not copied by a function that copyreg knows."""
+    """Raise NotPlannable if copyreg has a reduce function for a class, and watch its table."""
     if type(cls).__hash__ is not type.__hash__ or type(cls).__eq__ is not type.__eq__:
         raise NotPlannable(f"{cls.__module__}.{cls.__qualname__} is hashed by its metaclass")
     if cls not in seam.pristine:
@@ -439,7 +444,7 @@ def _check_registered(analysis: Analysis, cls: type) -> None:
 
 
 def _check_methods(cls: type, field: Any, *, top: bool) -> None:
-    """Make sure that a Method field binds to plain methods of the schema."""
+    """Raise NotPlannable if a Method field binds to anything but plain methods of the schema."""
     if not top:
         raise NotPlannable("a Method field stands inside another field")
     for name in (field.serialize_method_name, field.deserialize_method_name):

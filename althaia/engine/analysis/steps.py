@@ -62,10 +62,10 @@ class PackageKind(NamedTuple):
 
 
 def identity(function: Any) -> str:
-    """What tells a function from all others while it lives.
+    """Return a key that no other living function has.
 
-    Text, because without the GIL threads wait for each other to look a number up that only the
-    thread that put it into a dictionary may count.
+    It is a str. An int key is reference-counted by the thread that made it, so that in a build
+    without the GIL other threads would wait for each other at each look-up.
     """
     return f"{id(function):x}"
 
@@ -73,11 +73,11 @@ def identity(function: Any) -> str:
 def by_function(
     upstream: Upstream, kinds: Iterable[Kind | PackageKind]
 ) -> tuple[dict[str, Any], ...]:
-    """The makers for dumping and for loading, each with the function that it stands for.
+    """Return the makers for dumping and for loading, by the function that each replaces.
 
-    Found by the identity of the function, so that it does not matter what a field's class is
-    called, or which of its bases defines the method. A package may not be imported yet: its
-    functions are found by their names, and then told by their digests.
+    The key is the identity of the function. So neither the name of the field's class matters nor
+    which base defines the method. A package may not be imported yet: its functions are found by
+    name and accepted by digest.
     """
     found: tuple[dict[str, Any], ...] = ({}, {})
     for kind in kinds:
@@ -108,7 +108,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
     common = {"schema_class": type(schema), "statistics": statistics}
     if not may_be_put(schema):
         return _declined(way, Analysis(upstream, schema, None).guard(), NOT_PLAIN, common)
-    # Not by asking the schema: its class may answer for its attributes, and would notice.
+    # Read from the dictionary: attribute access could run user code of the schema's class.
     members = object.__getattribute__(schema, "__dict__").get(way.members)
     analysis = Analysis(upstream, schema, members, published_guard(schema, 1 - direction))
     try:
@@ -124,7 +124,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
     reach = way.reach(analysis, own)
     plain_settings = _has_plain_settings(analysis, way.settings)
     if not plain_settings:
-        # Upstream's own code asks for them, and each hook anew for the truth of many.
+        # Upstream reads these settings again for each hook: only plain values give the same again.
         reach |= {"whole": False, "nestable": False}
     guard = analysis.guard()
     if guard.unwatchable() is not None:
@@ -159,12 +159,12 @@ def _dict_class(analysis: Analysis) -> type:
 
 
 def _declined(way: _Dumping | _Loading, guard: Guard, reason: str, common: dict[str, Any]) -> Any:
-    """A plan that leaves everything to upstream's code, until what it was declined for changes."""
+    """Return a plan that declines every call. Its guard watches the reason."""
     return way.plan((), guard, declined=reason, dict_class=dict, **common)
 
 
 def _check_schema(analysis: Analysis, members: str) -> None:
-    """Make sure that the schema's fields are where Python keeps them."""
+    """Raise NotPlannable if reading the schema's mappings of fields runs user code."""
     if analysis.schema_value(members) is not analysis.members:
         raise NotPlannable(f"{members} is not a plain attribute")
     if type(analysis.members) is not dict and type(analysis.members) is not OrderedDict:
@@ -174,11 +174,11 @@ def _check_schema(analysis: Analysis, members: str) -> None:
 
 
 def _hooks(analysis: Analysis, *tags: str) -> tuple[tuple[Any, ...] | None, ...]:
-    """The hooks of each tag, None where there are none; the table and its lists are watched.
+    """Return the hooks of each tag, None for a tag without any; watch the table and its lists.
 
-    As upstream's look-up does, this leaves a list in the table for each tag.
+    The table is a defaultdict: like upstream's look-up, this leaves a list in it for each tag.
 
-    :raises NotPlannable: what is not as marshmallow's decorators make it is read by upstream's code
+    :raises NotPlannable: an entry is not of the types that marshmallow's decorators make
     """
     table = analysis.schema_value("_hooks")
     if type(table) not in (analysis.upstream.HookTable, defaultdict, dict):
@@ -231,7 +231,7 @@ def _conversion(analysis: Analysis, field: Any, options: StepOptions, direction:
             raise NotPlannable(f"{method} is set on the field instance")
         maker = _maker(analysis, field, method, direction)
         if direction == LOAD and analysis.holds_own_code(field):
-            # What a step does not know it leaves to the field, and that to those inside.
+            # The field's own method runs, and calls the fields inside it.
             options = analysis.with_own_slot(options)
         return maker(analysis, field, options)
     except NotPlannable as opaque:
@@ -265,7 +265,7 @@ _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.Own
 
 
 def _is_plainly_found(analysis: Analysis, field: Any, method: str) -> bool:
-    """Whether asking a field for a method of its class runs no code of the user's."""
+    """Whether looking up a method on a field runs no user code."""
     try:
         analysis.check_readable(field)
         state = analysis.state_of(field)
@@ -284,7 +284,7 @@ def _watch_inner(analysis: Analysis, field: Any) -> None:
 
 
 class _Dumping:
-    """What is asked of a schema and its fields only for dumping."""
+    """The part of the analysis that only dumping needs."""
 
     members = "dump_fields"
     plan = dump.DumpPlan
@@ -297,7 +297,7 @@ class _Dumping:
         upstreams = static(analysis.upstream.Schema, "get_attribute")
         found = static(type(analysis.schema), "get_attribute")
         if isinstance(found, classmethod):
-            # Until 3.12 one asks what it wraps.
+            # Up to CPython 3.12 a classmethod object calls __get__ of what it wraps.
             found = found.__func__
         known = (type(upstreams), FunctionType, staticmethod)
         if type(found) not in known and hasattr(type(found), "__get__"):
@@ -342,13 +342,13 @@ class _Dumping:
 
 
 def _has_plain_settings(analysis: Analysis, names: tuple[str, ...]) -> bool:
-    """Whether these settings of an instance are what stands in its dictionary."""
+    """Whether reading these settings of a schema gives its instance dictionary's values."""
     cls = type(analysis.schema)
     return not any(analysis.is_data_descriptor(static(cls, name)) for name in names)
 
 
 def _plain_options(analysis: Analysis, name: str) -> Any:
-    """The schema's options, if asking them for this one runs no user code, else None."""
+    """Return the schema's options if reading this one runs no user code, else None."""
     try:
         opts = analysis.schema_value("opts")
     except NotPlannable:
@@ -366,7 +366,7 @@ def _plain_options(analysis: Analysis, name: str) -> Any:
 
 
 def _dumped_key(analysis: Analysis, name: str, field: Any) -> str | None:
-    """The key in the output, None where only asking the field each time will tell."""
+    """Return the key in the output, or None if the field computes it for each call."""
     try:
         analysis.check_readable(field)
         key = analysis.field_value(field, "data_key")
@@ -401,7 +401,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
         return source | {"source": dump.Source.ACCESSOR, "why": why}
     try:
         analysis.field_function("schema", "get_value")
-        # The second one only where the first goes along a path by recursion.
+        # utils.get_value calls _get_value_for_keys only for a dotted path.
         analysis.field_function("utils", "_get_value_for_key", "_get_value_for_keys")
     except NotPlannable as opaque:
         return source | {"source": dump.Source.ACCESSOR, "why": opaque.reason}
@@ -411,7 +411,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
 
 
 def inner_dump_step(analysis: Analysis, field: Any, attr: Any) -> Any:
-    """The step of a field inside another: only its conversion counts.
+    """Return the step of a field inside another, which only converts.
 
     :param attr: what upstream passes it as ``attr``.
     :raises NotPlannable: it is no field.
@@ -425,7 +425,7 @@ def inner_dump_step(analysis: Analysis, field: Any, attr: Any) -> Any:
 
 
 class _Loading:
-    """What is asked of a schema and its fields only for loading."""
+    """The part of the analysis that only loading needs."""
 
     members = "load_fields"
     plan = load.LoadPlan
@@ -445,7 +445,7 @@ class _Loading:
             raise NotPlannable("asking opts for index_errors may run code of the user's")
         index_errors = dict.get(object.__getattribute__(opts, "__dict__"), "index_errors")
         if type(index_errors) not in (bool, int, type(None)):
-            # Upstream asks its truth for each item.
+            # Upstream converts it to bool once for each item.
             raise NotPlannable("opts.index_errors is neither True nor False")
         analysis.known("schema.Schema._deserialize", "schema.Schema._do_load")
         if not analysis.schema_method_is_upstreams("_call_and_store"):
@@ -453,8 +453,8 @@ class _Loading:
         _check_helpers(analysis)
 
     def step(self, analysis: Analysis, name: str, field: Any) -> load_step.LoadStep:
-        # These two are upstream's questions about the schema's layout, not about a value: where
-        # a field computes them, nothing about the schema is fixed.
+        # Upstream reads these two to learn the layout of the schema. If a field computes them, a
+        # plan has no layout to rest on.
         analysis.check_readable(field)
         key = analysis.field_value(field, "data_key")
         key = name if key is None else key
@@ -493,14 +493,15 @@ class _Loading:
 
 
 def _check_helpers(analysis: Analysis) -> None:
-    """Make sure that the helpers a load replaces by its own code are upstream's."""
+    """Raise NotPlannable if a function that a load plan replaces is not as upstream defined it."""
     analysis.field_function("schema", "Mapping", "missing", "set_value")
     analysis.field_function("schema", "EXCLUDE", "INCLUDE", "RAISE")
     analysis.field_function("schema", "PRE_LOAD", "POST_LOAD", "VALIDATES", "VALIDATES_SCHEMA")
     analysis.field_function("schema", "is_collection")
     analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
     analysis.field_function("schema", "is_sequence_but_not_string")
-    # What these ask about a value whose type the plan knows: no type is an error upstream.
+    # A plan knows the types of its values and does not ask these. Upstream's isinstance() does, and
+    # fails if one of them is not a type.
     analysis.field_function("utils", "Mapping", "Sequence")
     analysis.field_function("schema", "ErrorStore")
     analysis.field_function("schema", "ValidationError")
@@ -510,7 +511,7 @@ def _check_helpers(analysis: Analysis) -> None:
     analysis.watch_type(store)
     for name in ("__init__", "store_error"):
         analysis.class_method(store, name)
-    # A plan makes no error where upstream makes one only to catch it again.
+    # Upstream raises this exception and catches it again. A plan does not raise it.
     error = analysis.upstream.schema["ValidationError"]
     analysis.watch_type(error)
     analysis.class_method(error, "__init__")
@@ -585,7 +586,7 @@ def _functions(analysis: Analysis, field: Any, name: str) -> list[Any] | None:
 
 
 def _check_validators(upstream: Upstream, validators: list[Any]) -> None:
-    """Make sure that no validator's False is an error, which only upstream's code words.
+    """Raise NotPlannable if a validator's False is an error: only upstream's code makes its text.
 
     :raises NotPlannable: where one is no ``Validator``, of which False means nothing.
     """
