@@ -12,17 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MOST_IN_CELL = 8 * 2**20
-"""Characters of a cell of CSV, which takes four bytes for each; what seems longer is taken for a
-quote that never ends."""
+"""The most characters of a CSV cell; csv needs four bytes for each. A longer cell is reported as a
+quote that is never closed."""
 LINE_OF_READER = re.compile(r"^line \d+: ")
-"""What PyPy puts before a message, counted from where the reader began."""
+"""PyPy's prefix of a message; its line number counts from where the reader began."""
 TOO_LONG = f"not CSV: a cell has more than {MOST_IN_CELL:,} characters; the rest is not read"
 
 
 def csv_records(lines: Iterable[str]) -> Iterator[list[str] | str]:
-    """The cells of each record; where it is none, why, and reading goes on with the next line.
+    """Yield the cells of each record, or the reason why it cannot be read.
 
-    Behind a cell that is too long it does not: what follows may still be of that cell.
+    Reading goes on with the next line, but not after a cell that is too long: the next line may
+    still belong to that cell.
     """
     reader = csv.reader(lines, strict=True)
     while True:
@@ -38,10 +39,10 @@ def csv_records(lines: Iterable[str]) -> Iterator[list[str] | str]:
 
 
 class _LongCells:
-    """While somebody is within, csv takes cells of up to MOST_IN_CELL.
+    """A context manager in which csv accepts cells of up to MOST_IN_CELL characters.
 
-    Its limit is the whole process's, so that the first one in sets it and the last one out puts it
-    back, unless the application has set another in the meantime.
+    The limit is one for the whole process. The first user sets it. The last one restores it, unless
+    the application has set another meanwhile.
     """
 
     def __init__(self) -> None:

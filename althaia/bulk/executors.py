@@ -131,7 +131,7 @@ class _Pool:
         try:
             future = self._pool.submit(self._work, partition)
         except (BrokenProcessPool, OSError):
-            # The latter where one has died, and its pipe was closed, while the next was started.
+            # OSError: a process died, and its pipe was closed, while the next one was started.
             self.kill()
             self._pool = self._new_pool()
             future = self._pool.submit(self._work, partition)
@@ -163,8 +163,8 @@ class _Pool:
             self._end(pool)
 
     def _end(self, pool: ProcessPoolExecutor) -> None:
-        # Before CPython 3.14 an executor has no public way to do so, and that of 3.14 waits for
-        # the rest of a result that a process was just sending: nobody else may hold the pipe.
+        # Executors have kill_workers() since CPython 3.14 only, and that waits for the rest of a
+        # result that a process was sending. So the other end of the pipe is closed here.
         results = pool._result_queue
         for process in list((pool._processes or {}).values()):
             process.kill()
@@ -177,8 +177,8 @@ class _Pool:
             try:
                 self._pool.shutdown(cancel_futures=True)
             except RuntimeError:
-                # A signal came while the executor was starting its thread, which cannot be waited
-                # for yet; or never, if the signal was the earlier.
+                # A signal came while the executor was starting its thread. A thread that has not
+                # started cannot be joined.
                 time.sleep(0.01)
             else:
                 break
@@ -224,10 +224,11 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[
                 try:
                     packed = pickle.dumps(replace(one, file=os.path.abspath(one.file)))
                 except RecursionError:
-                    # Nested too deep to be sent: process it here.
+                    # The partition is nested too deep for pickle: process it here.
                     waiting.append((one, None))
                     continue
-                # Not pure: a partition done before may be another file's by now.
+                # pure=False: Dask would reuse the result of an equal partition, but the file may
+                # have changed.
                 waiting.append((one, client.submit(_call, work, packed, pure=False)))
             if not waiting:
                 return source.end()
@@ -241,7 +242,7 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[
                 yield partition, Lost(f"the workers that had it died: {error}")
             except CancelledError as error:
                 raise BulkError(f"the Dask scheduler at {address} has gone: {error}") from error
-            # The cluster may forget it: memory is bounded there too.
+            # Release the future, so that the cluster frees the result.
             future.release()
 
 

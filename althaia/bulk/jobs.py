@@ -1,4 +1,4 @@
-"""Files checked and converted: partitions given out, outcomes put together in order."""
+"""Check and convert files: send partitions to an executor and join their outcomes in order."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class _Job:
         dask: str | None,
         size: int,
     ) -> Generator[tuple[Partition, list[Problem], Outcome | None]]:
-        """Outcomes in order; partitions count lines from their own beginning, files from theirs."""
+        """Yield outcomes in order, with line numbers that count from the beginning of the file."""
         execute: Callable[..., Iterator[Done]] = executors.here
         if dask is not None:
             execute = partial(executors.dask, address=dask)
@@ -192,7 +192,8 @@ class _Job:
                 yield replace(partition, place=place)
 
     def _compare_columns(self, partition: Partition) -> None:
-        """Columns that fit in no record are an error of the file, not of each of its records."""
+        """Raise BulkError if the columns match no field: this is an error of the file, not of each
+        of its records."""
         if self._task.dump or self._schema._hooks.get("pre_load"):
             return
         known = {

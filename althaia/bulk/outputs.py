@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 
 def compare(errors_to: str, inputs: Sequence[str], target: str | None) -> None:
-    """See to it that the file of errors, which is emptied at once, is no other, before it is
-    opened. A target may be an input: it is replaced when all has been read.
+    """Check that the file of errors is neither an input nor the target, before it is truncated.
 
-    :raises BulkError: two of them are one file, by whatever names
+    The target may be an input: it is replaced after everything has been read.
+
+    :raises BulkError: two names lead to one file
     """
     for other in inputs:
         if _same(other, errors_to):
@@ -38,7 +39,7 @@ def _same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)
     except OSError:
-        # One of them does not exist yet.
+        # One of the two files does not exist yet.
         return os.path.realpath(one) == os.path.realpath(other)
 
 
@@ -90,7 +91,7 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
             )
         place = os.path.realpath(file)
         folder, name = os.path.split(place)
-        # A name that nobody has, or opening fails; no longer than names may be.
+        # A new name ("x" fails if it exists), shortened to the longest that a file may have.
         unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
     opened = None
     try:
@@ -106,7 +107,8 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             if opened is not None:
                 opened.close()
-        # A signal may have come before it was made; else what ended the work is told.
+        # It is missing if a signal came before it was made. The error that ended the work is
+        # raised.
         with suppress(OSError):
             os.unlink(unfinished)
         raise
@@ -121,7 +123,7 @@ class Problems:
     def __init__(self, file: str) -> None:
         self._file = file
         with writing(file):
-            # What is printed there, too, is not written over.
+            # Standard output goes to the same file: use its descriptor, so that its text stays.
             printed = _standard(file)
             opened: str | int = file if printed is None else os.dup(printed)
             self._opened = open(opened, "w", encoding="utf-8")  # noqa: SIM115
@@ -135,7 +137,7 @@ class Problems:
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
         if kind is not None:
-            # What ended the work is told, not what else goes wrong after it.
+            # An error ended the work already: it is raised, and not one of closing the file.
             with suppress(OSError):
                 self._opened.close()
             return
@@ -144,7 +146,7 @@ class Problems:
 
 
 def as_json(value: Any) -> str:
-    """JSON as its standard has it: there are no NaN and no Infinity in it.
+    """Return standard JSON, which has neither NaN nor Infinity.
 
     :raises TypeError: a value that JSON has no form for
     :raises ValueError: likewise, of a number

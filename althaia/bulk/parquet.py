@@ -1,4 +1,4 @@
-"""Parquet, by pyarrow, which is imported only here."""
+"""Read and write Parquet by pyarrow. No other module imports pyarrow."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     Convert = Callable[[Any], Any]
     Path = tuple[str, ...]
-    """Keys in dictionaries, from the outermost on."""
+    """The keys that lead to a value in nested dictionaries, outermost first."""
 
 ROWS = 10_000
 """Rows that become Python objects at a time."""
 DIGITS = 38
-"""Of a decimal."""
+"""The most digits of a decimal column."""
 NO_FORM = (ValueError, OverflowError, LookupError)
-"""What a value raises that Python cannot represent; an unknown time zone raises a LookupError."""
+"""Errors of a value that Python cannot represent. An unknown time zone raises a LookupError."""
 ABSENT = object()
 
 
@@ -52,12 +52,12 @@ def opened_parquet(file: str) -> Any:
 
 
 def rows(file: str, group: int) -> Iterator[dict[str, Any] | Exception]:
-    """The rows of one group as JSON would have them: dates, decimals, bytes as text.
+    """Yield the rows of one group as JSON has them: dates, decimals and bytes as text.
 
-    Where a value is null, the key is there and holds None. For a row with a value that Python has
-    no form for, such as a year behind 9999, there is the exception that says so.
+    A null is None under its key. A row with a value that Python cannot represent, such as a year
+    after 9999, is the exception that says so.
 
-    :raises BulkError: what the file holds cannot be read
+    :raises BulkError: the group cannot be read
     """
     arrow = pyarrow()
     with opened_parquet(file) as opened:
@@ -83,9 +83,9 @@ def _rows_of(batch: Any) -> Iterator[dict[str, Any] | Exception]:
 
 
 def _values(name: str, column: Any, wrong: dict[int, Exception]) -> list[Any]:
-    """The values of a column; of those that cannot be read, ``wrong`` gets the reasons."""
-    # As the types spell it. What pyarrow makes of nanoseconds depends on whether pandas is there,
-    # which rounds some.
+    """Return the values of a column. ``wrong`` gets the reason for each that cannot be read."""
+    # By the type of the column: as_py() of nanoseconds depends on whether pandas is installed, and
+    # pandas rounds some.
     if "[ns" not in str(column.type):
         with suppress(*NO_FORM):
             return [_plain(value) for value in column.to_pylist()]
@@ -101,7 +101,7 @@ def _values(name: str, column: Any, wrong: dict[int, Exception]) -> list[Any]:
 
 
 def _value(scalar: Any) -> Any:
-    """A value alone, or as part of another: nanoseconds, for which Python has no form, are kept."""
+    """Return one value, or a part of one. Nanoseconds are kept, which datetime does not have."""
     arrow = pyarrow()
     if not scalar.is_valid:
         return None
@@ -144,8 +144,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, bytes):
-        # Old writers do not mark text as such. What is none is told: any other form of it would
-        # be taken for text as well.
+        # Old writers do not mark text. Bytes that are no UTF-8 are an error: base64, for example,
+        # could not be told from text.
         return value.decode()
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
@@ -167,7 +167,9 @@ def names_within(kind: Any) -> Iterator[list[str]]:
 
 
 def row_of(schema: Any) -> Convert:
-    """What makes a row for :func:`table` of what ``schema`` loaded; TypeError, ValueError if none.
+    """Return the function that makes a row for :func:`table` of what ``schema`` loaded.
+
+    It raises TypeError or ValueError for what does not fit a row.
 
     :raises BulkError: the schema is nested in itself
     """
@@ -175,10 +177,10 @@ def row_of(schema: Any) -> Convert:
 
 
 def table(rows: Sequence[Any], schema: Any) -> Any:
-    """Rows of what ``schema`` loaded as an Arrow table that has the columns the schema says.
+    """Return rows of what ``schema`` loaded as an Arrow table with the schema's columns.
 
-    Numbers, booleans, dates, times and decimals keep their types, nested schemas are structures,
-    everything else is text: as it is dumped, in JSON where that is no text.
+    Numbers, booleans, dates, times and decimals keep their types. Nested schemas become structures.
+    Everything else is text: the dumped value, or its JSON if that is not a str.
 
     :raises Exception: a value does not fit its column
     """
@@ -186,7 +188,7 @@ def table(rows: Sequence[Any], schema: Any) -> Any:
 
 
 def writer(opened: IO[bytes], schema: Any) -> Any:
-    """What writes tables of what ``schema`` loaded into an open file.
+    """Return a writer of tables of what ``schema`` loaded into an open file.
 
     :raises BulkError: the schema is nested in itself
     """
@@ -195,7 +197,9 @@ def writer(opened: IO[bytes], schema: Any) -> Any:
 
 @lru_cache(maxsize=4)
 def _layout(schema: Any) -> tuple[Any, Convert]:
-    """Arrow's schema of what ``schema`` loads, and what makes a row; once, for all partitions.
+    """Return Arrow's schema of what ``schema`` loads, and the function that makes a row.
+
+    Called once for all partitions.
 
     :raises BulkError: the schema is nested in itself, or Parquet has no columns for it
     """
@@ -217,12 +221,12 @@ def _some(columns: list[tuple[str, Any]], schema: Any) -> list[tuple[str, Any]]:
 def _structure(
     schema: Any, above: tuple[object, ...] = ()
 ) -> tuple[list[tuple[str, Any]], Convert]:
-    """The columns of what ``schema`` loads, and what makes a row of a loaded dictionary.
+    """Return the columns of what ``schema`` loads, and the function that makes a row.
 
     :raises BulkError: the schema is nested in itself
     """
     name = type(schema).__name__
-    # With fewer fields, as ``only`` leaves them, a schema within itself has an end.
+    # Nested in itself with ``only``, a schema has fewer fields at each level, so that it ends.
     this = type(schema), tuple(schema.load_fields)
     if this in above:
         raise BulkError(
@@ -255,7 +259,7 @@ def _structure(
 
 
 def _strange(loaded: Any, paths: Set[Path], above: Path = ()) -> Iterator[str]:
-    """The keys that no path leads to or through, which no column would have."""
+    """Return the keys that no column contains."""
     for key, value in loaded.items():
         path = (*above, key)
         if path in paths:
@@ -267,7 +271,7 @@ def _strange(loaded: Any, paths: Set[Path], above: Path = ()) -> Iterator[str]:
 
 
 def _under(loaded: Any, path: Path) -> Any:
-    """The value where marshmallow put it: an attribute with dots is a path; ABSENT if none is."""
+    """Return the value at a path (marshmallow makes one of an attribute with dots), or ABSENT."""
     for name in path:
         loaded = loaded.get(name, ABSENT)
         if loaded is ABSENT:
@@ -276,7 +280,7 @@ def _under(loaded: Any, path: Path) -> Any:
 
 
 def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]:
-    """The type of a field's column, and what makes its values of what was loaded."""
+    """Return the type of a field's column, and the function that makes its values."""
     from marshmallow import fields
 
     arrow = pyarrow()
@@ -290,7 +294,7 @@ def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]
     if isinstance(field, fields.List):
         return _listed(*_column(field.inner, above))
     if isinstance(field, fields.Decimal) and field.places is not None:
-        # Kept as the decimal that results are rounded to: 0.01 for two places.
+        # field.places is the decimal to which results are rounded: 0.01 for two places.
         places = -int(field.places.as_tuple().exponent)
         if not 0 <= places <= DIGITS:
             raise BulkError(
@@ -313,7 +317,7 @@ def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]
             return kind, convert
 
     def text(value: Any) -> str:
-        # Fields that take no value from an object would dump another one than was loaded.
+        # These fields do not read the object's attribute: they would not dump what was loaded.
         dumped = field._serialize(value, field.name, None) if field._CHECK_ATTRIBUTE else value
         return dumped if isinstance(dumped, str) else as_json(dumped)
 
@@ -321,10 +325,10 @@ def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]
 
 
 def _listed(kind: Any, convert: Convert | None) -> tuple[Any, Convert | None]:
-    """A column of lists of what another column has."""
+    """Return a column of lists with the values of another column."""
 
     def each(values: Any) -> list[Any]:
-        # Arrow would take a text apart, and the keys of a dictionary.
+        # Arrow would make a list of the characters of a str, and of the keys of a dict.
         if not isinstance(values, (list, tuple, set, frozenset)):
             raise TypeError(f"a column of lists has no room for a {type(values).__name__}")
         if convert is None:
@@ -335,13 +339,13 @@ def _listed(kind: Any, convert: Convert | None) -> tuple[Any, Convert | None]:
 
 
 def _plucked(name: str, columns: Sequence[tuple[str, Any]], row: Convert) -> tuple[Any, Convert]:
-    """The column of one field in a structure; of nothing where that field is never loaded."""
+    """Return the column of one field of a structure; empty if the field is never loaded."""
     return dict(columns).get(name, pyarrow().null()), lambda loaded: row(loaded).get(name)
 
 
 def _with_zone(value: Any) -> Any:
-    """The value itself; ValueError if it has no zone, where Arrow takes UTC for granted, or if
-    nobody could read it as UTC, which Arrow writes."""
+    """Return the value; ValueError if Arrow would change it: without a time zone Arrow takes it for
+    UTC, and a value near the ends of the calendar has no equivalent in UTC, which Arrow writes."""
     if value.utcoffset() is None:
         raise ValueError(f"{value} has no zone, and its column has one")
     try:
@@ -352,14 +356,14 @@ def _with_zone(value: Any) -> Any:
 
 
 def _without_zone(value: Any) -> Any:
-    """The value itself; ValueError if it has a zone, which Arrow drops or moves to UTC."""
+    """Return the value; ValueError if it has a time zone, which Arrow would drop or convert."""
     if value.tzinfo is not None:
         raise ValueError(f"{value} has a zone, and its column has none")
     return value
 
 
 def _without_time(value: Any) -> Any:
-    """The value itself; ValueError if it has a time, which Arrow cuts off."""
+    """Return the value; ValueError if it has a time of day, which Arrow would cut off."""
     if isinstance(value, dt.datetime):
         raise ValueError(f"{value} has a time, and its column has none")
     return value

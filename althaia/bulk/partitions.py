@@ -115,7 +115,7 @@ def _quoted_lines(
     enough = start + size
     records = _Records(opened)
     for line in opened:
-        # No other line can be a part of a record only, or the last that can be read.
+        # Only a line with a quote can end inside a record, or be the last that can be read.
         odd = b'"' in line or len(line) > MOST_IN_CELL
         at += records.take(line) if odd else len(line)
         if not records.readable:
@@ -124,16 +124,17 @@ def _quoted_lines(
             yield Partition(file, "csv", start, at, at - start, columns)
             start, enough = at, at + size
     else:
-        # Of a file that became shorter a part is missing, which is noticed where it is read.
+        # The file became shorter meanwhile: reading the partition reports the missing part.
         at = max(at, whole)
     if at > start or at == head:
         yield Partition(file, "csv", start, at, at - start, columns)
 
 
 class _Records:
-    """Which lines of a CSV file belong together; a cell in quotes may have breaks.
+    """Finds which lines of a CSV file make one record: a quoted cell may contain line breaks.
 
-    Asked is csv itself: a quote in the middle of a cell is text, for example.
+    The csv module decides, because its rules are many: a quote inside an unquoted cell is text, for
+    example.
     """
 
     def __init__(self, opened: io.BufferedReader) -> None:

@@ -15,22 +15,21 @@ if TYPE_CHECKING:
     """A number from 1, of the line or of the record, and a record or an Unreadable."""
 
 BLOCK = 2**20
-"""Bytes that are read at a time."""
+"""The number of bytes read at a time."""
 
 
 class BulkError(Exception):
-    """A file or an option that nothing can be done with; the text says which, and why."""
+    """A file or an option cannot be used; the text says which, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A piece of a file: bytes ``start`` to ``end``; in Parquet the groups of rows between these
-    numbers, one or none; of a JSON array the elements from ``start`` to ``end``, which it brings
-    along as ``items``.
+    """A part of a file from ``start`` to ``end``: in bytes; for Parquet in row groups, at most one;
+    for a JSON array in elements, which ``items`` contains.
 
-    ``columns`` are the names of the columns, in CSV and Parquet. ``share`` is about how many
-    bytes of the file it stands for. ``place`` is that of the file among those that are read: one
-    may be named twice.
+    ``columns`` are the names of the columns, for CSV and Parquet. ``share`` is the approximate
+    number of bytes of the file that it covers. ``place`` is the index of the file among those that
+    are read, because one file may be named twice.
     """
 
     file: str
@@ -52,7 +51,7 @@ class Partition:
 
 @contextmanager
 def naming(what: str) -> Iterator[None]:
-    """Give what the system says inside as a BulkError that begins with ``what``: a file."""
+    """Convert an OSError inside to a BulkError that begins with ``what``, the name of a file."""
     try:
         yield
     except OSError as error:

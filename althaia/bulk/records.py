@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 64 * 2**20
 """The most characters of an element of a JSON array; a longer one is treated as unterminated."""
 _NEAR = 16
-"""An error this close to the end of what was read may only mean that more is to come: the
-longest thing that can be cut in two is ``-Infinity`` or an escaped character."""
+"""In characters. An error this close to the end of the buffer may go away when more is read: the
+longest tokens that a block can cut in two are ``-Infinity`` and an escaped character."""
 _NOT_UTF8 = "not UTF-8"
 _spaces = re.compile(r"[ \t\r\n]*").match
 
@@ -38,12 +38,12 @@ class Unreadable:
 
 
 def items(partition: Partition) -> Iterator[Item]:
-    """The records of ``partition``. Numbers count lines, or rows and elements, from 1."""
+    """Yield the records of ``partition``, numbered from 1 by lines, rows or elements."""
     return _READERS[partition.form](partition)
 
 
 def lines_in(partition: Partition) -> int:
-    """How far a partition moves the numbers of the lines or rows behind it."""
+    """Return how many lines or rows a partition has, to number those of the next one."""
     if partition.form in ("ndjson", "csv"):
         return sum(block.count(b"\n") for block in _blocks(partition))
     if partition.form == "parquet":
@@ -52,7 +52,7 @@ def lines_in(partition: Partition) -> int:
         with opened_parquet(partition.file) as opened:
             found = map(opened.metadata.row_group, _groups(partition))
             return sum(int(group.num_rows) for group in found)
-    # Elements of an array are numbered from the array's beginning.
+    # Elements of an array already have numbers that count from its beginning.
     return 0
 
 
@@ -72,7 +72,10 @@ def _lines(partition: Partition) -> Iterator[bytes]:
 def _pieces(
     partition: Partition, read: Callable[[io.BufferedReader, int], bytes]
 ) -> Iterator[bytes]:
-    """What ``read`` gives one after the other, told how many bytes are left; BulkError."""
+    """Yield blocks until all bytes are read; ``read`` is given how many are left.
+
+    :raises BulkError: the file cannot be read
+    """
     left = partition.end - partition.start
     with naming(partition.file), open(partition.file, "rb") as opened:
         opened.seek(partition.start)
@@ -94,13 +97,13 @@ def _ndjson(partition: Partition) -> Iterator[Item]:
         try:
             yield number, decode(text.decode())
         except (ValueError, RecursionError) as error:
-            # Every whole line but the last of a file is followed by a break.
+            # Only the last line of a file may lack its line break.
             ending = "" if line.endswith(b"\n") else "; the file ends within this line"
             yield number, Unreadable(f"not JSON: {error}{ending}")
 
 
 def json_elements(file: str) -> Iterator[tuple[Item, int]]:
-    """The elements of an array, decoded as the text comes in, and about where each one ends."""
+    """Yield each element of an array, decoded while it is read, and about where it ends."""
     with open(file, "rb") as opened:
         text = _Text(opened)
         number = 1
@@ -109,7 +112,7 @@ def json_elements(file: str) -> Iterator[tuple[Item, int]]:
             separator = text.expect("]") if text.character() == "]" else ","
             while separator == ",":
                 yield (number, text.element()), text.place()
-                # What is wrong from here on is not wrong with that element.
+                # An error from here on does not belong to this element.
                 number += 1
                 separator = text.expect(",", "]")
             if text.character():
@@ -119,11 +122,11 @@ def json_elements(file: str) -> Iterator[tuple[Item, int]]:
 
 
 class _Text:
-    """JSON text that is read in blocks and forgotten once it was decoded."""
+    """JSON text, read in blocks and discarded once it is decoded."""
 
     def __init__(self, file: io.BufferedReader) -> None:
         self._file = file
-        # A byte that is no character becomes half of a pair of surrogates, which UTF-8 never has.
+        # surrogateescape: an invalid byte becomes a lone surrogate, which UTF-8 never contains.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
         self._decode = json.JSONDecoder().raw_decode
         self._text = ""
@@ -133,18 +136,18 @@ class _Text:
         self._broken = False
 
     def place(self) -> int:
-        """The approximate number of bytes read: what is still buffered is counted in characters."""
+        """The approximate number of bytes read; text in the buffer is counted in characters."""
         return self._bytes - (len(self._text) - self._at)
 
     def character(self) -> str:
-        """The next character that is no space, or nothing at the end."""
+        """Return the next character that is not white space, "" at the end."""
         while True:
             self._at = _spaces(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text) or not self._more(BLOCK):
                 return self._text[self._at : self._at + 1]
 
     def expect(self, *characters: str) -> str:
-        """Take the next character, which has to be one of these; ValueError."""
+        """Consume the next character; ValueError if it is none of these."""
         found = self.character()
         if found not in characters or not found:
             wanted = " or ".join(map(repr, characters))
@@ -153,7 +156,7 @@ class _Text:
         return found
 
     def element(self) -> Any:
-        """Take the next value, Unreadable if not all is UTF-8; ValueError where there is none."""
+        """Consume the next value; Unreadable if it is not UTF-8, ValueError if there is none."""
         self.character()
         size = BLOCK
         while True:
@@ -163,13 +166,13 @@ class _Text:
                 place, length = error.pos - self._at, len(self._text) - self._at
                 unfinished = place > length - _NEAR or "Unterminated" in error.msg
                 if unfinished and length < MOST_CHARACTERS and self._more(size):
-                    # Twice as much each time, or a long element would be decoded very often.
+                    # Read twice as much each time, so that a long element is decoded few times.
                     size *= 2
                     continue
-                # Its place in the element: that in the blocks at hand says nothing to anybody.
+                # Report the position in the element; that in the buffer means nothing to a user.
                 raise json.JSONDecodeError(error.msg, self._text[self._at :], place) from error
             length = end - self._at
-            # A number may go on in the next block, behind what stands here as "1.", "1e" or "1e+".
+            # The block may end in the middle of a number: in "1.", "1e" or "1e+".
             if end < len(self._text) - len("e+") or not self._more(size):
                 begin = self._at
                 self._at += length
@@ -201,7 +204,7 @@ def _csv(partition: Partition) -> Iterator[Item]:
     number, at = 1, 0
     with long_cells:
         for cells in csv_records(lines):
-            # What csv counts as lines ends at a lone "\r", too.
+            # The csv module counts a lone "\r" as the end of a line.
             before, at = at, lines.tell()
             breaks = text.count("\n", before, at)
             if isinstance(cells, str):

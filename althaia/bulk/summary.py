@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_KINDS = 1_000
-"""How many different messages are counted one by one; the rest is counted together."""
+"""The most different messages that are counted separately; the others share one counter."""
 REST = "other errors"
 
 
@@ -69,7 +69,7 @@ class Summary:
         """Count one problem."""
         if problem.kind == "invalid":
             self.invalid += 1
-            # Each once a record, in the order of the messages.
+            # Count each message once per record, in the order of the messages.
             texts = list(dict.fromkeys(_paths(problem.errors)))
         else:
             if problem.kind == "unreadable":
@@ -96,7 +96,7 @@ class Summary:
 
 
 def _paths(errors: Any, above: str = "") -> Iterator[str]:
-    """Each message with its path; numbers of list items are left out, or all would differ.
+    """Yield each message with its path, without the indexes of lists, so that equal ones are equal.
 
     >>> list(_paths({"lines": {0: {"price": ["Not a number."]}}}))
     ['lines.*.price: Not a number.']

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from althaia.bulk.pieces import Partition
 
 EMPTY = ("text", "missing", "null")
-"""What an empty cell of a CSV file means. With ``missing``, a null of Parquet is left out, too."""
+"""What an empty CSV cell means. ``missing`` also leaves out the nulls of Parquet."""
 NOTHING = {"csv": "", "parquet": None}
-"""An empty cell in the forms in which each record has all keys."""
+"""How an empty cell reads in each form whose records have all keys."""
 KEPT = (str, int, float, bool)
-"""Types that stay unchanged in messages."""
+"""Types of messages that JSON has."""
 NO_RECORD = (
     str, bytes, bytearray, int, float, complex, Decimal, dt.date, dt.time, dt.timedelta,
     list, tuple, set, frozenset, Iterator, type(None),
 )  # fmt: skip
-"""Results of loading in which marshmallow finds no field, so that it dumps an empty record."""
+"""Types of load results without attributes: marshmallow would dump an empty record of them."""
 MOST_LEVELS = 100
-"""Of messages in messages: all that they go through has room for these on its stack."""
+"""The most levels of nested messages. Each function that walks them has stack for so many."""
 TOO_DEEP = f"Errors nested more than {MOST_LEVELS} levels deep are not told."
 
 
@@ -56,7 +56,7 @@ def _unpacked(packed: bytes) -> Any:
 
 
 def instance(schema: Any) -> Any:
-    """An instance of a schema class, or the instance that it is; BulkError where it is neither."""
+    """Return an instance of a schema class, or the schema instance itself; BulkError if neither."""
     from marshmallow import Schema
 
     found = schema
@@ -142,8 +142,8 @@ class Task:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                # Code of the schema's own, which may end or cancel itself, or what the form has no
-                # room for: the record is named, and the others go on.
+                # The schema's own code failed, even by SystemExit or CancelledError, or the form
+                # cannot contain the result: report this record and go on.
                 outcome.problems.append((number, "exception", _failure(error)))
         if self.target is not None:
             outcome.output = self._written(results, outcome)
@@ -151,7 +151,7 @@ class Task:
         return outcome
 
     def _written(self, results: list[tuple[int, Any]], outcome: Outcome) -> Any:
-        """The piece of a file that results make; what does not fit becomes a problem instead."""
+        """Return the part of a file for some results. One that does not fit becomes a problem."""
         from althaia.bulk import writers
 
         assert self.target is not None
@@ -168,7 +168,7 @@ class Task:
     def _work(self, schema: Any) -> Callable[[Any], Any]:
         """Return the function that processes one record."""
         load, dump = schema.load, schema.dump
-        # An instance that was made with many=True is asked for one object at a time all the same.
+        # many=False: an instance made with many=True processes one object at a time, too.
         if self.dump and schema._hooks.get("pre_dump"):
             return lambda record: dump(record, many=False)
         if self.dump:
@@ -181,14 +181,14 @@ class Task:
 
 
 def _having_values(record: Any) -> Any:
-    """The record, if it is one: of a number or a list, too, marshmallow dumps what it finds."""
+    """Return a record; TypeError for a number or a list, whose attributes marshmallow would dump."""
     if not isinstance(record, dict):
         raise TypeError(f"a record is an object of JSON, not of type {type(record).__name__}")
     return record
 
 
 def _having_fields(loaded: Any) -> Any:
-    """What was loaded, if it is a record: a dictionary, a named tuple, an object."""
+    """Return what was loaded; TypeError if it is no record (a dict, a named tuple, an object)."""
     if type(loaded) is dict:
         return loaded
     if isinstance(loaded, NO_RECORD) and not hasattr(loaded, "_fields"):
@@ -206,7 +206,7 @@ def _emptied(record: dict[str, Any], nothing: str | None, empty: str) -> dict[st
 
 
 def _plain(messages: Any, levels: int = MOST_LEVELS) -> Any:
-    """Messages as JSON can have them; a user's own may be any object, and any number deep."""
+    """Return messages as JSON can contain them; a user's may be any object, nested at any depth."""
     if isinstance(messages, (dict, list, tuple)) and not levels:
         return TOO_DEEP
     if isinstance(messages, dict):
@@ -224,7 +224,7 @@ def _failure(error: BaseException) -> str:
 
 
 def _said(thing: Any) -> str:
-    """The text of what may have none."""
+    """Return ``str(thing)``, or a replacement if that raises."""
     try:
         return str(thing)
     except Exception as error:

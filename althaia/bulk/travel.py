@@ -41,7 +41,7 @@ def pack(schema: Any) -> bytes:
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         def reducer_override(self, thing: Any) -> Any:
-            # marshmallow compares with the one object; a copy of it would be a value.
+            # marshmallow compares by identity with ``missing``; a copy would be an ordinary value.
             return "missing" if thing is missing else super().reducer_override(thing)
 
     stream = io.BytesIO()
@@ -75,7 +75,7 @@ def _found_by_name(cls: type) -> bool:
 
 
 def _nested_by_name(schema: Any) -> list[type]:
-    """The classes that a schema, and what it nests, nests by a name, in the order of need."""
+    """Return the classes that a schema nests by name, at any depth, in the order of first use."""
     from marshmallow import Schema, class_registry, fields
     from marshmallow.exceptions import RegistryError
 
@@ -94,7 +94,7 @@ def _nested_by_name(schema: Any) -> list[type]:
                 try:
                     nested = class_registry.get_class(nested)
                 except RegistryError:
-                    # It will fail in the worker too, which reports that for each record.
+                    # The worker fails in the same way and reports it for each record.
                     continue
                 named.append(nested)
             waiting.append(nested)

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from typing import IO, Any, Self
 
 SCALARS = (str, int, float, Decimal, dt.date, dt.time)
-"""Types that have a plain text for a cell of CSV."""
+"""Types whose ``str()`` is written into a CSV cell."""
 
 
 def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
-    """What makes of a result what :func:`written` puts together: its text, for Parquet a row.
+    """Return the function that formats one result for :func:`written`: text, for Parquet a row.
 
-    It raises TypeError or ValueError where the form has no room for the result.
+    It raises TypeError or ValueError if the form cannot contain the result.
     """
     if form in ("ndjson", "json"):
         return _json
@@ -40,7 +40,7 @@ def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
 
 
 def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
-    """Spelled results as a piece of a file: bytes, or for Parquet a table.
+    """Join formatted results to a part of a file: bytes, or for Parquet a table.
 
     :raises Exception: for Parquet only, a value does not fit its column
     """
@@ -56,14 +56,14 @@ def _json(result: Any) -> bytes:
     try:
         return as_json(result).encode()
     except UnicodeEncodeError:
-        # A lone surrogate, which JSON can represent only by an escape.
+        # JSON can contain a lone surrogate only as an escape.
         return json.dumps(result).encode()
 
 
 def _row(columns: Sequence[str], result: Any) -> bytes:
     _be_mapping(result)
     if strange := set(result).difference(columns):
-        # A hook may add keys, but the head was written before there was any result.
+        # A hook may add keys, but the header was written before the first result.
         raise TypeError(f"CSV has no column for {', '.join(sorted(map(str, strange)))}")
     return _cells([_cell(result.get(name)) for name in columns])
 
@@ -75,9 +75,10 @@ def _be_mapping(result: Any) -> None:
 
 
 def misfits(spelled: Sequence[Any], form: str, schema: Any) -> Iterator[tuple[int, Exception]]:
-    """Which spelled results :func:`written` has no room for, by their places, and why.
+    """Yield the index of each formatted result that :func:`written` refuses, and the error.
 
-    Halves are tried, and halves of those that fail: a few misfits cost a few tries.
+    Bisection: both halves are tried, then the halves of one that fails, so that few misfits cost
+    few tries.
     """
     waiting = [(0, len(spelled))]
     while waiting:
@@ -121,7 +122,7 @@ class Target:
             elif self.form == "parquet":
                 from althaia.bulk.parquet import writer
 
-                # At once: a file of no rows has its columns too.
+                # Opened now: a file without rows has its columns, too.
                 self._writer = writer(self._opened, self._schema)
         return self
 
@@ -150,7 +151,7 @@ class Target:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            # Nobody will read it: what ended the work is told, not what else goes wrong after it.
+            # The file is discarded: raise the error that ended the work, not one of closing it.
             with suppress(Exception):
                 self._close()
             return
@@ -186,11 +187,11 @@ def _cell(value: Any) -> Any:
 
 
 def _cells(cells: Sequence[Any]) -> bytes:
-    """A line of CSV; ValueError if a cell is longer than is read."""
+    """Return a line of CSV; ValueError if a cell is longer than can be read again."""
     if any(isinstance(cell, str) and len(cell) > MOST_IN_CELL for cell in cells):
         raise ValueError(f"a cell of CSV has no room for more than {MOST_IN_CELL:,} characters")
     text = io.StringIO(newline="")
-    # Before CPython 3.13 only characters of the line's own end are put into quotes, and either one
-    # would part a cell.
+    # Before CPython 3.13 csv quotes only the characters of its own line end; a lone CR or LF in a
+    # cell would end the record.
     csv.writer(text, lineterminator="\r\n").writerow(cells)
     return (text.getvalue().removesuffix("\r\n") + "\n").encode()
