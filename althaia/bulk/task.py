@@ -181,7 +181,7 @@ class Task:
 
 
 def _having_values(record: Any) -> Any:
-    """Return a record; TypeError for a number or a list, whose attributes marshmallow would dump."""
+    """Return a record; TypeError for a number or a list: marshmallow would dump its attributes."""
     if not isinstance(record, dict):
         raise TypeError(f"a record is an object of JSON, not of type {type(record).__name__}")
     return record
