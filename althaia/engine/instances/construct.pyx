@@ -1,11 +1,10 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Making instances: lazy where they may be, else in full, without the detours of copying.
+"""Make instances: lazy if their class allows it, otherwise built in full, but quicker.
 
-Two thirds of upstream's ``Schema.__init__`` go into ``copy.deepcopy``, which asks each field how
-it wants to be copied, and into sets of names. Where nothing is left out and the fields are copied
-in the usual way, the same is done here directly. The fields bind themselves, and
-``on_bind_field`` is called, as upstream calls them: in its order, on a schema that has what it
-would have at that moment.
+Two thirds of the time of upstream's ``Schema.__init__`` are spent in ``copy.deepcopy`` and in sets
+of names. If no field is left out and all are copied in the default way, :func:`make` does the same
+directly. It calls ``_bind_to_schema`` of the fields and ``on_bind_field`` in upstream's order; the
+schema has the same attributes as upstream's at each of these calls.
 """
 
 import abc
@@ -27,11 +26,11 @@ from althaia.engine.instances.prototype cimport clone
 from althaia.engine.upstream cimport marshmallow
 
 cdef object COPY = copy
-# As they were when marshmallow was imported: a test may have replaced them by now.
+# Recorded when marshmallow was imported, because a test may have replaced them since.
 cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
 cdef object deepcopy = AS_SHIPPED["deepcopy"]
 cdef object shallow_copy = AS_SHIPPED["copy"]
-# What is done here: a method of the user's might see the instance, or make other sets.
+# Methods whose work make() does. If the user overrides one, upstream's construction runs.
 cdef tuple REPLACED = ("_normalize_nested_options", "set_class", "dict_class")
 cdef tuple SET = (
     "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
@@ -51,14 +50,14 @@ cdef tuple REPLACED_FUNCTIONS = (
     "utils.is_iterable_but_not_string",
     "utils.is_generator",
 )
-# What says that an option is a collection of names.
+# Functions that decide whether an option is a collection of names.
 cdef tuple ASKED_OF_OPTIONS = (
     ("schema", "is_collection"),
     ("utils", "is_iterable_but_not_string"),
     ("utils", "is_generator"),
     ("utils", "Mapping"),
 )
-# How ``copy`` asks a field's class, and ``object.__reduce_ex__`` the field itself.
+# Methods that ``copy`` looks up on a field's class and ``object.__reduce_ex__`` on the field.
 cdef tuple OBJECT_METHODS = (
     "__new__", "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__"
 )
@@ -70,13 +69,14 @@ cdef tuple ASKED_OF_FIELDS = (
     "__getnewargs__", "__class__",
 )
 cdef tuple METACLASSES = (type, abc.ABCMeta)
-# In which ``copy`` looks for a class first. They are extended, never replaced.
+# The tables in which ``copy`` looks for a class first. Programs add to them; none replaces them.
 cdef tuple dispatch_tables = (copyreg.dispatch_table, *(
     AS_SHIPPED[name] for name in ("_deepcopy_dispatch", "_copy_dispatch") if name in AS_SHIPPED
 ))
 cdef tuple KEYS = ("data_key", "attribute")
 cdef tuple PLAIN_KEYS = (str, type(None))
-# Versions of classes that copy simply: never another class's, nor their own once they change.
+# Type versions of field classes that are copied in the default way. A change of the class changes
+# its version, and CPython uses none twice.
 cdef set simply_copied = set()
 cdef int MOST_TAGS = 1024
 
@@ -84,8 +84,8 @@ cdef int MOST_TAGS = 1024
 def construct(
     schema, only, exclude, many, load_only, dump_only, partial, unknown, context=None
 ):
-    """First in ``Schema.__init__``: make the instance. False: upstream's code runs, from asking
-    whether the options are collections on."""
+    """Called first in ``Schema.__init__``: make the instance. Return False if upstream's code must
+    run, from its check of the options on."""
     if marshmallow.has_context and not says_nothing(unknown, context):
         return False
     if _lazy.construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
@@ -100,8 +100,8 @@ def construct(
 
 
 cdef bint says_nothing(object unknown, object context):
-    """Whether upstream's construction neither refuses nor warns about these two, where it does:
-    its own code does that, so that the warning names the right line."""
+    """Whether upstream's construction neither refuses nor warns about these two options. Otherwise
+    its own code must run, so that the warning names the caller's line."""
     if context is not None and not (type(context) is dict and len(<dict>context) == 0):
         return False
     return unknown is None or (
@@ -112,17 +112,18 @@ cdef bint says_nothing(object unknown, object context):
 
 
 cdef bint is_empty(object names):
-    """Whether an option names nothing, without asking an object of the user's."""
+    """Whether an option is an empty builtin collection; calls no user code."""
     return type(names) in (tuple, list, set, frozenset) and len(names) == 0
 
 
-# ---- May it be done here? ----------------------------------------------------------------
+# ---- Conditions ---------------------------------------------------------------------------
 
 
 cdef bint is_replaceable(object schema) except -1:
-    """Whether upstream's own code would make this instance, with nothing selected or left out."""
+    """Whether make() gives the same instance as upstream's construction: the class overrides none
+    of it, and no field is selected or left out."""
     cdef object cls = type(schema), state = althaia_dict_or_none(schema), opts
-    # An InstanceDict: ``__init__`` once more, or upstream's own at work for us.
+    # An InstanceDict: a second call of ``__init__``, or upstream's is building a prototype.
     if type(state) is not dict and state is not None:
         return False
     for name in REPLACED_FUNCTIONS:
@@ -138,7 +139,7 @@ cdef bint is_replaceable(object schema) except -1:
             return False
     if state is not None and "_init_fields" in <dict>state:
         return False
-    # Attributes that are computed would be asked less often.
+    # make() reads computed attributes less often than upstream does.
     for name in SET:
         if althaia_type_lookup(cls, name) is not None:
             return False
@@ -161,8 +162,8 @@ cdef bint is_replaceable(object schema) except -1:
 
 
 cdef bint infers_nothing(object cls, dict options) except -1:
-    """Whether each name has a declared field and mappings are plain dictionaries, in a release
-    where that is not always so."""
+    """Whether each name has a declared field and mappings are plain dicts. Some releases allow
+    names without a field, and ordered dicts."""
     if not marshmallow.has_context:
         return True
     for name in ("ordered", "context"):
@@ -176,8 +177,8 @@ cdef bint infers_nothing(object cls, dict options) except -1:
 
 
 cdef bint are_made_unnoticed(object inferred) except -1:
-    """Whether the fields that upstream makes for each name, and mostly throws away, are made by
-    its own code alone."""
+    """Whether only upstream's code runs when it makes an inferred field for each name. It discards
+    those of names that have a declared field."""
     if marshmallow.live["fields"].get("Inferred") is not inferred:
         return False
     for cls in (inferred, marshmallow.Field):
@@ -187,7 +188,7 @@ cdef bint are_made_unnoticed(object inferred) except -1:
 
 
 cdef bint has_plain_options(object cls) except -1:
-    """Whether asking a class's options which fields there are runs no user code."""
+    """Whether reading a class's options of field names runs no user code."""
     if althaia_type_lookup(cls, "__getattribute__") is not object_getattribute:
         return False
     for name in ("__getattr__", "__get__", "exclude", "fields"):
@@ -212,7 +213,7 @@ cdef bint copies_simply(dict declared) except -1:
 
 
 cdef bint copies_as_object(object field) except -1:
-    """Whether upstream copies a field as the interpreter copies any object."""
+    """Whether ``copy.copy`` copies a field in the default way."""
     cdef object cls = type(field), state = althaia_dict_or_none(field)
     cdef unsigned int tag = althaia_type_tag(cls)
     if type(state) is not dict or type(cls) not in METACLASSES:
@@ -221,7 +222,8 @@ cdef bint copies_as_object(object field) except -1:
         if name in <dict>state:
             return False
     for name in KEYS:
-        # Upstream's message about equal ones would compare those of the user's kind once more.
+        # Upstream's check for equal keys would compare keys of a user's class, which runs user
+        # code.
         if type((<dict>state).get(name)) not in PLAIN_KEYS:
             return False
     for table in dispatch_tables:
@@ -238,7 +240,7 @@ cdef bint copies_as_object(object field) except -1:
 
 
 cdef bint has_simple_copies(object cls) except -1:
-    """Whether no class of a field's says how instances are copied, or has slots."""
+    """Whether no class of a field's MRO defines a copy method or slots."""
     if althaia_type_lookup(cls, "__deepcopy__") is not marshmallow.raw(
         marshmallow.Field, "__deepcopy__"
     ):
@@ -249,15 +251,15 @@ cdef bint has_simple_copies(object cls) except -1:
     for name in UNUSUAL_METHODS:
         if static(cls, name) is not ABSENT:
             return False
-    # Slots of its own would have to be copied too.
+    # clone() does not copy slots.
     return cls.__basicsize__ == marshmallow.Field.__basicsize__
 
 
-# ---- Making it ---------------------------------------------------------------------------
+# ---- Construction -------------------------------------------------------------------------
 
 
 cdef dict copied(dict declared):
-    """What ``copy.deepcopy`` makes of fields by name: one that has two names is copied once."""
+    """Copy fields by name as ``copy.deepcopy`` does: a field with two names is copied once."""
     cdef dict memo = {}, copies = {}
     for name, field in declared.items():
         twin = memo.get(id(field))
@@ -271,7 +273,7 @@ cdef int make(
     object schema, dict declared, object many, object load_only, object dump_only,
     object partial, object unknown,
 ) except -1:
-    """What ``Schema.__init__`` does with the copied fields, in its order."""
+    """Do what ``Schema.__init__`` does with the copied fields, in its order."""
     schema.declared_fields = declared
     schema.many = schema.opts.many if many is None else many
     schema.only = None
@@ -298,13 +300,13 @@ cdef int make(
 
 
 cdef int bind(object schema, list names) except -1:
-    """What ``Schema._init_fields`` does. Binding may run the user's code, which is given the
-    schema: everything is asked of the schema and its fields when upstream asks it."""
+    """Do what ``Schema._init_fields`` does. Binding may run user code, which gets the schema: each
+    attribute of the schema and its fields is read when upstream reads it."""
     cdef dict fields = {}, load_fields = {}, dump_fields = {}
     cdef list keys, targets
     for name in names:
         if marshmallow.infers_fields:
-            # Binding one field may have taken another one away.
+            # User code that ran while one field was bound may have removed another.
             field = schema.declared_fields.get(name, ABSENT)
             if field is ABSENT:
                 field = marshmallow.live["fields"]["Inferred"]()
@@ -333,7 +335,7 @@ cdef int bind(object schema, list names) except -1:
 
 
 cdef int refuse(dict fields) except -1:
-    """Have upstream say which names of bound fields collide."""
+    """Let upstream raise its error about names that collide."""
     cdef object schema = object.__new__(marshmallow.Schema)
     schema.__dict__.update(
         declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None

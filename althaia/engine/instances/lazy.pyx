@@ -1,11 +1,11 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Lazy instances: schemas that cost next to nothing until somebody looks into them.
+"""Lazy instances: schemas whose fields are made only when somebody reads them.
 
-Most instances are made for one call and thrown away. A lazy one holds what the call may change
+Most instances are made for one call. A lazy instance holds the settings that a call may change
 (``many``, ``partial``, ``unknown``, ``error_messages``) and runs the plans of a *prototype* with
-itself as ``self``. Reading anything else of it (``fields``, ``only``, ``__dict__``, …)
-*materialises* it: it then is as its construction would have left it, made from what the prototype
-has. *Interceptors* in its class notice the reading.
+itself as ``self``. Reading any other attribute (``fields``, ``only``, ``__dict__``, …)
+*materialises* it: it gets all attributes as upstream's construction would have set them, made from
+the prototype's. *Interceptors*, slots of its class, see that reading.
 """
 
 from types import MethodType
@@ -58,14 +58,14 @@ cdef extern from "Python.h":
 
 cdef object examine = None
 
-# Set by Schema.__init__ and left to the prototype while an instance is lazy.
+# Attributes that Schema.__init__ sets and a lazy instance lacks.
 LAZY_NAMES = frozenset(
     {
         "declared_fields", "only", "exclude", "load_only", "dump_only", "fields",
         "load_fields", "dump_fields",
     }
 )
-# How these are asked for, the instance's dictionary gets out; ``__dict__`` may be a mixin's.
+# Reading one of these gives the caller the instance dictionary. ``__dict__`` may be a mixin's.
 cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
     {"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"}
 )
@@ -75,10 +75,10 @@ cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
 cdef str CONTEXT = "context"
 cdef str INIT_FIELDS = "_init_fields"
-# What has been set when fields are about to be bound.
+# The settings that are set before fields are bound.
 cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
-# Whatever an instance has under one of these names stands before what its class defines.
+# An instance attribute of one of these names shadows an attribute of the class that plans use.
 cdef frozenset shadowing = frozenset()
 cdef frozenset FIELD_MAPPINGS = frozenset(
     {"declared_fields", "fields", "load_fields", "dump_fields"}
@@ -88,19 +88,20 @@ cdef object object_new = object.__dict__["__new__"]
 cdef object type_call = type.__dict__["__call__"]
 cdef dict NOTHING = {}
 cdef bint at_once = False
-# Instances until a class is examined: most classes that are made inside a call never have so many.
+# The number of instances before a class is examined. Most classes that are made inside a call never
+# have so many.
 cdef int FIRST_EXAMINATION = 10
 cdef int FREE_EXAMINATIONS = 32
 
 
 def build_at_once(bint on):
-    """Keep the very first instances lazy, whether that pays or not; for tests."""
+    """Make the first instances lazy, whether that pays or not; for tests."""
     global at_once
     at_once = on
 
 
 def examine_with(examiner):
-    """Have the engine say which classes may have lazy instances; once marshmallow is known.
+    """Set the function that decides which classes may have lazy instances.
 
     :param examiner: ``examiner(cls, schema) -> (Guard | None, reason, Guard | None)``: whether
         instances of a schema class may be lazy, and what it rests on that they may not.
@@ -120,7 +121,8 @@ def examine_with(examiner):
 
 
 def names_left_out():
-    """What ``Schema.__init__`` sets in this release and a lazy instance has not."""
+    """Return the attributes that ``Schema.__init__`` sets in this release and a lazy instance
+    lacks."""
     return lazy_names
 
 
@@ -128,9 +130,10 @@ def names_left_out():
 
 
 def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
-    """First in ``Schema.__init__``: make the instance lazy. False: upstream's code runs.
+    """Make the instance lazy; return False if upstream's code must run.
 
-    Whether upstream's would say something about ``unknown`` or ``context`` has been asked.
+    The caller has checked that upstream would raise or warn nothing about ``unknown`` and
+    ``context``.
     """
     cdef object cls = type(schema)
     cdef object key
@@ -139,11 +142,11 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     cdef Prototype prototype
     cdef InstanceDict state = made_dict(schema)
     if state is not None:
-        # ``__init__`` once more, or upstream's own at work for us.
+        # A second call of ``__init__``, or upstream's is building a prototype.
         look(schema)
         return False
     if not ALTHAIA_HAS_GIL:
-        # Nothing can be put in place behind the back of other threads: no instance is lazy.
+        # The instance dictionary cannot be replaced while other threads may read it: not lazy.
         adopt_instances(cls)
         if is_unseen(cls):
             adopt(schema)
@@ -172,20 +175,22 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
 
 
 cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint is_bound):
-    """Put a dictionary in place that goes by a prototype. None where the instance's own may not be
-    replaced, or has something that construction would meet."""
+    """Replace the instance dictionary by an InstanceDict with a prototype.
+
+    Return None if the dictionary may not be replaced, or has an entry that construction would read.
+    """
     cdef object before, cls = type(schema)
     cdef InstanceDict state
     cdef bint collecting = stop_collecting()
     try:
         before = althaia_dict_or_none(schema)
-        # Who else holds the dictionary would lose touch with the instance: one reference is the
-        # schema's, one is ours.
+        # Two references: the schema's and ours. Any other owner would keep a dictionary that is no
+        # longer the instance's.
         if type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
             return None
         for name in <dict>before:
-            # A Method field binds to what the instance has under the method's name. What
-            # upstream's construction would find there already keeps its place.
+            # A Method field binds to the instance's attribute of the method's name. Entries that
+            # upstream's construction would find keep their position.
             if (
                 name in shadowing or name in kept_names
                 or althaia_type_lookup(cls, name) is not None
@@ -207,11 +212,11 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
 
 
 cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) except -1:
-    """The rest of a construction where a function of the user's stands in the place of
-    ``Schema._init_fields``: it is called as upstream calls it.
+    """Finish a construction in which a user's function replaces ``Schema._init_fields``: call it as
+    upstream does.
 
-    It is given an instance that is built as far as upstream's when somebody looks into it, and is
-    lazy again once the function has called upstream's own.
+    If it reads the instance, that has the attributes which upstream's would have at this moment.
+    The instance is lazy again once the function has called upstream's ``_init_fields``.
     """
     cdef InstanceDict state = put_lazy(schema, kept, prototype, False)
     cdef Py_ssize_t size
@@ -219,7 +224,7 @@ cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) exc
         return False
     size = len(state)
     schema._init_fields()
-    # Upstream would have had what it set before the messages, and what it left unbound unbound.
+    # Upstream sets the messages last; fields that the function left unbound stay unbound.
     if state.unbound is not None or len(state) != size:
         look(schema)
     state.building = False
@@ -228,7 +233,7 @@ cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) exc
 
 
 cdef int set_messages(object schema) except -1:
-    """What ``Schema.__init__`` does last."""
+    """Set ``error_messages``, as ``Schema.__init__`` does last."""
     cdef dict messages = {}
     messages.update(schema._default_error_messages)
     add_messages(messages, schema.__class__.__mro__)
@@ -238,8 +243,8 @@ cdef int set_messages(object schema) except -1:
 
 
 cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
-    """In ``Schema._init_fields`` of upstream's: whether nobody has looked into the instance that
-    is being made, which is lazy from here on. Else its fields are there to be bound."""
+    """Called first in upstream's ``Schema._init_fields``: whether nobody has read the instance that
+    is being made. It is then lazy from here on; otherwise upstream binds its fields."""
     cdef Prototype prototype = <Prototype>state.unbound
     if is_shadowed(state) or type(schema) is not prototype.cache.schema_class:
         look(schema)
@@ -250,7 +255,8 @@ cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
 
 
 cdef bint is_shadowed(InstanceDict state) except -1:
-    """Whether an instance has something under a name that construction, or its class, has."""
+    """Whether the instance dictionary has an entry that construction sets or that shadows the
+    class."""
     for name in <dict>state:
         if name in shadowing and name not in SETTINGS:
             return True
@@ -258,7 +264,7 @@ cdef bint is_shadowed(InstanceDict state) except -1:
 
 
 cdef bint is_unseen(object cls):
-    """Whether no code of the user's can have had an instance that is now in ``__init__``."""
+    """Whether no user code can have seen an instance before its ``Schema.__init__``."""
     return (
         althaia_type_lookup(cls, "__init__") is marshmallow.schema_attributes["__init__"]
         and althaia_type_lookup(cls, "__new__") is object_new
@@ -267,7 +273,7 @@ cdef bint is_unseen(object cls):
 
 
 cdef dict messages_of(object cls):
-    """A schema's ``error_messages`` as ``Schema.__init__`` collects them."""
+    """Collect a schema's ``error_messages`` as ``Schema.__init__`` does."""
     cdef dict messages = {}
     messages.update(althaia_type_lookup(cls, "_default_error_messages"))
     add_messages(messages, cls.__mro__)
@@ -276,16 +282,16 @@ cdef dict messages_of(object cls):
 
 
 cdef int add_messages(dict messages, object classes) except -1:
-    """Add what the classes define as ``error_messages``, the last one's first."""
+    """Add the ``error_messages`` of the classes, from the last class to the first."""
     for cls in reversed(classes):
-        # It has none, and CPython would write down that each time.
+        # object has none, and a look-up that fails would not be cached by CPython.
         if cls is not object:
             messages.update(getattr(cls, ERROR_MESSAGES, NOTHING))
     return 0
 
 
 cdef PrototypeCache cache_of(object cls, object schema):
-    """The prototypes of a schema class; None where its instances are built in full."""
+    """Return the prototypes of a schema class, or None if its instances are built in full."""
     cdef PrototypeCache cache
     cdef Guard guard
     table = althaia_type_lookup(cls, "_hooks")
@@ -299,17 +305,17 @@ cdef PrototypeCache cache_of(object cls, object schema):
             cache.wait -= 1
             cache.refused = True
             return None
-    # A later instance pays for the examination: many classes never have one.
+    # The examination waits for a later instance; many classes never have one.
     table.examined += 1
     if table.examined < FIRST_EXAMINATION and not at_once:
         return None
     if not althaia_is_plainly_asked(cls):
-        # A ``__getattribute__`` of its metaclass would be asked what upstream never asks.
+        # The examination would call a ``__getattribute__`` of the metaclass; upstream does not.
         table.prototypes = PrototypeCache(cls, None, "its metaclass answers for its attributes")
         return None
     guard, reason, refusal = examine(cls, schema)
     if guard is not None and not intercept_watched(cls, <Guard>guard):
-        # Something has changed meanwhile: a later instance pays for another look.
+        # The class changed meanwhile: a later instance examines it again.
         return None
     cache = PrototypeCache(cls, guard, reason)
     cache.refusal = refusal
@@ -319,8 +325,8 @@ cdef PrototypeCache cache_of(object cls, object schema):
 
 
 cdef int wait_after(int examined):
-    """How many instances the next examination waits for once what this one found has changed: a
-    class that changes all the time is examined less and less often, and never left alone."""
+    """Return how many instances to wait for before a changed class is examined again. The wait
+    grows with the number of examinations, up to a limit."""
     return 0 if examined <= FREE_EXAMINATIONS else 1 << min(examined - FREE_EXAMINATIONS, 10)
 
 
@@ -328,13 +334,13 @@ cdef int wait_after(int examined):
 
 
 cdef object prototype_of(object schema, InstanceDict state):
-    """The prototype whose plans a lazy instance runs; None where there is none any more.
+    """Return the prototype whose plans a lazy instance runs, or None if it has none any more.
 
-    An instance whose fields user code has had, or that was touched, is materialised.
+    An instance is materialised if user code has got one of its fields or set an attribute.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     if prototype is None:
-        # Another thread has just looked into it.
+        # Another thread has just materialised it.
         return None
     if state.handed_out:
         materialise(schema, state)
@@ -343,8 +349,8 @@ cdef object prototype_of(object schema, InstanceDict state):
 
 
 cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
-    """Materialise an instance that is lazy and was touched: something on it shadows what its
-    class defines, or its class is another. Whether it was.
+    """Materialise a lazy instance if an attribute of it shadows its class, or if it got another
+    class. Return whether it was materialised.
     """
     if state is None or state.prototype is None or not is_touched(schema, state):
         return False
@@ -353,7 +359,7 @@ cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
 
 
 cdef bint is_touched(object schema, InstanceDict state) except -1:
-    """Whether a lazy instance has more than its prototype knows."""
+    """Whether an attribute of a lazy instance shadows its class, or its class has changed."""
     if type(schema) is not (<Prototype>state.prototype).cache.schema_class:
         return True
     for name in <dict>state:
@@ -368,8 +374,8 @@ cdef bint is_touched(object schema, InstanceDict state) except -1:
 
 
 cdef object prototype_to_plan(object schema, InstanceDict state):
-    """As :func:`prototype_of`, before a plan is made. None also where the class or a field's has
-    changed since: what it has now could see the prototype's fields."""
+    """Return :func:`prototype_of` before a plan is made; None also if the class or a field class
+    has changed since the prototype was made: new methods could see the prototype's fields."""
     cdef Prototype prototype = <Prototype>state.prototype
     if prototype is not None and not prototype.cache.holds(schema):
         materialise(schema, state)
@@ -378,7 +384,7 @@ cdef object prototype_to_plan(object schema, InstanceDict state):
 
 
 cdef bint is_lazy(object schema):
-    """Whether nobody has looked into the schema yet."""
+    """Whether a schema is still lazy."""
     cdef InstanceDict state = existing_dict(schema)
     return state is not None and state.prototype is not None
 
@@ -387,10 +393,10 @@ cdef bint is_lazy(object schema):
 
 
 cdef int materialise(object schema, InstanceDict state) except -1:
-    """Build a lazy instance in full, as its construction would have left it.
+    """Give a lazy instance all attributes that its construction would have set.
 
-    No other code runs meanwhile: of upstream's none is called, and the collector is off. On an
-    error, of memory, the instance is as it was.
+    No other code runs meanwhile: upstream's is not called, and the GC is off. After a MemoryError
+    the instance is unchanged.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     cdef dict own, built
@@ -407,9 +413,9 @@ cdef int materialise(object schema, InstanceDict state) except -1:
 
 
 cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own) except -1:
-    """Make the attributes the instance's, and its fields its own."""
+    """Put the attributes into the instance dictionary and record its own fields."""
     if not althaia_has_simple_keys(arranged):
-        # Keys of the user's own kind are compared by the user's code: only put to the end.
+        # Comparing keys of a user's class runs user code: these entries are only moved to the end.
         state.prototype = None
         state.own = own
         state.update(arranged)
@@ -418,23 +424,23 @@ cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own
         althaia_become(state, arranged)
     except MemoryError:
         put_dict(schema, arranged)
-    # A call that is under way goes on with the prototype's fields, and asks for these.
+    # A call in progress goes on with the prototype's fields and looks these up.
     state.own = own
     state.prototype = None
     return 0
 
 
 cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
-    """The attributes that a lazy instance lacks.
+    """Return the attributes that a lazy instance lacks.
 
-    :param original: the attributes of what it is a copy of, or None.
-    :param own: the instance's own fields for the prototype's; completed.
+    :param original: the attributes of the schema of which it is a copy, or None.
+    :param own: the instance's counterparts of the prototype's fields; this function completes it.
     """
     cdef object copied
     cdef dict built, attributes
     if original is None:
         return transplant(prototype.schema, schema, schema, own)
-    # Upstream copied it: the fields are shared with the original, and bound to that.
+    # Upstream's copy.copy shares the fields with the original, to which they are bound.
     copied = object.__new__(prototype.cache.schema_class)
     built = transplant(prototype.schema, copied, schema, own)
     attributes = arrange(dict(original), built)
@@ -445,12 +451,12 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
 
 
 cdef dict transplant(object prototype, object parent, object schema, dict own):
-    """What ``Schema.__init__`` left in a prototype, as the schema would have it.
+    """Copy the attributes that ``Schema.__init__`` set on a prototype, for the schema.
 
-    Neither user code nor upstream's runs: both may have changed since the schema was made,
-    when they made the prototype.
+    Runs neither user code nor upstream's, because both may have changed since the prototype was
+    made.
 
-    :param parent: whom the fields are bound to: the schema, or what it is a copy of.
+    :param parent: the object to which the fields are bound: the schema, or the one it is a copy of.
     """
     cdef dict memo = memo_of(prototype, parent, schema, own)
     cdef dict built = {}
@@ -467,7 +473,7 @@ cdef dict transplant(object prototype, object parent, object schema, dict own):
 
 
 cdef dict memo_of(object prototype, object parent, object schema, dict own):
-    """What stands for what in an instance, by the ids of what the prototype has."""
+    """Return the memo of a copy: the instance's object by the ``id`` of the prototype's."""
     cdef dict memo = {id(prototype): parent, METHODS_OF: schema}
     for theirs, mine, complete in list(own.values()):
         if complete:
@@ -480,10 +486,11 @@ cdef dict memo_of(object prototype, object parent, object schema, dict own):
 
 
 cdef object twin_of(object field, dict memo, dict own):
-    """A prototype's field as the schema's own; what it shares with its class stays shared.
+    """Return the schema's own copy of a prototype's field. Objects that the field shares with the
+    declared field stay shared.
 
-    :param own: the instance's own fields so far; this one is added. One that calls have reached is
-        the prototype's but for its schema, and is completed.
+    :param own: the instance's fields that exist already; this one is added. One that a call has
+        reached has only its schema, and is completed here.
     """
     cdef object twin = memo.get(id(field)), parent
     cdef tuple known
@@ -493,7 +500,8 @@ cdef object twin_of(object field, dict memo, dict own):
     known = <tuple>own.get(id(field))
     twin = memo[id(field)] = clone(field) if known is None else known[1]
     own[id(field)] = (field, twin, True)
-    # All is read from the prototype's: after an error of memory a twin may be complete in part.
+    # Everything is read from the prototype's field: a MemoryError may have left this one
+    # incomplete.
     theirs, mine = vars_of(field), vars_of(twin)
     if known is None:
         for name in ("only", "exclude"):
@@ -505,13 +513,14 @@ cdef object twin_of(object field, dict memo, dict own):
     parent = theirs.get("parent")
     if parent is None:
         return twin
-    # A field under two names is bound twice: what is inside keeps a parent out of all reach.
+    # A field with two names is bound twice: the parent of a field inside it is then an earlier
+    # copy.
     mine["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own)
     mine["root"] = memo[id(theirs["root"])]
     for name in ("_serialize_method", "_deserialize_method"):
         method = theirs.get(name)
-        # A class method is bound to the class. Not isinstance(): upstream's metaclass is abc's, in
-        # whose Python code another thread may run.
+        # A classmethod is bound to the class. isinstance() would run Python code of abc, upstream's
+        # metaclass, during which another thread may run.
         if type(method) is MethodType and PyType_IsSubtype(
             type(method.__self__), marshmallow.Schema
         ):
@@ -525,17 +534,18 @@ cdef object twin_of(object field, dict memo, dict own):
 
 
 cdef object inner_twin(object field, dict memo, dict own):
-    """The twin of a field inside another; what that one does not bind, all instances share."""
+    """Return the copy of a field inside another. One that the outer field does not bind is
+    shared."""
     return field if vars_of(field).get("parent") is None else twin_of(field, memo, own)
 
 
 cdef object real_field(object field, object parent, InstanceDict state):
-    """The field of a plan as this parent has it, for the field's own code to run on.
+    """Return the parent's own field for a field of a plan, before the field's own code runs.
 
-    Of a lazy parent only this field is made, with what is inside it or around it. The user's
-    code may change it, and keep it: the parent's next call goes by its own fields.
+    For a lazy parent only this field is made, with those inside and around it. User code may change
+    and keep it; the parent's next call then runs on its own fields.
 
-    :param state: the parent's dictionary as the call began, None: its dictionary now.
+    :param state: the parent's InstanceDict when the call began; None for the present one.
     """
     cdef object own
     if state is None:
@@ -543,7 +553,7 @@ cdef object real_field(object field, object parent, InstanceDict state):
     if state is None:
         return field
     own = complete_field(field, state)
-    # A field that upstream never binds is shared by all instances.
+    # Upstream never binds this field: all instances share it.
     if own is None and state.prototype is not None and vars_of(field).get("parent") is not None:
         if state.original is None:
             reach(field, parent, state)
@@ -558,14 +568,13 @@ cdef object real_field(object field, object parent, InstanceDict state):
 
 
 cdef object complete_field(object field, InstanceDict state):
-    """An instance's own field for a prototype's or a model's, None where it has none that is as
-    its construction would have left it."""
+    """Return an instance's complete counterpart of a prototype's or model's field, or None."""
     cdef tuple entry = None if state.own is None else <tuple>state.own.get(id(field))
     return entry[1] if entry is not None and (entry[2] or state.prototype is None) else None
 
 
 cdef int reach(object field, object parent, InstanceDict state) except -1:
-    """Give a lazy instance its own field for one of the prototype's."""
+    """Make a lazy instance's own copy of one of the prototype's fields."""
     cdef object prototype = (<Prototype>state.prototype).schema
     cdef dict own
     cdef bint collecting = stop_collecting()
@@ -579,10 +588,11 @@ cdef int reach(object field, object parent, InstanceDict state) except -1:
 
 
 cdef dict arrange(dict touched, dict built):
-    """What was set before, in and after ``Schema.__init__``, in order.
+    """Return the attributes in the order in which they were set before, in and after
+    ``Schema.__init__``.
 
-    :param touched: what the instance has.
-    :param built: what its construction would have left.
+    :param touched: the attributes that the instance has.
+    :param built: the attributes that its construction would have set.
     """
     cdef dict arranged = {}
     for name in touched:
@@ -600,21 +610,20 @@ cdef dict arrange(dict touched, dict built):
 
 
 cdef object lazy_getattr(object obj, object name):
-    """Attribute access of classes that have lazy instances: what somebody looks into is
-    materialised first."""
+    """``tp_getattro`` of classes with lazy instances: materialise the instance first, if needed."""
     if name in intercepted:
         look(obj)
     return PyObject_GenericGetAttr(obj, name)
 
 
 cdef object lazy_dict(object obj, void* context):
-    """``__dict__``, also where it is asked for past the class, as by ``getattr_static``."""
+    """The getter of ``__dict__``; ``inspect.getattr_static`` finds and calls it, too."""
     look(obj)
     return althaia_plain_dict(obj, context)
 
 
 cdef int look(object obj) except -1:
-    """Materialise the instance if it is lazy."""
+    """Materialise an instance if it is lazy."""
     cdef InstanceDict state = existing_dict(obj)
     if state is not None:
         if state.unbound is not None:
@@ -625,10 +634,9 @@ cdef int look(object obj) except -1:
 
 
 cdef int fill_unbound(object schema, InstanceDict state) except -1:
-    """Give an instance what upstream's construction has given it when it is about to bind the
-    fields."""
+    """Give an instance the attributes that upstream sets before it binds the fields."""
     cdef Prototype prototype = <Prototype>state.unbound
-    # Upstream's own construction makes it, and other threads run in that.
+    # Upstream's construction makes them; other threads may run meanwhile.
     cdef dict built = prototype.cache.unbound(prototype.options)
     cdef bint collecting = stop_collecting()
     try:
@@ -641,13 +649,13 @@ cdef int fill_unbound(object schema, InstanceDict state) except -1:
 
 
 def build_in_full(schema):
-    """Materialise an instance if it is lazy, as looking into it does."""
+    """Materialise an instance if it is lazy, as reading an attribute does."""
     look(schema)
 
 
 cdef bint intercept_watched(object cls, Guard guard) except -1:
-    """Intercept a class of which a guard has just been made. An interceptor changes the class's
-    version: the guard goes on with the new one, unless it does not hold any more."""
+    """Intercept a class for which a guard has just been made. This changes the type version: the
+    guard takes the new one, unless it no longer holds."""
     if not guard.watches(cls):
         return False
     althaia_intercept(cls, lazy_getattr)
@@ -657,9 +665,9 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
 
 
 cdef int intercept(object cls) except -1:
-    """Let attribute access of a schema class see lazy instances; invisible from Python.
+    """Set the interceptors in the type slots of a schema class, which Python code does not see.
 
-    Its subclasses' too: an instance may be given another class.
+    Subclasses get them, too: an instance's ``__class__`` may be set to one.
     """
     althaia_intercept_dict(althaia_type_lookup(marshmallow.Schema, "__dict__"), lazy_dict)
     althaia_intercept(cls, lazy_getattr)
@@ -669,8 +677,8 @@ cdef int intercept(object cls) except -1:
 
 
 def created(cls):
-    """Intercept a new schema class where a base of it is intercepted; without the GIL, give its
-    instances room for their plans."""
+    """Intercept a new schema class if a base is intercepted. In a build without the GIL, add room
+    for plans to its instances."""
     adopt_instances(cls)
     for base in cls.__mro__:
         if althaia_is_intercepted(base, lazy_getattr):

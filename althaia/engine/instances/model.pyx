@@ -1,11 +1,11 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Models: what instances that were built in full have in common.
+"""Models: a copy of an instance that was built in full, whose plans equal instances share.
 
-An ``on_bind_field``, an ``__init__`` that changes fields, a field class that binds itself: such
-instances cannot be lazy, yet those of one class mostly come out alike, and most are used once. A
-*model* is a copy of one of them, with plans of its own. An instance whose fields have the same
-classes and values as the model's, seen anew in each call, runs the model's plans with its own
-fields. Nothing of a model is ever handed to user code.
+A class whose ``on_bind_field``, ``__init__`` or field classes change fields cannot have lazy
+instances. Its instances are mostly equal all the same, and most are used once. A *model* is a copy
+of one of them with its own plans. Each call compares the instance's fields with the model's. If
+they have the same classes and values, the instance runs the model's plans with its own fields. User
+code never gets a model or one of its fields.
 """
 
 from types import MethodType
@@ -23,7 +23,7 @@ cdef extern from "Python.h":
     bint PyDict_Next(object mapping, Py_ssize_t* at, PyObject** key, PyObject** value)
 
 
-# What Schema.__init__ leaves.
+# The attributes that Schema.__init__ sets.
 cdef tuple MADE = (
     "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
     "fields", "load_fields", "dump_fields", "error_messages",
@@ -37,7 +37,7 @@ cdef tuple INNER = ("inner", "key_field", "value_field")
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, *METHODS))
 cdef tuple PLAIN = (str, int, bool, type(None))
-# Instances until the first model, and attempts at one.
+# The number of instances before the first model is made, and the number of attempts.
 cdef int FIRST_MODEL = 10
 cdef int MOST_ATTEMPTS = 16
 cdef int LATER_ATTEMPTS = 1024
@@ -46,13 +46,13 @@ cdef object examine = None
 
 
 def build_at_once(bint on):
-    """Make the model of the first instance that may have one; for tests."""
+    """Make the model at the first instance that may have one; for tests."""
     global at_once
     at_once = on
 
 
 def examine_with(examiner):
-    """Have the engine say of which instances there may be models; once marshmallow is known.
+    """Set the function that decides which instances may have models.
 
     :param examiner: ``examiner(schema) -> (Guard | None, reason)``: what a model rests on.
     """
@@ -65,13 +65,15 @@ def examine_with(examiner):
 
 @cython.final
 cdef class Model:
-    """A copy of an instance, and how many have asked for it before it was made."""
+    """A copy of an instance, and how many instances asked for one before it was made."""
 
 
 cdef object model_of(object schema, InstanceDict state, int direction, bint first):
-    """The model whose plan stands for a schema in this call, None where there is none.
+    """Return the model whose plan a schema runs in this call, or None.
 
-    ``first`` says that the instance has not asked before: others are needed for a model.
+    :param first: whether this is the instance's first call. A model is made after several
+        instances,
+        not after several calls of one.
     """
     cdef Model model
     cdef dict own
@@ -85,7 +87,7 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     model = table.model
     if model is not None and model.schema_class is not type(schema):
         model = None
-    # Most calls of a class's first instances end here: they must cost next to nothing.
+    # Most calls of a class's first instances end here, so that this must be cheap.
     if not first and (model is None or model.made is None):
         return None
     if not at_once and may_be_lazy(table.prototypes, type(schema)):
@@ -98,7 +100,7 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         return None
     if not is_untouched(schema, state):
         return None
-    # Read once: another thread may put another copy in its place.
+    # Read once: another thread may replace it.
     made = model.made
     if made is not None:
         guard, stand_in = made
@@ -127,13 +129,13 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
 
 
 cdef bint is_spent(int uses):
-    """Whether there have been attempts enough at a model: what kept one away may go, so that one
-    instance in many tries again."""
+    """Whether to make no further attempt at a model now. Its obstacle may disappear, so that one
+    instance in many still tries."""
     return uses > MOST_ATTEMPTS and uses % LATER_ATTEMPTS != 0
 
 
 cdef bint may_be_lazy(PrototypeCache cache, object cls) noexcept:
-    """Whether the next instances of a class are lazy as far as is known, and need no model."""
+    """Whether the next instances of a class will probably be lazy, so that no model is needed."""
     return (
         cache is not None
         and cache.schema_class is cls
@@ -143,8 +145,8 @@ cdef bint may_be_lazy(PrototypeCache cache, object cls) noexcept:
 
 
 cdef int remember(InstanceDict state, dict own) except -1:
-    """Add an instance's fields for its model's. Those for another model stay: a call that is
-    under way, in another thread or around this one, goes by them."""
+    """Add the instance's counterparts of its model's fields. Those of an earlier model stay,
+    because a call in progress (in another thread, or an outer one) may use them."""
     if state.own is None:
         state.own = own
     else:
@@ -153,7 +155,7 @@ cdef int remember(InstanceDict state, dict own) except -1:
 
 
 cdef bint is_untouched(object schema, InstanceDict state) except -1:
-    """Whether nothing on an instance stands before what its class defines."""
+    """Whether the instance dictionary shadows nothing that the class defines."""
     cdef object cls = type(schema)
     for name in <dict>state:
         if name in made:
@@ -165,11 +167,11 @@ cdef bint is_untouched(object schema, InstanceDict state) except -1:
     return True
 
 
-# ---- Making one --------------------------------------------------------------------------
+# ---- Construction -------------------------------------------------------------------------
 
 
 cdef object copy_of(object schema, InstanceDict state):
-    """A copy of an instance that holds nothing of it; None where that is not possible."""
+    """Return a copy of an instance that references none of its objects, or None if impossible."""
     cdef dict declared, memo, copies, attributes = {}
     declared = althaia_type_lookup(type(schema), "_declared_fields")
     copy = object.__new__(type(schema))
@@ -188,7 +190,7 @@ cdef object copy_of(object schema, InstanceDict state):
                 return None
             copies[key] = twin
         attributes[name] = copies
-    # Read from the instance in each call.
+    # Each call reads these from the instance.
     for name in ("only", "exclude", "load_only", "dump_only", "partial"):
         attributes[name] = None
     attributes["error_messages"] = {}
@@ -201,8 +203,9 @@ cdef object copy_of(object schema, InstanceDict state):
 
 
 cdef object twin_of(object field, object declared, object schema, dict memo):
-    """A field of a copy. None where the field has something of its own instance's, which would
-    live as long as the copy: what its class was declared with does anyway."""
+    """Return the copy of a field, or None if the field references an object of its own instance:
+    the model would keep that alive. Objects of the declared field live as long as the class
+    anyway."""
     cdef object twin = memo.get(id(field)), at_first
     cdef dict state, origin
     if twin is not None:
@@ -255,8 +258,8 @@ cdef object twins_of(object fields, object declared, object schema, dict memo):
 cdef bint are_alike(
     object schema, InstanceDict state, object model, str mapping, dict own
 ) except -1:
-    """Whether the fields that a call goes by are as the model's; ``own`` is given the instance's
-    for the model's. No other code runs."""
+    """Whether the fields of an instance equal the model's; fills ``own`` with the instance's
+    counterpart of each field of the model. Runs no other code."""
     cdef dict mine, theirs
     cdef Py_ssize_t at = 0, model_at = 0
     cdef PyObject *name
@@ -271,13 +274,13 @@ cdef bint are_alike(
     mine, theirs = <dict>fields, <dict>(<dict>model_state)[mapping]
     if len(mine) != len(theirs):
         return False
-    # Without the interpreter's iterators: CPython 3.11 crashes where there is no memory for them.
+    # No iterators: CPython 3.11 crashes if the allocation of an items iterator's first pair fails.
     while PyDict_Next(theirs, &model_at, &model_name, &model_field):
         if not PyDict_Next(mine, &at, &name, &field):
             return False
         if name != model_name and not is_same_text(<object>name, <object>model_name):
             return False
-        # Held: comparing may run the collector, and in it code that takes the field out.
+        # A strong reference: comparing may run the GC, and a finalizer may remove the field.
         held = <object>field
         if not is_same_field(held, <object>model_field, schema, model, own):
             return False
@@ -291,7 +294,7 @@ cdef bint is_same_text(object mine, object theirs) except -1:
 cdef bint is_same_field(
     object field, object model_field, object schema, object model, dict own
 ) except -1:
-    """Whether a field has the model's class and values, or counterparts of them."""
+    """Whether a field has the class of the model's field and equal or corresponding values."""
     cdef object known = own.get(id(model_field)), mine, theirs, held
     cdef Py_ssize_t at = 0, model_at = 0
     cdef PyObject *name
@@ -322,7 +325,8 @@ cdef bint is_same_field(
 cdef bint is_counterpart(
     object mine, object theirs, object schema, object model, dict own
 ) except -1:
-    """Whether a value is to the instance what another is to its model."""
+    """Whether a value corresponds to the model's: the instance for the model, a field for its
+    copy."""
     if theirs is model:
         return mine is schema
     if type(theirs) is str:
@@ -342,7 +346,7 @@ cdef bint is_counterpart(
             and theirs.__self__ is model
         )
     if type(theirs) is list and type(mine) is list and len(<list>mine) == len(<list>theirs):
-        # The fields of a Tuple; a list of anything else is the very list its class was given.
+        # The fields of a Tuple. Any other list is the one that the class was declared with.
         for each, model_each in zip(<list>mine, <list>theirs):
             if not issubclass(type(model_each), marshmallow.Field):
                 return False

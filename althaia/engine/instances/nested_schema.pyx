@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""The nested fields of a plan and their schemas, also where the parent is lazy.
+"""Find the schema of a nested field, also if the parent is lazy.
 
-A plan made for a prototype speaks of the prototype's fields. A lazy parent has a copy of each
-nested one that a call has reached, so that its schema is resolved anew for each parent.
+A prototype's plan contains the prototype's fields. A lazy parent gets its own copy of each nested
+field that a call reaches, so that the nested schema is resolved once for each parent.
 """
 
 from cpython.object cimport PyObject
@@ -39,8 +39,8 @@ cdef extern from "Python.h":
 cdef object object_class = object.__dict__["__class__"]
 cdef object object_new = object.__new__
 cdef dict NOTHING = {}
-# How often a schema that had fields bound them. What is nested as an instance is copied, and the
-# copies share what is inside their fields, so that each binds it anew for the others.
+# How often a schema has bound its fields again. Upstream copies a nested schema instance, and the
+# copies share the fields inside fields: binding one copy rebinds them for the others.
 cdef int64_t rebound = 0
 
 
@@ -206,17 +206,17 @@ cdef bint is_schema_class(object nested) except -1:
 
 
 cdef object parents_context(object field, object parent, InstanceDict state):
-    """The ``context`` that upstream finds at a nested field's parent. That of a lazy instance's
-    field is still the prototype, and the fields between the two hand on what they are asked."""
+    """Return the ``context`` that upstream reads from a nested field's parent. The parent of a lazy
+    instance's field may still be the prototype; fields in between pass the question on."""
     if state is not None and state.prototype is not None:
         return getattr(parent, "context", NOTHING)
     return getattr(field.parent, "context", NOTHING)
 
 
 cdef object from_class(object field, object nested, object context):
-    """What upstream makes of a schema class.
+    """Make the nested schema from a class, as upstream does.
 
-    :param context: what it is given as that, None where this release has none.
+    :param context: its ``context``; None in a release without one.
     """
     if context is not None:
         return nested(
@@ -237,8 +237,8 @@ cdef object from_class(object field, object nested, object context):
 
 
 cdef object from_instance(object field, object nested, object context):
-    """What upstream makes of an instance: a copy of it, which is the field's schema while it is
-    narrowed and binds its fields anew."""
+    """Make the nested schema from an instance, as upstream does: copy it, set it as the field's
+    schema, apply ``only`` and ``exclude``, and bind its fields again."""
     cdef object schema = marshmallow.live["fields"]["copy"].copy(nested)
     field._schema = schema
     if context is not None:
@@ -262,15 +262,15 @@ cdef object from_instance(object field, object nested, object context):
 
 
 cdef object from_twin(object field, object nested):
-    """What upstream makes of something else that is nested, on a copy of the field, which does
-    not call a callable once more."""
+    """Make the nested schema from anything else by upstream's code, on a copy of the field. A
+    callable has been called already and is not called again."""
     cdef object twin = clone(field)
     twin.nested, twin._schema = nested, None
     return twin.schema
 
 
 cdef object of_nested(object field, str option):
-    """What ``Nested._nested_normalized_option`` gives."""
+    """Return what ``Nested._nested_normalized_option`` returns."""
     own = field.name
     listed = getattr(field.root, option, ())
     if type(own) is str and type(listed) is set and not listed:
@@ -280,9 +280,11 @@ cdef object of_nested(object field, str option):
 
 
 cdef bint is_fresh(object schema) except -1:
-    """Whether a schema is lazy and has just been made, for us alone, and differs from its copy
-    in nothing that the materialising does not know. Code of its own that saw it being made may
-    know it again, and attributes or a class that changed since are asked for in a copy."""
+    """Whether a lazy schema may be used in the place of the copy that upstream makes of it.
+
+    It must have been made for this field: no user code has seen it, and neither its attributes nor
+    its class have changed since.
+    """
     cdef InstanceDict state
     cdef object cls = type(schema)
     if (
@@ -301,22 +303,22 @@ cdef bint is_fresh(object schema) except -1:
 
 
 cdef int keep_original(object schema) except -1:
-    """Remember what a lazy instance is a copy of."""
+    """Record the original of a lazy instance that is a copy."""
     cdef InstanceDict state = existing_dict(schema)
     state.original = dict(state)
     return 0
 
 
 def returning(value):
-    """A function that returns a value already had."""
+    """Return a function that returns ``value``."""
     return lambda: value
 
 
 cdef object plucked_key(object field, object schema):
-    """What ``Pluck._field_data_key`` gives for the field's schema, which stays lazy."""
+    """Return what ``Pluck._field_data_key`` returns, without materialising the field's schema."""
     cdef object name = field.field_name
     cdef InstanceDict state = existing_dict(schema)
-    # One of its hooks may just have given it other fields.
+    # A hook may have materialised it and replaced its fields.
     materialise_if_touched(schema, state)
     if state is not None and state.prototype is not None:
         schema = (<Prototype>state.prototype).schema

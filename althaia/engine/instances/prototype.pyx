@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Prototypes: what all instances of a schema class with the same options have in common.
+"""Prototypes: one instance that represents all instances of a class with the same options.
 
-A *prototype* is one instance, built in full by upstream's own code and kept with its plans;
-:mod:`~althaia.engine.instances.lazy` instances run these. Nothing of a prototype is ever handed to
-user code.
+Upstream's own code builds a *prototype* in full. It is kept together with its plans, which all
+:mod:`~althaia.engine.instances.lazy` instances run. User code never gets a prototype or one of its
+fields.
 """
 
 from types import MethodType
@@ -21,7 +21,7 @@ cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
 
 
-# What upstream's construction asks an instance for.
+# The attributes of an instance that upstream's construction reads.
 CONSTRUCTION = (
     "_init_fields",
     "_bind_field",
@@ -31,7 +31,7 @@ CONSTRUCTION = (
     "set_class",
     "dict_class",
 )
-# only, exclude, load_only, dump_only
+# Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
 cdef tuple COLLECTIONS = (list, set, frozenset)
 cdef tuple SET_FUNCTIONS = tuple(f"orderedset.OrderedSet.{name}" for name in (
@@ -43,7 +43,7 @@ cdef dict NOTHING = {}
 
 
 def build_at_once(bint on):
-    """Make the prototype for the first instance that asks for one; for tests."""
+    """Make the prototype at the first instance, without waiting for more; for tests."""
     global at_once
     at_once = on
 
@@ -51,15 +51,15 @@ def build_at_once(bint on):
 @cython.final
 @cython.no_gc_clear
 cdef class Prototype:
-    """One instance that stands for all with the same options."""
+    """One instance that represents all with the same options."""
 
 
 @cython.final
 cdef class PrototypeCache:
     """The prototypes of one schema class, by the options that shape its fields.
 
-    ``guard`` watches the class, its declared fields and its options; None, with a
-    ``reason``, where instances have to be built in full.
+    ``guard`` watches the class, its declared fields and its options. It is None, and ``reason``
+    says why, if instances must be built in full.
     """
 
     def __init__(self, schema_class, Guard guard, str reason):
@@ -73,7 +73,7 @@ cdef class PrototypeCache:
             self._copy_class()
 
     cdef int _copy_class(self) except -1:
-        """Keep what instances and prototypes are made from as it is now."""
+        """Copy the attributes of the class from which instances and prototypes are made."""
         cdef object init_fields = althaia_type_lookup(self.schema_class, "_init_fields")
         cdef dict memo = {}
         self.opts = clone(althaia_type_lookup(self.schema_class, "opts"))
@@ -83,8 +83,8 @@ cdef class PrototypeCache:
                 options[name] = list(value)
         self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
         if init_fields is not marshmallow.schema_attributes["_init_fields"]:
-            # It may change the class before it looks at the instance. Elsewhere the class's own
-            # do, while the guard holds: copies would live as long as the class.
+            # A user's _init_fields may change the class before it reads the instance, so copies are
+            # needed. Otherwise the guard watches the originals; copies would only take memory.
             self.declared = {
                 name: memo.setdefault(id(field), clone(field))
                 for name, field in self.declared.items()
@@ -99,13 +99,13 @@ cdef class PrototypeCache:
         return self.guard is not None and self.guard.holds(schema, NOTHING)
 
     cdef bint still_holds(self, object schema) except -1:
-        """Whether what was found about the class holds, be it that no instance may be lazy."""
+        """Whether the result of the examination, positive or negative, still holds."""
         if self.guard is not None:
             return self.guard.holds(schema, NOTHING)
         return self.refusal is not None and self.refusal.holds(schema, NOTHING)
 
     cdef Prototype find(self, object key):
-        """The prototype for the options; None where it is not worth while yet."""
+        """Return the prototype for the options, or None if it does not pay yet."""
         cdef Prototype prototype = <Prototype>self.prototypes.get(key)
         if prototype is not None:
             return prototype
@@ -118,11 +118,11 @@ cdef class PrototypeCache:
         try:
             schema = build(<tuple>key, self, True)
         except (ValueError, LookupError, TypeError, AttributeError, NameError, RuntimeError):
-            # Options that do not fit, or fields that another thread is changing: upstream says so
-            # itself, of the instance at hand.
+            # The options do not fit, or another thread is changing the fields: upstream's code
+            # raises its error for the instance at hand.
             return None
         if not self.holds(schema):
-            # The class was changed while its fields were copied.
+            # The class changed while its fields were copied.
             return None
         prototype = Prototype.__new__(Prototype)
         prototype.schema = schema
@@ -132,7 +132,7 @@ cdef class PrototypeCache:
         return prototype
 
     cdef dict unbound(self, tuple options):
-        """What upstream's construction has given an instance when it is about to bind fields."""
+        """Return the attributes that an instance has just before upstream binds its fields."""
         schema = build(options, self, False)
         attributes = vars_of(schema)
         del attributes["error_messages"]
@@ -140,14 +140,14 @@ cdef class PrototypeCache:
 
 
 cdef object clone(object field):
-    """A shallow copy, as ``copy.copy`` makes it of an object that copies in the usual way."""
+    """Return a shallow copy, as ``copy.copy`` makes it of an object without copy methods."""
     cdef object twin = object.__new__(type(field))
     put_dict(twin, plain_copy(vars_of(field)))
     return twin
 
 
 cdef dict plain_copy(dict state):
-    """A copy as a plain dictionary; of a subclass, too, no method is called."""
+    """Return a copy as a plain dict; calls no method of a subclass."""
     cdef dict copied
     cdef Py_ssize_t at = 0
     cdef PyObject *name
@@ -161,19 +161,19 @@ cdef dict plain_copy(dict state):
 
 
 cdef dict vars_of(object obj):
-    """The instance dictionary of an object that has one, whatever its class says by now."""
+    """Return an object's instance dictionary without asking its class."""
     return <dict>PyObject_GenericGetDict(obj, NULL)
 
 
 cdef list inner_fields(object field):
-    """The fields inside a field, not those inside them."""
+    """Return the fields directly inside a field."""
     cdef dict state = vars_of(field)
     cdef list found = [state.get(name) for name in ("inner", "key_field", "value_field")]
     return [each for each in found if each is not None] + (state.get("tuple_fields") or [])
 
 
 cdef object names(object given):
-    """The names in an option as a tuple; None where it is not plainly a collection of text."""
+    """Return the names in an option as a tuple; None unless it is a builtin collection of str."""
     cdef tuple found
     if type(given) is tuple:
         found = <tuple>given
@@ -190,10 +190,10 @@ cdef object names(object given):
 
 
 cdef object copied_names(object names):
-    """A copy of one of upstream's sets of names.
+    """Return a copy of one of upstream's sets of names.
 
-    Its ``__init__`` goes through ``collections.abc``, where other threads and the collector run:
-    the list that it links is linked here.
+    Its linked list is built here. ``__init__`` would run Python code of ``collections.abc``, during
+    which other threads and the GC may run.
     """
     cdef object copied
     cdef dict links
@@ -213,7 +213,7 @@ cdef object copied_names(object names):
 
 
 cdef object options_key(object only, object exclude, object load_only, object dump_only):
-    """The options that shape a schema's fields as a key, None where there can be none."""
+    """Return the options that select a schema's fields as a dict key, or None if they make none."""
     excluded = names(exclude)
     write_only = names(load_only)
     read_only = names(dump_only)
@@ -228,8 +228,8 @@ cdef object options_key(object only, object exclude, object load_only, object du
 
 
 cdef bint are_known(PrototypeCache cache, tuple options) except -1:
-    """Whether all fields that are selected or excluded exist: upstream's message about one that
-    does not contains the instance's ``repr``, which may be user code."""
+    """Whether all selected and excluded fields exist. If not, upstream must build the instance: its
+    error message contains the instance's ``repr``, which may be user code."""
     cdef dict declared = cache.declared
     available = cache.opts.fields or declared
     for option in (cache.opts.exclude, options[0] or (), options[1]):
@@ -243,12 +243,12 @@ cdef bint are_known(PrototypeCache cache, tuple options) except -1:
 
 
 def bind_none():
-    """In the place of ``Schema._init_fields``: the fields stay as they are."""
+    """Replaces ``Schema._init_fields`` on a prototype: leave the fields unbound."""
 
 
 cdef object build(tuple options, PrototypeCache cache, bint bound):
-    """A schema of a cache's class, filled by upstream's own ``__init__`` with what the class had
-    when it was examined.
+    """Return an instance of a cache's class, built by upstream's own ``__init__`` from the
+    attributes that the class had when it was examined.
 
     :param bound: whether its fields are bound.
     """
@@ -258,7 +258,7 @@ cdef object build(tuple options, PrototypeCache cache, bint bound):
     for name in CONSTRUCTION:
         value = marshmallow.schema_attributes[name]
         if type(value) is property:
-            # The class's own stands before what an instance has.
+            # A data descriptor of the class takes precedence over the instance dictionary.
             continue
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     if not bound:
