@@ -57,23 +57,24 @@ REASONS = {
 INTRODUCTION = """\
 # Performance: all cases by interpreter
 
-*Written by `make bench-all` from the kept results; do not edit.* For readers of
-[performance](performance.md) who want every row.
+For readers of [performance](performance.md) who want every row. `make bench-all` writes this page.
 
 | column | meaning |
 | --- | --- |
 | work | what is dumped or loaded, with the name that `--case` takes |
 | marshmallow, µs per object | processor time of marshmallow {upstream}, unpatched |
-| reach, aim | the ratio this row has to reach, and a better one; (below): it is not reached |
-| althaia | 10×: a tenth of the time; ±: half the range of the middle half of the rounds |
+| reach, aim | the ratio that the project wants in this row, a better one; (below): not reached |
+| althaia | 10×: a tenth of marshmallow's time; ±: half the range of the middle half of the rounds |
+| althaia, pure build | the wheel without extension modules |
 | althaia, `ALTHAIA_PLANS=0` | compiled marshmallow without plans |
+| althaia 4.3.0 | the older code base |
 | all other columns | other libraries at the same work; –: they cannot, or were not measured |
 
-Before anything is timed, the outputs are compared with marshmallow's; where they differ the
-table says **WRONG** and gives no figure.
+Outputs are compared with marshmallow's before anything is timed. If they differ, the table says
+**WRONG** and gives no figure.
 
-Each run draws charts, into `.bench/charts`, and keeps its raw results in `.bench`; the nightly
-workflow attaches both to its run.
+A run draws charts into `.bench/charts` and keeps its raw results in `.bench`. The nightly workflow
+attaches both.
 """
 
 METHOD = """\

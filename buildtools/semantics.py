@@ -109,25 +109,28 @@ FEW = 20
 PAGE = """\
 # Releases of marshmallow
 
-Althaia serves the release that is installed. What plans may rest on is decided for each function of
-a release by its code. The plans were written against {version}; in other releases a function has
-the same code, or other code that somebody has read and found to mean the same, or it means
-something else and the plans know what (a variant), or nobody has read it: then what rests on it is
-left to marshmallow's own code, and `althaia.explain` names it.
+For users of another release than {version}: what althaia plans there. althaia serves the release
+that is installed. The plans were written against {version}. althaia compares each function that
+plans replace with the functions that a maintainer has read, by a digest of its code.
+`althaia.explain` names what is not planned; marshmallow's own code runs there.
+
+| column | meaning |
+|---|---|
+| its own tests | upstream's tests of that release; all pass, with plans from the first use |
+| functions with other code | the code differs from {version}'s; a maintainer has read it |
+| variants | functions that mean something else in this release; the plans have code for it |
+| not planned | functions that a maintainer has not read, or that plans have no code for |
 
 | release | its own tests | functions with other code | variants | not planned |
 |---|---|---|---|---|
 {rows}
 
-Each release's own suite passes on it, unchanged and patched, with every plan made at the first use
-of a schema: as many tests as on the real one.
-
 Not planned:
 
 {left}
 
-A release that is not in the table is served in the same way. This page is written by
-`python -m buildtools semantics page`, from `althaia/releases/semantics.toml`.
+A release that is not in the table is served in the same way.
+`python -m buildtools semantics page` writes this page from `althaia/releases/semantics.toml`.
 """
 
 

@@ -26,6 +26,9 @@ extensions = [
 exclude_patterns = ["_build", "_ext"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
+# Options begin with two hyphens, which would become a dash.
+smartquotes = False
+
 # Links to headings are checked, down to the third level.
 myst_heading_anchors = 3
 myst_substitutions = {"version": version}

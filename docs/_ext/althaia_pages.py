@@ -68,8 +68,9 @@ def _dedented(block: str) -> str:
 
 
 def _text(words: str) -> str:
-    """Text of a help message, safe in Markdown, on one line."""
-    return re.sub(r"([<>*_|`\[\]])", r"\\\1", " ".join(words.split())).replace("--", "\\-\\-")
+    """Text of a help message, safe in Markdown, on one line; options in it are code."""
+    safe = re.sub(r"([<>*_|`\[\]])", r"\\\1", " ".join(words.split()))
+    return re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"`\1`", safe)
 
 
 def _parser(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -154,11 +155,6 @@ def _bars(rows: list[tuple[str, float]], heading: str) -> str:
     )
 
 
-def page(name: str) -> str:
-    """The page's name for a table of contents, where there is such a page."""
-    return name if (ROOT / "docs" / f"{name}.md").is_file() else ""
-
-
 def api(_: str) -> str:
     """Every public function of the package."""
     return _documented("autofunction", lambda value: not isinstance(value, type))
@@ -182,6 +178,5 @@ MADE = {
     "chart": chart,
     "commands": commands,
     "exceptions": exceptions,
-    "page": page,
     "variables": variables,
 }

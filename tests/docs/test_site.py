@@ -71,7 +71,12 @@ def test_pages_say_first_what_they_are_for(site: Path) -> None:
         if lines[0].startswith("```{include}"):
             continue
         assert lines[0].startswith("# "), source.name
-        assert len(lines[2]) > 40, f"{source.name} begins with no sentence"
+        if source.name != "index.md":
+            assert lines[2].startswith("For "), f"{source.name} does not say first for whom it is"
+
+
+def test_options_keep_both_hyphens(site: Path) -> None:
+    assert "–source" not in page(site, "commands")
 
 
 @pytest.mark.parametrize("name", ["index", "install", "performance"])

@@ -1,0 +1,80 @@
+"""Output that pages show without a command above it is what althaia says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from althaia.trust.compare import Finding
+from althaia.trust.differences import Difference
+from tests.docs.conftest import ROOT
+
+SCHEMAS = """
+from marshmallow import Schema, fields
+
+class LineSchema(Schema):
+    at = fields.DateTime()
+
+class OrderSchema(Schema):
+    lines = fields.List(fields.Nested(LineSchema))
+"""
+
+
+def sample(page: str, begin: str) -> str:
+    """The block of the page that begins so, its words with one space between."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    blocks = re.findall(r"^```[^\n]*\n(.*?)^```$", text, re.M | re.S)
+    (found,) = (block for block in blocks if block.startswith(begin))
+    return " ".join(found.split())
+
+
+def failure(code: str, folder: Path) -> str:
+    """The words of standard error of a program that fails."""
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("ALTHAIA_")}
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**bare, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    return " ".join(ran.stderr.split())
+
+
+def test_patching_too_late(tmp_path: Path) -> None:
+    shown = sample("switching-on.md", "althaia.switch.redirect.LatePatchError")
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "__init__.py").touch()
+    (shop / "schemas.py").write_text(
+        "from marshmallow import Schema, fields\n\n\nclass Order(Schema):\n    pass\n", "utf-8"
+    )
+    (shop / "views.py").write_text("from shop.schemas import Order\n", "utf-8")
+    said = failure("import shop.views, althaia; althaia.patch()", tmp_path)
+    assert shown.endswith(" …")
+    assert shown.removesuffix(" …") in said
+
+
+def test_the_note_of_a_failure(tmp_path: Path) -> None:
+    if os.environ.get("ALTHAIA_PURE_BUILD"):
+        pytest.skip("the engine makes the note")
+    code = (
+        "import datetime, althaia; althaia.patch(notes=True)\n" + SCHEMAS + "now = datetime."
+        "datetime(2026, 1, 1)\n"
+        "orders = [{'lines': [{'at': now}, {'at': now}, {'at': 5}]}] * 100\n"
+        "OrderSchema().dump(orders, many=True)\n"
+    )
+    assert failure(code, tmp_path).endswith(sample("rollout.md", "TypeError: descriptor"))
+
+
+def test_the_record_of_a_difference() -> None:
+    difference = Difference("[3].lines[0].price", "7.0", "2.0")
+    said = str(Finding("shop.schemas.Order", "dump", difference))
+    assert sample("rollout.md", "shop.schemas.Order.dump differs") == said
