@@ -7,6 +7,7 @@ resolves nested schemas on a copy of their field.
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -401,7 +402,7 @@ class _Explainer:
         hooks = _hooks("dump", schema).get("post_dump")
         if hooks:
             return f"the post_dump hook {hooks[0]} is given them"
-        if plan.dict_class is not dict:
+        if plan.dict_class is not dict and plan.dict_class is not OrderedDict:
             return f"its dictionaries are {_name(plan.dict_class)}"
         keys = [step.key for step in plan.steps]
         if None in keys:

@@ -55,6 +55,8 @@ cdef class Upstream:
     cdef readonly bint is_ordered_by_option
     cdef readonly bint has_context
     cdef readonly bint infers_fields
+    cdef readonly bint functions_take_context
+    cdef readonly bint has_serialization_type
     cdef readonly str collection_keyword
     cdef public tuple kinds
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.

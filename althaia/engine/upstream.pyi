@@ -36,6 +36,8 @@ class Upstream:
     checks_unknown: bool
     has_context: bool
     infers_fields: bool
+    functions_take_context: bool
+    has_serialization_type: bool
     false_is_an_error: bool
     nested_has_context: bool
     is_ordered_by_option: bool

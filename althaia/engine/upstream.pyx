@@ -56,6 +56,10 @@ FACTS = {
     ("validate.URL.RegexMemoizer._regex_generator", "no fragment after a host"): (
         "fragment_follows_host",
     ),
+    ("fields.Function._serialize", "by signature"): ("functions_take_context",),
+    ("fields.Function._deserialize", "by signature"): ("functions_take_context",),
+    ("fields.TimeDelta._serialize", "by serialization_type"): ("has_serialization_type",),
+    ("fields.TimeDelta._deserialize", "by serialization_type"): ("has_serialization_type",),
     ("schema.Schema._do_load", "unknown is checked"): ("checks_unknown",),
     ("schema.Schema.__init__", "context and ordered"): ("has_context",),
     ("schema.Schema._init_fields", "infers fields"): ("infers_fields",),
@@ -92,6 +96,9 @@ cdef class Upstream:
     :ivar nested_has_context: nested schemas are given their parent's ``context``.
     :ivar has_context: instances have ``context`` and ``ordered``, and check ``unknown``.
     :ivar infers_fields: a name without a field gets one that goes by the values.
+    :ivar functions_take_context: functions of a ``Function`` with a second parameter are given
+        ``context``.
+    :ivar has_serialization_type: a ``TimeDelta`` is an int or a float, as its field says.
     :ivar is_ordered_by_option: ``dict_class`` follows from ``Schema.ordered``.
     :ivar collection_keyword: what tells ``_invoke_schema_validators`` which hooks are to run.
     """
@@ -147,6 +154,8 @@ cdef class Upstream:
         self.nested_has_context = "nested_has_context" in reversed_
         self.is_ordered_by_option = "is_ordered_by_option" in reversed_
         self.has_context = "has_context" in reversed_
+        self.functions_take_context = "functions_take_context" in reversed_
+        self.has_serialization_type = "has_serialization_type" in reversed_
         self.infers_fields = "infers_fields" in reversed_
         self.collection_keyword = (
             "pass_many" if "collection_keyword" in reversed_ else "pass_collection"

@@ -10,6 +10,7 @@ cdef class Analysis:
     cdef readonly object members
     cdef readonly object state
     cdef readonly int slots
+    cdef readonly dict shared
     cdef tuple _members
     cdef Guard _sibling
     cdef list _outer, _lists

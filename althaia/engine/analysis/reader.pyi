@@ -16,6 +16,7 @@ class Analysis:
     members: Any
     state: dict[str, Any]
     slots: int
+    shared: dict[type, Any]
     def __init__(
         self, upstream: Upstream, schema: Any, members: Any, sibling: Guard | None = ...
     ) -> None: ...

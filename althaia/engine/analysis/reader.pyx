@@ -56,6 +56,8 @@ cdef class Analysis:
     :param schema: the schema instance.
     :param members: its mapping of field names to fields that the plan is for.
     :param sibling: the guard of another plan that may watch the same fields.
+
+    ``shared`` holds steps that several fields share, by the class of field they stand for.
     """
 
     def __init__(self, Upstream upstream, schema, members, Guard sibling=None):
@@ -78,6 +80,7 @@ cdef class Analysis:
         self._entries = {}
         self._schema_names = {}
         self._helpers = 0
+        self.shared = {}
         self._readable = set()
         self._looked_at = set()
         self.watch_type(type(schema))
@@ -170,8 +173,8 @@ cdef class Analysis:
         )
 
     def holds_own_code(self, field):
-        """Whether a field inside this one runs code that may look at its schema: a nested one, or
-        one of the user's own kind."""
+        """Whether a field inside this one runs code that may look at its schema: a nested one, one
+        of the user's own kind, or a function that is given the schema's context."""
         waiting, seen = [field], set()
         while waiting:
             each = waiting.pop()
@@ -180,6 +183,9 @@ cdef class Analysis:
             seen.add(id(each))
             state = self.state_of(each)
             if each is not field and (type(each) not in seam.pristine or "_schema" in state):
+                return True
+            if self.upstream.functions_take_context and "serialize_func" in state:
+                # Upstream's code asks the fields around a Function for their context.
                 return True
             waiting += [state.get(name) for name in ("inner", "key_field", "value_field")]
             tuple_fields = state.get("tuple_fields")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import abc
 import copy
 import copyreg
+from collections import OrderedDict
 from functools import cached_property
 from types import FunctionType, GetSetDescriptorType
 from typing import Any, Generic
@@ -260,6 +261,11 @@ def _check_class(analysis: Analysis, cls: type) -> None:
                 raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
         elif not upstream.defines(cls, name, upstream.Schema):
             raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
+    made = static(cls, "dict_class")
+    if not (
+        made is dict or made is OrderedDict or upstream.defines(cls, "dict_class", upstream.Schema)
+    ):
+        raise NotPlannable(upstream.why_not(cls, "dict_class", upstream.Schema))
     if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
         raise NotPlannable("_default_error_messages is not upstream's")
     _check_instances(cls, upstream)
@@ -294,15 +300,14 @@ def _check_options(analysis: Analysis, cls: type) -> None:
 
 
 def _check_inferred(analysis: Analysis) -> None:
-    """Make sure that each name has a declared field and mappings are plain dictionaries, in a
-    release where a name may have none and ``Meta.ordered`` makes them ordered."""
+    """Check what makes up the fields in a release where a name of ``Meta`` may have no declared
+    field, and ``Meta.ordered`` makes mappings ordered."""
     opts = static(type(analysis.schema), "opts")
-    if analysis.field_value(opts, "ordered") is not False:
-        raise NotPlannable("Meta.ordered is set")
+    if type(analysis.field_value(opts, "ordered")) is not bool:
+        raise NotPlannable("Meta.ordered is neither True nor False")
     named = (*analysis.field_value(opts, "fields"), *analysis.field_value(opts, "additional"))
-    for name in named:
-        if type(name) is not str or name not in analysis.members:
-            raise NotPlannable("Meta names a field that is not declared")
+    if any(type(name) is not str for name in named):
+        raise NotPlannable("Meta names a field by something else than text")
     # Made for each name, and used for those without a field.
     analysis.as_defined("fields", "Inferred")
     _check_field_class(analysis, analysis.upstream.fields["Inferred"])
@@ -345,6 +350,8 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
     if isinstance(field, method):
         analysis.fields_helper("callable_or_raise")
         _check_methods(cls, field, top=top)
+    if "_field_cache" in state:
+        raise NotPlannable("an inferred field is declared, and instances share what it found")
     if isinstance(field, nested) and state.get("_schema") is not None:
         raise NotPlannable("a declared nested field is resolved already")
     for name in ("only", "exclude"):

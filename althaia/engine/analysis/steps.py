@@ -585,16 +585,6 @@ def _functions(analysis: Analysis, field: Any, name: str) -> list[Any] | None:
     return functions or None
 
 
-def _check_validators(upstream: Upstream, validators: list[Any]) -> None:
-    """Raise NotPlannable if a validator's False is an error: only upstream's code makes its text.
-
-    :raises NotPlannable: where one is no ``Validator``, of which False means nothing.
-    """
-    for each in validators:
-        if not issubclass(type(each), upstream.validate["Validator"]):
-            raise NotPlannable(f"False of a {type(each).__qualname__} is an error in this release")
-
-
 def _validation(analysis: Analysis, field: Any) -> StepOptions:
     """Whether and how the field validates, as keyword arguments of a step."""
     upstream = analysis.upstream
@@ -611,9 +601,7 @@ def _validation(analysis: Analysis, field: Any) -> StepOptions:
         validators = analysis.field_value(field, "validators")
         if type(validators) is not list:
             raise NotPlannable("validators is no list")
-        if upstream.false_is_an_error:
-            _check_validators(upstream, validators)
     except NotPlannable as opaque:
         return {"own_validate": True, "why": opaque.reason}
     watched = analysis.watch_list(validators)
-    return {"checks": tuple(check_for(analysis, each) for each in watched) or None}
+    return {"checks": tuple(check_for(analysis, each, field) for each in watched) or None}

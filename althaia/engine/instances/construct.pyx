@@ -10,6 +10,7 @@ schema has the same attributes as upstream's at each of these calls.
 import abc
 import copy
 import copyreg
+from collections import OrderedDict
 
 from althaia import seam
 from althaia.engine.instances import lazy as _lazy
@@ -21,7 +22,7 @@ from althaia.cpython.primitives cimport (
     althaia_type_lookup,
     althaia_type_tag,
 )
-from althaia.engine.instances.lazy cimport set_messages
+from althaia.engine.instances.lazy cimport set_messages, warn_of_context
 from althaia.engine.instances.prototype cimport clone
 from althaia.engine.upstream cimport marshmallow
 
@@ -86,23 +87,25 @@ def construct(
 ):
     """Called first in ``Schema.__init__``: make the instance. Return False if upstream's code must
     run, from its check of the options on."""
-    if marshmallow.has_context and not says_nothing(unknown, context):
+    if marshmallow.has_context and not is_refused_by_none(unknown, context):
         return False
-    if _lazy.construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
+    if _lazy.construct(
+        schema, only, exclude, many, load_only, dump_only, partial, unknown, context
+    ):
         return True
     if only is not None or not is_empty(exclude) or not is_replaceable(schema):
         return False
     declared = althaia_type_lookup(type(schema), "_declared_fields")
     if type(declared) is not dict or not copies_simply(<dict>declared):
         return False
-    make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown)
+    make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown, context)
     return True
 
 
-cdef bint says_nothing(object unknown, object context):
-    """Whether upstream's construction neither refuses nor warns about these two options. Otherwise
-    its own code must run, so that the warning names the caller's line."""
-    if context is not None and not (type(context) is dict and len(<dict>context) == 0):
+cdef bint is_refused_by_none(object unknown, object context):
+    """Whether upstream's construction does not refuse these two options, and asking a context for
+    its truth runs no code."""
+    if context is not None and type(context) is not dict:
         return False
     return unknown is None or (
         type(unknown) is str and unknown in UNKNOWN
@@ -134,7 +137,8 @@ cdef bint is_replaceable(object schema) except -1:
             return False
     for name in REPLACED:
         if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
-            return False
+            if name != "dict_class" or mapping_of(cls) is None:
+                return False
         if state is not None and name in <dict>state:
             return False
     if state is not None and "_init_fields" in <dict>state:
@@ -162,15 +166,14 @@ cdef bint is_replaceable(object schema) except -1:
 
 
 cdef bint infers_nothing(object cls, dict options) except -1:
-    """Whether each name has a declared field and mappings are plain dicts. Some releases allow
-    names without a field, and ordered dicts."""
+    """Whether each name has a declared field. Some releases allow names without one."""
     if not marshmallow.has_context:
         return True
     for name in ("ordered", "context"):
         if althaia_type_lookup(cls, name) is not None:
             return False
     return (
-        options.get("ordered") is False
+        type(options.get("ordered")) is bool
         and is_empty(options.get("additional"))
         and are_made_unnoticed(seam.defined["fields"]["Inferred"])
     )
@@ -271,7 +274,7 @@ cdef dict copied(dict declared):
 
 cdef int make(
     object schema, dict declared, object many, object load_only, object dump_only,
-    object partial, object unknown,
+    object partial, object unknown, object context,
 ) except -1:
     """Do what ``Schema.__init__`` does with the copied fields, in its order."""
     schema.declared_fields = declared
@@ -285,7 +288,9 @@ cdef int make(
     schema.partial = partial
     schema.unknown = schema.opts.unknown if unknown is None else unknown
     if marshmallow.has_context:
-        schema.context = {}
+        if context:
+            warn_of_context()
+        schema.context = context or {}
     schema.fields = {}
     schema.load_fields = {}
     schema.dump_fields = {}
@@ -302,7 +307,7 @@ cdef int make(
 cdef int bind(object schema, list names) except -1:
     """Do what ``Schema._init_fields`` does. Binding may run user code, which gets the schema: each
     attribute of the schema and its fields is read when upstream reads it."""
-    cdef dict fields = {}, load_fields = {}, dump_fields = {}
+    cdef object fields = new_mapping(schema), load_fields, dump_fields
     cdef list keys, targets
     for name in names:
         if marshmallow.infers_fields:
@@ -314,6 +319,7 @@ cdef int bind(object schema, list names) except -1:
             field = schema.declared_fields[name]
         schema._bind_field(name, field)
         fields[name] = field
+    load_fields, dump_fields = new_mapping(schema), new_mapping(schema)
     for name, field in fields.items():
         if not field.dump_only:
             load_fields[name] = field
@@ -334,7 +340,19 @@ cdef int bind(object schema, list names) except -1:
     return 0
 
 
-cdef int refuse(dict fields) except -1:
+cdef object mapping_of(object cls):
+    """Return a class's own ``dict_class`` if it is one of the two that run no user code."""
+    cdef object found = althaia_type_lookup(cls, "dict_class")
+    return found if found is dict or found is OrderedDict else None
+
+
+cdef object new_mapping(object schema):
+    """Return what ``schema.dict_class()`` returns."""
+    cdef object found = mapping_of(type(schema))
+    return schema.dict_class() if found is None else found()
+
+
+cdef int refuse(object fields) except -1:
     """Let upstream raise its error about names that collide."""
     cdef object schema = object.__new__(marshmallow.Schema)
     schema.__dict__.update(

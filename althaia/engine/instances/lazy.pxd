@@ -6,6 +6,8 @@ from althaia.engine.plan.instance_dict cimport InstanceDict
 cdef object prototype_of(object schema, InstanceDict state)
 cdef object prototype_to_plan(object schema, InstanceDict state)
 cdef object real_field(object field, object parent, InstanceDict state)
+cdef int complete(object field, object parent, InstanceDict state) except -1
+cdef int warn_of_context() except -1
 cdef int materialise(object schema, InstanceDict state) except -1
 cdef bint materialise_if_touched(object schema, InstanceDict state) except -1
 cdef bint is_lazy(object schema)

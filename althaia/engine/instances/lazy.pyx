@@ -8,6 +8,7 @@ itself as ``self``. Reading any other attribute (``fields``, ``only``, ``__dict_
 the prototype's. *Interceptors*, slots of its class, see that reading.
 """
 
+from collections import OrderedDict
 from types import MethodType
 
 from cpython.dict cimport PyDict_Update
@@ -75,6 +76,8 @@ cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
 cdef str CONTEXT = "context"
 cdef str INIT_FIELDS = "_init_fields"
+cdef str FIELD_CACHE = "_field_cache"
+cdef object ordered_dict = OrderedDict
 # The settings that are set before fields are bound.
 cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
@@ -129,11 +132,10 @@ def names_left_out():
 # ---- Construction --------------------------------------------------------------------
 
 
-def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown):
+def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown, context):
     """Make the instance lazy; return False if upstream's code must run.
 
-    The caller has checked that upstream would raise or warn nothing about ``unknown`` and
-    ``context``.
+    The caller has checked that upstream would raise nothing about ``unknown`` and ``context``.
     """
     cdef object cls = type(schema)
     cdef object key
@@ -167,11 +169,15 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         UNKNOWN: opts.unknown if unknown is None else unknown,
     }
     if marshmallow.has_context:
-        kept[CONTEXT] = {}
+        kept[CONTEXT] = context or {}
     if althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]:
         return bind_by_replacement(schema, kept, prototype)
     kept[ERROR_MESSAGES] = messages_of(cls)
-    return put_lazy(schema, kept, prototype, True) is not None
+    if put_lazy(schema, kept, prototype, True) is None:
+        return False
+    if context:
+        warn_of_context()
+    return True
 
 
 cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint is_bound):
@@ -223,6 +229,8 @@ cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) exc
     if state is None:
         return False
     size = len(state)
+    if kept.get(CONTEXT):
+        warn_of_context()
     schema._init_fields()
     # Upstream sets the messages last; fields that the function left unbound stay unbound.
     if state.unbound is not None or len(state) != size:
@@ -230,6 +238,22 @@ cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) exc
     state.building = False
     set_messages(schema)
     return True
+
+
+cdef int warn_of_context() except -1:
+    """Warn as upstream's ``Schema.__init__`` does of a ``context`` that is not empty.
+
+    Compiled functions have no frame, so that the warning names the caller of ``__init__`` as
+    upstream's does.
+    """
+    names = marshmallow.live["schema"]
+    names["warnings"].warn(
+        "The `context` parameter is deprecated and will be removed in marshmallow 4.0. "
+        "Use `contextvars.ContextVar` to pass context instead.",
+        names["RemovedInMarshmallow4Warning"],
+        stacklevel=2,
+    )
+    return 0
 
 
 cdef int set_messages(object schema) except -1:
@@ -446,7 +470,7 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
     attributes = arrange(dict(original), built)
     put_dict(copied, attributes)
     for name in ("fields", "load_fields", "dump_fields"):
-        built[name] = dict(built[name])
+        built[name] = type(built[name])(built[name])
     return built
 
 
@@ -462,7 +486,8 @@ cdef dict transplant(object prototype, object parent, object schema, dict own):
     cdef dict built = {}
     for name, value in vars_of(prototype).items():
         if name in FIELD_MAPPINGS:
-            built[name] = {key: twin_of(field, memo, own) for key, field in value.items()}
+            twins = {key: twin_of(field, memo, own) for key, field in value.items()}
+            built[name] = ordered_dict(twins) if type(value) is ordered_dict else twins
         elif type(value) is marshmallow.OrderedSet:
             built[name] = copied_names(value)
         elif type(value) is set:
@@ -510,6 +535,9 @@ cdef object twin_of(object field, dict memo, dict own):
                 if id(value) not in memo:
                     memo[id(value)] = copied_names(value)
                 mine[name] = memo[id(value)]
+    if FIELD_CACHE in theirs:
+        # An inferred field, which upstream makes anew for each instance.
+        mine[FIELD_CACHE] = {}
     parent = theirs.get("parent")
     if parent is None:
         return twin
@@ -571,6 +599,23 @@ cdef object complete_field(object field, InstanceDict state):
     """Return an instance's complete counterpart of a prototype's or model's field, or None."""
     cdef tuple entry = None if state.own is None else <tuple>state.own.get(id(field))
     return entry[1] if entry is not None and (entry[2] or state.prototype is None) else None
+
+
+cdef int complete(object field, object parent, InstanceDict state) except -1:
+    """Bind a lazy instance's own copy of a nested field, which lacks its parents, to the instance.
+
+    Upstream's code may then ask it for them; the user's does not get it.
+    """
+    cdef tuple entry
+    if state.original is not None:
+        materialise(parent, state)
+        return 0
+    for entry in list(state.own.values()):
+        if entry[1] is field:
+            if not entry[2]:
+                reach(entry[0], parent, state)
+            return 0
+    return 0
 
 
 cdef int reach(object field, object parent, InstanceDict state) except -1:

@@ -8,6 +8,7 @@ they have the same classes and values, the instance runs the model's plans with 
 code never gets a model or one of its fields.
 """
 
+from collections import OrderedDict
 from types import MethodType
 
 cimport cython
@@ -36,6 +37,8 @@ cdef tuple MAPPINGS = ("dump_fields", "load_fields")
 cdef tuple INNER = ("inner", "key_field", "value_field")
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, *METHODS))
+# What holds fields; both keep them in the order of insertion.
+cdef tuple MAPPING_TYPES = (dict, OrderedDict)
 cdef tuple PLAIN = (str, int, bool, type(None))
 # The number of instances before the first model is made, and the number of attempts.
 cdef int FIRST_MODEL = 10
@@ -119,7 +122,10 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         if stand_in is None:
             return None
         model.made = (guard, stand_in)
-    if marshmallow.has_context and (<dict>state).get("ordered") is not False:
+    if (
+        marshmallow.has_context
+        and (<dict>state).get("ordered") is not (<dict>existing_dict(stand_in)).get("ordered")
+    ):
         return None
     own = {}
     if not are_alike(schema, state, stand_in, MAPPINGS[0 if direction == DUMP else 1], own):
@@ -181,10 +187,10 @@ cdef object copy_of(object schema, InstanceDict state):
             return None
         attributes[name] = (<dict>state)[name]
     for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
-        if type(attributes[name]) is not dict:
+        if type(attributes[name]) not in MAPPING_TYPES:
             return None
         copies = {}
-        for key, field in (<dict>attributes[name]).items():
+        for key, field in attributes[name].items():
             twin = twin_of(field, declared.get(key), schema, memo)
             if twin is None:
                 return None
@@ -195,7 +201,7 @@ cdef object copy_of(object schema, InstanceDict state):
         attributes[name] = None
     attributes["error_messages"] = {}
     if marshmallow.has_context:
-        if attributes["ordered"] is not False:
+        if type(attributes["ordered"]) is not bool:
             return None
         attributes["context"] = {}
     put_dict(copy, InstanceDict(attributes))
@@ -260,7 +266,8 @@ cdef bint are_alike(
 ) except -1:
     """Whether the fields of an instance equal the model's; fills ``own`` with the instance's
     counterpart of each field of the model. Runs no other code."""
-    cdef dict mine, theirs
+    cdef object mine
+    cdef dict theirs
     cdef Py_ssize_t at = 0, model_at = 0
     cdef PyObject *name
     cdef PyObject *field
@@ -269,9 +276,9 @@ cdef bint are_alike(
     cdef object held
     cdef InstanceDict model_state = existing_dict(model)
     fields = (<dict>state).get(mapping)
-    if model_state is None or type(fields) is not dict:
+    if model_state is None or type(fields) not in MAPPING_TYPES:
         return False
-    mine, theirs = <dict>fields, <dict>(<dict>model_state)[mapping]
+    mine, theirs = fields, <dict>(<dict>model_state)[mapping]
     if len(mine) != len(theirs):
         return False
     # No iterators: CPython 3.11 crashes if the allocation of an items iterator's first pair fails.

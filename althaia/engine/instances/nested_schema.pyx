@@ -9,9 +9,9 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from althaia.engine.instances.lazy cimport (
+    complete,
     is_lazy,
     is_left_unbound,
-    materialise,
     materialise_if_touched,
     prototype_to_plan,
 )
@@ -119,7 +119,7 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         if schema is None:
             if marshmallow.nested_has_context and state is not None and state.prototype is not None:
                 # Upstream asks the field's parent, which is the prototype until then.
-                materialise(parent, state)
+                complete(field, parent, state)
             schema = field.schema
             if issubclass(type(field.nested), marshmallow.Schema):
                 althaia_count(&rebound, 1)

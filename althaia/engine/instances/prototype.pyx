@@ -29,7 +29,6 @@ CONSTRUCTION = (
     "_normalize_nested_options",
     "_Schema__apply_nested_option",
     "set_class",
-    "dict_class",
 )
 # Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
@@ -232,12 +231,16 @@ cdef bint are_known(PrototypeCache cache, tuple options) except -1:
     error message contains the instance's ``repr``, which may be user code."""
     cdef dict declared = cache.declared
     available = cache.opts.fields or declared
+    additional = cache.opts.additional if marshmallow.infers_fields else ()
     for option in (cache.opts.exclude, options[0] or (), options[1]):
         for name in option:
             if type(name) is not str:
                 return False
-            head = name.partition(".")[0]
-            if head not in available or head not in declared:
+            head, dot, _ = name.partition(".")
+            if head not in available and (cache.opts.fields or head not in additional):
+                return False
+            # A name may do without a declared field where that is inferred, and nothing nested.
+            if head not in declared and (dot or not marshmallow.infers_fields):
                 return False
     return True
 
@@ -257,9 +260,6 @@ cdef object build(tuple options, PrototypeCache cache, bint bound):
     cdef dict borrowed = {"_declared_fields": cache.declared, "opts": cache.opts}
     for name in CONSTRUCTION:
         value = marshmallow.schema_attributes[name]
-        if type(value) is property:
-            # A data descriptor of the class takes precedence over the instance dictionary.
-            continue
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     if not bound:
         borrowed["_init_fields"] = bind_none

@@ -2,7 +2,8 @@
 """Fields whose values come from user code or are constant: ``Method``, ``Function``,
 ``Constant``."""
 
-from types import MethodType
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
 
 cimport cython
 
@@ -10,6 +11,7 @@ from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.upstream cimport marshmallow
 
+from althaia import seam
 from althaia.engine.analysis.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.plan.guard import ABSENT
@@ -57,6 +59,26 @@ cdef class DumpFunction(DumpStep):
 
 @cython.final
 @cython.no_gc_clear
+cdef class DumpFunctionOfTwo(DumpStep):
+    """Calls the function of a Function field with the object and the schema's ``context``."""
+
+    kind = "function with context"
+    quiet = False
+    cdef object function
+
+    def __init__(self, field, *, function, **options):
+        DumpStep.__init__(self, field, **options)
+        self.function = function
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef object context = frame.schema.context
+        if context is None:
+            return self.own_field(frame)._serialize(value, self.attr, obj)
+        return self.function(obj, context)
+
+
+@cython.final
+@cython.no_gc_clear
 cdef class DumpConstant(DumpStep):
     kind = "constant"
     cdef object constant
@@ -94,6 +116,25 @@ cdef class LoadByCall(LoadStep):
 
 @cython.final
 @cython.no_gc_clear
+cdef class LoadByCallOfTwo(LoadStep):
+    """Calls the function of a Function field with the value and the schema's ``context``."""
+
+    kind = "function with context"
+    cdef object function
+
+    def __init__(self, field, *, function, **options):
+        LoadStep.__init__(self, field, **options)
+        self.function = function
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef object context = frame.schema.context
+        if context is None:
+            return self.own(value, data, frame)
+        return self.function(value, context)
+
+
+@cython.final
+@cython.no_gc_clear
 cdef class LoadConstant(LoadStep):
     kind = "constant"
     cdef object constant
@@ -122,6 +163,9 @@ def load_method(analysis, field, options):
 
 def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
+    if takes_context(analysis, field, function):
+        options = analysis.with_own_slot(options)
+        return DumpFunctionOfTwo(field, function=function, **options)
     return DumpFunction(field, function=function, **options)
 
 
@@ -129,7 +173,39 @@ def load_function(analysis, field, options):
     function = analysis.field_value(field, "deserialize_func")
     if function is not None and static(type(function), "__bool__") is not ABSENT:
         raise NotPlannable("its function may be false")
+    if function is not None and takes_context(analysis, field, function):
+        options = analysis.with_own_slot(options)
+        return LoadByCallOfTwo(field, function=function, **options)
     return load_call(analysis, field, options, function)
+
+
+def takes_context(analysis, field, function):
+    """Whether upstream calls the function of a Function field with a context as well.
+
+    Releases that do so look at its signature in each call. Of the kinds of function below nothing
+    changes that but replacing their code.
+
+    :raises NotPlannable: its signature may be anything in the next call.
+    """
+    if not analysis.upstream.functions_take_context:
+        return False
+    analysis.known("fields.Function._call_or_raise")
+    analysis.field_method(field, "_call_or_raise", analysis.upstream.fields["Function"])
+    analysis.fields_helper("get_func_args")
+    if type(function) not in PLAIN_FUNCTIONS:
+        raise NotPlannable(f"its function is a {type(function).__qualname__}")
+    try:
+        names = seam.defined["utils"]["get_func_args"](function)
+    except Exception as error:
+        raise NotPlannable(f"its function has no signature: {error}") from None
+    if len(names) < 2:
+        return False
+    if analysis.field_value(field, "parent") is not analysis.schema:
+        raise NotPlannable("it asks the field around it for the context")
+    return True
+
+
+PLAIN_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial)
 
 
 def load_call(analysis, field, options, function):

@@ -448,7 +448,7 @@ def load_tuple(analysis, field, options):
     analysis.fields_helper("is_sequence_but_not_string")
     length = analysis.field_value(field, "validate_length")
     analysis.watch_field(length)
-    if not isinstance(check_for(analysis, length), LengthCheck):
+    if not isinstance(check_for(analysis, length, field), LengthCheck):
         raise NotPlannable("validate_length is not upstream's")
     if analysis.field_value(length, "equal") != len(inner):
         raise NotPlannable("validate_length asks for another length")

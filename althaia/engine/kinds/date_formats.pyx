@@ -196,7 +196,7 @@ cdef class LoadFormat(LoadStep):
 
 def dump_by_function(analysis, field, options, function):
     """Return the step for a formatting function that is implemented here, else None."""
-    if function is format_datetime:
+    if stands_for(analysis, function, "rfcformat", format_datetime):
         check_email(analysis, "_format_timetuple_and_zone")
         return DumpRfc(field, **options)
     defined = seam.defined["utils"]
@@ -208,6 +208,18 @@ def dump_by_function(analysis, field, options, function):
     return None
 
 
+def stands_for(analysis, function, name, original):
+    """Whether a function is one of ``email.utils``, or one of upstream's that only calls it.
+
+    :param name: upstream's function in ``marshmallow.utils``; only some releases have it.
+    """
+    defined = seam.defined["utils"]
+    if function is original or function is not defined.get(name, original):
+        return function is original
+    analysis.field_function("utils", name, original.__name__)
+    return defined[original.__name__] is original
+
+
 def dump_by_format(field, options, chosen):
     """Return the step for a ``strftime`` format that is implemented here, else None."""
     return DumpFormat(field, format=chosen, **options) if althaia_is_plain_format(chosen) else None
@@ -215,7 +227,7 @@ def dump_by_format(field, options, chosen):
 
 def load_by_function(analysis, field, options, function):
     """Return the step for a parsing function that is implemented here, else None."""
-    if function is not parsedate_to_datetime:
+    if not stands_for(analysis, function, "from_rfc", parsedate_to_datetime):
         return None
     check_email(analysis, "_parsedate_tz", "datetime")
     for name in ("datetime", "timezone", "timedelta"):

@@ -1,4 +1,4 @@
-/* Formats dates and times in ISO form, and timedeltas as numbers, without calling Python code.
+/* Formats dates and times in ISO form without calling Python code.
  *
  * The functions return the length. They return 0 without an error for values that must be left to
  * Python code.
@@ -92,23 +92,6 @@ althaia_spell_time(PyObject *value, char *at)
                             PyDateTime_TIME_GET_MINUTE(value), PyDateTime_TIME_GET_SECOND(value),
                             PyDateTime_TIME_GET_MICROSECOND(value))
         - at;
-}
-
-/* An exact timedelta in units of `unit` microseconds, as Python's int / int gives it: one
- * correctly rounded division. 0 where C doubles cannot hold both sides exactly. `unit` is
- * below 2**53. */
-static int
-althaia_timedelta(PyObject *value, int64_t unit, double *number)
-{
-    int64_t days = PyDateTime_DELTA_GET_DAYS(value);
-    int64_t total;
-    if (days > 100000 || days < -100000) {
-        return 0;
-    }
-    total = (days * 86400 + PyDateTime_DELTA_GET_SECONDS(value)) * 1000000
-        + PyDateTime_DELTA_GET_MICROSECONDS(value);
-    *number = (double)total / (double)unit;
-    return 1;
 }
 
 #endif

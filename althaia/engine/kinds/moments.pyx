@@ -1,12 +1,11 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""``DateTime`` and its subclasses, ``Date``, ``Time``, ``TimeDelta``."""
+"""``DateTime`` and its subclasses, ``Date``, ``Time``."""
 
 import datetime as dt
 import email.utils
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 
 cimport cython
-from libc.stdint cimport int64_t
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
@@ -14,7 +13,6 @@ from althaia.cpython.temporal cimport (
     PyDate_CheckExact,
     PyDateTime_CheckExact,
     PyDateTime_DATE_GET_TZINFO,
-    PyDelta_CheckExact,
     PyTime_CheckExact,
     import_temporal,
 )
@@ -29,16 +27,15 @@ from althaia.engine.kinds.date_formats import (
     load_by_format,
     load_by_function,
 )
+from althaia.engine.kinds.own_iso import load_own_iso
 from althaia.engine.upstream import definers
 
 cdef extern from "althaia/engine/kinds/moments.h":
     Py_ssize_t althaia_spell_date(object value, char* at)
     Py_ssize_t althaia_spell_datetime(object value, char* at)
     Py_ssize_t althaia_spell_time(object value, char* at)
-    bint althaia_timedelta(object value, int64_t unit, double* number)
 
 cdef dict CLASSES = import_temporal()
-cdef object timedelta = CLASSES["timedelta"]
 cdef object timezone = CLASSES["timezone"]
 
 
@@ -104,25 +101,6 @@ cdef class DumpStrftime(DumpStep):
         return None if value is None else value.strftime(self.format)
 
 
-@cython.final
-@cython.no_gc_clear
-cdef class DumpTimeDelta(DumpStep):
-    kind = "timedelta"
-    cdef int64_t unit
-
-    def __init__(self, field, *, int64_t unit, **options):
-        DumpStep.__init__(self, field, **options)
-        self.unit = unit
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef double number
-        if value is None:
-            return None
-        if PyDelta_CheckExact(value) and althaia_timedelta(value, self.unit, &number):
-            return number
-        return self.field._serialize(value, self.attr, obj)
-
-
 # ---- Load --------------------------------------------------------------------------
 
 
@@ -172,25 +150,6 @@ cdef class LoadAwareness(LoadStep):
                 zone = <object>PyDateTime_DATE_GET_TZINFO(parsed)
                 if type(zone) is timezone if self.aware else zone is None:
                     return parsed
-        return self.own(value, data, frame)
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class LoadTimeDelta(LoadStep):
-    kind = "timedelta"
-    cdef str precision
-
-    def __init__(self, field, *, str precision, **options):
-        LoadStep.__init__(self, field, **options)
-        self.precision = precision
-
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        if type(value) is int or type(value) is float or type(value) is str:
-            try:
-                return timedelta(**{self.precision: float(value)})
-            except (TypeError, ValueError, OverflowError):
-                pass
         return self.own(value, data, frame)
 
 
@@ -257,18 +216,6 @@ OWN_PARSERS = ("from_iso_datetime", "from_iso_date", "from_iso_time", "from_rfc"
 PLAIN_CALLABLES = (FunctionType, BuiltinFunctionType, MethodDescriptorType, type(dump_moment), type)
 
 
-def dump_timedelta(analysis, field, options):
-    units = analysis.field_value(field, "_unit_to_microseconds_mapping")
-    precision = analysis.field_value(field, "precision")
-    if type(units) is not dict or type(precision) is not str:
-        raise NotPlannable("its units are not upstream's")
-    analysis.fields_helper("timedelta_to_microseconds")
-    unit = analysis.watch_entry(units, precision)
-    if type(unit) is not int or not 0 < unit < 2**53:
-        raise NotPlannable(f"the unit {precision!r} is no number of microseconds")
-    return DumpTimeDelta(field, unit=unit, **options)
-
-
 def parse_function(analysis, field):
     """Return the standard library's own function that parses the field's format."""
     functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
@@ -299,8 +246,11 @@ def load_moment(analysis, field, options):
         if step is not None:
             return step
     parse = parse_function(analysis, field)
-    step = load_by_function(analysis, field, options, parse)
-    return LoadMoment(field, parse=parse, **options) if step is None else step
+    for maker in (load_by_function, load_own_iso):
+        step = maker(analysis, field, options, parse)
+        if step is not None:
+            return step
+    return LoadMoment(field, parse=parse, **options)
 
 
 def load_naive(analysis, field, options):
@@ -321,17 +271,9 @@ def load_of_awareness(analysis, field, options, name, *, aware):
     analysis.class_method(base, "_deserialize")
     analysis.field_function("fields", "is_aware")
     analysis.fields_helper("is_aware")
-    return LoadAwareness(field, parse=parse_function(analysis, field), aware=aware, **options)
-
-
-def load_timedelta(analysis, field, options):
-    precision = analysis.field_value(field, "precision")
-    if type(precision) is not str:
-        raise NotPlannable("precision is no text")
-    analysis.field_function("fields", "dt")
-    if analysis.watch_entry(vars(dt), "timedelta") is not timedelta:
-        raise NotPlannable("datetime.timedelta is replaced")
-    return LoadTimeDelta(field, precision=precision, **options)
+    parse = parse_function(analysis, field)
+    step = load_own_iso(analysis, field, options, parse, aware)
+    return LoadAwareness(field, parse=parse, aware=aware, **options) if step is None else step
 
 
 KINDS = (
@@ -339,5 +281,4 @@ KINDS = (
     Kind("DateTime", dump=dump_moment, load=load_moment),
     Kind("NaiveDateTime", load=load_naive),
     Kind("AwareDateTime", load=load_aware),
-    Kind("TimeDelta", dump=dump_timedelta, load=load_timedelta),
 )

@@ -53,6 +53,8 @@ cdef class DumpPlan(Plan):
     # For each step the name that an object reader may read, see objects/object_reader.pyx.
     cdef tuple names
     cdef readonly bint straight
+    # All keys are known and dictionaries are plain or ordered: written without making them.
+    cdef bint has_record
     cdef Record record
 
 

@@ -11,6 +11,8 @@ and replaces that record as a whole. A step has an inline cache. A :class:`DumpF
 in one call; it keeps the nested schemas that this call has already found and checked.
 """
 
+from collections import OrderedDict
+
 cimport cython
 from cpython.dict cimport PyDict_DelItem
 from cpython.object cimport PyObject
@@ -243,8 +245,11 @@ cdef class DumpPlan(Plan):
         self.straight = straight and self.opts is not None
         keys = [step.key for step in steps]
         self.names = tuple([step.name if step.source == KEY else None for step in steps])
-        if self.dict_class is dict and None not in keys and len(set(keys)) == len(keys):
-            self.template = Template(tuple(keys))
+        if None not in keys and len(set(keys)) == len(keys):
+            # Text is the same for both.
+            self.has_record = self.dict_class is dict or self.dict_class is OrderedDict
+            if self.dict_class is dict:
+                self.template = Template(tuple(keys))
 
 
 cdef bint is_quiet(DumpPlan plan) except -1:
@@ -431,7 +436,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef PyObject* record
     cdef bint done = False
     cdef object value
-    if plan.template is None:
+    if not plan.has_record:
         return sink.any(run_general(plan, obj, frame))
     reading = reading_of(obj, frame)
     if frame.record is None:

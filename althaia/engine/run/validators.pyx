@@ -48,6 +48,45 @@ cdef class Check:
 
 @cython.final
 @cython.no_gc_clear
+cdef class FalseCheck(Check):
+    """A function or another object of the user's, in a release in which its False is an error."""
+
+    cdef object field
+
+    def __init__(self, validator, field):
+        Check.__init__(self, validator)
+        self.field = field
+
+    cdef object failure(self, object value):
+        return refusal(self.field, value) if self.validator(value) is False else PASSED
+
+
+class Refused:
+    """Stands for a field whose only validator has returned False."""
+
+    def __init__(self, error):
+        self._validate_all = marshmallow.validate["And"](refuse, error=error)
+
+
+def refuse(value):
+    return False
+
+
+cdef object refusal(object field, object value):
+    """Return the messages of a validator that has returned False, and warn of it.
+
+    Upstream's own functions do both, so that the warning names their line.
+    """
+    try:
+        marshmallow.raw(marshmallow.Field, "_validate")(
+            Refused(field.error_messages["validator_failed"]), value
+        )
+    except marshmallow.ValidationError as error:
+        return error.messages
+
+
+@cython.final
+@cython.no_gc_clear
 cdef class LengthCheck(Check):
     kind = "length"
     cdef Py_ssize_t least, most
@@ -199,9 +238,9 @@ cdef object worded(object message):
 # ---- Analysis ----------------------------------------------------------------------
 
 
-def check_for(analysis, validator):
-    """Return the check for one validator: a compiled one for upstream's own, else one that calls
-    the validator."""
+def check_for(analysis, validator, field):
+    """Return the check for one validator of a field: a compiled one for upstream's own, else one
+    that calls the validator."""
     try:
         cls = type(validator)
         upstream = analysis.upstream
@@ -216,6 +255,10 @@ def check_for(analysis, validator):
                 return maker(analysis, validator)
     except NotPlannable:
         pass
+    if analysis.upstream.false_is_an_error and not issubclass(
+        type(validator), analysis.upstream.validate["Validator"]
+    ):
+        return FalseCheck(validator, field)
     return Check(validator)
 
 

@@ -1,11 +1,14 @@
 """Instances and their context in release 3.26: the real marshmallow beside ours.
 
-Prints ``lazy`` once every answer, warning and line of a warning is the same, and instances that
-say nothing of a context are lazy.
+Prints ``context`` once every answer, warning and line of a warning is the same, and instances are
+lazy: with a context, with ``Meta.ordered``, and with fields that are inferred.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
+import uuid
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -53,6 +56,7 @@ def schemas(ma: Any, **options: Any) -> tuple[Any, Any]:
     return Outer, Inner
 
 
+MOMENT = dt.datetime(2024, 5, 6, 7, 8, 9, tzinfo=dt.UTC)
 DATA = {"one": {"a": 1}, "given": {"a": 2}, "called": [{"a": 3}], "many": [{"a": 4}]}
 
 
@@ -74,14 +78,46 @@ def scenario(**made: Any) -> Callable[[Any], Any]:
 
 
 def by_options(**options: Any) -> Callable[[Any], Any]:
-    """The same of a class with options that no instance is lazy with."""
+    """The same of a class with options that only this release has."""
     classes: dict[str, Any] = {}
 
     def ask(ma: Any) -> Any:
         cls = classes.setdefault(ma.__name__, schemas(ma, **options)[0])
-        return type(cls().dump(DATA)).__name__, list(cls().dump(DATA)), list(vars(cls()))
+        schema = cls()
+        made = [type(getattr(schema, name)).__name__ for name in MAPPINGS]
+        parents = [field.parent is schema for field in schema.fields.values()]
+        loaded = cls().load({"one": {"a": "5"}}), cls(unknown="include").load({"z": 1})
+        dumped = cls().dump(dict(DATA, extra=(1,))), cls(many=True).dumps([DATA])
+        return repr(dumped), repr(loaded), list(vars(cls())), made, parents
 
     return ask
+
+
+def inferred(ma: Any) -> Any:
+    """Values of every type that upstream has a field for, and of others."""
+
+    class S(ma.Schema):
+        class Meta:
+            fields = ("v",)
+            datetimeformat = "rfc"
+
+    return [repr(S().dump({"v": value})) for value in VALUES], list(vars(S().fields["v"]))
+
+
+def in_full(ma: Any) -> Any:
+    """Instances that are built in full, from the caller's line."""
+
+    class S(ma.Schema):
+        class Meta:
+            ordered = True
+
+        a = ma.fields.Integer()
+
+        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            field_obj.metadata = dict(self.context)
+
+    schema = S(context={"b": 1})
+    return repr(schema.dump({"a": 1})), repr(schema.fields), schema.fields["a"].metadata
 
 
 def set_on_instance(ma: Any) -> Any:
@@ -123,7 +159,20 @@ SCENARIOS = {
     "fields": by_options(fields=("one", "extra")),
     "set": set_on_instance,
     "collision": colliding,
+    "inferred": inferred,
+    "in full": in_full,
+    "ordered class": by_options(ordered=True, unknown="exclude"),
+    "not ordered": by_options(ordered=False),
+    "named": by_options(fields=("many", "one", "extra")),
 }
+
+
+MAPPINGS = ("declared_fields", "fields", "load_fields", "dump_fields")
+VALUES = [
+    *("text", b"bytes", 1, True, 1.5, (1, 2), [1], {1}, {"a": 1}, None, float("nan")),
+    *(MOMENT, MOMENT.date(), MOMENT.time(), MOMENT - MOMENT),
+    *(uuid.UUID(int=5), decimal.Decimal("1.50")),
+]
 
 
 def is_lazy(schema: Any) -> bool:
@@ -139,15 +188,19 @@ def main() -> None:
         assert expected == actual, (
             f"{name}:\n{expected[0][-1]}\n{actual[0][-1]}\n{expected[1][:3]}\n{actual[1][:3]}"
         )
-    outer, inner = schemas(ours)
-    for cls in (outer, inner):
-        made = [cls() for _ in range(16)]
+    classes = [
+        *schemas(ours),
+        *(schemas(ours, **options)[0] for options in ({"ordered": True}, {"additional": ["x"]})),
+    ]
+    for cls in classes:
+        warnings.simplefilter("ignore")
+        made = [cls(context={"z": 1}) for _ in range(16)]
         assert is_lazy(made[-1]), cls
         made[-1].context["a"] = 1
         assert is_lazy(made[-1]), "context is its own"
-        assert made[-1].ordered is False
+        assert made[-1].ordered is cls.opts.ordered
         assert not is_lazy(made[-1]), "ordered is not"
-    print("lazy")
+    print("context")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,83 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""``Inferred``: a field that goes by the type of each value.
+
+Releases before 4 make one for each name of ``Meta.fields`` and ``Meta.additional`` that has no
+declared field.
+"""
+
+cimport cython
+
+from althaia.engine.analysis.steps import Kind, inner_dump_step
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.upstream import definers
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpInferred(DumpStep):
+    """
+    :param mapping: the schema's ``TYPE_MAPPING``, a field class by type; read for each value.
+    :param steps: the step of a field of each class for which there is one.
+    """
+
+    kind = "by the value's type"
+    cdef dict mapping, steps
+
+    def __init__(self, field, *, dict mapping, dict steps, **options):
+        DumpStep.__init__(self, field, **options)
+        self.mapping = mapping
+        self.steps = steps
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef object cls = self.mapping.get(type(value))
+        cdef object step
+        if cls is None:
+            return value
+        step = self.steps.get(cls)
+        if step is None:
+            return self.own_field(frame)._serialize(value, self.attr, obj)
+        return (<DumpStep>step).convert(value, obj, frame)
+
+
+# ---- Analysis ----------------------------------------------------------------------
+
+
+def dump_inferred(analysis, field, options):
+    upstream = analysis.upstream
+    mapping = analysis.schema_value("TYPE_MAPPING")
+    if type(mapping) is not dict:
+        raise NotPlannable("TYPE_MAPPING is no plain dictionary")
+    for name in ("parent", "root"):
+        if analysis.field_value(field, name) is not analysis.schema:
+            raise NotPlannable("it stands inside another field")
+    # For values of other types Inferred calls its base's.
+    analysis.class_method(upstream.Field, "_serialize")
+    steps = {}
+    for cls in {id(cls): cls for cls in mapping.values()}.values():
+        step = step_of(analysis, cls) if upstream.is_own_kind(cls) else None
+        if step is not None:
+            steps[cls] = step
+    options = analysis.with_own_slot(options)
+    return DumpInferred(field, mapping=mapping, steps=steps, **options)
+
+
+def step_of(analysis, cls):
+    """Return the step of a field of one of upstream's classes, or None if it has none.
+
+    The inferred fields of a schema share it: such a step does not depend on the field's name.
+    """
+    if cls not in analysis.shared:
+        analysis.watch_type(cls)
+        for method in ("__init__", "_bind_to_schema"):
+            for owner in definers(cls, method):
+                if owner is not object:
+                    analysis.class_method(owner, method)
+        made = cls()
+        made._bind_to_schema("", analysis.schema)
+        step = inner_dump_step(analysis, made, "")
+        analysis.shared[cls] = step if step.narrow else None
+    return analysis.shared[cls]
+
+
+KINDS = (Kind("Inferred", dump=dump_inferred),)

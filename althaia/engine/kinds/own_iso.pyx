@@ -1,0 +1,140 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""ISO dates and times as marshmallow read them by its own functions before release 4.
+
+``utils.from_iso_datetime`` and its like accept other text than ``datetime.fromisoformat``, and name
+time zones: ``timezone(timedelta(0), "+0000")``. Text that may be invalid is left to them.
+"""
+
+import datetime as dt
+
+cimport cython
+
+from althaia import seam
+from althaia.cpython.temporal cimport PyDateTimeAPI, import_temporal
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+
+cdef extern from "althaia/engine/kinds/own_iso.h":
+    ctypedef struct althaia_moment:
+        int year, month, day, hour, minute, second, microsecond
+
+    bint althaia_read_own_date(object text, althaia_moment* moment)
+    bint althaia_read_own_time(object text, althaia_moment* moment)
+    bint althaia_read_own_datetime(
+        object text, althaia_moment* moment, int* zone, char* kind
+    )
+
+cdef extern from "Python.h":
+    object PyUnicode_FromFormat(const char* format, ...)
+
+cdef dict TEMPORAL = import_temporal()
+cdef object timedelta = TEMPORAL["timedelta"]
+cdef object timezone = TEMPORAL["timezone"]
+cdef object utc = <object>PyDateTimeAPI.TimeZone_UTC
+
+cdef enum Awareness:
+    EITHER
+    NAIVE
+    AWARE
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadOwnDate(LoadStep):
+    kind = "date, ISO"
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef althaia_moment at
+        if type(value) is str and althaia_read_own_date(value, &at):
+            return PyDateTimeAPI.Date_FromDate(at.year, at.month, at.day, PyDateTimeAPI.DateType)
+        return self.own(value, data, frame)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadOwnTime(LoadStep):
+    kind = "time, ISO"
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef althaia_moment at
+        if type(value) is str and althaia_read_own_time(value, &at):
+            return PyDateTimeAPI.Time_FromTime(
+                at.hour, at.minute, at.second, at.microsecond, None, PyDateTimeAPI.TimeType
+            )
+        return self.own(value, data, frame)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadOwnDateTime(LoadStep):
+    """Loads a datetime, which may have to have a time zone, or none."""
+
+    kind = "datetime, ISO"
+    cdef Awareness awareness
+
+    def __init__(self, field, *, awareness, **options):
+        LoadStep.__init__(self, field, **options)
+        self.awareness = EITHER if awareness is None else AWARE if awareness else NAIVE
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef althaia_moment at
+        cdef int zone
+        cdef char kind
+        if (
+            type(value) is str
+            and althaia_read_own_datetime(value, &at, &zone, &kind)
+            and (self.awareness == EITHER or (self.awareness == NAIVE) == (kind == c" "))
+        ):
+            return PyDateTimeAPI.DateTime_FromDateAndTime(
+                at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond,
+                zone_of(zone, kind), PyDateTimeAPI.DateTimeType,
+            )
+        return self.own(value, data, frame)
+
+
+cdef object zone_of(int minutes, char kind):
+    """Return the time zone that ``utils.get_fixed_timezone`` makes of an offset."""
+    cdef int size = -minutes if minutes < 0 else minutes
+    if kind == c" ":
+        return None
+    if kind == c"Z":
+        return utc
+    # Of no minutes the sign is a plus.
+    name = PyUnicode_FromFormat(
+        "%c%02d%02d", <int>(c"-" if minutes < 0 else c"+"), size // 60, size % 60
+    )
+    return timezone(timedelta(0, minutes * 60), name)
+
+
+# ---- Analysis ----------------------------------------------------------------------
+
+
+# Each function, with the names in its module that it looks up.
+FUNCTIONS = {
+    "from_iso_datetime": ("_iso8601_datetime_re", "get_fixed_timezone"),
+    "from_iso_date": ("_iso8601_date_re",),
+    "from_iso_time": ("_iso8601_time_re",),
+}
+CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
+
+
+def load_own_iso(analysis, field, options, function, aware=None):
+    """Return the step for one of upstream's own functions that parse ISO, else None.
+
+    :param aware: whether a datetime must have a time zone, or must have none; None: either.
+    """
+    defined = seam.defined["utils"]
+    found = [name for name in FUNCTIONS if defined.get(name, analysis) is function]
+    if not found:
+        return None
+    name = found[0]
+    analysis.field_function("utils", name, *FUNCTIONS[name], "dt")
+    for each in CLASSES:
+        if analysis.watch_entry(vars(dt), each) is not TEMPORAL[each]:
+            raise NotPlannable(f"datetime.{each} is replaced")
+    if name == "from_iso_datetime":
+        return LoadOwnDateTime(field, awareness=aware, **options)
+    if aware is not None:
+        # The field's own method makes of another value what its class says.
+        return None
+    return (LoadOwnDate if name == "from_iso_date" else LoadOwnTime)(field, **options)

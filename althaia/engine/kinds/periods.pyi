@@ -1,0 +1,3 @@
+from althaia.engine.analysis.steps import Kind
+
+KINDS: tuple[Kind, ...]

@@ -1,0 +1,170 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""``TimeDelta``: periods of time as numbers."""
+
+import datetime as dt
+
+cimport cython
+from libc.stdint cimport int64_t
+
+from althaia.cpython.temporal cimport PyDelta_CheckExact, import_temporal
+from althaia.engine.analysis.steps import Kind
+from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+
+cdef extern from "althaia/engine/kinds/periods.h":
+    bint althaia_timedelta(object value, int64_t unit, double* number)
+    bint althaia_timedelta_seconds(object value, double* number)
+    bint althaia_timedelta_units(object value, int64_t unit, int64_t* number)
+
+cdef object timedelta = import_temporal()["timedelta"]
+
+
+# ---- Dump --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpTimeDelta(DumpStep):
+    kind = "timedelta"
+    cdef int64_t unit
+
+    def __init__(self, field, *, int64_t unit, **options):
+        DumpStep.__init__(self, field, **options)
+        self.unit = unit
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef double number
+        if value is None:
+            return None
+        if PyDelta_CheckExact(value) and althaia_timedelta(value, self.unit, &number):
+            return number
+        return self.field._serialize(value, self.attr, obj)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class DumpTimeDeltaByType(DumpStep):
+    """The same in releases whose field has a ``serialization_type``, int or float."""
+
+    kind = "timedelta"
+    cdef int64_t unit
+    cdef double seconds
+    cdef bint whole
+
+    def __init__(self, field, *, int64_t unit, double seconds, bint whole, **options):
+        DumpStep.__init__(self, field, **options)
+        self.unit = unit
+        self.seconds = seconds
+        self.whole = whole
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef double number
+        cdef int64_t units
+        if value is None:
+            return None
+        if PyDelta_CheckExact(value):
+            if self.whole:
+                if althaia_timedelta_units(value, self.unit, &units):
+                    return units
+            elif althaia_timedelta_seconds(value, &number):
+                return number / self.seconds
+        return self.field._serialize(value, self.attr, obj)
+
+
+# ---- Load --------------------------------------------------------------------------
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class LoadTimeDelta(LoadStep):
+    """
+    :param made: what the number is made by, int or float.
+    """
+
+    kind = "timedelta"
+    cdef str precision
+    cdef object made
+
+    def __init__(self, field, *, str precision, made=float, **options):
+        LoadStep.__init__(self, field, **options)
+        self.precision = precision
+        self.made = made
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        if type(value) is int or type(value) is float or type(value) is str:
+            try:
+                return timedelta(**{self.precision: self.made(value)})
+            except (TypeError, ValueError, OverflowError):
+                pass
+        return self.own(value, data, frame)
+
+
+# ---- Analysis ----------------------------------------------------------------------
+
+
+# Microseconds, as TimeDelta.__init__ allows the precision.
+UNITS = {
+    "weeks": 604_800_000_000,
+    "days": 86_400_000_000,
+    "hours": 3_600_000_000,
+    "minutes": 60_000_000,
+    "seconds": 1_000_000,
+    "milliseconds": 1_000,
+    "microseconds": 1,
+}
+
+
+def dump_timedelta(analysis, field, options):
+    if analysis.upstream.has_serialization_type:
+        return dump_by_type(analysis, field, options)
+    units = analysis.field_value(field, "_unit_to_microseconds_mapping")
+    precision = analysis.field_value(field, "precision")
+    if type(units) is not dict or type(precision) is not str:
+        raise NotPlannable("its units are not upstream's")
+    analysis.fields_helper("timedelta_to_microseconds")
+    unit = analysis.watch_entry(units, precision)
+    if type(unit) is not int or not 0 < unit < 2**53:
+        raise NotPlannable(f"the unit {precision!r} is no number of microseconds")
+    return DumpTimeDelta(field, unit=unit, **options)
+
+
+def dump_by_type(analysis, field, options):
+    precision = plain_precision(analysis, field)
+    made = serialization_type(analysis, field)
+    if precision not in UNITS:
+        raise NotPlannable(f"the precision {precision!r} is none of upstream's")
+    analysis.fields_helper("timedelta_to_microseconds")
+    unit = UNITS[precision]
+    return DumpTimeDeltaByType(
+        field, unit=unit, seconds=unit / 10**6, whole=made is int, **options
+    )
+
+
+def load_timedelta(analysis, field, options):
+    precision = plain_precision(analysis, field)
+    if analysis.upstream.has_serialization_type:
+        made = serialization_type(analysis, field)
+        return LoadTimeDelta(field, precision=precision, made=made, **options)
+    return LoadTimeDelta(field, precision=precision, **options)
+
+
+def serialization_type(analysis, field):
+    made = analysis.field_value(field, "serialization_type")
+    if made is not int and made is not float:
+        raise NotPlannable("serialization_type is neither int nor float")
+    return made
+
+
+def plain_precision(analysis, field):
+    """Return a field's precision, and make sure that ``datetime.timedelta`` is the original."""
+    precision = analysis.field_value(field, "precision")
+    if type(precision) is not str:
+        raise NotPlannable("precision is no text")
+    analysis.field_function("fields", "dt")
+    if analysis.watch_entry(vars(dt), "timedelta") is not timedelta:
+        raise NotPlannable("datetime.timedelta is replaced")
+    return precision
+
+
+KINDS = (Kind("TimeDelta", dump=dump_timedelta, load=load_timedelta),)

@@ -1,0 +1,113 @@
+"""``TimeDelta`` and ``Function`` in release 3.26: the real marshmallow beside ours.
+
+Prints ``kinds_of_3`` once every answer is the same and each field has a step of its own.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from functools import partial
+from typing import Any
+
+import marshmallow as real
+
+from althaia import marshmallow as ours
+from althaia.engine import planner
+
+UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
+SPANS = [
+    dt.timedelta(days=days, seconds=seconds, microseconds=microseconds)
+    for days in (0, 1, -1, 7, -400_000, 999_999_999)
+    for seconds in (0, 1, 86_399)
+    for microseconds in (0, 1, 999_999)
+]
+NUMBERS = [0, 1, -1, 1.5, -1.5, True, "3", "1.5", "x", 10**12, 10**30, None, [], float("nan")]
+OBJECTS = [{"a": 1}, None, 5]
+
+
+def one(value: Any) -> Any:
+    return ["one", value]
+
+
+def two(value: Any, context: Any) -> Any:
+    return ["two", value, sorted(context)]
+
+
+def by_default(value: Any, known: Any = 3) -> Any:
+    return ["default", value, known]
+
+
+class Two:
+    def __call__(self, value: Any, context: Any) -> Any:
+        return two(value, context)
+
+    def method(self, value: Any, context: Any) -> Any:
+        return two(value, context)
+
+
+FUNCTIONS = {
+    "one": one,
+    "two": two,
+    "by_default": by_default,
+    "star": lambda *values: len(values),
+    "partial": partial(one),
+    "method": Two().method,
+    "length": len,
+}
+LEFT = {"callable": Two(), "class_": str}
+"""Upstream looks at their signature in each call, which may run code of the user's."""
+
+
+def schemas(ma: Any) -> list[Any]:
+    spans = {
+        f"{unit}_{made.__name__}": ma.fields.TimeDelta(unit, made)
+        for unit in UNITS
+        for made in (int, float)
+    }
+    functions = {
+        name: ma.fields.Function(function, function)
+        for name, function in {**FUNCTIONS, **LEFT}.items()
+    }
+    functions["within"] = ma.fields.List(ma.fields.Function(two, two))
+    return [ma.Schema.from_dict(spans), ma.Schema.from_dict(functions)]
+
+
+def outcome(call: Any, *args: Any) -> str:
+    try:
+        return repr(call(*args))
+    except Exception as error:
+        return f"{type(error).__name__} {error}"
+
+
+def answers(ma: Any) -> list[str]:
+    spans, functions = schemas(ma)
+    found = []
+    for name in spans().fields:
+        found += [outcome(spans().dump, {name: each}) for each in (*SPANS, 5, "x", None)]
+        found += [outcome(spans().dumps, {name: each}) for each in SPANS]
+        found += [outcome(spans().load, {name: each}) for each in NUMBERS]
+    for context in ({}, {"user": 1}):
+        for name in functions().fields:
+            schema = functions(context=context, only=(name,))
+            found += [outcome(schema.dump, each) for each in OBJECTS]
+            found += [outcome(schema.load, {name: each}) for each in (1, "x", [2])]
+            schema.context = None
+            found += [outcome(schema.dump, {"within": [1]}), outcome(schema.load, {name: "x"})]
+    return found
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    planner.build_at_once(True)
+    for number, (theirs, mine) in enumerate(zip(answers(real), answers(ours), strict=True)):
+        assert theirs == mine, f"{number}:\n real {theirs}\n ours {mine}"
+    for cls in schemas(ours):
+        for build in (planner.build, planner.build_load):
+            own = {step.attr for step in build(cls()).steps if not step.narrow}
+            assert own <= LEFT.keys(), own
+    print("kinds_of_3")
+
+
+if __name__ == "__main__":
+    main()
