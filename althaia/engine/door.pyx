@@ -416,6 +416,6 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     frame.index = index
     althaia_enter()
     try:
-        return load_items(plan, data, -1, many, frame)
+        return load_items(plan, data, many, frame)
     finally:
         althaia_leave()

@@ -115,49 +115,92 @@ cdef class LoadPlan(Plan):
 # ---- Objects ------------------------------------------------------------------------
 
 
-cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame):
-    """What ``Schema._deserialize`` returns for one object; errors go to the frame's store.
-
-    The object is ``data``, or what stands at slot ``at`` of the frame's tape if that is not -1.
-    """
-    cdef object result
-    cdef bint text = at >= 0, others = False
-    cdef bint plain, full
-    # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
-    cdef PyObject* steps = <PyObject*>plan.steps
-    cdef Py_ssize_t found = 0, i, size = PyTuple_GET_SIZE(<object>steps)
-    cdef PyObject* step = NULL
-    cdef bint done = False
-    cdef uint64_t version
-    cdef object value
-    if text and not is_readable(plan, frame.tape, at):
-        data = frame.tape.keep(at)
-        text = False
-    if text:
-        others = open_record(plan, at, frame)
-    plain = text or type(data) is dict
-    version = althaia_trusted_version(data) if plain and not text else 0
-    full = plain and plan.template is not None and plan.template.full
-    if full:
-        result = plan.template.start()
-    elif plan.dict_class is dict:
-        result = {}
-    else:
-        result = plan.dict_class()
+cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
+    """What ``Schema._deserialize`` returns for one object; errors go to the frame's store."""
+    cdef bint plain = type(data) is dict
+    cdef uint64_t version = althaia_trusted_version(data) if plain else 0
+    cdef bint full = plain and plan.template is not None and plan.template.full
+    cdef object result = new_result(plan, full)
+    cdef Py_ssize_t found
     if not plain and not isinstance(data, Mapping):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return result
+    found = load_fields(plan, 0, data, plain, result, full, frame)
+    if frame.unknown != "exclude" and (
+        not plain
+        or found != len(<dict>data)
+        or not has_known_keys(plan, <dict>data, version, frame)
+    ):
+        load_unknown(plan, data, result, frame)
+    return result
+
+
+cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
+    """Do the same for the object at a slot of the frame's tape.
+
+    Once a field's own method was given the input, which it may change, the fields after it are read
+    from that.
+    """
+    cdef bint others, full, done = False
+    cdef object result, value
+    # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
+    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* step = NULL
+    cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(<object>steps)
+    if not is_readable(plan, frame.tape, at):
+        return load_one(plan, frame.tape.keep(at), frame)
+    others = open_record(plan, at, frame)
+    full = plan.template is not None and plan.template.full
+    result = new_result(plan, full)
     try:
-        for i in range(size):
+        while i < size and frame.shown is None:
             step = PyTuple_GET_ITEM(<object>steps, i)
-            if text and frame.shown is not None:
-                data = frame.shown
-                text = False
-                found = -1
-            if text:
-                at = frame.places[i]
-                value = marshmallow.missing if at < 0 else None
-            elif plain:
+            at = frame.places[i]
+            value = marshmallow.missing if at < 0 else None
+            if frame.partial is not None and is_left_out(<LoadStep>step, i, value, frame):
+                pass
+            elif at < 0:
+                value = (<LoadStep>step).load(value, None, frame)
+            elif frame.tape.slots[at].kind < ARRAY:
+                value = (<LoadStep>step).load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
+            else:
+                value = (<LoadStep>step).read(frame.tape, at, frame)
+            put(step, i, value, result, full, frame)
+            i += 1
+        done = True
+    finally:
+        if not done:
+            left_step((<LoadStep>step).attr)
+    if frame.shown is not None:
+        load_fields(plan, i, frame.shown, True, result, full, frame)
+        if frame.unknown != "exclude":
+            load_unknown(plan, frame.shown, result, frame)
+    elif others and frame.unknown != "exclude":
+        read_unknown(plan, result, frame)
+    return result
+
+
+cdef inline object new_result(LoadPlan plan, bint full):
+    """Return the object to fill: if ``full``, a dictionary that has all keys already."""
+    if full:
+        return plan.template.start()
+    return {} if plan.dict_class is dict else plan.dict_class()
+
+
+cdef Py_ssize_t load_fields(
+    LoadPlan plan, Py_ssize_t i, object data, bint plain, object result, bint full, LoadFrame frame
+) except -1:
+    """Load the fields from step ``i`` on. Return how many were found if ``data`` is a dict
+    (``plain``)."""
+    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* step = NULL
+    cdef Py_ssize_t found = 0, size = PyTuple_GET_SIZE(<object>steps)
+    cdef bint done = False
+    cdef object value
+    try:
+        while i < size:
+            step = PyTuple_GET_ITEM(<object>steps, i)
+            if plain:
                 value = althaia_cached_item(
                     <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).cache
                 )
@@ -167,48 +210,45 @@ cdef object load_one(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame)
                     found += 1
             else:
                 value = data.get((<LoadStep>step).key, marshmallow.missing)
-            if frame.partial is not None:
-                if value is marshmallow.missing and frame.may_be_missing((<LoadStep>step).attr):
-                    if full:
-                        PyDict_DelItem(result, (<LoadStep>step).target)
-                    continue
-                if frame.sub_partials is not None:
-                    # A list of its own for each, as upstream makes it: hooks are given it.
-                    frame.kwargs = {"partial": list(frame.sub_partials[i])}
-            if not text or at < 0:
+            if frame.partial is None or not is_left_out(<LoadStep>step, i, value, frame):
                 value = (<LoadStep>step).load(value, data, frame)
-            elif frame.tape.slots[at].kind < ARRAY:
-                value = (<LoadStep>step).load(frame.tape.scalar(&frame.tape.slots[at]), None, frame)
-            else:
-                value = (<LoadStep>step).read(frame.tape, at, frame)
-            if value is FAILED:
-                frame.store_error(frame.messages_now(), (<LoadStep>step).key)
-                value = frame.valid_data_now() or marshmallow.missing
-            if value is marshmallow.missing:
-                if full:
-                    PyDict_DelItem(result, (<LoadStep>step).target)
-            elif full:
-                althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
-            elif (<LoadStep>step).dotted:
-                marshmallow.set_value(result, (<LoadStep>step).target, value)
-            else:
-                result[(<LoadStep>step).target] = value
+            put(step, i, value, result, full, frame)
+            i += 1
         done = True
     finally:
         if not done:
             left_step((<LoadStep>step).attr)
-    if frame.unknown != "exclude":
-        if text and frame.shown is None:
-            if others:
-                read_unknown(plan, result, frame)
-        elif (
-            text
-            or not plain
-            or found != len(<dict>data)
-            or not has_known_keys(plan, <dict>data, version, frame)
-        ):
-            load_unknown(plan, frame.shown if text else data, result, frame)
-    return result
+    return found
+
+
+cdef bint is_left_out(LoadStep step, Py_ssize_t i, object value, LoadFrame frame) except -1:
+    """Return whether a value is missing and may be, because of ``partial``. Else set the keyword
+    arguments of the step."""
+    if value is marshmallow.missing and frame.may_be_missing(step.attr):
+        return True
+    if frame.sub_partials is not None:
+        # A list of its own for each, as upstream makes it: hooks are given it.
+        frame.kwargs = {"partial": list(frame.sub_partials[i])}
+    return False
+
+
+cdef inline int put(
+    PyObject* step, Py_ssize_t i, object value, object result, bint full, LoadFrame frame
+) except -1:
+    """Store what step ``i`` has returned, or the messages of its failure."""
+    if value is FAILED:
+        frame.store_error(frame.messages_now(), (<LoadStep>step).key)
+        value = frame.valid_data_now() or marshmallow.missing
+    if value is marshmallow.missing:
+        if full:
+            PyDict_DelItem(result, (<LoadStep>step).target)
+    elif full:
+        althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
+    elif (<LoadStep>step).dotted:
+        marshmallow.set_value(result, (<LoadStep>step).target, value)
+    else:
+        result[(<LoadStep>step).target] = value
+    return 0
 
 
 cdef bint has_known_keys(
@@ -293,22 +333,15 @@ cdef bint has_index_errors(LoadPlan plan, object schema) except -1:
     return True if found else False
 
 
-cdef object load_items(
-    LoadPlan plan, object data, Py_ssize_t at, bint many, LoadFrame frame
-):
-    """What ``Schema._deserialize`` returns for ``data``, or for slot ``at`` if that is not -1."""
+cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
+    """What ``Schema._deserialize`` returns."""
     cdef list results
     cdef Py_ssize_t index = 0
     cdef bint done = False
     # Read it for a single object too: upstream does, and raises if the option does not exist.
     frame.index_errors = has_index_errors(plan, frame.schema)
     if not many:
-        return load_one(plan, data, at, frame)
-    if at >= 0 and (frame.tape.slots[at].kind != ARRAY or frame.tape.made_at(at) is not None):
-        data = frame.tape.keep(at)
-        at = -1
-    if at >= 0:
-        return read_items(plan, at, frame)
+        return load_one(plan, data, frame)
     results = []
     index_before = frame.index
     if type(data) is not list and not marshmallow.is_sequence_but_not_string(data):
@@ -319,7 +352,7 @@ cdef object load_items(
             althaia_tick()
             if frame.index_errors:
                 frame.index = index
-            results.append(load_one(plan, each, -1, frame))
+            results.append(load_one(plan, each, frame))
             index += 1
         done = True
     finally:
@@ -329,19 +362,25 @@ cdef object load_items(
     return results
 
 
-cdef object read_items(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
-    """Do the same for an array on the tape."""
+cdef object read_items(LoadPlan plan, Py_ssize_t at, bint many, LoadFrame frame):
+    """Do the same for the value at a slot of the frame's tape."""
     cdef list results = []
-    cdef Py_ssize_t index = 0, end = frame.tape.slots[at].content.next
+    cdef Py_ssize_t index = 0, end
     cdef bint done = False
+    if many and (frame.tape.slots[at].kind != ARRAY or frame.tape.made_at(at) is not None):
+        return load_items(plan, frame.tape.keep(at), True, frame)
+    frame.index_errors = has_index_errors(plan, frame.schema)
+    if not many:
+        return read_one(plan, at, frame)
     index_before = frame.index
+    end = frame.tape.slots[at].content.next
     at += 1
     try:
         while at < end:
             althaia_tick()
             if frame.index_errors:
                 frame.index = index
-            results.append(load_one(plan, None, at, frame))
+            results.append(read_one(plan, at, frame))
             index += 1
             at = after(frame.tape, at)
         done = True
@@ -387,12 +426,12 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     Where the input is text, ``data`` is None and the frame knows the slot.
     """
     cdef object errors = None, result, processed
-    cdef Py_ssize_t at = -1 if frame.tape is None else frame.root
-    if at >= 0 and plan.hooks_see_input:
+    cdef bint text = frame.tape is not None
+    if text and plan.hooks_see_input:
         # Create the input object before the fields are loaded, so that they read their values from
         # it.
-        data = frame.tape.keep(at)
-        at = -1
+        data = frame.tape.keep(frame.root)
+        text = False
     processed = data
     if plan.before is not None:
         try:
@@ -403,7 +442,10 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
             return refused(errors, frame)
         if is_changed(plan, frame):
             return load_changed(processed, data, frame, postprocess)
-    result = load_items(plan, processed, at, True if frame.many else False, frame)
+    if text:
+        result = read_items(plan, frame.root, True if frame.many else False, frame)
+    else:
+        result = load_items(plan, processed, True if frame.many else False, frame)
     if plan.has_validators:
         validate_schema(plan.has_schema_validators, result, data, frame)
     errors = None if frame.store is None else frame.store.errors
