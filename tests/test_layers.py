@@ -31,12 +31,13 @@ LAYERS: list[set[str]] = [
 ENGINE: list[set[str]] = [
     {"plan"},
     {"statistics", "upstream"},
-    {"instances", "objects"},
+    {"analysis", "objects"},
+    {"instances"},
     {"run"},
-    {"analysis"},
-    {"kinds"},
+    {"steps"},
     {"outside", "strict"},
     {"planner"},
+    {"kinds"},
     {"door"},
     {"explain"},
 ]

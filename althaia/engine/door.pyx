@@ -3,9 +3,10 @@
 
 from althaia import seam
 from althaia.switch.config import settings
-from althaia.engine.analysis import steps as analyse
+from althaia.engine import steps as analyse
 from althaia.engine.instances import construct as _construction
 from althaia.engine.instances import lazy as _lazy
+from althaia.engine.instances import model as _models
 from althaia.engine.instances import nested_schema as _nested
 from althaia.engine import planner
 from althaia.engine import upstream as _upstream
@@ -38,9 +39,9 @@ from althaia.engine.run.settings cimport (
     partial_of,
     unknown_of,
 )
+from althaia.engine.instances.prototype cimport at_once
 from althaia.engine.planner cimport (
     LARGE,
-    at_once,
     counters_of,
     find_anew,
     is_large,
@@ -91,7 +92,8 @@ def connect():
     _upstream.connect(upstream)
     # Set before the existing classes are read: another thread may be making one.
     seam.created = _lazy.created
-    planner.connect()
+    _lazy.connect()
+    _models.connect()
     if settings().strict:
         planner.be_strict(True)
     seam.construct = _construction.construct

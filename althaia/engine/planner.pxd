@@ -6,14 +6,12 @@ cdef enum:
     # What building costs, in objects that upstream's compiled code dumps.
     LARGE = 24
 
-# Build every plan at its schema's first use; for tests.
-cdef bint at_once
-
 
 cdef Counters counters_of(object schema, int direction)
 cdef InstanceDict plan_holder(object schema)
 cdef object plain_many(object schema)
 cdef Plan find_anew(object schema, int direction, bint large)
+cdef Plan usable_plan(object schema, int direction, bint large)
 
 
 cdef inline bint is_plainly_true(object flag):

@@ -6,20 +6,20 @@ uses of the schema, or at once for a large collection; a class that was made ins
 used again and gets none. After each drop the schema waits longer for its next plan.
 """
 
-from althaia.engine.analysis import steps as analyse
-from althaia.engine.analysis import schema_class as analyse_class
+from althaia.engine import steps as analyse
 from althaia.engine.instances import lazy as _lazy
-from althaia.engine.instances import model as _models
-from althaia.engine.instances import prototype as _prototypes
+from althaia.engine.instances.model import build_models_at_once  # noqa: F401
+from althaia.engine.instances.prototype import build_at_once
 from althaia.engine import outside as _outside
 from althaia.engine import strict as _strict
 
 from libc.stdint cimport int64_t
 
 from althaia.engine.instances.lazy cimport prototype_to_plan
-from althaia.engine.instances.model cimport model_of
+from althaia.engine.instances.model cimport model_of, models_at_once
+from althaia.engine.instances.prototype cimport at_once
 from althaia.engine.plan.plan cimport Plan
-from althaia.engine.run.published cimport find_plans_with, valid_plan
+from althaia.engine.run.published cimport valid_plan
 from althaia.cpython.primitives cimport (
     althaia_count,
     althaia_counted,
@@ -35,24 +35,7 @@ cdef int LONGEST_WAIT = 1024
 cdef int FIRST_WAIT = 9
 # So many instances of a class get a plan after FIRST_WAIT uses; later ones wait longer.
 cdef int FIRST_INSTANCES = 4
-at_once = False
-cdef bint share_at_once = False
 cdef bint strict = False
-
-
-def build_at_once(bint on):
-    """Build every plan at its schema's first use, whether that pays or not; for tests."""
-    global at_once
-    at_once = on
-    _lazy.build_at_once(on)
-    _prototypes.build_at_once(on)
-
-
-def build_models_at_once(bint on):
-    """Share a model's plan from a class's first instance on; for tests."""
-    global share_at_once
-    share_at_once = on
-    _models.build_at_once(on)
 
 
 def be_strict(bint on):
@@ -64,26 +47,6 @@ def be_strict(bint on):
     global strict
     strict = on
     build_at_once(on)
-
-
-def connect():
-    """Register this module's functions with the lower layers, which call them through pointers.
-
-    Called once upstream's names are known.
-    """
-    find_plans_with(usable_plan)
-    _lazy.examine_with(examine)
-    _models.examine_with(examine_model)
-
-
-def examine(cls, schema):
-    """See :func:`althaia.engine.analysis.schema_class.examine`."""
-    return analyse_class.examine(marshmallow, cls, schema)
-
-
-def examine_model(schema):
-    """See :func:`althaia.engine.analysis.schema_class.examine_model`."""
-    return analyse_class.examine_model(marshmallow, schema)
 
 
 cdef Plan usable_plan(object schema, int direction, bint large):
@@ -202,7 +165,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
     first = is_first_use(state, DUMP) and is_first_use(state, LOAD)
     if not is_due(schema, state, direction):
         model = None
-        if share_at_once or not at_once:
+        if models_at_once or not at_once:
             model = model_of(schema, state, direction, first)
         if model is not None:
             return find_own(model, direction, large)

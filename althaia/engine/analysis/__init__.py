@@ -1,4 +1,5 @@
-"""From a schema class and its fields to the steps of a plan. Runs once per schema.
+"""Reads a schema's class and fields without running user code, and builds the guard of what it
+read. Runs once per schema or class.
 
-May import every folder of the engine except ``kinds``, which is handed to it as a table.
+May import ``plan`` and ``engine.upstream``.
 """

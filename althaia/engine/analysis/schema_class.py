@@ -19,13 +19,33 @@ from typing import Any, Generic
 
 from althaia import seam
 from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
-from althaia.engine.instances.lazy import names_left_out
-from althaia.engine.instances.prototype import CONSTRUCTION
 from althaia.engine.plan.guard import ABSENT, Guard, type_tag
 from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import Upstream, qualified, static
 
+# Attributes that Schema.__init__ sets and a lazy instance lacks.
+LAZY_NAMES = frozenset(
+    {
+        "declared_fields",
+        "only",
+        "exclude",
+        "load_only",
+        "dump_only",
+        "fields",
+        "load_fields",
+        "dump_fields",
+    }
+)
+# The attributes of an instance that upstream's construction reads.
+CONSTRUCTION = (
+    "_init_fields",
+    "_bind_field",
+    "on_bind_field",
+    "_normalize_nested_options",
+    "_Schema__apply_nested_option",
+    "set_class",
+)
 # Methods that upstream or the interpreter calls on the instance itself. A prototype must not get
 # these calls.
 UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
@@ -155,6 +175,12 @@ _seen_classes: set[tuple[int, frozenset[str], frozenset[str]]] = set()
 MOST_SEEN_CLASSES = 4096
 
 
+def names_left_out(upstream: Upstream) -> frozenset[str]:
+    """Return the attributes that ``Schema.__init__`` sets in this release and a lazy instance
+    lacks."""
+    return LAZY_NAMES | {"ordered"} if upstream.has_context else LAZY_NAMES
+
+
 def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str, Guard | None]:
     """Return ``(guard, reason, refusal)`` for lazy instances of a schema class.
 
@@ -244,7 +270,7 @@ def _check_instances(cls: type, upstream: Upstream) -> None:
     for name in OBJECT_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in names_left_out() | UNHEARD:
+    for name in names_left_out(upstream) | UNHEARD:
         if static(cls, name) is not ABSENT:
             raise NotPlannable(f"{name} is defined by {upstream.owner(cls, name)}")
     # A mixin has its own "__dict__" entry: the getset descriptor that the interpreter makes.

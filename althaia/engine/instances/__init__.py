@@ -1,4 +1,4 @@
 """How schema instances are made and copied: in full, lazily, from a prototype or a model.
 
-May import ``plan``.
+May import ``plan`` and ``analysis``.
 """

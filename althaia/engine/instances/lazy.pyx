@@ -15,6 +15,8 @@ from cpython.dict cimport PyDict_Update
 from cpython.object cimport PyObject
 from cpython.type cimport PyType_IsSubtype
 
+from althaia.engine.analysis.schema_class import LAZY_NAMES, examine, names_left_out
+
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
@@ -27,6 +29,7 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.instances.prototype cimport (
     Prototype,
     PrototypeCache,
+    at_once,
     clone,
     copied_names,
     options_key,
@@ -57,21 +60,12 @@ cdef extern from "Python.h":
     object PyObject_GenericGetAttr(object obj, object name)
 
 
-cdef object examine = None
-
-# Attributes that Schema.__init__ sets and a lazy instance lacks.
-LAZY_NAMES = frozenset(
-    {
-        "declared_fields", "only", "exclude", "load_only", "dump_only", "fields",
-        "load_fields", "dump_fields",
-    }
-)
 # Reading one of these gives the caller the instance dictionary. ``__dict__`` may be a mixin's.
 cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
     {"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"}
 )
-cdef frozenset lazy_names = LAZY_NAMES
-cdef frozenset intercepted = LAZY_NAMES | ASKED_FOR_DICTIONARY
+cdef frozenset lazy_names = frozenset(LAZY_NAMES)
+cdef frozenset intercepted = lazy_names | ASKED_FOR_DICTIONARY
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
 cdef str CONTEXT = "context"
@@ -90,29 +84,17 @@ cdef object METHODS_OF = object()
 cdef object object_new = object.__dict__["__new__"]
 cdef object type_call = type.__dict__["__call__"]
 cdef dict NOTHING = {}
-cdef bint at_once = False
 # The number of instances before a class is examined. Most classes that are made inside a call never
 # have so many.
 cdef int FIRST_EXAMINATION = 10
 cdef int FREE_EXAMINATIONS = 32
 
 
-def build_at_once(bint on):
-    """Make the first instances lazy, whether that pays or not; for tests."""
-    global at_once
-    at_once = on
-
-
-def examine_with(examiner):
-    """Set the function that decides which classes may have lazy instances.
-
-    :param examiner: ``examiner(cls, schema) -> (Guard | None, reason, Guard | None)``: whether
-        instances of a schema class may be lazy, and what it rests on that they may not.
-    """
-    global examine, shadowing, lazy_names, intercepted, kept_names
+def connect():
+    """Take the names of the served release, and the classes that exist already."""
+    global shadowing, lazy_names, intercepted, kept_names
     cdef list classes = [marshmallow.Schema]
-    examine = examiner
-    lazy_names = LAZY_NAMES | {"ordered"} if marshmallow.has_context else LAZY_NAMES
+    lazy_names = names_left_out(marshmallow)
     intercepted = lazy_names | ASKED_FOR_DICTIONARY
     kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
     if marshmallow.has_context:
@@ -121,12 +103,6 @@ def examine_with(examiner):
     for cls in classes:
         adopt_instances(cls)
         classes += type.__subclasses__(cls)
-
-
-def names_left_out():
-    """Return the attributes that ``Schema.__init__`` sets in this release and a lazy instance
-    lacks."""
-    return lazy_names
 
 
 # ---- Construction --------------------------------------------------------------------
@@ -337,7 +313,7 @@ cdef PrototypeCache cache_of(object cls, object schema):
         # The examination would call a ``__getattribute__`` of the metaclass; upstream does not.
         table.prototypes = PrototypeCache(cls, None, "its metaclass answers for its attributes")
         return None
-    guard, reason, refusal = examine(cls, schema)
+    guard, reason, refusal = examine(marshmallow, cls, schema)
     if guard is not None and not intercept_watched(cls, <Guard>guard):
         # The class changed meanwhile: a later instance examines it again.
         return None

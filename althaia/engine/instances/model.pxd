@@ -1,6 +1,10 @@
 from althaia.engine.plan.instance_dict cimport InstanceDict
 
 
+# Make the model at the first instance that may have one, and use its plan; for tests.
+cdef bint models_at_once
+
+
 cdef class Model:
     cdef object schema_class
     # The guard of what it rests on and the copy; None until there is one.

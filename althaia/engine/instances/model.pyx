@@ -14,6 +14,8 @@ from types import MethodType
 cimport cython
 from cpython.object cimport PyObject
 
+from althaia.engine.analysis.schema_class import examine_model
+
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, althaia_type_lookup
 from althaia.engine.instances.prototype cimport PrototypeCache, clone, vars_of
@@ -44,23 +46,18 @@ cdef tuple PLAIN = (str, int, bool, type(None))
 cdef int FIRST_MODEL = 10
 cdef int MOST_ATTEMPTS = 16
 cdef int LATER_ATTEMPTS = 1024
-cdef bint at_once = False
-cdef object examine = None
+models_at_once = False
 
 
-def build_at_once(bint on):
-    """Make the model at the first instance that may have one; for tests."""
-    global at_once
-    at_once = on
+def build_models_at_once(bint on):
+    """Make the model at the first instance that may have one, and use its plan; for tests."""
+    global models_at_once
+    models_at_once = on
 
 
-def examine_with(examiner):
-    """Set the function that decides which instances may have models.
-
-    :param examiner: ``examiner(schema) -> (Guard | None, reason)``: what a model rests on.
-    """
-    global examine, shadowing, made, made_names
-    examine = examiner
+def connect():
+    """Take the names of the served release."""
+    global shadowing, made, made_names
     made_names = (*MADE, "ordered", "context") if marshmallow.has_context else MADE
     made = frozenset(made_names)
     shadowing = frozenset(marshmallow.schema_attributes)
@@ -93,12 +90,12 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     # Most calls of a class's first instances end here, so that this must be cheap.
     if not first and (model is None or model.made is None):
         return None
-    if not at_once and may_be_lazy(table.prototypes, type(schema)):
+    if not models_at_once and may_be_lazy(table.prototypes, type(schema)):
         return None
     if model is None:
         model = table.model = Model.__new__(Model)
         model.schema_class = type(schema)
-    if model.made is None and not at_once and model.uses < FIRST_MODEL - 1:
+    if model.made is None and not models_at_once and model.uses < FIRST_MODEL - 1:
         model.uses += 1
         return None
     if not is_untouched(schema, state):
@@ -117,7 +114,7 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         model.uses += 1
         if is_spent(model.uses):
             return None
-        guard, _ = examine(schema)
+        guard, _ = examine_model(marshmallow, schema)
         stand_in = None if guard is None else copy_of(schema, state)
         if stand_in is None:
             return None

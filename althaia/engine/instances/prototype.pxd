@@ -1,6 +1,10 @@
 from althaia.engine.plan.guard cimport Guard
 
 
+# Build every plan and prototype at its schema's first use; for tests.
+cdef bint at_once
+
+
 cdef class Prototype:
     cdef readonly object schema
     cdef readonly PrototypeCache cache

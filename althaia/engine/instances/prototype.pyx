@@ -12,6 +12,8 @@ cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem
 from cpython.object cimport PyObject
 
+from althaia.engine.analysis.schema_class import CONSTRUCTION
+
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport althaia_type_lookup
 from althaia.engine.plan.instance_dict cimport InstanceDict, put_dict
@@ -21,15 +23,6 @@ cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
 
 
-# The attributes of an instance that upstream's construction reads.
-CONSTRUCTION = (
-    "_init_fields",
-    "_bind_field",
-    "on_bind_field",
-    "_normalize_nested_options",
-    "_Schema__apply_nested_option",
-    "set_class",
-)
 # Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
 cdef tuple COLLECTIONS = (list, set, frozenset)
@@ -37,12 +30,15 @@ cdef tuple SET_FUNCTIONS = tuple(f"orderedset.OrderedSet.{name}" for name in (
     "__init__", "add", "discard", "__iter__",
 ))
 cdef int MOST_PROTOTYPES = 64
-cdef bint at_once = False
 cdef dict NOTHING = {}
 
 
+at_once = False
+
+
 def build_at_once(bint on):
-    """Make the prototype at the first instance, without waiting for more; for tests."""
+    """Build every plan and prototype at its schema's first use, whether that pays or not; for
+    tests."""
     global at_once
     at_once = on
 

@@ -8,7 +8,7 @@ from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.upstream cimport marshmallow
 
-from althaia.engine.analysis.steps import Kind
+from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 
 cdef extern from "Python.h":

@@ -12,7 +12,7 @@ from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.upstream cimport marshmallow
 
 from althaia import seam
-from althaia.engine.analysis.steps import Kind
+from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.plan.guard import ABSENT
 from althaia.engine.upstream import static

@@ -19,7 +19,7 @@ from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Sink, expected_items
 from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
 
-from althaia.engine.analysis.steps import Kind, inner_dump_step, inner_load_step
+from althaia.engine.steps import Kind, inner_dump_step, inner_load_step
 from althaia.engine.analysis.reader import check_truth
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.validators import LengthCheck, check_for

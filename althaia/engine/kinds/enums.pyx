@@ -10,7 +10,7 @@ from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.cpython.primitives cimport althaia_dict_item
 from althaia.formats.sink cimport Sink
 
-from althaia.engine.analysis.steps import Kind, inner_dump_step, load_conversion
+from althaia.engine.steps import Kind, inner_dump_step, load_conversion
 from althaia.engine.analysis.reader import check_truth
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.kinds.text import LoadText

@@ -8,7 +8,7 @@ cimport cython
 from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 
-from althaia.engine.analysis.steps import Kind
+from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.load_step import OwnLoadStep
 from althaia.engine.upstream import static

@@ -7,7 +7,7 @@ declared field.
 
 cimport cython
 
-from althaia.engine.analysis.steps import Kind, inner_dump_step
+from althaia.engine.steps import Kind, inner_dump_step
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.upstream import definers

@@ -18,7 +18,7 @@ from althaia.cpython.temporal cimport (
 )
 
 from althaia import seam
-from althaia.engine.analysis.steps import Kind
+from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.plan.guard import ABSENT
 from althaia.engine.kinds.date_formats import (

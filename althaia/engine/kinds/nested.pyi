@@ -1,3 +1,3 @@
-from althaia.engine.analysis.steps import Kind
+from althaia.engine.steps import Kind
 
 KINDS: tuple[Kind, ...]

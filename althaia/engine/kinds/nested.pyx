@@ -30,7 +30,7 @@ from althaia.engine.instances.nested_schema cimport (
     times_rebound,
 )
 from althaia.engine.plan.plan cimport Plan
-from althaia.engine.run.published cimport plan_of
+from althaia.engine.planner cimport usable_plan
 from althaia.engine.run.settings cimport (
     EXTRAORDINARY,
     is_plain_flag,
@@ -50,7 +50,7 @@ from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Sink
 from althaia.formats.tape cimport ARRAY, Tape
 
-from althaia.engine.analysis.steps import Kind
+from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import definers, static
 
@@ -155,7 +155,7 @@ cdef class DumpNested(DumpStep):
 
 cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     """Return a frame for a nested schema. It has no plan if ``Schema.dump`` must be called."""
-    cdef DumpPlan plan = <DumpPlan>plan_of(schema, DUMP, frame.large)
+    cdef DumpPlan plan = <DumpPlan>usable_plan(schema, DUMP, frame.large)
     cdef DumpFrame child
     cdef object many = None
     if plan is not None:
@@ -320,7 +320,7 @@ cdef class LoadNested(LoadStep):
         if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
             return None
         schema = nested_schema(field, frame.schema, frame.state)
-        plan = <LoadPlan>plan_of(schema, LOAD, frame.large)
+        plan = <LoadPlan>usable_plan(schema, LOAD, frame.large)
         child = load_frame(plan, schema, self.field.unknown, partial)
         child.large = frame.large
         child.bound = times_rebound()
@@ -393,7 +393,7 @@ cdef class LoadNestedOfField(LoadStep):
         schema = field.schema
         child = None
         if issubclass(type(schema), marshmallow.Schema):
-            plan = plan_of(schema, LOAD, frame.large)
+            plan = usable_plan(schema, LOAD, frame.large)
             child = load_frame(<LoadPlan>plan, schema, field.unknown, partial)
         if child is None or child.plan is None:
             try:

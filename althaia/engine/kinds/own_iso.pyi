@@ -1,7 +1,7 @@
 from typing import Any
 
 from althaia.engine.analysis.reader import Analysis
-from althaia.engine.analysis.steps import StepOptions
+from althaia.engine.steps import StepOptions
 
 def load_own_iso(
     analysis: Analysis,

@@ -7,7 +7,7 @@ cimport cython
 from libc.stdint cimport int64_t
 
 from althaia.cpython.temporal cimport PyDelta_CheckExact, import_temporal
-from althaia.engine.analysis.steps import Kind
+from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep

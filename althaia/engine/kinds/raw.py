@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from althaia.engine.analysis.reader import Analysis
-from althaia.engine.analysis.steps import Kind, StepOptions
+from althaia.engine.steps import Kind, StepOptions
 from althaia.engine.run.dump import DumpStep
 from althaia.engine.run.load_step import LoadStep
 

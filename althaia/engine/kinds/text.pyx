@@ -6,7 +6,7 @@ cimport cython
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 
-from althaia.engine.analysis.steps import Kind
+from althaia.engine.steps import Kind
 
 
 @cython.final

@@ -1,3 +1,3 @@
-from althaia.engine.analysis.steps import PackageKind
+from althaia.engine.steps import PackageKind
 
 KINDS: tuple[PackageKind, ...]

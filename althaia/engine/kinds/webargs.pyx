@@ -10,7 +10,7 @@ cimport cython
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 
-from althaia.engine.analysis.steps import PackageKind
+from althaia.engine.steps import PackageKind
 from althaia.engine.kinds.containers import (
     dump_list,
     dump_tuple,

@@ -17,22 +17,3 @@ cdef Plan valid_plan(object schema, int direction):
         return None if schema is None else valid_plan(schema, direction)
     plan = <Plan>state.published(direction)
     return plan if plan is not None and plan.guard.holds(schema, state) else None
-
-
-# A step that nests a schema needs the engine, which needs the analysis, which needs the steps:
-# this is where that circle is closed.
-cdef Finder find_plan = NULL
-
-
-cdef void find_plans_with(Finder finder):
-    """Have nested plans found by the engine."""
-    global find_plan
-    find_plan = finder
-
-
-cdef Plan plan_of(object schema, int direction, bint large):
-    """The plan of a schema that a parent's plan has reached, or None.
-
-    ``large`` says that the parent's call is.
-    """
-    return find_plan(schema, direction, large)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import marshmallow as real
-from althaia.engine.instances.lazy import names_left_out
+from althaia.engine.analysis.schema_class import LAZY_NAMES
 
 from althaia import marshmallow as ours
 
@@ -179,7 +179,7 @@ def is_lazy(schema: Any) -> bool:
     import gc
 
     (state,) = [each for each in gc.get_referents(schema) if isinstance(each, dict)]
-    return names_left_out().isdisjoint(list(state))
+    return LAZY_NAMES.isdisjoint(list(state))
 
 
 def main() -> None:
