@@ -6,7 +6,6 @@ of render modules that it replaces by its sink and its parser. To add a format, 
 ``json`` and ``msgpack`` and a row here.
 """
 
-import json
 from types import ModuleType
 
 cimport cython
@@ -32,16 +31,16 @@ ctypedef Tape (*Reader)(object text)
 
 @cython.final
 cdef class Format:
-    """One row: the ``dumps`` functions that ``open`` replaces, and the ``loads`` functions and
-    whole modules that ``read`` replaces."""
-    cdef tuple writers, readers, modules
+    """One row: the ``dumps`` functions that ``open`` replaces, and the ``loads`` functions that
+    ``read`` replaces."""
+    cdef tuple writers, readers
     cdef Opener open
     cdef Reader read
 
 
-cdef Format row(tuple writers, Opener open, tuple readers, tuple modules, Reader read):
+cdef Format row(tuple writers, Opener open, tuple readers, Reader read):
     cdef Format format = Format.__new__(Format)
-    format.writers, format.readers, format.modules = writers, readers, modules
+    format.writers, format.readers = writers, readers
     format.open, format.read = open, read
     return format
 
@@ -50,16 +49,13 @@ cdef tuple FORMATS = (
     row(
         (_shipped_encoder.DUMPS, _json_writer.dumps),
         <Opener>open_json,
-        (_json_parser.loads,),
-        # The whole module: read_json() itself checks that nobody has patched its functions.
-        (json,),
+        (_json_parser.LOADS, _json_parser.loads),
         <Reader>read_json,
     ),
     row(
         (_msgpack_writer.dumps,),
         <Opener>open_msgpack,
         (_msgpack_parser.loads,),
-        (),
         <Reader>read_packed,
     ),
 )
@@ -100,7 +96,7 @@ cdef Tape read(object module, object text):
     cdef object reader = function_of(module, "loads")
     cdef Format each
     for each in FORMATS:
-        if has(each.modules, module) or has(each.readers, reader):
+        if has(each.readers, reader):
             return each.read(text)
     return None
 

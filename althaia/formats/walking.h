@@ -39,33 +39,6 @@ althaia_class_name(PyObject *cls)
 #endif
 }
 
-/* Raise json's TypeError for an object that cannot be a key. Return -1. */
-static int
-althaia_refuse_key(PyObject *key)
-{
-    PyErr_Format(PyExc_TypeError, "keys must be str, int, float, bool or None, not %.100s",
-                 Py_TYPE(key)->tp_name);
-    return -1;
-}
-
-/* Return 1 if the dictionary has the keys of the tuple, compared by identity and in order. */
-static int
-althaia_same_keys(PyObject *dict, PyObject *keys)
-{
-    Py_ssize_t position = 0, i = 0;
-    PyObject *key;
-    if (PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(keys)) {
-        return 0;
-    }
-    while (PyDict_Next(dict, &position, &key, NULL)) {
-        if (key != PyTuple_GET_ITEM(keys, i)) {
-            return 0;
-        }
-        i++;
-    }
-    return 1;
-}
-
 /* Return 1 if all keys of the dictionary are exact str: comparing them then runs no user code. */
 static int
 althaia_has_text_keys(PyObject *dict)

@@ -52,7 +52,6 @@ cdef class Encoder(Sink):
     cdef int keep_rest(self) except -1
     cdef list pairs_of(self, object mapping)
     cdef int encode_pairs(self, list pairs, Py_ssize_t level, object mapping) except -1
-    cdef int encode_iterated(self, dict mapping, Py_ssize_t level) except -1
     cdef int encode_pair(
         self, object key, object value, Py_ssize_t level, object mapping, bint first
     ) except -1

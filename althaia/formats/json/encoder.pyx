@@ -1,10 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Encodes any Python value as JSON text, with the same characters and errors as ``json``.
 
-CPython's encoder is written in C; until 3.12 it is written in Python if ``indent`` is given. The C
-encoder tests the real type of a value, the Python encoder uses ``isinstance``. Here values of
-built-in types are encoded for both. Any other value that the Python encoder would meet is passed to
-that encoder.
+Values of built-in types are encoded here, and subclasses of them if the text has no ``indent``: with
+it, CPython's encoder is written in Python until 3.12. Any other value is passed to CPython's encoder.
 """
 
 import builtins
@@ -20,6 +18,7 @@ from libc.math cimport isfinite
 
 from althaia.formats.json import shipped_encoder as standard
 
+from althaia.cpython.primitives cimport althaia_same_keys, althaia_try_features
 from althaia.formats.buffer cimport (
     althaia_buffer,
     althaia_put_byte,
@@ -47,14 +46,13 @@ cdef extern from "althaia/formats/walking.h":
     bint ALTHAIA_ADDS_NOTES
     bint ALTHAIA_COPIES_ENTRIES
     bint ALTHAIA_WALKS_IN_PLACE
-    bint althaia_same_keys(object mapping, object keys)
-    int althaia_refuse_key(object key) except -1
     bint althaia_has_text_keys(object mapping)
     object althaia_class_name(object cls)
     void* althaia_item(object items, Py_ssize_t index)
 
+althaia_try_features()
+
 cdef object unserializable = standard.unserializable
-cdef object spell_key = standard.spell_key
 # Dictionaries with more than MOST_KEYS keys rarely have the same keys as others. FEW_RECORDS is the
 # number of recent records that are compared with a dictionary.
 cdef Py_ssize_t MOST_KEYS = 64
@@ -79,14 +77,6 @@ cdef bint is_plain(object value):
     return (
         cls is dict or cls is list or cls is tuple or cls is str or cls is int or cls is float
         or value is None or value is True or value is False
-    )
-
-
-cdef bint is_plain_key(object key):
-    """Return whether the exact type of a key is a built-in one, other than str, that the Python
-    encoder converts. Runs no code of a metaclass."""
-    return (
-        type(key) is int or type(key) is float or key is None or key is True or key is False
     )
 
 
@@ -166,16 +156,13 @@ cdef class Encoder(Sink):
             return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
         if isinstance(value, int):
             return self.encode_integer(value)
-        if self.format.in_python:
+        if self.format.indent is not None:
             return self.encode_by_standard(value, level)
         if isinstance(value, float):
             return self.encode_float(PyFloat_AS_DOUBLE(value), value, level)
         if isinstance(value, (list, tuple)):
             return self.encode_list(value, level)
         if isinstance(value, dict):
-            if self.format.indent is not None:
-                # Python versions differ in what they write if an overridden items() is empty.
-                return self.encode_by_standard(value, level)
             return self.encode_dict(value, level)
         if isinstance(value, FROZEN_DICT):
             return self.encode_by_standard(value, level)
@@ -273,9 +260,7 @@ cdef class Encoder(Sink):
                 return althaia_put_bytes(&self.buffer, b"{}", 2)
             self.open(<void*>value)
             althaia_put_byte(&self.buffer, b"{")
-            if self.format.in_python:
-                self.encode_iterated(<dict>value, level + 1)
-            elif type(value) is dict and not self.format.sort_keys:
+            if type(value) is dict and not self.format.sort_keys:
                 if ALTHAIA_WALKS_IN_PLACE:
                     self.encode_entries(<dict>value, level + 1)
                 else:
@@ -478,19 +463,6 @@ cdef class Encoder(Sink):
             first = False
         return 0
 
-    cdef int encode_iterated(self, dict mapping, Py_ssize_t level) except -1:
-        """Encode the entries of an exact dict as the Python encoder iterates over them."""
-        cdef bint first = True
-        if self.format.sort_keys:
-            return self.encode_pairs(self.pairs_of(mapping), level, mapping)
-        self.keep_rest()
-        # Cython compiles this loop without an iterator object. CPython 3.11 crashes if it cannot
-        # allocate that.
-        for key, value in mapping.items():
-            self.encode_pair(key, value, level, mapping, first)
-            first = False
-        return 0
-
     cdef int encode_pair(
         self, object key, object value, Py_ssize_t level, object mapping, bint first
     ) except -1:
@@ -509,14 +481,9 @@ cdef class Encoder(Sink):
         """Write a key that is no exact str."""
         if isinstance(key, str):
             return althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
-        if self.format.in_python and not is_plain_key(key):
-            text = spell_key(key, self.format.allow_nan)
-            if not isinstance(text, str):
-                # Its `__class__` is str, but it is none: this raises the interpreter's error.
-                text = standard.spell(self.format.ensure_ascii)(text)
-            return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
         if not isinstance(key, (int, float)) and key is not None:
-            return althaia_refuse_key(key)
+            # The interpreter's encoder raises its error.
+            return self.encode_by_standard({key: None}, 0)
         althaia_put_byte(&self.buffer, b'"')
         # Level 0: an error about a float key is about the key, which is in no container.
         self.encode(key, 0)

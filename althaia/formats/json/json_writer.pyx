@@ -2,6 +2,7 @@
 """Writes JSON text: ``dumps`` for any value, and the sink for dumps."""
 
 import inspect
+from contextlib import suppress
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -55,7 +56,8 @@ def dumps(obj, *args, **options):
     return althaia_buffer_text(&encoder.buffer)
 
 
-if standard.DUMPS is not None:
+# A function in C that a program has put there may have no signature.
+with suppress(ValueError):
     dumps.__signature__ = inspect.signature(standard.DUMPS)
 
 

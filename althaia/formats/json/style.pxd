@@ -7,7 +7,7 @@ cdef class JSONRecord(Record)
 
 
 cdef class Format:
-    cdef readonly bint ensure_ascii, allow_nan, sort_keys, beyond_ascii, in_python
+    cdef readonly bint ensure_ascii, allow_nan, sort_keys, beyond_ascii
     cdef readonly bytes item_separator, key_separator, indent
     cdef readonly dict options
     cdef dict known

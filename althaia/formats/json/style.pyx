@@ -6,8 +6,6 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memset
 
-from althaia.formats.json import shipped_encoder as standard
-
 from althaia.formats.buffer cimport (
     althaia_buffer,
     althaia_buffer_free,
@@ -16,7 +14,6 @@ from althaia.formats.buffer cimport (
 )
 from althaia.formats.sink cimport Record
 
-cdef bint INDENTS_IN_PYTHON = standard.INDENTS_IN_PYTHON
 # A format forgets all sets of keys when it has remembered this many.
 cdef Py_ssize_t MOST_KNOWN = 256
 cdef object MET_ONCE = "met once"
@@ -44,7 +41,6 @@ cdef class Format:
         self.item_separator = utf8(item_separator)
         self.key_separator = utf8(key_separator)
         self.indent = None if indent is None else utf8(indent)
-        self.in_python = indent is not None and INDENTS_IN_PYTHON
         self.beyond_ascii = not (item_separator + key_separator + (indent or "")).isascii()
         self.known = {}
         self.options = {

@@ -1,0 +1,144 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Whether ``json`` is as the interpreter ships it.
+
+Its parts are recorded when this module is imported, if they are the interpreter's own at that time.
+Each call compares them, because programs replace ``JSONEncoder.default``, the default encoder, a
+method of the decoder, and so on.
+"""
+
+from types import FunctionType
+
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM
+
+from althaia import seam
+
+from althaia.cpython.primitives cimport althaia_same_entries, althaia_try_features
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        unsigned int tp_version_tag
+    object PyObject_GenericGetDict(object owner, void* context)
+
+althaia_try_features()
+
+cdef bint shipped = False
+# Global names that dumps() and loads() use; namespace, name and value of each.
+cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
+# JSONEncoder and JSONDecoder with their attributes and, once compared, their type versions; their
+# default instances with their attributes.
+cdef tuple CLASSES = (), METHODS = (), INSTANCES = (), STATES = ()
+cdef unsigned int[2] versions
+cdef object find_constant = None
+cdef object ABSENT = object()
+
+
+cdef bint json_is_as_shipped() except -1:
+    """Return whether ``json.dumps`` and ``json.loads`` would do the same now as in an interpreter
+    without patches. Runs no user code."""
+    cdef Py_ssize_t i
+    if not shipped:
+        return False
+    for i in range(len(NAMES)):
+        if PyDict_GetItemWithError(
+            <object>PyTuple_GET_ITEM(NAMESPACES, i), <object>PyTuple_GET_ITEM(NAMES, i)
+        ) != PyTuple_GET_ITEM(VALUES, i):
+            return False
+    for i in range(2):
+        cls, instance = <object>PyTuple_GET_ITEM(CLASSES, i), <object>PyTuple_GET_ITEM(INSTANCES, i)
+        if (
+            type(instance) is not cls
+            or not has_kept_class(cls, i)
+            or not althaia_same_entries(
+                PyObject_GenericGetDict(instance, NULL),
+                <tuple>PyTuple_GET_ITEM(STATES, i),
+                ABSENT,
+            )
+        ):
+            return False
+    return True
+
+
+cdef bint has_kept_class(object cls, Py_ssize_t i) except -1:
+    """Return whether a class has its original attributes and inherits none."""
+    # Read the type version before comparing the class: another thread may change the class
+    # meanwhile.
+    cdef unsigned int version = (<PyTypeObject*>cls).tp_version_tag
+    if version == 0 or version != versions[i]:
+        if cls.__bases__ != (object,) or not seam.has_kept(cls, METHODS[i]):
+            return False
+        versions[i] = version
+    return True
+
+
+cdef object the_constants():
+    """Return the function that returns the values of ``NaN``, ``Infinity`` and ``-Infinity``."""
+    return find_constant
+
+
+cdef bint defines(object module, dict attributes, tuple names) except -1:
+    """Return whether these functions were defined by the source of the module."""
+    return all([
+        type(attributes.get(name)) is FunctionType
+        and attributes[name].__globals__ is vars(module)
+        for name in names
+    ])
+
+
+cdef dict state_of(object coder):
+    """Return the attributes of an encoder or decoder, with its scanner's type for the scanner."""
+    return {
+        name: type(value) if name == "scan_once" else value for name, value in vars(coder).items()
+    }
+
+
+cdef int record() except -1:
+    """Record the parts of ``json``, and find out whether they are the interpreter's own."""
+    global shipped, NAMESPACES, NAMES, VALUES, CLASSES, METHODS, INSTANCES, STATES, find_constant
+    import _json
+    import json.decoder
+    import json.encoder
+    package, encoder = vars(json), vars(json.encoder)
+    entries = [
+        *((package, name) for name in (
+            "JSONEncoder", "_default_encoder", "_default_decoder", "detect_encoding",
+        )),
+        *((encoder, name) for name in (
+            "_make_iterencode", "c_make_encoder", "encode_basestring", "encode_basestring_ascii",
+        )),
+    ]
+    NAMESPACES = tuple([namespace for namespace, _ in entries])
+    NAMES = tuple([name for _, name in entries])
+    VALUES = tuple([namespace[name] for namespace, name in entries])
+    CLASSES = (json.encoder.JSONEncoder, json.decoder.JSONDecoder)
+    METHODS = tuple([dict(vars(cls)) for cls in CLASSES])
+    INSTANCES = (package["_default_encoder"], package["_default_decoder"])
+    STATES = tuple([tuple([
+        each for entry in vars(instance).items() for each in entry
+    ]) for instance in INSTANCES])
+    find_constant = json._default_decoder.scan_once.parse_constant
+    shipped = (
+        package["JSONEncoder"] is CLASSES[0]
+        and defines(json, package, ("dumps", "loads", "detect_encoding"))
+        and defines(json.encoder, encoder, ("_make_iterencode",))
+        and defines(json.encoder, METHODS[0], ("__init__", "default", "encode", "iterencode"))
+        and defines(json.decoder, METHODS[1], ("__init__", "decode", "raw_decode"))
+        and (CLASSES[0].item_separator, CLASSES[0].key_separator) == (", ", ": ")
+        and encoder["c_make_encoder"] is _json.make_encoder
+        and encoder["encode_basestring"] is _json.encode_basestring
+        and encoder["encode_basestring_ascii"] is _json.encode_basestring_ascii
+        and all([
+            type(instance) is cls and state_of(instance) == state_of(cls())
+            for instance, cls in zip(INSTANCES, CLASSES)
+        ])
+        and type(json._default_decoder.scan_once) is _json.make_scanner
+    )
+    return 0
+
+
+try:
+    record()
+except Exception:
+    # A program has replaced a part of json by an object of another kind: json is patched.
+    pass

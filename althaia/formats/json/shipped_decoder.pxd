@@ -1,2 +1,0 @@
-cdef bint is_untouched() except -1
-cdef object the_constants()
