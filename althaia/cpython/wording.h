@@ -1,4 +1,4 @@
-/* Gives errors that compiled code detects the messages that the interpreter uses for them.
+/* Gives a wrong call of a compiled function the message that the interpreter has for it.
  *
  * Everything is static: each extension module that includes this file has its own copy.
  */
@@ -66,55 +66,6 @@ althaia_wrong_call(PyObject *function, PyObject *const *args, Py_ssize_t count, 
     }
     Py_XDECREF(result);
     PyErr_Restore(type, value, traceback);
-}
-
-/* PyObject_GetIter() with the message that `a, b = value` raises. */
-static PyObject *
-althaia_iterate_to_unpack(PyObject *value)
-{
-    PyObject *iterator = PyObject_GetIter(value);
-    if (iterator == NULL && Py_TYPE(value)->tp_iter == NULL && !PySequence_Check(value)
-        && PyErr_ExceptionMatches(PyExc_TypeError)) {
-        PyErr_Format(PyExc_TypeError, "cannot unpack non-iterable %.200s object",
-                     Py_TYPE(value)->tp_name);
-    }
-    return iterator;
-}
-
-/* Return `{**mapping}` as a new dictionary; `f(**mapping)` does the same for a mapping that is no
- * dict. */
-static PyObject *
-althaia_unpack_mapping(PyObject *mapping)
-{
-    PyObject *unpacked = PyDict_New();
-    if (unpacked != NULL && PyDict_Update(unpacked, mapping) < 0) {
-        if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
-            PyErr_Format(PyExc_TypeError, "'%.200s' object is not a mapping",
-                         Py_TYPE(mapping)->tp_name);
-        }
-        Py_CLEAR(unpacked);
-    }
-    return unpacked;
-}
-
-static void
-althaia_too_few_to_unpack(Py_ssize_t expected, Py_ssize_t got)
-{
-    PyErr_Format(PyExc_ValueError, "not enough values to unpack (expected %zd, got %zd)",
-                 expected, got);
-}
-
-/* For a list or a tuple. From 3.14 on the message says how many items there are. */
-static void
-althaia_too_many_to_unpack(Py_ssize_t expected, Py_ssize_t got)
-{
-#if PY_VERSION_HEX >= 0x030E0000
-    PyErr_Format(PyExc_ValueError, "too many values to unpack (expected %zd, got %zd)",
-                 expected, got);
-#else
-    (void)got;
-    PyErr_Format(PyExc_ValueError, "too many values to unpack (expected %zd)", expected);
-#endif
 }
 
 #endif

@@ -44,7 +44,6 @@ cdef class Upstream:
     cdef readonly bint partial_by_data_key
     cdef readonly bint copies_messages
     cdef readonly bint has_processors
-    cdef readonly bint pairs_strictly
     cdef readonly bint nested_many_overrides
     cdef readonly bint empty_key_is_a_key
     cdef readonly bint fragment_follows_host

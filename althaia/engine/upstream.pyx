@@ -49,7 +49,7 @@ FACTS = {
     ("schema.Schema._deserialize", "partial by data_key"): ("partial_by_data_key",),
     ("error_store.ErrorStore.store_error", "not copied"): ("copies_messages",),
     ("fields.Field.deserialize", "no processors"): ("has_processors",),
-    ("fields.Tuple._deserialize", "paired loosely"): ("pairs_strictly",),
+    ("fields.Tuple._deserialize", "paired loosely"): (),
     ("fields.Nested.schema", "many of an instance stays"): ("nested_many_overrides",),
     ("fields.Nested.schema", "context goes on"): ("nested_has_context", "nested_many_overrides"),
     ("fields.Pluck._field_data_key", "empty is none"): ("empty_key_is_a_key",),
@@ -85,7 +85,6 @@ cdef class Upstream:
         input, not by its name.
     :ivar copies_messages: an ``ErrorStore`` copies the containers of messages that it is given.
     :ivar has_processors: fields have ``pre_load`` and ``post_load``.
-    :ivar pairs_strictly: a ``Tuple`` whose input changes its length meanwhile is an error.
     :ivar nested_many_overrides: ``Nested(many=…)`` is set on a copied instance; else that has its
         own.
     :ivar empty_key_is_a_key: ``Pluck`` takes an empty ``data_key`` for one.
@@ -144,7 +143,6 @@ cdef class Upstream:
         self.partial_by_data_key = "partial_by_data_key" in reversed_
         self.copies_messages = "copies_messages" not in reversed_
         self.has_processors = "has_processors" not in reversed_
-        self.pairs_strictly = "pairs_strictly" not in reversed_
         self.nested_many_overrides = "nested_many_overrides" not in reversed_
         self.empty_key_is_a_key = "empty_key_is_a_key" not in reversed_
         self.fragment_follows_host = "fragment_follows_host" not in reversed_

@@ -220,10 +220,9 @@ cdef object left_to_field(
 
 cdef int note_item(LoadFrame frame, list items, dict errors, object index) except -1:
     """Store the messages and valid data of a failed item of a collection."""
-    # Read them as often as upstream and in its order: an error's class may compute them.
-    if frame.valid_data_now() is not None:
-        items.append(frame.valid_data_now())
-    errors[index] = frame.messages_now()
+    if frame.valid_data is not None:
+        items.append(frame.valid_data)
+    errors[index] = frame.messages
     return 0
 
 
@@ -311,9 +310,8 @@ cdef class LoadTuple(LoadStep):
             return self.own(value, data, frame)
         for each in value:
             if index == size:
-                if not marshmallow.pairs_strictly:
-                    break
-                raise ValueError("zip() argument 2 is longer than argument 1")
+                # User code has added to the list meanwhile.
+                break
             loaded = (<LoadStep>PyTuple_GET_ITEM(self.items, index)).load(each, None, frame)
             if loaded is FAILED:
                 if errors is None:
@@ -322,9 +320,6 @@ cdef class LoadTuple(LoadStep):
             else:
                 items.append(loaded)
             index += 1
-        if index < size and marshmallow.pairs_strictly:
-            # User code has shortened the list meanwhile.
-            raise ValueError("zip() argument 2 is shorter than argument 1")
         return tuple(items) if errors is None else fail(frame, errors, items)
 
     def inner(self):
@@ -374,7 +369,7 @@ cdef class LoadDict(LoadStep):
                 if loaded is FAILED:
                     if errors is None:
                         errors = defaultdict(dict)
-                    errors[key]["key"] = frame.messages_now()
+                    errors[key]["key"] = frame.messages
                 else:
                     keys[key] = loaded
         key = None
@@ -392,10 +387,10 @@ cdef class LoadDict(LoadStep):
                     if each is FAILED:
                         if errors is None:
                             errors = defaultdict(dict)
-                        errors[key]["value"] = frame.messages_now()
-                        if frame.valid_data_now() is not None and key in keys:
+                        errors[key]["value"] = frame.messages
+                        if frame.valid_data is not None and key in keys:
                             result[key if self.keys is None else keys[key]] = (
-                                frame.valid_data_now()
+                                frame.valid_data
                             )
                         continue
                 if key in keys:

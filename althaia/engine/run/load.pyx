@@ -237,8 +237,8 @@ cdef inline int put(
 ) except -1:
     """Store what step ``i`` has returned, or the messages of its failure."""
     if value is FAILED:
-        frame.store_error(frame.messages_now(), (<LoadStep>step).key)
-        value = frame.valid_data_now() or marshmallow.missing
+        frame.store_error(frame.messages, (<LoadStep>step).key)
+        value = frame.valid_data or marshmallow.missing
     if value is marshmallow.missing:
         if full:
             PyDict_DelItem(result, (<LoadStep>step).target)
@@ -439,7 +439,11 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         except marshmallow.ValidationError as error:
             errors = error.normalized_messages()
         if errors is not None:
-            return refused(errors, frame)
+            if not errors:
+                # Upstream's code raises this by accident. Without an error Schema.validate() would
+                # report the input as valid.
+                raise UnboundLocalError("processed_data")
+            return fail(frame, errors, None)
         if is_changed(plan, frame):
             return load_changed(processed, data, frame, postprocess)
     if text:
@@ -457,20 +461,6 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         return invoke_both(plan.behind, result, data, frame)
     except marshmallow.ValidationError as error:
         return fail_of_hook(error, result, frame)
-
-
-cdef object refused(object errors, LoadFrame frame):
-    """Return FAILED for an input that a ``pre_load`` hook has refused.
-
-    If the hook's error has no messages, raise the error that upstream raises by accident.
-    Otherwise ``Schema.validate`` would report the input as valid.
-    """
-    if not errors:
-        raise UnboundLocalError(
-            "cannot access local variable 'processed_data' where it is not associated "
-            "with a value"
-        )
-    return fail(frame, errors, None)
 
 
 cdef object fail_of_hook(object error, object result, LoadFrame frame):

@@ -24,10 +24,9 @@ cdef class LoadFrame:
     cdef object index
     cdef object store
     cdef object kwargs
-    # The last failure: its messages and valid data, or the error object that has them.
+    # The last failure.
     cdef object messages
     cdef object valid_data
-    cdef object error
     cdef list sub_partials
     cdef list children
     # As in a dump frame.
@@ -45,8 +44,6 @@ cdef class LoadFrame:
     cdef tuple input_keys
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
-    cdef object messages_now(self)
-    cdef object valid_data_now(self)
     cdef object shown_input(self, object key, object data)
     cdef bint may_be_missing(self, str name) except -1
 

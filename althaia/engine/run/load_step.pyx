@@ -56,22 +56,8 @@ cdef class LoadFrame:
     cdef object failed(self, object error):
         """Record the messages of a ValidationError; raise any other error, as upstream would."""
         if not isinstance(error, marshmallow.ValidationError):
-            cls = error if isinstance(error, type) else type(error)
-            if not issubclass(cls, BaseException):
-                raise TypeError("exceptions must derive from BaseException")
             raise error
-        if type(error) is marshmallow.ValidationError:
-            fail(self, error.messages, error.valid_data)
-        else:
-            # A subclass may compute its attributes: read them where upstream reads them.
-            self.error = error
-        return FAILED
-
-    cdef object messages_now(self):
-        return self.messages if self.error is None else self.error.messages
-
-    cdef object valid_data_now(self):
-        return self.valid_data if self.error is None else self.error.valid_data
+        return fail(self, error.messages, error.valid_data)
 
     cdef int store_error(self, object messages, object field_name) except -1:
         """Do what ``ErrorStore.store_error`` does, with a shortcut if nothing must be merged."""
@@ -117,7 +103,6 @@ cdef class LoadFrame:
 cdef object fail(LoadFrame frame, object messages, object valid_data):
     frame.messages = messages
     frame.valid_data = valid_data
-    frame.error = None
     return FAILED
 
 
@@ -270,12 +255,12 @@ cdef class LoadStep:
             try:
                 messages = (<Check>PyTuple_GET_ITEM(<object>checks, i)).failure(value)
                 if messages is not PASSED:
-                    errors = with_messages(errors, messages, None)
+                    errors = with_messages(errors, messages)
             except marshmallow.ValidationError as error:
                 if kwargs is None:
                     kwargs = {}
                 kwargs.update(error.kwargs)
-                errors = with_messages(errors, error.messages, error)
+                errors = with_messages(errors, error.messages)
         if not errors:
             return value
         if kwargs:
@@ -311,15 +296,12 @@ cdef class OpaqueLoadStep(LoadStep):
     narrow = False
 
 
-cdef list with_messages(list errors, object messages, object error):
-    """Add the messages of one validator to those of the validators before it.
-
-    ``error.messages`` is read again, as upstream does: a subclass may compute it.
-    """
+cdef list with_messages(list errors, object messages):
+    """Add the messages of one validator to those of the validators before it."""
     if errors is None:
         errors = []
     if isinstance(messages, dict):
-        errors.append(messages if error is None else error.messages)
+        errors.append(messages)
     else:
-        errors.extend(messages if error is None else error.messages)
+        errors.extend(messages)
     return errors
