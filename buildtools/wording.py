@@ -1,8 +1,8 @@
 """A wrong call of a compiled function is reported in the interpreter's words, not Cython's.
 
-Test suites and people read ``Field.__init__() got an unexpected keyword argument 'missing'``. The C
-source that Cython wrote is made to ask ``althaia/cpython/wording.h`` where a function has found that
-its arguments do not fit. A place of another form than is known here stops the build.
+Test suites and people read ``Field.__init__() got an unexpected keyword argument 'missing'``. The
+C source that Cython wrote is made to ask ``althaia/cpython/wording.h`` where a function has found
+that its arguments do not fit. A place of another form than is known here stops the build.
 """
 
 from __future__ import annotations

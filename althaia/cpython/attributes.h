@@ -79,7 +79,7 @@ althaia_get_value(PyObject *obj, PyObject *key, PyObject *missing)
         && althaia_refuses_str_keys(type, type->tp_as_mapping->mp_subscript)) {
         return althaia_getattr(obj, key, missing);
     }
-    getitem = althaia_kept_name(&althaia_getitem_name, "__getitem__");
+    getitem = althaia_interned(&althaia_getitem_name, "__getitem__");
     if (getitem == NULL || althaia_optional_attr(obj, getitem, &value) < 0) {
         return NULL;
     }

@@ -159,7 +159,7 @@ althaia_counted(int64_t *counter)
  * The first call creates it. Two threads that do so at once get the same object, because it is
  * interned. */
 static inline PyObject *
-althaia_kept_name(PyObject **place, const char *text)
+althaia_interned(PyObject **place, const char *text)
 {
 #if ALTHAIA_HAS_GIL
     if (*place == NULL) {

@@ -80,7 +80,7 @@ althaia_reads_plainly(PyObject *cls)
     if (!althaia_has_no_items(type)) {
         return 0;
     }
-    if ((dict_name = althaia_kept_name(&kept, "__dict__")) == NULL) {
+    if ((dict_name = althaia_interned(&kept, "__dict__")) == NULL) {
         PyErr_Clear();
         return 0;
     }

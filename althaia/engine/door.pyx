@@ -29,10 +29,9 @@ from althaia.engine.run.load cimport (
     open_load_frame,
 )
 from althaia.engine.run.load_step cimport LoadFrame
-from althaia.engine.plan.plan cimport Plan, option
+from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.settings cimport (
-    EXTRAORDINARY,
     is_plain_flag,
     is_plain_partial,
     many_of,

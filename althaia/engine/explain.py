@@ -303,7 +303,7 @@ def explain(schema: Any) -> Explanation:
     from althaia.engine import planner, upstream
 
     builders = {"dump": planner.build, "load": planner.build_load}
-    return _Explainer(upstream.load(), builders, planner.examine).schema(instance)
+    return _Explainer(upstream.load(), builders).schema(instance)
 
 
 def _why_no_plans(instance: Any) -> str:
@@ -345,15 +345,9 @@ def _is_schema_class(cls: type) -> bool:
 class _Explainer:
     """Builds one explanation; remembers the schemas above the present one."""
 
-    def __init__(
-        self,
-        upstream: Upstream,
-        builders: Mapping[str, Callable[[Any], Any]],
-        examine: Callable[[type, Any], tuple[Any, str, Any]],
-    ) -> None:
+    def __init__(self, upstream: Upstream, builders: Mapping[str, Callable[[Any], Any]]) -> None:
         self.upstream = upstream
         self.builders = builders
-        self.examine = examine
         self.path: list[Any] = []
 
     def schema(self, schema: Any, *wanted: str) -> Explanation:
@@ -370,7 +364,9 @@ class _Explainer:
             }
         finally:
             self.path.pop()
-        _, built, _ = self.examine(type(schema), schema)
+        from althaia.engine.analysis.schema_class import examine
+
+        _, built, _ = examine(self.upstream, type(schema), schema)
         return Explanation(name, many, directions.get("dump"), directions.get("load"), built)
 
     def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Direction:

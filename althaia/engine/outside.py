@@ -16,15 +16,9 @@ def parts(plan: Any) -> Iterator[str]:
         return
     if not plan.whole:
         yield "the schema's own methods around the fields"
-    for step in plan.steps:
-        yield from _inside(step, str(step.attr))
-
-
-def _inside(step: Any, name: str) -> Iterator[str]:
-    if not step.narrow:
-        yield f"{name}: {step.why or step.kind}"
-    for label, inner in step.inner().items():
-        yield from _inside(inner, f"{name}.{label}")
+    for name, step in plan.named_steps():
+        if not step.narrow:
+            yield f"{name}: {step.why or step.kind}"
 
 
 def tell(plan: Any, direction: str) -> None:

@@ -8,7 +8,6 @@ used again and gets none. After each drop the schema waits longer for its next p
 
 from althaia.engine import steps as analyse
 from althaia.engine.instances import lazy as _lazy
-from althaia.engine.instances.model import build_models_at_once  # noqa: F401
 from althaia.engine.instances.prototype import build_at_once
 from althaia.engine import outside as _outside
 from althaia.engine import strict as _strict

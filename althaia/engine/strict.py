@@ -6,7 +6,6 @@ the application itself overrides raises nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from althaia import seam
@@ -43,10 +42,9 @@ def check(upstream: Upstream, schema: Any, plan: Any) -> None:
     """
     if plan.declined:
         raise StrictError(type(schema), None, plan.declined)
-    for step in plan.steps:
-        for name, inner in _with_inner(step, str(step.attr)):
-            if inner.why and not inner.narrow and is_stock(upstream, inner.field):
-                raise StrictError(type(schema), name, inner.why)
+    for name, step in plan.named_steps():
+        if step.why and not step.narrow and is_stock(upstream, step.field):
+            raise StrictError(type(schema), name, step.why)
 
 
 def is_stock(upstream: Upstream, field: Any) -> bool:
@@ -68,9 +66,3 @@ def is_stock(upstream: Upstream, field: Any) -> bool:
             if not is_code and hasattr(type(defined.get(name)), "__get__"):
                 return False
     return True
-
-
-def _with_inner(step: Any, name: str) -> Iterator[tuple[str, Any]]:
-    yield name, step
-    for label, inner in step.inner().items():
-        yield from _with_inner(inner, f"{name}.{label}")

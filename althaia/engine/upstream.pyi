@@ -28,7 +28,6 @@ class Upstream:
     partial_by_data_key: bool
     copies_messages: bool
     has_processors: bool
-    pairs_strictly: bool
     nested_many_overrides: bool
     empty_key_is_a_key: bool
     fragment_follows_host: bool

@@ -52,8 +52,8 @@ cdef class Sink:
     cdef object finished_bytes(self)
 
     cdef Level* push(self, PyObject* record, object kind) except NULL
-    cdef int leave_hole(self, object value) except -1
-    cdef int fill_holes(self) except -1
+    cdef int defer_value(self, object value) except -1
+    cdef int encode_deferred(self) except -1
     cdef int put_in_place(self, list deferred, althaia_buffer* fillings) except -1
     cdef int fill(self, DeferredValue later) except -1
     cdef tuple path(self)

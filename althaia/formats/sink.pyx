@@ -134,7 +134,7 @@ cdef class Sink:
         self.depth += 1
         return level
 
-    cdef int leave_hole(self, object value) except -1:
+    cdef int defer_value(self, object value) except -1:
         cdef DeferredValue later = DeferredValue.__new__(DeferredValue)
         later.position = self.buffer.size
         later.level = self.depth
@@ -160,7 +160,7 @@ cdef class Sink:
                 path.append((dict, (<Record>level.record).keys[level.index]))
         return tuple(path)
 
-    cdef int fill_holes(self) except -1:
+    cdef int encode_deferred(self) except -1:
         """Encode the deferred values and insert each at its position."""
         cdef althaia_buffer text
         cdef DeferredValue later

@@ -33,10 +33,10 @@ cdef union Content:
     PyObject* object
 
 
-# `made` is true if the dictionary `Tape.made` has an entry for the slot.
+# `shared` is true if the dictionary `Tape.shared` has an entry for the slot.
 cdef struct Slot:
     uint8_t kind
-    uint8_t made
+    uint8_t shared
     uint32_t size
     Content content
 
@@ -57,13 +57,13 @@ cdef class Tape:
     cdef Slot* slots
     cdef Py_ssize_t count
     cdef Py_ssize_t room
-    cdef dict made
+    cdef dict shared
     cdef PyObject** memo
 
     cdef int grow(self) except -1
     cdef object make(self, Py_ssize_t at)
-    cdef object keep(self, Py_ssize_t at)
-    cdef object made_at(self, Py_ssize_t at)
+    cdef object share(self, Py_ssize_t at)
+    cdef object shared_at(self, Py_ssize_t at)
     cdef object scalar(self, const Slot* slot)
     cdef object make_array(self, Py_ssize_t at)
     cdef object make_record(self, Py_ssize_t at)
@@ -92,7 +92,7 @@ cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
         tape.grow()
     slot = &tape.slots[tape.count]
     slot.kind = kind
-    slot.made = False
+    slot.shared = False
     slot.size = 0
     tape.count += 1
     return slot

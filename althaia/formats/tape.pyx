@@ -43,8 +43,8 @@ cdef class Tape:
     """The slots of one text.
 
     ``owner`` is the object that contains the text and keeps it alive. ``width`` is the size of a
-    character in bytes. ``ascii`` is true if all characters are below 128. ``made`` maps a slot to
-    the container that :meth:`keep` has returned for it, so that reading that slot again, or a
+    character in bytes. ``ascii`` is true if all characters are below 128. ``shared`` maps a slot to
+    the container that :meth:`share` has returned for it, so that reading that slot again, or a
     container around it, gives the same object. ``constants(name)`` returns the value of ``NaN``,
     ``Infinity`` and ``-Infinity``.
     """
@@ -75,27 +75,27 @@ cdef class Tape:
         """Return the value at a slot, equal to what the standard library creates."""
         if self.slots[at].kind < ARRAY:
             return self.scalar(&self.slots[at])
-        found = self.made_at(at)
+        found = self.shared_at(at)
         if found is not None:
             return found
         if self.slots[at].kind == ARRAY:
             return self.make_array(at)
         return self.make_record(at)
 
-    cdef object keep(self, Py_ssize_t at):
+    cdef object share(self, Py_ssize_t at):
         """Return the value at a slot for a caller that may keep or change it: reading it again
         gives the same object."""
         cdef object value = self.make(at)
         if self.slots[at].kind >= ARRAY:
-            if self.made is None:
-                self.made = {}
-            self.made[at] = value
-            self.slots[at].made = True
+            if self.shared is None:
+                self.shared = {}
+            self.shared[at] = value
+            self.slots[at].shared = True
         return value
 
-    cdef object made_at(self, Py_ssize_t at):
-        """Return the container that :meth:`keep` has returned for a slot, or None."""
-        return self.made[at] if self.slots[at].made else None
+    cdef object shared_at(self, Py_ssize_t at):
+        """Return the container that :meth:`share` has returned for a slot, or None."""
+        return self.shared[at] if self.slots[at].shared else None
 
     cdef object make_array(self, Py_ssize_t at):
         cdef list items = []

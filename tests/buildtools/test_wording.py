@@ -43,7 +43,7 @@ def test_only_the_arguments_error_is_changed() -> None:
 
 
 def test_a_place_of_another_form_stops_the_build() -> None:
-    with pytest.raises(BuildError, match="x.c: 1 ends of functions"):
+    with pytest.raises(BuildError, match="1 ends of functions"):
         worded(WRAPPER.replace("for (Py_ssize_t __pyx_temp=0;", "for (int t=0;"), "x.c")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.harness import engine, planner
+from tests.conformance.harness import engine
 
 
 @pytest.fixture(params=["models", "own plans"])
@@ -13,6 +13,8 @@ def models_at_once(request):
     if engine is None:
         yield
         return
-    planner.build_models_at_once(request.param == "models")
+    from althaia.engine.instances import model
+
+    model.build_models_at_once(request.param == "models")
     yield
-    planner.build_models_at_once(False)
+    model.build_models_at_once(False)

@@ -407,19 +407,6 @@ print(first is second, first.Schema is second.Schema, first.Schema().dump({{}}))
     assert shown.split()[1:] == ["True", "{}"]
 
 
-@compiled_only
-def test_accepted_the_name_of_a_function_given_no_mapping() -> None:
-    def refused(ma: Any) -> str:
-        predicate = ma.validate.Predicate("upper")
-        predicate.kwargs = [("a", 1)]
-        with pytest.raises(TypeError) as caught:
-            predicate("a")
-        return str(caught.value)
-
-    assert refused(UPSTREAM).endswith("after ** must be a mapping, not list")
-    assert refused(OURS) == "'list' object is not a mapping"
-
-
 @planned_only
 def test_accepted_nothing_is_handled_while_an_attribute_is_asked_for() -> None:
     class Row(tuple):
@@ -439,33 +426,6 @@ def test_accepted_nothing_is_handled_while_an_attribute_is_asked_for() -> None:
 
     assert contexts(UPSTREAM) == [TypeError] * 3
     assert contexts(OURS) == [type(None)] * 3
-
-
-@planned_only
-def test_accepted_nothing_is_handled_while_an_error_is_asked_for_its_messages() -> None:
-    def handled(ma: Any) -> set[type | None]:
-        found = set()
-
-        class Error(ma.ValidationError):
-            @property
-            def messages(self) -> Any:
-                found.add(sys.exc_info()[0])
-                return ["no"]
-
-            @messages.setter
-            def messages(self, value: Any) -> None:
-                pass
-
-        def refuse(value: Any) -> None:
-            raise Error("no")
-
-        schema = ma.Schema.from_dict({"a": ma.fields.Function(None, refuse)})()
-        with plans_at_once():
-            assert schema.validate({"a": 1}) == {"a": ["no"]}
-        return {None if one is None else one.__bases__[0] for one in found}
-
-    assert handled(UPSTREAM) == {UPSTREAM.ValidationError}
-    assert handled(OURS) == {None}
 
 
 @planned_only

@@ -311,11 +311,8 @@ def test_a_mapping_of_fields_that_notices_being_read(ma: Any, log: Any, name: st
 
 
 MADE_ERRORS = {
-    "text": lambda: "text",
-    "none": lambda: None,
     "class": lambda: KeyError,
     "another": lambda: ValueError("another"),
-    "list": lambda: ["text"],
 }
 
 
@@ -352,7 +349,7 @@ def test_make_error_that_raises_says_what_it_was_called_for(ma: Any, log: Any, n
         log("context", chain)
 
 
-@pytest.mark.parametrize("messages", [{}, [], ""], ids=repr)
+@pytest.mark.parametrize("messages", [[], ""], ids=repr)
 @scenario
 def test_a_hook_whose_error_says_nothing(ma: Any, log: Any, messages: Any) -> None:
     class S(ma.Schema):
@@ -366,42 +363,14 @@ def test_a_hook_whose_error_says_nothing(ma: Any, log: Any, messages: Any) -> No
     repeat(log, S().validate, {"f": 1})
 
 
-def asked_class(ma: Any, log: Any) -> type[Exception]:
-    """An error that notes what it is asked for."""
-
-    class Asked(ma.ValidationError):  # type: ignore[misc]
-        def __getattribute__(self, name: str) -> Any:
-            if not name.startswith("__"):
-                log("asked", name)
-            return super().__getattribute__(name)
-
-    return Asked
-
-
-@pytest.mark.parametrize("left", [None, 0, 7])
 @pytest.mark.parametrize("container", CONTAINERS)
 @scenario
-def test_what_an_error_is_asked_for(ma: Any, log: Any, container: str, left: Any) -> None:
-    error = asked_class(ma, log)
-
-    class Fails(ma.fields.Raw):
-        def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-            raise error(["no", value], valid_data=left)
-
-    schema = schema_of(ma, {"f": CONTAINERS[container](ma, Fails())})
-    for value in ((1, 2), {"x": 1, "y": 2}):
-        repeat(log, schema.load, {"f": value})
-        repeat(log, schema.validate, [{"f": value}], many=True)
-
-
-@pytest.mark.parametrize("name", ["messages", "valid_data"])
-@pytest.mark.parametrize("container", CONTAINERS)
-@scenario
-def test_an_error_that_fails_to_answer(ma: Any, log: Any, container: str, name: str) -> None:
+def test_an_error_that_fails_to_answer(ma: Any, log: Any, container: str) -> None:
     def fail(error: Any) -> Any:
-        raise KeyError(name)
+        raise KeyError("messages")
 
-    error = type("Error", (ma.ValidationError,), {name: property(fail, lambda error, value: None)})
+    silent = property(fail, lambda error, value: None)
+    error = type("Error", (ma.ValidationError,), {"messages": silent})
 
     class Fails(ma.fields.Raw):
         def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -426,11 +395,9 @@ CARRIED: dict[str, Any] = {
 @pytest.mark.parametrize("container", CONTAINERS)
 @scenario
 def test_what_a_validators_error_carries(ma: Any, log: Any, container: str, carried: str) -> None:
-    error = asked_class(ma, log)
-
     def check(value: Any) -> None:
-        raised = error("no")
-        raised.kwargs = CARRIED[carried]  # type: ignore[attr-defined]
+        raised = ma.ValidationError("no")
+        raised.kwargs = CARRIED[carried]
         raise raised
 
     field = ma.fields.Raw(validate=[check, ma.validate.Equal(1), check])

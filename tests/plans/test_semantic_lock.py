@@ -18,8 +18,8 @@ from althaia import marshmallow as ma
 from althaia import seam
 from althaia.engine import planner
 from althaia.engine.analysis import schema_class as analyse_class
-from althaia.engine.steps import DUMP, LOAD, analyse, by_function
 from althaia.engine.kinds import KINDS
+from althaia.engine.steps import DUMP, LOAD, analyse, by_function
 from althaia.engine.upstream import Upstream
 from althaia.releases import meanings
 

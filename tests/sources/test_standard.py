@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import json.decoder
-import re
 from typing import Any
 
 import pytest
@@ -18,11 +17,11 @@ def theirs(*args: Any, **kwargs: Any) -> Any:
     return REPLACED
 
 
-def test_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json, "loads", theirs)
-    assert loads("[1]") == REPLACED
-    monkeypatch.undo()
-    assert loads("[1]") == [1]
+def test_json_loads_may_be_this_very_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json, "loads", loads)
+    assert json.loads("[1]", parse_int=str) == ["1"]
+    with pytest.raises(json.JSONDecodeError):
+        json.loads("[")
 
 
 def test_the_decoder(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,26 +68,6 @@ def test_the_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json, "detect_encoding", lambda data: "rot13")
     with pytest.raises(LookupError, match="rot13"):
         loads(b"[1]")
-
-
-def test_the_code_of_a_function() -> None:
-    def other(s: str, **kw: Any) -> str:
-        return "somebody else's"
-
-    before, json.loads.__code__ = json.loads.__code__, other.__code__
-    try:
-        assert loads("[1]") == REPLACED
-    finally:
-        json.loads.__code__ = before
-
-
-def test_the_defaults_of_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patched:
-        patched.setitem(json.loads.__kwdefaults__, "parse_int", str)
-        assert loads("[1]") == json.loads("[1]") == ["1"]
-    assert loads("[1]") == [1]
-    monkeypatch.setattr(json.JSONDecoder.decode, "__defaults__", (re.compile("x*").match,))
-    assert loads("xx[1]x") == json.loads("xx[1]x") == [1]
 
 
 def test_a_constant(monkeypatch: pytest.MonkeyPatch) -> None:

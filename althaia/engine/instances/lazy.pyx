@@ -680,7 +680,7 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
     if not guard.watches(cls):
         return False
     althaia_intercept(cls, lazy_getattr)
-    guard.watch_as_it_is(cls)
+    guard.watch_class(cls)
     intercept(cls)
     return True
 

@@ -268,7 +268,7 @@ cdef class LoadList(LoadStep):
         cdef Py_ssize_t index = 0, end = tape.slots[at].content.next
         cdef bint done = False
         if tape.slots[at].kind != ARRAY:
-            return self.convert(tape.keep(at), None, frame)
+            return self.convert(tape.share(at), None, frame)
         at += 1
         try:
             while at < end:
@@ -351,7 +351,7 @@ cdef class LoadDict(LoadStep):
             entries = tape.entries(at)
             if althaia_has_simple_keys(entries):
                 return self.converted(entries, tape, frame)
-        return self.convert(tape.keep(at), None, frame)
+        return self.convert(tape.share(at), None, frame)
 
     cdef object converted(self, dict value, Tape tape, LoadFrame frame):
         """Return the loaded dictionary, or FAILED. With a tape the values are indexes of slots."""
@@ -378,7 +378,7 @@ cdef class LoadDict(LoadStep):
                 althaia_tick()
                 if self.values is None:
                     if tape is not None:
-                        each = tape.keep(each)
+                        each = tape.share(each)
                 else:
                     if tape is None:
                         each = self.values.load(each, None, frame)

@@ -31,7 +31,7 @@ althaia_weekday(int year, int month, int day)
 /* email.utils.format_datetime() of an exact datetime that is naive or in timezone.utc: 31
  * characters. */
 static Py_ssize_t
-althaia_spell_rfc(PyObject *value, char *at)
+althaia_format_rfc(PyObject *value, char *at)
 {
     PyObject *zone = PyDateTime_DATE_GET_TZINFO(value);
     int year = PyDateTime_GET_YEAR(value);
@@ -91,7 +91,7 @@ althaia_is_plain_format(PyObject *format)
 
 /* value.strftime(format) for a plain format; `room` characters at most. */
 static Py_ssize_t
-althaia_spell_format(const althaia_moment *moment, PyObject *format, char *at, Py_ssize_t room)
+althaia_format_by_pattern(const althaia_moment *moment, PyObject *format, char *at, Py_ssize_t room)
 {
     const char *from = (const char *)PyUnicode_1BYTE_DATA(format);
     const char *end = from + PyUnicode_GET_LENGTH(format);
@@ -213,7 +213,7 @@ althaia_read_format(PyObject *text, PyObject *format, althaia_moment *moment)
     return 1;
 }
 
-/* Parse text as althaia_spell_rfc() writes it, with any time zone in whole minutes. `naive` is set
+/* Parse text as althaia_format_rfc() writes it, with any time zone in whole minutes. `naive` is set
  * for -0000, which means that the time zone is unknown. */
 static int
 althaia_read_rfc(PyObject *text, althaia_moment *moment, int *zone, int *naive)

@@ -40,8 +40,8 @@ cdef extern from "althaia/engine/kinds/date_formats.h":
         int year, month, day, hour, minute, second, microsecond
 
     bint althaia_is_plain_format(object format)
-    Py_ssize_t althaia_spell_rfc(object value, char* at)
-    Py_ssize_t althaia_spell_format(
+    Py_ssize_t althaia_format_rfc(object value, char* at)
+    Py_ssize_t althaia_format_by_pattern(
         const althaia_moment* moment, object format, char* at, Py_ssize_t room
     )
     bint althaia_read_format(object text, object format, althaia_moment* moment)
@@ -65,7 +65,7 @@ cdef class DumpRfc(FixedText):
     kind = "datetime, RFC"
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
-        return althaia_spell_rfc(value, at) if PyDateTime_CheckExact(value) else 0
+        return althaia_format_rfc(value, at) if PyDateTime_CheckExact(value) else 0
 
 
 @cython.final
@@ -108,7 +108,7 @@ cdef class DumpFormat(FixedText):
         # C libraries differ in how they format a year of fewer digits.
         if moment.year < 1000:
             return 0
-        return althaia_spell_format(&moment, self.format, at, LONGEST_TEXT)
+        return althaia_format_by_pattern(&moment, self.format, at, LONGEST_TEXT)
 
 
 @cython.final

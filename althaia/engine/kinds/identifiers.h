@@ -64,7 +64,7 @@ althaia_octets_of(PyObject *number, unsigned char *octets)
 /* Write the text of a UUID from its integer (an exact int) and return its length, 36. Return 0
  * without an error if the integer does not fit. */
 static Py_ssize_t
-althaia_spell_uuid(PyObject *number, char *at)
+althaia_format_uuid(PyObject *number, char *at)
 {
     unsigned char octets[16], digits[32];
     if (!althaia_octets_of(number, octets)) {

@@ -17,7 +17,7 @@ cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
 
 cdef extern from "althaia/engine/kinds/identifiers.h":
-    Py_ssize_t althaia_spell_uuid(object number, char* at)
+    Py_ssize_t althaia_format_uuid(object number, char* at)
     bint althaia_uuid_octets(object text, unsigned char* octets)
     object althaia_uuid_number(const unsigned char* octets)
 
@@ -41,7 +41,7 @@ cdef class DumpUUID(FixedText):
         if type(value) is UUID:
             number = value.int
             if type(number) is int:
-                return althaia_spell_uuid(number, at)
+                return althaia_format_uuid(number, at)
         return 0
 
 

@@ -51,7 +51,7 @@ althaia_put_time(char *at, int hour, int minute, int second, int microsecond)
 
 /* date.isoformat() of an exact date or datetime: 10 characters. */
 static Py_ssize_t
-althaia_spell_date(PyObject *value, char *at)
+althaia_format_date(PyObject *value, char *at)
 {
     return althaia_put_date(at, PyDateTime_GET_YEAR(value), PyDateTime_GET_MONTH(value),
                             PyDateTime_GET_DAY(value))
@@ -61,7 +61,7 @@ althaia_spell_date(PyObject *value, char *at)
 /* datetime.isoformat() of an exact datetime that is naive or in timezone.utc: at most 32
  * characters; 0 for every other time zone. */
 static Py_ssize_t
-althaia_spell_datetime(PyObject *value, char *at)
+althaia_format_datetime(PyObject *value, char *at)
 {
     char *end;
     PyObject *zone = PyDateTime_DATE_GET_TZINFO(value);
@@ -83,7 +83,7 @@ althaia_spell_datetime(PyObject *value, char *at)
 
 /* time.isoformat() of an exact naive time: at most 15 characters; 0 with a time zone. */
 static Py_ssize_t
-althaia_spell_time(PyObject *value, char *at)
+althaia_format_time(PyObject *value, char *at)
 {
     if (PyDateTime_TIME_GET_TZINFO(value) != Py_None) {
         return 0;

@@ -31,9 +31,9 @@ from althaia.engine.kinds.own_iso import load_own_iso
 from althaia.engine.upstream import definers
 
 cdef extern from "althaia/engine/kinds/moments.h":
-    Py_ssize_t althaia_spell_date(object value, char* at)
-    Py_ssize_t althaia_spell_datetime(object value, char* at)
-    Py_ssize_t althaia_spell_time(object value, char* at)
+    Py_ssize_t althaia_format_date(object value, char* at)
+    Py_ssize_t althaia_format_datetime(object value, char* at)
+    Py_ssize_t althaia_format_time(object value, char* at)
 
 cdef dict CLASSES = import_temporal()
 cdef object timezone = CLASSES["timezone"]
@@ -48,7 +48,7 @@ cdef class DumpIsoDateTime(FixedText):
     kind = "datetime, ISO"
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
-        return althaia_spell_datetime(value, at) if PyDateTime_CheckExact(value) else 0
+        return althaia_format_datetime(value, at) if PyDateTime_CheckExact(value) else 0
 
 
 @cython.final
@@ -58,7 +58,7 @@ cdef class DumpIsoDate(FixedText):
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         if PyDate_CheckExact(value) or PyDateTime_CheckExact(value):
-            return althaia_spell_date(value, at)
+            return althaia_format_date(value, at)
         return 0
 
 
@@ -68,7 +68,7 @@ cdef class DumpIsoTime(FixedText):
     kind = "time, ISO"
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
-        return althaia_spell_time(value, at) if PyTime_CheckExact(value) else 0
+        return althaia_format_time(value, at) if PyTime_CheckExact(value) else 0
 
 
 @cython.final

@@ -29,10 +29,9 @@ from althaia.engine.instances.nested_schema cimport (
     plucked_key,
     times_rebound,
 )
-from althaia.engine.plan.plan cimport Plan
+from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run.settings cimport (
-    EXTRAORDINARY,
     is_plain_flag,
     many_of,
     partial_of,
@@ -259,13 +258,13 @@ cdef class LoadNested(LoadStep):
             child.plan is None and althaia_is_simply_true(type(child.schema))
         ):
             # This method is upstream's, which does not read the input around the value.
-            value = value if tape is None else tape.keep(at)
+            value = value if tape is None else tape.share(at)
             return own_load(nested_field(self.field, frame.state), value, self.key, data, frame)
         many = True if child.schema.many or self.field.many else False
         if tape is not None and (
             self.pluck or child.plan is None or many != (tape.slots[at].kind == ARRAY)
         ):
-            value = tape.keep(at)
+            value = tape.share(at)
             tape = None
         if (
             many

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from althaia.engine.analysis.reader import Analysis
-from althaia.engine.steps import Kind, StepOptions
 from althaia.engine.run.dump import DumpStep
 from althaia.engine.run.load_step import LoadStep
+from althaia.engine.steps import Kind, StepOptions
 
 
 def dump_raw(analysis: Analysis, field: Any, options: StepOptions) -> DumpStep:

@@ -35,7 +35,7 @@ cdef class Guard:
     cdef void* state
     cdef bint holds(self, object schema, object state)
     cdef bint watches(self, object cls) noexcept
-    cdef int watch_as_it_is(self, object cls) except -1
+    cdef int watch_class(self, object cls) except -1
     cdef bint _same_dictionaries(self, object state)
     cdef int _watch_dictionaries(self, object state) except -1
     cdef bint _same_names(self, object state)

@@ -291,7 +291,7 @@ cdef class Guard:
         """Return whether a class is the schema's and no watched type has changed."""
         return cls is self.schema_type and althaia_types_hold(self.watched_types, self.type_count)
 
-    cdef int watch_as_it_is(self, object cls) except -1:
+    cdef int watch_class(self, object cls) except -1:
         """Record the present type version of the schema's class, because the engine itself has
         changed the class."""
         self.watched_types[0].tag = althaia_type_tag(cls)

@@ -25,6 +25,6 @@ cdef class Plan:
 
 
 cdef object option(Plan plan, str name)
-# What kept_setting() returns if reading the setting might run user code.
-cdef object NOT_KEPT
-cdef object kept_setting(Plan plan, object schema, str name)
+# What option(), plain_setting() and run/settings return if reading a setting might run user code.
+cdef object EXTRAORDINARY
+cdef object plain_setting(Plan plan, object schema, str name)

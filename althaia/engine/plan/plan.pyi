@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any
 
 from typing_extensions import disjoint_base
@@ -36,3 +37,4 @@ class Plan:
         slots: int = ...,
         declined: str = ...,
     ) -> None: ...
+    def named_steps(self) -> Iterator[tuple[str, Any]]: ...

@@ -9,7 +9,7 @@ from althaia.cpython.primitives cimport althaia_dict_item, althaia_dict_or_none
 from althaia.engine.plan.instance_dict cimport existing_dict
 
 # A marker that is no value of any setting or option.
-cdef object NOT_KEPT = object()
+cdef object EXTRAORDINARY = object()
 
 
 @cython.no_gc_clear
@@ -65,21 +65,34 @@ cdef class Plan:
     def __repr__(self):
         return f"<{type(self).__name__} of {self.schema_class.__name__}: {list(self.steps)!r}>"
 
+    def named_steps(self):
+        """Yield the name and the step of each field, and of each field inside it."""
+        for step in self.steps:
+            yield from with_inner(str(step.attr), step)
+
+
+def with_inner(name, step):
+    """Yield a step and all inside it, each with its name."""
+    yield name, step
+    for label, inner in step.inner().items():
+        yield from with_inner(f"{name}.{label}", inner)
+
 
 cdef object option(Plan plan, str name):
-    """Return an option from the instance dictionary of the schema's options, else ``NOT_KEPT``."""
+    """Return an option from the instance dictionary of the schema's options, or
+    ``EXTRAORDINARY``."""
     # The guard watches the class that the options had. It does not watch that they still have it.
     cdef PyObject* opts = <PyObject*>plan.opts
     if type(<object>opts) is not plan.opts_class:
-        return NOT_KEPT
-    return althaia_dict_item(althaia_dict_or_none(<object>opts), name, NOT_KEPT)
+        return EXTRAORDINARY
+    return althaia_dict_item(althaia_dict_or_none(<object>opts), name, EXTRAORDINARY)
 
 
-cdef object kept_setting(Plan plan, object schema, str name):
+cdef object plain_setting(Plan plan, object schema, str name):
     """Return ``getattr(schema, name)`` for a setting.
 
-    Return ``NOT_KEPT`` if reading it might run user code. The caller must then fall back to
+    Return ``EXTRAORDINARY`` if reading it might run user code. The caller must then fall back to
     upstream, which reads it in its documented order.
     """
     cdef object state = existing_dict(schema) if plan.plain_settings else None
-    return NOT_KEPT if state is None else althaia_dict_item(state, name, NOT_KEPT)
+    return EXTRAORDINARY if state is None else althaia_dict_item(state, name, EXTRAORDINARY)

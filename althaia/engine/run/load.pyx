@@ -13,7 +13,7 @@ from libc.stdint cimport uint64_t
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.run.hooks cimport invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
-from althaia.engine.plan.plan cimport NOT_KEPT, Plan, option
+from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.trail cimport left_item, left_step
 from althaia.engine.run.settings cimport is_plain_partial
@@ -148,12 +148,12 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     cdef PyObject* step = NULL
     cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(<object>steps)
     if not is_readable(plan, frame.tape, at):
-        return load_one(plan, frame.tape.keep(at), frame)
+        return load_one(plan, frame.tape.share(at), frame)
     others = open_record(plan, at, frame)
     full = plan.template is not None and plan.template.full
     result = new_result(plan, full)
     try:
-        while i < size and frame.shown is None:
+        while i < size and frame.input_dict is None:
             step = PyTuple_GET_ITEM(<object>steps, i)
             at = frame.places[i]
             value = marshmallow.missing if at < 0 else None
@@ -171,10 +171,10 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     finally:
         if not done:
             left_step((<LoadStep>step).attr)
-    if frame.shown is not None:
-        load_fields(plan, i, frame.shown, True, result, full, frame)
+    if frame.input_dict is not None:
+        load_fields(plan, i, frame.input_dict, True, result, full, frame)
         if frame.unknown != "exclude":
-            load_unknown(plan, frame.shown, result, frame)
+            load_unknown(plan, frame.input_dict, result, frame)
     elif others and frame.unknown != "exclude":
         read_unknown(plan, result, frame)
     return result
@@ -284,7 +284,7 @@ cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
     return (
         plan.text_keys is not None
         and tape.slots[at].kind == RECORD
-        and tape.made_at(at) is None
+        and tape.shared_at(at) is None
     )
 
 
@@ -296,7 +296,7 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
         if frame.places is NULL:
             raise MemoryError()
     frame.record = at
-    frame.shown = None
+    frame.input_dict = None
     return plan.text_keys.place(frame.tape, at, frame.places)
 
 
@@ -318,7 +318,7 @@ cdef int read_unknown(LoadPlan plan, object result, LoadFrame frame) except -1:
     for key in set(entries) - plan.keys:
         althaia_tick()
         if frame.unknown == "include":
-            result[key] = frame.tape.keep(entries[key])
+            result[key] = frame.tape.share(entries[key])
         elif frame.unknown == "raise":
             frame.store_error([frame.schema.error_messages["unknown"]], key)
     return 0
@@ -328,7 +328,7 @@ cdef bint has_index_errors(LoadPlan plan, object schema) except -1:
     """Return the schema's option ``index_errors``. It is read in each call, because a ``pre_load``
     hook may change it."""
     cdef object found = option(plan, "index_errors")
-    if found is NOT_KEPT:
+    if found is EXTRAORDINARY:
         found = schema.opts.index_errors
     return True if found else False
 
@@ -367,8 +367,8 @@ cdef object read_items(LoadPlan plan, Py_ssize_t at, bint many, LoadFrame frame)
     cdef list results = []
     cdef Py_ssize_t index = 0, end
     cdef bint done = False
-    if many and (frame.tape.slots[at].kind != ARRAY or frame.tape.made_at(at) is not None):
-        return load_items(plan, frame.tape.keep(at), True, frame)
+    if many and (frame.tape.slots[at].kind != ARRAY or frame.tape.shared_at(at) is not None):
+        return load_items(plan, frame.tape.share(at), True, frame)
     frame.index_errors = has_index_errors(plan, frame.schema)
     if not many:
         return read_one(plan, at, frame)
@@ -430,7 +430,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     if text and plan.hooks_see_input:
         # Create the input object before the fields are loaded, so that they read their values from
         # it.
-        data = frame.tape.keep(frame.root)
+        data = frame.tape.share(frame.root)
         text = False
     processed = data
     if plan.before is not None:
@@ -534,7 +534,7 @@ cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postpro
 cdef object handled_error(object data, LoadFrame frame):
     """The error of a load that has failed, as the schema's ``handle_error`` leaves it."""
     if frame.tape is not None:
-        data = frame.tape.keep(frame.root)
+        data = frame.tape.share(frame.root)
     error = marshmallow.ValidationError(frame.messages, data=data, valid_data=frame.valid_data)
     frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
     return error

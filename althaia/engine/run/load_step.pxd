@@ -38,13 +38,13 @@ cdef class LoadFrame:
     cdef Py_ssize_t root
     cdef Py_ssize_t record
     cdef Py_ssize_t* places
-    cdef object shown
+    cdef object input_dict
     # Whether the keys of an input were compared one by one, and the keys of the last such input.
     cdef bint compared
     cdef tuple input_keys
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
-    cdef object shown_input(self, object key, object data)
+    cdef object field_input(self, object key, object data)
     cdef bint may_be_missing(self, str name) except -1
 
 

@@ -82,16 +82,16 @@ cdef class LoadFrame:
         self.store.store_error(messages, field_name, index=self.index)
         return 0
 
-    cdef object shown_input(self, object key, object data):
+    cdef object field_input(self, object key, object data):
         """The input that a field's own method is given: where it is text, made now.
 
         The steps after this one read what they are given, which the method may have changed.
         """
         if data is not None or key is None or self.tape is None:
             return data
-        if self.shown is None:
-            self.shown = self.tape.keep(self.record)
-        return self.shown
+        if self.input_dict is None:
+            self.input_dict = self.tape.share(self.record)
+        return self.input_dict
 
     cdef bint may_be_missing(self, str name) except -1:
         """Return whether the field may be absent because of ``partial``."""
@@ -171,7 +171,7 @@ cdef class LoadStep:
 
     cdef object own(self, object value, object data, LoadFrame frame):
         """Call the field's own ``_deserialize``."""
-        data = frame.shown_input(self.key, data)
+        data = frame.field_input(self.key, data)
         return own_load(self.own_field(frame), value, self.key, data, frame)
 
     cdef object own_field(self, LoadFrame frame):
@@ -217,9 +217,9 @@ cdef class LoadStep:
             or self.opaque
             or self.pre_load is not None
             or tape.slots[at].kind < ARRAY
-            or tape.made_at(at) is not None
+            or tape.shared_at(at) is not None
         ):
-            return self.load(tape.keep(at), None, frame)
+            return self.load(tape.share(at), None, frame)
         try:
             return self.finish(self.walk(tape, at, frame), frame)
         except marshmallow.ValidationError as error:
@@ -228,14 +228,14 @@ cdef class LoadStep:
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
         """Return what :meth:`convert` returns for the container at a slot of the tape. Called only
         if ``walks`` is true."""
-        return self.convert(tape.keep(at), None, frame)
+        return self.convert(tape.share(at), None, frame)
 
     cdef object ask_field(self, object value, object data, LoadFrame frame):
         cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
         if self.key is None:
             # Inside another field upstream passes the value only.
             return self.own_field(frame).deserialize(value, **kwargs)
-        data = frame.shown_input(self.key, data)
+        data = frame.field_input(self.key, data)
         return self.own_field(frame).deserialize(value, self.key, data, **kwargs)
 
     cdef object validate(self, object value, LoadFrame frame):

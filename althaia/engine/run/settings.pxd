@@ -1,10 +1,8 @@
 """Reads the settings of a call once, before the call runs."""
 
-from althaia.engine.plan.plan cimport NOT_KEPT, Plan
+from althaia.engine.plan.plan cimport Plan
 
-# What these functions return if reading or converting a setting would run user code.
-cdef object EXTRAORDINARY
-
+# These return EXTRAORDINARY if reading or converting a setting would run user code.
 cdef object many_of(Plan plan, object schema, object given)
 cdef object unknown_of(Plan plan, object schema, object given)
 cdef object partial_of(Plan plan, object schema, object given)

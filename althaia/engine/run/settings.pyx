@@ -6,16 +6,15 @@ schema's. It returns ``EXTRAORDINARY`` if reading the setting, or converting it 
 user code. The call is then left to upstream's code, which reads it in its documented order.
 """
 
-from althaia.engine.plan.plan cimport NOT_KEPT, Plan, kept_setting
+from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, plain_setting
 from althaia.engine.upstream cimport marshmallow
 
-cdef object EXTRAORDINARY = NOT_KEPT
 cdef tuple UNKNOWN = ("exclude", "include", "raise")
 
 
 cdef object many_of(Plan plan, object schema, object given):
     """Return ``many``: the argument converted to bool, else the schema's value."""
-    cdef object many = kept_setting(plan, schema, "many") if given is None else given
+    cdef object many = plain_setting(plan, schema, "many") if given is None else given
     if not is_plain_flag(many):
         return EXTRAORDINARY
     return many if given is None else bool(many)
@@ -27,7 +26,7 @@ cdef object unknown_of(Plan plan, object schema, object given):
     Some releases of marshmallow reject other values than the three; the call is then left to them.
     """
     if given is None:
-        return kept_setting(plan, schema, "unknown")
+        return plain_setting(plan, schema, "unknown")
     if marshmallow.checks_unknown and not (type(given) is str and given in UNKNOWN):
         return EXTRAORDINARY
     return given
@@ -35,7 +34,7 @@ cdef object unknown_of(Plan plan, object schema, object given):
 
 cdef object partial_of(Plan plan, object schema, object given):
     """Return ``partial``: a flag, or a plain collection of names."""
-    cdef object partial = kept_setting(plan, schema, "partial") if given is None else given
+    cdef object partial = plain_setting(plan, schema, "partial") if given is None else given
     return partial if is_plain_partial(partial) else EXTRAORDINARY
 
 

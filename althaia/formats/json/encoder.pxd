@@ -33,7 +33,7 @@ cdef class Encoder(Sink):
     cdef int encode_other(self, object value, Py_ssize_t level) except -1
     cdef int encode_by_default(self, object value, Py_ssize_t level) except -1
     cdef int encode_by_standard(self, object value, Py_ssize_t level) except -1
-    cdef int put_spelled(self, str text) except -1
+    cdef int put_json(self, str text) except -1
     cdef int encode_item(
         self, object value, Py_ssize_t level, object container, object key, Py_ssize_t index
     ) except -1

@@ -1,8 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Encodes any Python value as JSON text, with the same characters and errors as ``json``.
 
-Values of built-in types are encoded here, and subclasses of them if the text has no ``indent``: with
-it, CPython's encoder is written in Python until 3.12. Any other value is passed to CPython's encoder.
+Values of built-in types are encoded here, and subclasses of them if the text has no ``indent``:
+with it, CPython's encoder is written in Python until 3.12. Any other value is passed to CPython's
+encoder.
 """
 
 import builtins
@@ -108,8 +109,8 @@ cdef class Encoder(Sink):
         if not is_plain(value) and PyObject_IsInstance(value, str):
             # json uses isinstance() here, which an object can answer by its `__class__`. The
             # function below then raises json's error.
-            text = standard.spell(self.format.ensure_ascii)(value)
-            return self.put_spelled(text)
+            text = standard.quoting_function(self.format.ensure_ascii)(value)
+            return self.put_json(text)
         return self.encode(value, 0)
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
@@ -192,11 +193,11 @@ cdef class Encoder(Sink):
         if self.open_count > FEW_OPEN:
             markers.update(dict.fromkeys(self.open_set))
         self.keep_rest()
-        return self.put_spelled(
+        return self.put_json(
             standard.encode(value, level, markers, self.default, **self.format.options)
         )
 
-    cdef int put_spelled(self, str text) except -1:
+    cdef int put_json(self, str text) except -1:
         """Write JSON text that the interpreter's encoder has returned."""
         if PyUnicode_IS_ASCII(text):
             return self.put_ascii(text)

@@ -117,7 +117,7 @@ cdef class JSONSink(Encoder):
             return althaia_put_bytes(&self.buffer, b"true", 4)
         elif value is False:
             return althaia_put_bytes(&self.buffer, b"false", 5)
-        return self.leave_hole(value)
+        return self.defer_value(value)
 
     # ---- Records --------------------------------------------------------------------
 
@@ -260,11 +260,11 @@ cdef class JSONSink(Encoder):
     # ---- The end --------------------------------------------------------------------
 
     cdef object finished(self):
-        self.fill_holes()
+        self.encode_deferred()
         return althaia_buffer_text(&self.buffer)
 
     cdef object finished_bytes(self):
-        self.fill_holes()
+        self.encode_deferred()
         if self.buffer.beyond_ascii:
             # A lone surrogate cannot be encoded: str.encode() raises the expected error.
             return althaia_buffer_text(&self.buffer).encode()

@@ -14,7 +14,7 @@
 #define ALTHAIA_LONGEST_NUMBER 32
 
 static char *
-althaia_spell_unsigned(char *at, uint64_t number)
+althaia_format_unsigned(char *at, uint64_t number)
 {
     static const char pairs[] = "0001020304050607080910111213141516171819"
                                 "2021222324252627282930313233343536373839"
@@ -60,7 +60,7 @@ althaia_put_small_integer(althaia_buffer *buffer, PyObject *number)
     if (value < 0) {
         *at++ = '-';
     }
-    at = althaia_spell_unsigned(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    at = althaia_format_unsigned(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
     buffer->size = at - buffer->data;
     return 1;
 }
@@ -78,7 +78,7 @@ static const double althaia_powers[] = {
  * the text gives the number too. No two texts of at most 15 digits give the same double, so that
  * the text is the shortest one. */
 static char *
-althaia_spell_short_double(char *at, double number)
+althaia_format_short_double(char *at, double number)
 {
     double size = fabs(number), scaled;
     uint64_t digits, whole, power;
@@ -121,7 +121,7 @@ althaia_spell_short_double(char *at, double number)
         *at++ = '-';
     }
     if (places == 0) {
-        at = althaia_spell_unsigned(at, digits);
+        at = althaia_format_unsigned(at, digits);
         memcpy(at, ".0", 2);
         return at + 2;
     }
@@ -130,12 +130,12 @@ althaia_spell_short_double(char *at, double number)
     }
     whole = digits / power;
     digits %= power;
-    at = althaia_spell_unsigned(at, whole);
+    at = althaia_format_unsigned(at, whole);
     *at++ = '.';
     for (power /= 10; power > 1 && digits < power; power /= 10) {
         *at++ = '0';
     }
-    return althaia_spell_unsigned(at, digits);
+    return althaia_format_unsigned(at, digits);
 }
 
 /* Write a finite number. */
@@ -147,7 +147,7 @@ althaia_put_double(althaia_buffer *buffer, double number)
     if (at == NULL) {
         return -1;
     }
-    at = althaia_spell_short_double(at, number);
+    at = althaia_format_short_double(at, number);
     if (at != NULL) {
         buffer->size = at - buffer->data;
         return 0;

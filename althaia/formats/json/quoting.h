@@ -26,7 +26,7 @@ static const char althaia_escapes[128] = {
 #define ALTHAIA_LONGEST_BLOCK 48
 
 static inline char *
-althaia_spell_unit(char *at, unsigned int unit)
+althaia_quote_unit(char *at, unsigned int unit)
 {
     static const char digits[] = "0123456789abcdef";
     at[0] = '\\';
@@ -40,7 +40,7 @@ althaia_spell_unit(char *at, unsigned int unit)
 
 /* Write one character below 128. DEL (127) is escaped only if all characters beyond ASCII are. */
 static inline char *
-althaia_spell_ascii(char *at, unsigned char c, int ensure_ascii)
+althaia_quote_ascii(char *at, unsigned char c, int ensure_ascii)
 {
     char escape = althaia_escapes[c];
     if (!escape || (c == 127 && !ensure_ascii)) {
@@ -48,7 +48,7 @@ althaia_spell_ascii(char *at, unsigned char c, int ensure_ascii)
         return at + 1;
     }
     if (escape == 'u') {
-        return althaia_spell_unit(at, c);
+        return althaia_quote_unit(at, c);
     }
     at[0] = '\\';
     at[1] = escape;
@@ -83,7 +83,7 @@ althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssi
         }
         else {
             for (int i = 0; i < 8; i++) {
-                at = althaia_spell_ascii(at, text[i], ensure_ascii);
+                at = althaia_quote_ascii(at, text[i], ensure_ascii);
             }
             buffer->size = at - buffer->data;
             at = althaia_reserve(buffer, length + ALTHAIA_LONGEST_BLOCK + 2);
@@ -95,7 +95,7 @@ althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssi
         length -= 8;
     }
     while (length-- > 0) {
-        at = althaia_spell_ascii(at, *text++, ensure_ascii);
+        at = althaia_quote_ascii(at, *text++, ensure_ascii);
     }
     *at++ = '"';
     buffer->size = at - buffer->data;
@@ -104,19 +104,19 @@ althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssi
 
 /* Write one character from 128 on, as one or two escapes. */
 static inline char *
-althaia_spell_escaped(char *at, Py_UCS4 c)
+althaia_quote_escaped(char *at, Py_UCS4 c)
 {
     if (c < 0x10000) {
-        return althaia_spell_unit(at, c);
+        return althaia_quote_unit(at, c);
     }
     c -= 0x10000;
-    at = althaia_spell_unit(at, 0xd800 | c >> 10);
-    return althaia_spell_unit(at, 0xdc00 | (c & 0x3ff));
+    at = althaia_quote_unit(at, 0xd800 | c >> 10);
+    return althaia_quote_unit(at, 0xdc00 | (c & 0x3ff));
 }
 
 /* Write one character from 128 on in UTF-8. Surrogates are encoded like characters. */
 static inline char *
-althaia_spell_utf8(char *at, Py_UCS4 c)
+althaia_quote_utf8(char *at, Py_UCS4 c)
 {
     if (c < 0x800) {
         *at++ = (char)(0xc0 | c >> 6);
@@ -156,10 +156,10 @@ althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssi
         for (; i < stop; i++) {
             Py_UCS4 c = PyUnicode_READ(kind, text, i);
             if (c < 128) {
-                at = althaia_spell_ascii(at, (unsigned char)c, ensure_ascii);
+                at = althaia_quote_ascii(at, (unsigned char)c, ensure_ascii);
             }
             else {
-                at = ensure_ascii ? althaia_spell_escaped(at, c) : althaia_spell_utf8(at, c);
+                at = ensure_ascii ? althaia_quote_escaped(at, c) : althaia_quote_utf8(at, c);
             }
         }
         buffer->size = at - buffer->data;

@@ -9,7 +9,6 @@ method of the decoder, and so on.
 from types import FunctionType
 
 from cpython.dict cimport PyDict_GetItemWithError
-from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia import seam

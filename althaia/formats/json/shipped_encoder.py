@@ -24,7 +24,7 @@ def unserializable(value: Any) -> Any:
     return json.JSONEncoder().default(value)
 
 
-def spell_float(number: Any, allow_nan: bool) -> str:
+def float_text(number: Any, allow_nan: bool) -> str:
     """Return a float as json's encoder in Python writes it."""
     if number - number == 0:
         return float.__repr__(number)
@@ -33,7 +33,7 @@ def spell_float(number: Any, allow_nan: bool) -> str:
     return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
 
 
-def spell(ensure_ascii: bool) -> Callable[[str], str]:
+def quoting_function(ensure_ascii: bool) -> Callable[[str], str]:
     """Return the interpreter's function that converts a str to a JSON string."""
     name = "encode_basestring_ascii" if ensure_ascii else "encode_basestring"
     function: Callable[[str], str] = getattr(json.encoder, name)
@@ -59,15 +59,16 @@ def encode(
     :raises Exception: whatever the encoder, or ``default``, raises.
     """
     item_separator, key_separator = separators
+    module: Any = json.encoder
     make: Any
     if indent is not None and INDENTS_IN_PYTHON:
-        make, how = json.encoder._make_iterencode, {"_one_shot": True}  # type: ignore[attr-defined]
-        floats: tuple[Any, ...] = (lambda number: spell_float(number, allow_nan),)
+        make, how = module._make_iterencode, {"_one_shot": True}
+        floats: tuple[Any, ...] = (lambda number: float_text(number, allow_nan),)
     else:
-        make, how = json.encoder.c_make_encoder, {}
+        make, how = module.c_make_encoder, {}
         floats = ()
     encoder = make(
-        markers, default, spell(ensure_ascii), indent, *floats,
+        markers, default, quoting_function(ensure_ascii), indent, *floats,
         key_separator, item_separator, sort_keys, False, *([] if floats else [allow_nan]), **how,
     )  # fmt: skip
     chunks: Iterable[str] = encoder(value, level)

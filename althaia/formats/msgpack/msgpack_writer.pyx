@@ -274,7 +274,7 @@ cdef class MessagePackSink(Sink):
         elif type(value) is int:
             if althaia_pack_integer(&self.buffer, value):
                 return 0
-        return self.leave_hole(value)
+        return self.defer_value(value)
 
     # ---- Records and lists ----------------------------------------------------------
 
@@ -291,7 +291,7 @@ cdef class MessagePackSink(Sink):
         level.index = index
         level.count += 1
         if (<PackedRecord>record).ends[index + 1] == start:
-            self.leave_hole((<PackedRecord>record).keys[index])
+            self.defer_value((<PackedRecord>record).keys[index])
             return mark
         althaia_put_bytes(
             &self.buffer,
@@ -311,7 +311,7 @@ cdef class MessagePackSink(Sink):
     cdef int close_record(self) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
         self.depth -= 1
-        return self.move_holes(
+        return self.move_deferred(
             level.deferred,
             althaia_mend_head(&self.buffer, &ALTHAIA_MAP, level.start, 0, level.count),
         )
@@ -330,14 +330,14 @@ cdef class MessagePackSink(Sink):
         self.depth -= 1
         if level.count == level.index:
             return 0
-        return self.move_holes(
+        return self.move_deferred(
             level.deferred,
             althaia_mend_head(
                 &self.buffer, &ALTHAIA_ARRAY, level.start, level.index, level.count
             ),
         )
 
-    cdef int move_holes(self, Py_ssize_t first, Py_ssize_t distance) except -1:
+    cdef int move_deferred(self, Py_ssize_t first, Py_ssize_t distance) except -1:
         cdef DeferredValue later
         if distance and self.deferred is not None:
             for later in self.deferred[first:]:
@@ -348,5 +348,5 @@ cdef class MessagePackSink(Sink):
         return ()
 
     cdef object finished(self):
-        self.fill_holes()
+        self.encode_deferred()
         return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)

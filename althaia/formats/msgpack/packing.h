@@ -138,7 +138,7 @@ static const althaia_head ALTHAIA_BYTES = {0, 0, 0xc4, 0xc5, 0xc6};
 
 /* Write a head of at most five bytes; NULL with ValueError set if the count is too large. */
 static char *
-althaia_spell_head(char *at, const althaia_head *head, Py_ssize_t count)
+althaia_format_head(char *at, const althaia_head *head, Py_ssize_t count)
 {
     if (head->base && count <= head->few) {
         *at++ = (char)(head->base | count);
@@ -166,7 +166,7 @@ static int
 althaia_pack_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t count)
 {
     char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
-    if (at == NULL || (at = althaia_spell_head(at, head, count)) == NULL) {
+    if (at == NULL || (at = althaia_format_head(at, head, count)) == NULL) {
         return -1;
     }
     buffer->size = at - buffer->data;
@@ -180,8 +180,8 @@ althaia_mend_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t s
                   Py_ssize_t before, Py_ssize_t count)
 {
     char old[ALTHAIA_LONGEST_HEAD], right[ALTHAIA_LONGEST_HEAD];
-    char *end = althaia_spell_head(right, head, count);
-    Py_ssize_t was = althaia_spell_head(old, head, before) - old, is;
+    char *end = althaia_format_head(right, head, count);
+    Py_ssize_t was = althaia_format_head(old, head, before) - old, is;
     if (end == NULL || althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD) == NULL) {
         return -6;
     }

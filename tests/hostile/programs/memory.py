@@ -127,6 +127,8 @@ JOBS: dict[str, Callable[[], Any]] = {
 if LIBRARY == "plans":
     from althaia import json as own_json
     from althaia.engine import planner
+    from althaia.engine import upstream as upstream_module
+    from althaia.engine.analysis.schema_class import examine
     from althaia.engine.run.dump import DumpStep
 
     child = Child()
@@ -134,13 +136,15 @@ if LIBRARY == "plans":
     gc.collect()
     gc.freeze()
 
+    upstream = upstream_module.load()
+
     def make_plans() -> Any:
         # With the free lists empty, pairs are allocated too: CPython 3.11 crashes where there is
         # no memory for the one in an iterator over items().
         gc.collect()
         plans = planner.build(child), planner.build_load(child)
         kinds = [[step.kind for step in plan.steps] for plan in plans]
-        return kinds, planner.examine(Child, child)[1]
+        return kinds, examine(upstream, Child, child)[1]
 
     TREE = {str(number): {"k": [number, {"v": None}], "w": "x"} for number in range(12)}
     # CPython 3.11's own encoder crashes there.

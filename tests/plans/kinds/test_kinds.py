@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.engine import kinds, planner
-from althaia.engine import steps
+from althaia.engine import kinds, planner, steps
 from althaia.engine.objects.digests import is_known
 from benchmarks.third_party import library
 

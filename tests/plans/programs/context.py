@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 import marshmallow as real
-from althaia.engine.analysis.schema_class import LAZY_NAMES
 
 from althaia import marshmallow as ours
+from althaia.engine.analysis.schema_class import LAZY_NAMES
 
 
 def answers(ma: Any, ask: Callable[[Any], Any]) -> tuple[list[Any], list[Any]]:
