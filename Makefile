@@ -41,15 +41,16 @@ help:
 
 .PHONY: help demo test test-quick test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications docs sanitize clean
 
-# Runs from this tree: what tests and tools need is not installed for it.
+# Runs from this tree: what tests and tools need is not installed for it. Plans do the work, so the
+# engine is compiled and upstream's modules stay Python; `make build` compiles those too.
 demo: $(DEMO_READY)
-	$(BIN)/python -m buildtools build
+	$(BIN)/python -m buildtools build --engine
 	$(BIN)/python -m demo $(DEMO_ARGS)
 
 $(DEMO_READY): pyproject.toml | $(MADE)
 	@echo "Installing what the build and the demo need"
 	$(BIN)/python -m buildtools requirements demo > $(VENV)/demo-requirements.txt
-	$(BIN)/python $(PIP) install --requirement $(VENV)/demo-requirements.txt
+	$(BIN)/python $(PIP) install --no-compile --requirement $(VENV)/demo-requirements.txt
 	touch $@
 
 # Each of the first two keeps one core busy.

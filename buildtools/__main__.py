@@ -28,9 +28,9 @@ from buildtools.shipped import patching
 Command = Callable[[Layout, argparse.Namespace], int]
 
 
-def build_in_place(layout: Layout, _: argparse.Namespace) -> int:
+def build_in_place(layout: Layout, options: argparse.Namespace) -> int:
     """Generate and compile in this tree, as an editable install does."""
-    build(layout, os.environ)
+    build(layout, os.environ, engine_only=options.engine)
     return 0
 
 
@@ -236,7 +236,9 @@ def _parser() -> argparse.ArgumentParser:
     def topic(name: str, text: str) -> object:
         return topics.add_parser(name, help=text).add_subparsers(required=True, metavar="command")
 
-    command(topics, "build", build_in_place)
+    command(topics, "build", build_in_place).add_argument(
+        "--engine", action="store_true", help="leave upstream's modules as Python, for the demo"
+    )
     command(topics, "fetch", fetch_sources).add_argument(
         "--release", metavar="VERSION", help="one that the lock knows; the pinned one if not given"
     )

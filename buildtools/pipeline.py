@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 import time
 import tomllib
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
 from buildtools.shipped import patching
 from buildtools.toolchain import toolchain
+
+EXTENSION = str(sysconfig.get_config_var("EXT_SUFFIX"))
 
 
 def is_pure(environ: Mapping[str, str]) -> bool:
@@ -32,9 +35,10 @@ def main(root: Path, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def build(layout: Layout, environ: Mapping[str, str]) -> None:
+def build(layout: Layout, environ: Mapping[str, str], *, engine_only: bool = False) -> None:
     """Generate ``althaia/marshmallow``, compile what is to be compiled, write the build info.
 
+    :param engine_only: upstream's modules stay Python, unless they were compiled earlier
     :raises BuildError: any stage failed; nothing falls back silently
     """
     started = time.perf_counter()
@@ -50,11 +54,13 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     pristine = {name: source.text(name) for name in source.modules}
     table = semantics.read_table(layout.semantics)
     meanings = table.meanings_of_all(semantics.digests(pristine))
+    engine_only = engine_only and not any(layout.generated.rglob("*" + EXTENSION))
     compiling.remove_binaries(layout)
     generate.write(layout, generated)
     modules = compiled_modules(layout)
+    wanted = [module for module in modules if not (engine_only and module.upstream)]
     tools = None if is_pure(environ) else toolchain(environ)
-    compiled = [] if tools is None else compiling.compile_modules(layout, modules, environ)
+    compiled = [] if tools is None else compiling.compile_modules(layout, wanted, environ)
     info = stamp.build_info(layout, _version(layout), source, modules, tools, meanings)
     stamp.write(layout, info)
     took = time.perf_counter() - started

@@ -10,8 +10,9 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import ForeignKey, Numeric, create_engine, select
+from sqlalchemy import ForeignKey, Numeric, create_engine, insert, select
 from sqlalchemy.orm import (
     DeclarativeBase,
     Mapped,
@@ -127,11 +128,12 @@ def build(database: Path, points: Sequence[int], progress: Progress) -> None:
     with Session(engine) as session:
         session.add_all(_releases())
         session.add_all(_categories(points))
+        session.flush()
         for start in range(0, len(points), 2000):
             batch = points[start : start + 2000]
-            session.add_all(_character(point) for point in batch)
-            session.flush()
-            session.expunge_all()
+            session.execute(insert(Character), [_character(point) for point in batch])
+            if parts := [part for point in batch for part in _parts(point)]:
+                session.execute(insert(Part), parts)
             progress(len(batch))
         session.commit()
     engine.dispose()
@@ -165,30 +167,31 @@ def _categories(points: Sequence[int]) -> Iterator[Category]:
         yield Category(code=code, combining=code.startswith("M"))
 
 
-def _character(point: int) -> Character:
+def _character(point: int) -> dict[str, Any]:
     char = chr(point)
     name = unicodedata.name(char)
     number = unicodedata.numeric(char, None)
     known_in_3_2 = unicodedata.ucd_3_2_0.category(char) != "Cn"
-    kind, parts = _decomposition(char)
-    return Character(
-        code_point=point,
-        name=name,
-        key=uuid.uuid5(NAMESPACE, name),
-        bidirectional=unicodedata.bidirectional(char),
-        width=Width(unicodedata.east_asian_width(char)),
-        mirrored=bool(unicodedata.mirrored(char)),
-        combining_class=unicodedata.combining(char),
-        numeric=None if number is None else Decimal(repr(number)),
-        utf8=char.encode(),
-        decomposition_kind=kind,
-        category_code=unicodedata.category(char),
-        release_version="3.2.0" if known_in_3_2 else unicodedata.unidata_version,
-        parts=[
-            Part(position=position, code_point=part, name=unicodedata.name(chr(part), None))
-            for position, part in enumerate(parts)
-        ],
-    )
+    return {
+        "code_point": point,
+        "name": name,
+        "key": uuid.uuid5(NAMESPACE, name),
+        "bidirectional": unicodedata.bidirectional(char),
+        "width": Width(unicodedata.east_asian_width(char)),
+        "mirrored": bool(unicodedata.mirrored(char)),
+        "combining_class": unicodedata.combining(char),
+        "numeric": None if number is None else Decimal(repr(number)),
+        "utf8": char.encode(),
+        "decomposition_kind": _decomposition(char)[0],
+        "category_code": unicodedata.category(char),
+        "release_version": "3.2.0" if known_in_3_2 else unicodedata.unidata_version,
+    }
+
+
+def _parts(point: int) -> Iterator[dict[str, Any]]:
+    for position, part in enumerate(_decomposition(chr(point))[1]):
+        name = unicodedata.name(chr(part), None)
+        yield {"whole_id": point, "position": position, "code_point": part, "name": name}
 
 
 def _decomposition(char: str) -> tuple[str | None, list[int]]:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,8 +100,8 @@ def workers(database: Path, limit: int) -> Iterator[tuple[Worker, Worker]]:
 
 
 def check_libraries(upstream: dict[str, Any], patched: dict[str, Any]) -> None:
-    """Raise DemoError unless one is the interpreted library and the other our compiled copy."""
-    if upstream["compiled"] or upstream["ours"]:
+    """Raise DemoError unless one is the real library and the other ours, with its engine."""
+    if upstream["engine"] or upstream["ours"]:
         raise DemoError(
             f"The upstream process imported {upstream['file']}, which is not the real "
             "marshmallow. Install it (pip install marshmallow) and run the demo again."
@@ -110,9 +111,9 @@ def check_libraries(upstream: dict[str, Any], patched: dict[str, Any]) -> None:
             f"The patched process was not patched: it imported {patched['file']}. "
             "Is ALTHAIA_DISABLE set in a start-up file?"
         )
-    if not patched["compiled"]:
+    if not patched["engine"]:
         raise DemoError(
-            f"The patched process runs an uncompiled copy, {patched['file']}. "
+            f"The patched process runs an uncompiled althaia, {patched['file']}. "
             "Build it (make build) and run the demo again."
         )
 
@@ -121,9 +122,8 @@ def measure(
     case: Case, upstream: Worker, patched: Worker, rounds: int, progress: Callable[[], object]
 ) -> Result:
     """The best of ``rounds``, taken in turns, and whether the outputs are the same."""
-    rows = upstream.ask("load", case.name)
-    progress()
-    if patched.ask("load", case.name) != rows:
+    rows, others = ask_both(upstream, patched, "load", case.name)
+    if rows != others:
         raise DemoError(f"The two processes did not read the same rows for {case.title}.")
     progress()
     difference = compare(case, upstream, patched)
@@ -139,12 +139,18 @@ def measure(
 
 def steps(rounds: int) -> int:
     """How often :func:`measure` reports progress."""
-    return 3 + 2 * rounds
+    return 2 + 2 * rounds
+
+
+def ask_both(upstream: Worker, patched: Worker, *command: Any) -> list[Any]:
+    """What both answer, side by side: nothing is timed here."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda worker: worker.ask(*command), (upstream, patched)))
 
 
 def compare(case: Case, upstream: Worker, patched: Worker) -> str | None:
     """None where every dumped row is the same in both, else the first pair that is not."""
-    expected, got = upstream.ask("digests", case.name), patched.ask("digests", case.name)
+    expected, got = ask_both(upstream, patched, "digests", case.name)
     if len(expected) != len(got):
         return f"{len(expected)} rows from upstream, {len(got)} from the patched process"
     for index, (one, other) in enumerate(zip(expected, got, strict=True)):

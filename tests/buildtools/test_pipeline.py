@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,24 @@ def test_what_cython_refuses_is_an_error(tree: Layout, capfd: pytest.CaptureFixt
     with pytest.raises(BuildError, match="compiling: CompileError"):
         compiling.compile_modules(tree, compiled_modules(tree), os.environ)
     assert "total.pyx" in capfd.readouterr().err
+
+
+@needs_compiler
+def test_an_engine_alone(tree: Layout, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the demo builds: upstream's modules stay Python, unless they are there already."""
+    write_module(tree, "total = 1\n")
+    environ = {"ALTHAIA_UPSTREAM": str(sources(layout))}
+    asked: list[set[bool]] = []
+    monkeypatch.setattr(
+        compiling,
+        "compile_modules",
+        lambda _, modules, __: asked.append({module.upstream for module in modules}) or [],
+    )
+    build(tree, environ, engine_only=True)
+    build(tree, environ)
+    (tree.generated / f"schema{sysconfig.get_config_var('EXT_SUFFIX')}").touch()
+    build(tree, environ, engine_only=True)
+    assert asked == [{False}, {False, True}, {False, True}]
 
 
 @needs_compiler

@@ -14,8 +14,8 @@ from demo.measure import Case, DemoError, Worker, check_libraries, compare
 from demo.worker import canonical
 
 ROOT = Path(__file__).parents[2]
-REAL = {"file": "/env/marshmallow/schema.py", "ours": False, "compiled": False}
-OURS = {"file": "/env/althaia/marshmallow/schema.so", "ours": True, "compiled": True}
+REAL = {"file": "/env/marshmallow/schema.py", "ours": False, "engine": False}
+OURS = {"file": "/env/althaia/marshmallow/schema.so", "ours": True, "engine": True}
 
 
 def test_a_small_run_is_identical_and_says_so() -> None:
@@ -40,7 +40,7 @@ def test_a_small_run_is_identical_and_says_so() -> None:
     [
         (OURS, OURS, "not the real"),
         (REAL, REAL, "not patched"),
-        (REAL, {**OURS, "compiled": False}, "uncompiled"),
+        (REAL, {**OURS, "engine": False}, "uncompiled"),
     ],
 )
 def test_the_wrong_library_is_an_error(
