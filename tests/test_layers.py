@@ -30,7 +30,7 @@ LAYERS: list[set[str]] = [
 
 ENGINE: list[set[str]] = [
     {"plan"},
-    {"statistics", "upstream"},
+    {"sample", "statistics", "upstream"},
     {"analysis", "objects"},
     {"instances"},
     {"run"},

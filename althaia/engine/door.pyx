@@ -63,6 +63,7 @@ from althaia.engine.plan.instance_dict cimport (
     collect_again,
     stop_collecting,
 )
+from althaia.engine.sample cimport GO_ON, decide, is_due, is_upstreams_turn, sample
 from althaia.engine.statistics cimport Counters
 from althaia.engine.upstream cimport Upstream, marshmallow
 from althaia.formats.registry cimport open_sink, read
@@ -240,6 +241,10 @@ cdef Py_ssize_t count(object obj, object many, object result):
 
 def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
+    if is_due(sample):
+        answer = decide(sample, "dump", schema, (obj, many))
+        if answer is not GO_ON:
+            return answer
     cdef DumpPlan plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
     cdef DumpFrame frame = opened_dump(plan, schema, obj, many)
     return DECLINED if frame is None else run_dump(frame, obj, None, WHOLE)
@@ -247,11 +252,19 @@ def dump(schema, obj, many):
 
 def dumps(schema, obj, args, many, options):
     """``Schema.dumps``: the text, hooks included, or DECLINED."""
+    if is_due(sample):
+        answer = decide(sample, "dumps", schema, (obj, args, many, options))
+        if answer is not GO_ON:
+            return answer
     return DECLINED if args else written(schema, obj, many, options, TEXT)
 
 
 def dump_bytes(schema, obj, many, options):
     """:func:`althaia.json.dump_bytes`: the same as bytes, or DECLINED."""
+    if is_due(sample):
+        answer = decide(sample, "dump_bytes", schema, (obj, many, options))
+        if answer is not GO_ON:
+            return answer
     return written(schema, obj, many, options, BYTES)
 
 
@@ -274,6 +287,10 @@ cdef DumpPlan straight_plan(object schema, object obj, object many):
 
 def serialize(schema, obj, many):
     """``Schema._serialize``: the serialized object(s), or DECLINED."""
+    if is_due(sample):
+        answer = decide(sample, "serialize", schema, (obj, many))
+        if answer is not GO_ON:
+            return answer
     cdef DumpPlan plan = <DumpPlan>inner_plan(schema, DUMP, obj, many)
     cdef DumpFrame frame
     if (
@@ -323,6 +340,10 @@ cdef object run_load(LoadFrame frame, object data, Py_ssize_t objects, bint post
 
 def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
+    if is_due(sample):
+        answer = decide(sample, "load", schema, (data, many, partial, unknown, postprocess))
+        if answer is not GO_ON:
+            return answer
     cdef LoadPlan plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
     cdef LoadFrame frame = opened_load(plan, schema, many, partial, unknown)
     cdef Py_ssize_t objects
@@ -338,6 +359,10 @@ def loads(schema, text, many, partial, unknown, dict options):
 
     Where there is no plan for that, ``Schema.load`` is called as upstream does.
     """
+    if is_due(sample):
+        answer = decide(sample, "loads", schema, (text, many, partial, unknown, options))
+        if answer is not GO_ON:
+            return answer
     cdef LoadFrame frame
     cdef Tape tape
     cdef Counters counters
@@ -396,6 +421,8 @@ cdef bint is_long(Tape tape, object schema, object many):
 
 def deserialize(schema, data, error_store, many, partial, unknown, index):
     """``Schema._deserialize``: the deserialized object(s), or DECLINED."""
+    if is_upstreams_turn(sample):
+        return DECLINED
     cdef LoadPlan plan = <LoadPlan>inner_plan(schema, LOAD, data, many)
     cdef Counters counters
     cdef LoadFrame frame

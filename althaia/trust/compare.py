@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from math import log, log1p
 from random import Random
 from threading import Lock
+from time import process_time, thread_time
 from typing import Any, Final
 
 from althaia import seam
-from althaia.trust import hooks
 from althaia.trust.copies import copy_of, has_one_shot, is_one_shot
 from althaia.trust.differences import (
     Difference,
@@ -30,7 +31,14 @@ from althaia.trust.differences import (
 
 logger = logging.getLogger("althaia.compare")
 
-HEIGHT: Final = 10
+MOST_TIME: Final = 2
+"""The most processor time that compared calls take, as a multiple of the rate: 2 % at 0.01. A small
+call of marshmallow's own code takes ten times as long as the plan, and comparing it as long again,
+so that one call in a hundred alone would not keep the cost small."""
+MOST_CREDIT: Final = 0.001
+"""In seconds of processor time. More is not saved up, so that a burst of calls stays fast."""
+MOST_STRETCH: Final = 64
+"""How much more rarely calls are chosen, at most, where there is no time left for comparing."""
 MOST_DIFFERENCES: Final = 1_000
 """How many kinds of difference are kept; later ones are only counted."""
 
@@ -187,27 +195,69 @@ class Session:
         self.lock = Lock()
         self.compared = self.different = self.not_deterministic = 0
         self.skipped: Counter[str] = Counter()
+        self.credit, self.earned, self.stretch = MOST_CREDIT, process_time(), 1
         self.findings: dict[tuple[str, str, str], Finding] = {}
         # A generator of its own, so that the program's sequence of random numbers is unchanged.
         self.random = Random().random
 
-    def layer(self, name: str, inner: hooks.Hook) -> hooks.Hook | None:
-        """Return the function that replaces one of the seam's functions."""
-        if name == "construct":
-            return lambda *args: _running.get() is not UPSTREAM and inner(*args)
-        if name == "deserialize":
-            return lambda *args: seam.DECLINED if _running.get() is UPSTREAM else inner(*args)
-        rate, random, running, declined = self.rate, self.random, _running.get, seam.DECLINED
+    def gap(self) -> int:
+        """Return how many calls are not chosen before the next one that is.
 
-        def hook(schema: Any, *args: Any) -> Any:
-            run = running()
-            if run is UPSTREAM:
-                return declined
-            if run is PLANNED or random() >= rate or not self.wants(schema):
-                return inner(schema, *args)
-            return self.compare(name, schema, args, inner)
+        With the geometric distribution each call has the same chance, as if one were drawn for it.
+        """
+        if self.rate == 1:
+            return 0
+        return int(log(1 - self.random()) / log1p(-self.rate))
 
-        return hook
+    def take(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
+        """Answer a chosen call, or return ``sample.go_on``."""
+        if self.rate == 1:
+            return self.taken(name, schema, args)
+        began = thread_time()
+        try:
+            return self.taken(name, schema, args)
+        finally:
+            with self.lock:
+                self.credit -= thread_time() - began
+
+    def taken(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
+        sample = _sample()
+        spends = self.rate == 1 or self.may_spend()
+        sample.wait(int(self.gap() * self.stretch))
+        if not spends or not self.wants(schema):
+            return sample.go_on
+        reason = _why_not(name, schema, args[0])
+        if reason:
+            with self.lock:
+                self.skipped[reason] += 1
+            return sample.go_on
+        sample.entered()
+        try:
+            return self.compare(name, schema, args)
+        finally:
+            sample.left_again()
+
+    def may_spend(self) -> bool:
+        """Return whether there is processor time left for comparing.
+
+        As long as there is none, calls are chosen more and more rarely, because the question costs
+        time, too. Those that are left out are counted.
+        """
+        now = process_time()
+        with self.lock:
+            # In a forked process the clock begins again.
+            passed = max(now - self.earned, 0.0)
+            self.credit = min(self.credit + MOST_TIME * self.rate * passed, MOST_CREDIT)
+            self.earned = now
+            spends = self.credit > 0
+            if left_out := self.stretch - spends:
+                self.skipped[f"to keep the time spent below {MOST_TIME * self.rate:.1%}"] += (
+                    left_out
+                )
+            self.stretch = (
+                max(1, self.stretch // 2) if spends else min(self.stretch * 2, MOST_STRETCH)
+            )
+            return spends
 
     def wants(self, schema: Any) -> bool:
         if self.wanted is None:
@@ -219,19 +269,14 @@ class Session:
             for each in self.wanted
         )
 
-    def compare(self, name: str, schema: Any, args: tuple[Any, ...], inner: hooks.Hook) -> Any:
+    def compare(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
         """Return the planned result of a call after comparing it with that of upstream's code."""
-        reason = _why_not(name, schema, args[0])
-        if reason:
-            with self.lock:
-                self.skipped[reason] += 1
-            return inner(schema, *args)
         again = (copy_of(args[0]), *args[1:])
         token = _running.set(PLANNED)
         try:
             # Upstream has no method for dump_bytes: if the hook declines, its caller goes on.
             planned = (
-                _Outcome.of(inner, schema, *args)
+                _Outcome.of(seam.dump_bytes, schema, *args)
                 if name == "dump_bytes"
                 else _Outcome.of(_run, name, schema, args)
             )
@@ -373,6 +418,17 @@ def _schemas(schema: Any, depth: int = 6) -> Iterator[Any]:
             yield from _schemas(below, depth - 1)
 
 
+def _sample() -> Any:
+    """Return what chooses calls; None in a pure build, where there is nothing to compare."""
+    try:
+        from althaia.engine.sample import the_sample
+    except ModuleNotFoundError as error:
+        if error.name != "althaia.engine.sample":
+            raise
+        return None
+    return the_sample()
+
+
 _session: Session | None = None
 _last = Session(0.0, None, None)
 
@@ -392,7 +448,8 @@ def compare(
     if not rate:
         return
     _session = _last = Session(float(rate), on_difference, schemas, on_every)
-    hooks.put(_session.layer, HEIGHT)
+    if sample := _sample():
+        sample.start(_session.take, _running, _session.gap())
 
 
 def compare_if_off(rate: float) -> None:
@@ -405,7 +462,8 @@ def stop() -> None:
     """Switch compare mode off; its report remains available."""
     global _session
     if _session is not None:
-        hooks.take(_session.layer)
+        if sample := _sample():
+            sample.stop()
         _session = None
 
 

@@ -304,8 +304,9 @@ def test_a_callback_that_raises_harms_nobody(plant, caplog):
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_the_share(plant):
+def test_the_share(monkeypatch):
     state = random.getstate()
+    monkeypatch.setattr(compare, "MOST_TIME", 1_000)
     althaia.compare(0.1)
     line = Line()
     for _ in range(2_000):
@@ -314,12 +315,53 @@ def test_the_share(plant):
     assert random.getstate() == state, "the program's random numbers are its own"
 
 
+def test_a_rate_below_one_limits_the_time(monkeypatch):
+    clock, spent = [0.0], []
+
+    def taken(self, *args):
+        clock[0] += 100e-6
+        spent.append(1)
+        return real(self, *args)
+
+    real = compare.Session.compare
+    monkeypatch.setattr(compare.Session, "compare", taken)
+    monkeypatch.setattr(compare, "process_time", lambda: clock[0])
+    monkeypatch.setattr(compare, "thread_time", lambda: clock[0])
+    althaia.compare(0.01)
+    line = Line()
+    for _ in range(100_000):
+        line.dump({})
+        clock[0] += 1e-6
+    # A tenth of a second of calls of a microsecond; 1,000 comparisons would take as long.
+    assert 5 < len(spent) < 60
+    assert 700 < sum(althaia.compare_report().skipped.values()) < 1_300
+
+
+def test_calls_left_out_to_save_time_are_counted(monkeypatch):
+    monkeypatch.setattr(compare, "MOST_CREDIT", 0.0)
+    monkeypatch.setattr(compare, "process_time", lambda: 1.0)
+    althaia.compare(0.5)
+    line = Line()
+    for _ in range(100):
+        line.dump({})
+    report = althaia.compare_report()
+    assert report.compared == 0
+    assert report.skipped["to keep the time spent below 100.0%"] > 20
+    althaia.compare(1.0)
+    line.dump({})
+    assert althaia.compare_report().compared == 1, "all calls are all calls"
+
+
 def test_off_is_off():
     before = {name: getattr(seam, name) for name in seam._OWN}
     althaia.compare(0.5)
-    assert seam.dump is not before["dump"]
+    Line().dump({})
     althaia.compare(0)
+    compared = althaia.compare_report().compared
+    for _ in range(50):
+        Line().dump({})
     assert {name: getattr(seam, name) for name in seam._OWN} == before
+    assert althaia.compare_report().compared == compared
     assert althaia.compare_report().rate == 0
 
 

@@ -24,6 +24,7 @@ from althaia.cpython.primitives cimport (
 )
 from althaia.engine.instances.lazy cimport set_messages, warn_of_context
 from althaia.engine.instances.prototype cimport clone
+from althaia.engine.sample cimport is_upstreams_turn, sample
 from althaia.engine.upstream cimport marshmallow
 
 cdef object COPY = copy
@@ -87,6 +88,8 @@ def construct(
 ):
     """Called first in ``Schema.__init__``: make the instance. Return False if upstream's code must
     run, from its check of the options on."""
+    if is_upstreams_turn(sample):
+        return False
     if marshmallow.has_context and not is_refused_by_none(unknown, context):
         return False
     if _lazy.construct(
