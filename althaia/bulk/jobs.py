@@ -8,6 +8,7 @@ from functools import partial
 
 from althaia.bulk import executors
 from althaia.bulk.executors import Lost
+from althaia.bulk.inputs import STANDARD_INPUT, is_copied, readable
 from althaia.bulk.outputs import Problems, appearing, compare
 from althaia.bulk.partitions import PARTITION_BYTES, form_of, parted
 from althaia.bulk.pieces import BulkError, Partition, naming
@@ -36,7 +37,7 @@ def check(
     workers: int = 1,
     dask: str | None = None,
     errors_to: str | None = None,
-    empty: str = "text",
+    empty: str = "field",
     size: int = PARTITION_BYTES,
     tell: Tell = lambda problem: None,
     watch: Watch = lambda partition, summary: None,
@@ -44,12 +45,13 @@ def check(
     """Load every record of ``files`` by ``schema`` and count what is wrong.
 
     :param schema: a schema class or an instance
-    :param files: their paths, or the path of one
+    :param files: their paths, or the path of one; ``-`` is standard input; ``.gz`` are unpacked
     :param form: ``ndjson``, ``json``, ``csv`` or ``parquet``; by default the names say it
     :param workers: processes of this machine; 1 means this process alone
     :param dask: the address of a Dask scheduler, whose workers do it instead
     :param errors_to: a file that gets each problem as a line of JSON
-    :param empty: what an empty cell of CSV means: ``text``, ``missing`` or ``null``
+    :param empty: what an empty cell of CSV means: ``field``, an empty text where the field accepts
+        one, else no value; or always ``text``, ``missing`` or ``null``
     :param size: bytes in a partition
     :param tell: is called with each problem, in the order of the files
     :param watch: is called after each partition with what is known so far
@@ -72,7 +74,7 @@ def convert(
     workers: int = 1,
     dask: str | None = None,
     errors_to: str | None = None,
-    empty: str = "text",
+    empty: str = "field",
     size: int = PARTITION_BYTES,
     tell: Tell = lambda problem: None,
     watch: Watch = lambda partition, summary: None,
@@ -83,6 +85,8 @@ def convert(
     With ``dump`` they are dumped without being loaded. ``target`` appears when it is whole. The
     other parameters and errors are those of :func:`check`.
     """
+    if is_copied(target):
+        raise BulkError(f"{target}: is not written: name a file that is not packed")
     to_form = form_of(target, to_form)
     if dump and to_form == "parquet":
         raise BulkError("Parquet is written as records are loaded: it cannot be had with dump")
@@ -118,6 +122,14 @@ class _Job:
         if not files:
             raise BulkError("no file is named")
         forms = [form_of(file, form) for file in files]
+        copied = [file for file in files if is_copied(file)]
+        if dask is not None and copied:
+            raise BulkError(
+                f"{copied[0]}: is read by way of a copy on this machine, and the workers of a "
+                "cluster read files themselves: name a file that is not packed"
+            )
+        if copied.count(STANDARD_INPUT) > 1:
+            raise BulkError("standard input is named twice, and can be read once")
         if self._errors_to is not None:
             compare(self._errors_to, files, self._target and self._target[0])
         with ExitStack() as stack:
@@ -131,7 +143,7 @@ class _Job:
                 file, to_form = self._target
                 opened = stack.enter_context(appearing(file))
                 out = stack.enter_context(Target(opened, file, to_form, self._schema))
-            located = self._located(files, forms, workers, dask, size)
+            located = self._located(files, forms, workers, dask, size, stack)
             for partition, problems, outcome in stack.enter_context(closing(located)):
                 for problem in problems:
                     self._summary.add(problem)
@@ -156,6 +168,7 @@ class _Job:
         workers: int,
         dask: str | None,
         size: int,
+        copies: ExitStack,
     ) -> Generator[tuple[Partition, list[Problem], Outcome | None]]:
         """Yield outcomes in order, with line numbers that count from the beginning of the file."""
         execute: Callable[..., Iterator[Done]] = executors.here
@@ -164,7 +177,7 @@ class _Job:
         elif workers > 1:
             execute = partial(executors.processes, count=workers)
         before, place = 0, None
-        for partition, outcome in execute(self._task, self._partitions(files, forms, size)):
+        for partition, outcome in execute(self._task, self._partitions(files, forms, size, copies)):
             if partition.place != place:
                 place, before = partition.place, _lines_before(partition)
             if isinstance(outcome, Lost):
@@ -181,15 +194,18 @@ class _Job:
             yield partition, problems, outcome
 
     def _partitions(
-        self, files: Sequence[str], forms: Sequence[str], size: int
+        self, files: Sequence[str], forms: Sequence[str], size: int, copies: ExitStack
     ) -> Iterator[Partition]:
         for place, (file, form) in enumerate(zip(files, forms, strict=True)):
             known = False
-            for partition in parted(file, form, size):
+            path = copies.enter_context(readable(file))
+            copy = "" if path == file else path
+            for found in _named(parted(path, form, size), path, file):
+                partition = replace(found, file=file, place=place, copy=copy)
                 if not known and form in ("csv", "parquet"):
                     self._compare_columns(partition)
                     known = True
-                yield replace(partition, place=place)
+                yield partition
 
     def _compare_columns(self, partition: Partition) -> None:
         """Raise BulkError if the columns match no field: this is an error of the file, not of each
@@ -215,9 +231,17 @@ class _Job:
             raise BulkError(f"{partition.file}: {'; '.join(words)}")
 
 
+def _named(partitions: Iterator[Partition], path: str, file: str) -> Iterator[Partition]:
+    """Yield the partitions of a copy; errors name the file that it is made of."""
+    try:
+        yield from partitions
+    except BulkError as error:
+        raise BulkError(str(error).replace(path, file)) from error
+
+
 def _lines_before(partition: Partition) -> int:
     """The lines of a CSV file's head."""
     if partition.form != "csv":
         return 0
-    with naming(partition.file), open(partition.file, "rb") as opened:
+    with naming(partition.file), open(partition.path, "rb") as opened:
         return opened.read(partition.start).count(b"\n")

@@ -10,6 +10,7 @@ from collections import deque
 from pathlib import Path
 
 from althaia.bulk.cells import MOST_IN_CELL, TOO_LONG, csv_records, long_cells
+from althaia.bulk.inputs import PACKED, STANDARD_INPUT
 from althaia.bulk.pieces import BLOCK, BulkError, Partition, naming
 from althaia.bulk.records import json_elements
 
@@ -36,7 +37,8 @@ ELEMENTS = 10_000
 
 
 def form_of(file: str, form: str | None = None) -> str:
-    """Return the form of a file: ``form`` if it is given, else by the end of its name.
+    """Return the form of a file: ``form`` if it is given, else by the end of its name, without
+    ``.gz``. Standard input is NDJSON.
 
     :raises BulkError: neither says
 
@@ -47,7 +49,10 @@ def form_of(file: str, form: str | None = None) -> str:
         if form not in FORMS:
             raise BulkError(f"{form!r} is no form of file: one of {', '.join(FORMS)}")
         return form
-    found = _SUFFIXES.get(Path(file).suffix.lower())
+    if file == STANDARD_INPUT:
+        return "ndjson"
+    name = file[: -len(PACKED)] if file.lower().endswith(PACKED) else file
+    found = _SUFFIXES.get(Path(name).suffix.lower())
     if found is None:
         raise BulkError(
             f"{file}: its name does not say what it is ({', '.join(_SUFFIXES)}): name the form, "

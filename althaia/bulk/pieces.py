@@ -29,7 +29,8 @@ class Partition:
 
     ``columns`` are the names of the columns, for CSV and Parquet. ``share`` is the approximate
     number of bytes of the file that it covers. ``place`` is the index of the file among those that
-    are read, because one file may be named twice.
+    are read, because one file may be named twice. ``copy`` is the path to read, if the
+    file itself is not read.
     """
 
     file: str
@@ -40,6 +41,12 @@ class Partition:
     columns: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
     place: int = 0
+    copy: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where it is read."""
+        return self.copy or self.file
 
     def __str__(self) -> str:
         if self.form == "parquet":

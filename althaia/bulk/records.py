@@ -49,7 +49,7 @@ def lines_in(partition: Partition) -> int:
     if partition.form == "parquet":
         from althaia.bulk.parquet import opened_parquet
 
-        with opened_parquet(partition.file) as opened:
+        with opened_parquet(partition.path) as opened:
             found = map(opened.metadata.row_group, _groups(partition))
             return sum(int(group.num_rows) for group in found)
     # Elements of an array already have numbers that count from its beginning.
@@ -77,7 +77,7 @@ def _pieces(
     :raises BulkError: the file cannot be read
     """
     left = partition.end - partition.start
-    with naming(partition.file), open(partition.file, "rb") as opened:
+    with naming(partition.file), open(partition.path, "rb") as opened:
         opened.seek(partition.start)
         while piece := read(opened, left):
             yield piece
@@ -235,7 +235,7 @@ def _groups(partition: Partition) -> range:
 def _parquet(partition: Partition) -> Iterator[Item]:
     from althaia.bulk.parquet import rows
 
-    found = chain.from_iterable(rows(partition.file, group) for group in _groups(partition))
+    found = chain.from_iterable(rows(partition.path, group) for group in _groups(partition))
     for number, row in enumerate(found, 1):
         if isinstance(row, Exception):
             yield number, Unreadable(f"has a value that cannot be read: {row}")

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from althaia.bulk.pieces import Partition
 
-EMPTY = ("text", "missing", "null")
-"""What an empty CSV cell means. ``missing`` also leaves out the nulls of Parquet."""
+EMPTY = ("field", "text", "missing", "null")
+"""What an empty CSV cell means; ``field``: an empty text if the field accepts one, else no value.
+``missing`` also leaves out the nulls of Parquet."""
 NOTHING = {"csv": "", "parquet": None}
 """How an empty cell reads in each form whose records have all keys."""
 KEPT = (str, int, float, bool)
@@ -81,11 +82,11 @@ class Task:
     :param schema: a schema class or an instance
     :param target: the form to write; None checks only
     :param dump: dump the records instead of loading them
-    :param empty: what an empty cell of CSV means: ``text``, ``missing``, ``null``
+    :param empty: what an empty cell of CSV means: ``field``, ``text``, ``missing``, ``null``
     """
 
     def __init__(
-        self, schema: Any, target: str | None = None, *, dump: bool = False, empty: str = "text"
+        self, schema: Any, target: str | None = None, *, dump: bool = False, empty: str = "field"
     ) -> None:
         if empty not in EMPTY:
             raise BulkError(f"an empty cell can mean {', '.join(EMPTY)}, not {empty!r}")
@@ -124,6 +125,7 @@ class Task:
 
         outcome = Outcome()
         work = self._work(schema)
+        read = self._reading(partition.form, schema)
         spell = None if self.target is None else writers.spelling(self.target, schema)
         results: list[tuple[int, Any]] = []
         for number, record in items(partition):
@@ -131,8 +133,8 @@ class Task:
             if type(record) is Unreadable:
                 outcome.problems.append((number, "unreadable", record.text))
                 continue
-            if partition.form in NOTHING and self.empty != "text":
-                record = _emptied(record, NOTHING[partition.form], self.empty)
+            if read is not None:
+                record = read(record)
             try:
                 result = work(record)
                 if spell is not None:
@@ -164,6 +166,19 @@ class Task:
         outcome.problems.sort(key=lambda problem: problem[0])
         fitting = [one for i, one in enumerate(spelled) if i not in wrong]
         return writers.written(fitting, self.target, self.schema)
+
+    def _reading(self, form: str, schema: Any) -> Callable[[Any], Any] | None:
+        """Return the function that turns the cells of a record into values; None if they are."""
+        if form not in NOTHING or self.empty == "text":
+            return None
+        if self.empty != "field":
+            return lambda record: _emptied(record, NOTHING[form], self.empty)
+        # A pre_load hook is given the cells as they are.
+        if form != "csv" or self.dump or schema._hooks.get("pre_load"):
+            return None
+        from althaia.bulk.fields import values
+
+        return values(schema)
 
     def _work(self, schema: Any) -> Callable[[Any], Any]:
         """Return the function that processes one record."""

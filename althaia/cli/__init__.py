@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import TextIO
 
 COMMANDS = ("bench", "check", "compare", "convert", "explain", "info")
 """The commands that are parsed by argparse, each the name of a module here."""
@@ -51,6 +52,25 @@ def start() -> None:
         raise SystemExit(code)
 
 
+def to_nowhere(stream: TextIO) -> None:
+    """Send what is still to be written to a stream nowhere: its reader has seen enough.
+
+    Otherwise the interpreter tries at its end to write what is left in the buffer.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _print(text: str) -> int:
+    """Print, to a reader that may have closed its end of the pipe."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        to_nowhere(sys.stdout)
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code.
 
@@ -58,13 +78,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help"):
-        print(_help(), file=sys.stdout if words else sys.stderr)
-        return 0 if words else 2
+        if words:
+            return _print(_help())
+        print(_help(), file=sys.stderr)
+        return 2
     if words[0] == "--version":
         import althaia
 
-        print(f"althaia {althaia.__version__}")
-        return 0
+        return _print(f"althaia {althaia.__version__}")
     if words[0] in COMMANDS:
         return _execute(words[0], words[1:])
     if meant := _mistyped(words[0]):
@@ -91,22 +112,23 @@ def _mistyped(word: str) -> str | None:
 
 
 def _execute(command: str, words: list[str]) -> int:
-    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+    from argparse import ArgumentParser
+
+    from althaia.cli.wrapping import Wrapping
 
     module = import_module(f"{__name__}.{command}")
     parser = ArgumentParser(
         prog=f"python -m althaia {command}",
         description=module.__doc__,
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=Wrapping,
     )
     module.configure(parser)
-    options: argparse.Namespace = parser.parse_args(words)
     try:
+        options: argparse.Namespace = parser.parse_args(words)
         code: int = module.execute(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has seen enough. What is left to be written goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        to_nowhere(sys.stdout)
         return 1
     except ConfigError as error:
         print(f"python -m althaia {command}: {error}", file=sys.stderr)

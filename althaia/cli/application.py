@@ -26,6 +26,8 @@ class Line:
     """Those left to code that is as slow as without althaia: ``load lines.price``."""
     error: str = ""
     """Why it cannot be told; "" where it can."""
+    unresolved: tuple[str, ...] = ()
+    """Why nested schemas are not known: each reason once."""
 
     @property
     def is_planned(self) -> bool:
@@ -38,6 +40,7 @@ class Line:
             "fields": self.fields,
             "unplanned": list(self.left),
             "error": self.error,
+            "unresolved": list(self.unresolved),
         }
 
     def as_text(self) -> str:
@@ -48,7 +51,19 @@ class Line:
         if self.left:
             more = ", …" if len(self.left) > MOST_NAMED else ""
             text += f": {', '.join(self.left[:MOST_NAMED])}{more}"
+        if self.unresolved:
+            text += f" (nested schema unknown: {'; '.join(self.unresolved)})"
         return text
+
+
+def readers() -> dict[str, str]:
+    """How the objects of the libraries that the application has imported are read."""
+    try:
+        from althaia.engine.objects import libraries
+
+        return libraries.status()
+    except ImportError:  # A pure build has no readers.
+        return {}
 
 
 def lines_of(name: str) -> list[Line]:
@@ -85,7 +100,19 @@ def line_of_explained(name: str, explained: dict[str, Any]) -> Line:
         return Line(name, 0, (), explained["no_plans"])
     steps = list(_steps(explained, ""))
     left = tuple(dict.fromkeys(step for step, planned in steps if not planned))
-    return Line(name, len(steps), left)
+    return Line(name, len(steps), left, unresolved=tuple(dict.fromkeys(_unresolved(explained))))
+
+
+def _unresolved(explained: Any) -> Iterator[str]:
+    """The reasons why nested schemas are not known, at any depth of an explanation."""
+    if isinstance(explained, list):
+        for each in explained:
+            yield from _unresolved(each)
+    elif isinstance(explained, dict):
+        if reason := explained.get("unresolved"):
+            yield reason
+        for each in explained.values():
+            yield from _unresolved(each)
 
 
 def _steps(explained: dict[str, Any], path: str) -> Iterator[tuple[str, bool]]:
@@ -96,6 +123,9 @@ def _steps(explained: dict[str, Any], path: str) -> Iterator[tuple[str, bool]]:
             continue
         if way["declined"]:
             yield f"{direction} {path or '(all)'}", False
+        elif way["overridden"] and not way["whole"]:
+            methods = " and ".join(text.partition(",")[0] for text in way["overridden"])
+            yield f"{direction} {path or '(all)'} by its own {methods}", False
         for field in way["fields"]:
             yield from _of_field(field, direction, f"{path}.{field['name']}".lstrip("."))
 

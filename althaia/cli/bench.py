@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import statistics
 import subprocess
 import sys
@@ -24,6 +25,9 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import althaia
+from althaia.trust.portable import first_difference
 
 ROUNDS = 9
 SIDES = ("marshmallow", "althaia")
@@ -41,6 +45,8 @@ class Row:
     objects: int
     identical: bool
     invalid: str
+    difference: str = ""
+    """The first path that differs, with both values."""
     marshmallow: float | None = None
     althaia: float | None = None
     ratio: float | None = None
@@ -50,7 +56,9 @@ class Row:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
-    parser.add_argument("--data", type=Path, metavar="FILE", help="records, .json or .jsonl")
+    parser.add_argument(
+        "--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson"
+    )
     parser.add_argument(
         "--source",
         metavar="MODULE:NAME",
@@ -170,16 +178,60 @@ def _measure(options: argparse.Namespace, directions: list[str], progress: Any) 
             rows.append(
                 _row(direction, many, objects, sides, scratch, options.rounds, progress, task)
             )
+        if given[0]["failing"] != given[1]["failing"]:
+            rows.append(_row_of_failing(*given))
         explained = sides[1].ask("explain")
+    failing = given[0]["failing"]
     return {
         "schema": options.schema,
         "data": given[0]["about"],
+        "versions": _versions(),
+        "machine": _machine(),
+        "failing": len(failing),
+        "failure": given[0]["why"] if failing else "",
         "not_measured": no_dump,
         "rows": rows,
         "unplanned": [
             f"{where}: {why}" for d in directions for where, why in unplanned(explained, d)
         ],
     }
+
+
+def _versions() -> dict[str, str]:
+    info = althaia.info()
+    return {
+        "althaia": info.version,
+        "marshmallow": info.real_version or info.served.version,
+        "python": info.python,
+    }
+
+
+def _machine() -> dict[str, Any]:
+    """What the times depend on."""
+    return {
+        "system": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "processors": os.cpu_count(),
+    }
+
+
+def _row_of_failing(theirs: dict[str, Any], ours: dict[str, Any]) -> Row:
+    """One library raises for an object or record, the other one does not."""
+    first = min(set(theirs["failing"]) ^ set(ours["failing"]))
+    side, why = (
+        ("marshmallow", theirs["why"]) if first in theirs["failing"] else ("althaia", ours["why"])
+    )
+    return Row("what fails", 1, False, "", f"[{first}]: only {side} raises: {why}")
+
+
+def _difference(theirs: bytes, ours: bytes) -> str:
+    found = first_difference(json.loads(ours), json.loads(theirs))
+    if found is None:
+        return ""
+    return (
+        f"{found.path or 'the result itself'}: {found.planned} by althaia, {found.upstream} by "
+        "marshmallow"
+    )
 
 
 def _row(
@@ -202,7 +254,7 @@ def _row(
     work = f"{direction} {objects:,} {'objects' if many else 'object'}"
     if outputs[0] != outputs[1]:
         progress.advance(task, rounds)
-        return Row(work, objects, False, invalid)
+        return Row(work, objects, False, invalid, _difference(*outputs))
     times: list[list[float]] = [[], []]
     for turn in range(rounds):
         # Alternating: whoever always ran second would always meet a hotter machine.
@@ -217,6 +269,7 @@ def _row(
         objects,
         True,
         invalid,
+        "",
         statistics.median(times[0]),
         statistics.median(times[1]),
         statistics.median(ratios),
@@ -290,6 +343,14 @@ def _show(report: dict[str, Any], console: Any) -> None:
     for row in report["rows"]:
         if row.invalid:
             console.print(f"{row.work}: the data does not load: {row.invalid}", markup=False)
+    if report["failing"]:
+        console.print(
+            f"{report['failing']:,} left out, because alone they fail already: {report['failure']}",
+            markup=False,
+        )
+    for row in report["rows"]:
+        if row.difference:
+            console.print(f"{row.work} differs at {row.difference}", markup=False, highlight=False)
     if not all(row.identical for row in report["rows"]):
         console.print("The outputs differ: please report the schema and the data.")
     if report["unplanned"]:

@@ -5,11 +5,11 @@ Reads a line of JSON for each command on standard input and answers with one.
 
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
 import json
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -19,8 +19,8 @@ from typing import Any
 
 import althaia
 from althaia.cli import sampledata, target
+from althaia.trust.portable import written
 
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 ROUND_SECONDS = 0.1
 
 
@@ -60,10 +60,16 @@ class Side:
         From a file come the records, and the objects are what loading them gives; from the
         user's code come the objects, and the records are what dumping them gives.
         """
+        failing: list[int] = []
         if file is not None:
             self.records = read_records(Path(file))
-            self.sources, self.no_dump = self._loaded(self.records)
             about = f"{len(self.records):,} records of {Path(file).name}"
+            self.sources, failing, why = self._each(self.records, self._load_one)
+            if self.sources:
+                self._leave_out(failing)
+            else:
+                # All are measured as they are: loading them fails.
+                failing, self.no_dump = [], self._taken_back(why)
             if self.sources:
                 about += f", loaded to {kinds_of(self.sources)}"
         else:
@@ -73,32 +79,61 @@ class Side:
             else:
                 self.sources = objects_of(source, count)
                 about = f"{len(self.sources):,} {kinds_of(self.sources)} of {source}"
-            self.records = sampledata.records(
-                self.schema, self.schema.dump(self.sources, many=True)
-            )
-        return {"count": len(self.records), "about": about, "no_dump": self.no_dump}
+            dumped, failing, why = self._each(self.sources, self._dump_one)
+            if not dumped:
+                self.schema.dump(self.sources, many=True)
+            self._leave_out(failing)
+            self.records = sampledata.records(self.schema, dumped)
+        return {
+            "count": len(self.records),
+            "about": about,
+            "no_dump": self.no_dump,
+            "failing": failing,
+            "why": why,
+        }
 
-    def _loaded(self, records: list[Any]) -> tuple[list[Any], str]:
-        """What loading the records gives; none, and why, where they do not load.
+    def _each(
+        self, given: list[Any], call: Callable[[Any], Any]
+    ) -> tuple[list[Any], list[int], str]:
+        """The results of a call with each alone, the places of those that fail, and why the first
+        of these does."""
+        results, failing, why = [], [], ""
+        for place, one in enumerate(given):
+            try:
+                results.append(call(one))
+            except Exception as error:
+                failing.append(place)
+                why = why or f"{type(error).__name__}: {error}"[:300]
+        return results, failing, why
 
-        A service's own rows also have what it only dumps: that is left out.
-        """
-        error: Exception
+    def _load_one(self, record: Any) -> Any:
+        # A pre_load hook may change its input.
+        return self.schema.load(copy.deepcopy(record), many=False)
+
+    def _dump_one(self, source: Any) -> Any:
+        return self.schema.dump(source, many=False)
+
+    def _leave_out(self, failing: list[int]) -> None:
+        """Leave out the objects or records that fail, so that the others can be measured."""
+        out = set(failing)
+        given = self.records or self.sources
+        given[:] = [one for place, one in enumerate(given) if place not in out]
+
+    def _taken_back(self, why: str) -> str:
+        """Take what the records load to without what is only dumped: a service's own rows have
+        that. Return why there is nothing, or ""."""
         try:
-            return list(self.schema.load(records, many=True)), ""
-        except self.invalid as raised:
-            error = raised
-        try:
-            sent = sampledata.records(self.schema, records)
-            return list(self.schema.load(sent, many=True)), ""
+            sent = sampledata.records(self.schema, self.records)
+            self.sources = list(self.schema.load(sent, many=True))
         except (self.invalid, TypeError, AttributeError):
-            return [], f"the records do not load, so there are no objects to dump: {error}"[:300]
+            return f"the records do not load, so there are no objects to dump: {why}"[:300]
+        return ""
 
     def prepare(self, direction: str, many: bool, output: str) -> dict[str, Any]:
         """Run the call that will be timed, and describe its result."""
         self.call = self._call(direction, many)
         given = self.call()
-        Path(output).write_text(json.dumps(describe(given)))
+        Path(output).write_text(json.dumps(written(given)), encoding="utf-8")
         invalid = given.messages if isinstance(given, Invalid) else None
         loops, spent = 1, self._spend(1)
         while spent < ROUND_SECONDS / 4:
@@ -189,28 +224,6 @@ def read_records(file: Path) -> list[Any]:
     if not records:
         raise DataError(f"{file} holds no records")
     return records
-
-
-def describe(value: Any, above: tuple[int, ...] = ()) -> Any:
-    """A value as JSON in which values of different types never look the same.
-
-    Objects of the user's own classes are described by their attributes, so that two
-    processes can be compared. A value inside itself is named, not followed.
-    """
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    if id(value) in above:
-        return [kind, "again"]
-    below = (*above, id(value))
-    if isinstance(value, Mapping):
-        return [kind, [[describe(k, below), describe(value[k], below)] for k in value]]
-    if isinstance(value, (list, tuple)):
-        return [kind, [describe(item, below) for item in value]]
-    if isinstance(value, (set, frozenset)):
-        return [kind, sorted((describe(item, below) for item in value), key=json.dumps)]
-    plain_repr: object = object.__repr__
-    if type(value).__repr__ is plain_repr and hasattr(value, "__dict__"):
-        return [kind, describe(vars(value), below)]
-    return [kind, _ADDRESS.sub("", repr(value))]
 
 
 def main() -> None:

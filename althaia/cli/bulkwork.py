@@ -9,10 +9,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO
+from contextlib import contextmanager, redirect_stdout
+from typing import Any
 
 from althaia.bulk import BulkError, Partition, Problem, Summary
+from althaia.cli import to_nowhere
 from althaia.cli.target import TargetError, resolve
 from althaia.switch import redirect
 
@@ -28,9 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="processes of this machine; by default 1, this one")  # fmt: skip
     parser.add_argument("--dask", metavar="ADDRESS", help="let the workers of a cluster do it")
     parser.add_argument("--errors-to", metavar="FILE", help="each problem as a line of JSON")
-    parser.add_argument("--empty", choices=("text", "missing", "null"), default="text",
-                        help="what an empty cell of CSV means; by default a text; "
-                             "missing leaves nulls of Parquet out, too")  # fmt: skip
+    parser.add_argument("--empty", choices=("field", "text", "missing", "null"), default="field",
+                        help="what an empty cell of CSV means; by default a text where the field "
+                             "accepts an empty one, else no value; missing leaves nulls of "
+                             "Parquet out, too")  # fmt: skip
     parser.add_argument("--show", type=int, default=10, metavar="N",
                         help="print the first N problems; by default 10")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -71,14 +73,7 @@ def _complain(text: str) -> None:
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
-        _to_nowhere(sys.stderr)
-
-
-def _to_nowhere(stream: TextIO) -> None:
-    """What is left in the buffer, the interpreter tries to write once more at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+        to_nowhere(sys.stderr)
 
 
 def _done(
@@ -113,7 +108,9 @@ def _done(
 def _resolved(name: str) -> Any:
     """The schema; TargetError where its module fails, too."""
     try:
-        return resolve(name)
+        # What the module prints is no part of the answer.
+        with redirect_stdout(sys.stderr):
+            return resolve(name)
     except (TargetError, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -188,7 +185,7 @@ def _telling() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        _to_nowhere(sys.stdout)
+        to_nowhere(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise _NobodyReads from error
         raise BulkError(f"standard output cannot be written: {error.strerror}") from error

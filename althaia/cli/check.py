@@ -17,7 +17,9 @@ from althaia.cli import bulkwork
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schema", help="package.module:Name of a schema class or instance")
-    parser.add_argument("file", nargs="+", help="what is checked")
+    parser.add_argument(
+        "file", nargs="+", help="what is checked; - is standard input, .gz is unpacked"
+    )
     bulkwork.configure(parser)
 
 

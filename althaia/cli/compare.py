@@ -39,7 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MODULE:FACTORY",
         help="objects to dump, or a function that returns them; it may take their number",
     )
-    given.add_argument("--data", type=Path, metavar="FILE", help="records, .json or .jsonl")
+    given.add_argument(
+        "--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson"
+    )
     parser.add_argument(
         "--load", action="store_true", help="load the records of --data, instead of dumping them"
     )

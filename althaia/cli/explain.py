@@ -19,6 +19,7 @@ from typing import TypeVar
 
 import althaia
 from althaia.cli import application, target, tree
+from althaia.engine.explain import lines_of_readers
 from althaia.switch.installed import ReleaseError
 
 _T = TypeVar("_T")
@@ -73,6 +74,8 @@ def _application(options: argparse.Namespace) -> int:
         print(f"{options.schema}: {len(lines)} {noun}, {unplanned} with steps outside a plan")
         for line in lines:
             print(line.as_text())
+        for text in lines_of_readers(application.readers()):
+            print(text)
     return 1 if options.fail_on and unplanned else 0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from althaia import seam
@@ -104,11 +104,23 @@ class FieldPath:
         return shown
 
     def left(self) -> Iterator[str]:
-        """The names of what runs its own code: this field, or fields inside it."""
+        """The names of what runs its own code: this field, or fields inside it or its schema."""
         if not self.narrow:
             yield self.name
         for each in self.inner:
             yield from (f"{self.name}.{name}" for name in each.left())
+        for way in (self.nested.dump, self.nested.load) if self.nested is not None else ():
+            if way is not None and way.declined:
+                yield self.name
+            elif way is not None:
+                yield from (f"{self.name}.{name}" for each in way.fields for name in each.left())
+
+    def unknown(self) -> bool:
+        """Whether the schema that is nested here, or inside, is not known."""
+        below = [*self.inner]
+        for way in (self.nested.dump, self.nested.load) if self.nested is not None else ():
+            below += () if way is None else way.fields
+        return bool(self.unresolved) or any(each.unknown() for each in below)
 
     def lines(self, indent: str, verbose: bool) -> Iterator[str]:
         head = f"{indent}{self.name}: {self.step}"
@@ -147,7 +159,8 @@ class Direction:
     schema's own methods in upstream's way, each with where it comes from; ``hooks`` the
     names of the schema's hooks by kind; ``guard`` counts what is compared once per call.
     ``text`` is, for the schema itself and for dumping, the reason why ``dumps`` goes by way of
-    dictionaries, "" where it writes text straight from the objects; else None.
+    dictionaries, "" where it writes text straight from the objects; else None. ``whole`` is False
+    where ``overridden`` methods run around the plan.
     """
 
     name: str
@@ -157,6 +170,7 @@ class Direction:
     hooks: dict[str, tuple[str, ...]]
     guard: dict[str, int]
     text: str | None = None
+    whole: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, ready for JSON."""
@@ -167,6 +181,7 @@ class Direction:
             "overridden": list(self.overridden),
             "hooks": {kind: list(names) for kind, names in self.hooks.items()},
             "guard": self.guard,
+            "whole": self.whole,
         }
 
     def summary(self) -> str:
@@ -174,12 +189,17 @@ class Direction:
         if self.declined:
             return f"{self.name}: no plan, all of it runs upstream's code ({self.declined})"
         left = [name for field in self.fields for name in field.left()]
-        planned = sum(field.narrow for field in self.fields)
+        unknown = [field.name for field in self.fields if field.unknown()]
+        planned = sum(field.narrow and not field.unresolved for field in self.fields)
         text = f"{self.name}: {planned} of {_count(len(self.fields), 'field')} planned"
         if left:
             shown = ", ".join(left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
             verb = "runs its" if len(left) == 1 else "run their"
             text += f" ({shown} {verb} own code, as slowly as without althaia)"
+        if unknown:
+            text += f", a nested schema of {', '.join(unknown)} is unknown"
+        if self.overridden and not self.whole:
+            text += f", the schema has its own {'; '.join(self.overridden)}"
         return text
 
     def lines(self, indent: str, verbose: bool) -> Iterator[str]:
@@ -213,7 +233,8 @@ class Explanation:
     ``dump`` and ``load`` are None where no plans run (``no_plans`` says why) or where this
     is a schema that the explanation has already shown further up (``seen``). ``built`` is the
     reason why each instance of the class is built in full when it is made, "" where that waits
-    until somebody looks into one.
+    until somebody looks into one. ``readers`` are the objects of imported libraries that dumps
+    read directly, each with "" or with the reason why they are read as marshmallow does.
     """
 
     schema: str
@@ -223,6 +244,7 @@ class Explanation:
     built: str = ""
     no_plans: str = ""
     seen: bool = False
+    readers: Mapping[str, str] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, ready for JSON."""
@@ -236,6 +258,8 @@ class Explanation:
         for direction in (self.dump, self.load):
             if direction is not None:
                 shown[direction.name] = direction.as_dict()
+        if self.readers is not None:
+            shown["readers"] = dict(self.readers)
         return shown
 
     def summary(self) -> str:
@@ -277,6 +301,8 @@ class Explanation:
         for direction in (self.dump, self.load):
             if direction is not None:
                 yield from direction.lines(f"{indent}  ", verbose)
+        for line in lines_of_readers(self.readers or {}):
+            yield f"{indent}  {line}"
 
     def __repr__(self) -> str:
         parts = [
@@ -285,6 +311,13 @@ class Explanation:
             if each is not None
         ]
         return f"<Explanation of {self.schema}: {'; '.join(parts) or self.no_plans or 'seen'}>"
+
+
+def lines_of_readers(readers: Mapping[str, str]) -> Iterator[str]:
+    """How the objects of imported libraries are read, one line each."""
+    for objects, reason in readers.items():
+        how = f"read as marshmallow does, because {reason}" if reason else "read directly"
+        yield f"objects of {objects}: {how}"
 
 
 def explain(schema: Any) -> Explanation:
@@ -301,9 +334,11 @@ def explain(schema: Any) -> Explanation:
     if reason:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
     from althaia.engine import planner, upstream
+    from althaia.engine.objects import libraries
 
     builders = {"dump": planner.build, "load": planner.build_load}
-    return _Explainer(upstream.load(), builders).schema(instance)
+    explained = _Explainer(upstream.load(), builders).schema(instance)
+    return replace(explained, readers=libraries.status())
 
 
 def _why_no_plans(instance: Any) -> str:
@@ -381,6 +416,7 @@ class _Explainer:
                 name: len(getattr(guard, name)) for name in ("types", "fields", "lists", "entries")
             },
             text=None if nested or direction == "load" else self.why_no_text(schema, plan),
+            whole=bool(plan.whole),
         )
 
     def why_no_text(self, schema: Any, plan: Any) -> str:

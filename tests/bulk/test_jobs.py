@@ -130,7 +130,12 @@ def test_columns_are_not_compared_where_a_hook_renames_them(tmp_path):
 
 @pytest.mark.parametrize(
     ("empty", "made"),
-    [("text", {"id": 1, "text": ""}), ("missing", {"id": 1}), ("null", {"id": 1, "text": None})],
+    [
+        ("field", {"id": 1, "text": ""}),
+        ("text", {"id": 1, "text": ""}),
+        ("missing", {"id": 1}),
+        ("null", {"id": 1, "text": None}),
+    ],
 )
 def test_what_an_empty_cell_means(tmp_path, empty, made):
     source, target = tmp_path / "x.csv", tmp_path / "x.ndjson"

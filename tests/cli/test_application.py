@@ -38,6 +38,13 @@ class Picky(Schema):
 
 class Lost(Schema):
     there = fields.Nested("Nowhere")
+
+class Own(Plain):
+    def _serialize(self, obj, *, many=False):
+        return super()._serialize(obj, many=many)
+
+class Above(Schema):
+    owns = fields.Nested(Own, many=True)
 """
 
 
@@ -60,15 +67,30 @@ def test_a_package_worst_first(explain):
     done = explain("app")
     assert done.returncode == 0, done.stderr
     first, *lines = done.stdout.splitlines()
-    assert first == "app: 6 schemas, 4 with steps outside a plan"
+    assert first == "app: 8 schemas, 6 with steps outside a plan"
     assert lines[0].startswith("       ?  app.schemas.Picky: TypeError: ")
     assert "   1/4   app.schemas.Line: dump price" in lines
     [order] = [line for line in lines if "app.schemas.Order" in line]
     assert "dump lines" in order
     assert order.endswith(".price"), "the code of a nested schema is counted"
     [lost] = [line for line in lines if "app.schemas.Lost" in line]
-    assert "dump there, load there" in lost
+    assert "dump there, load there (nested schema unknown: RegistryError: " in lost
+    assert lost.count("Nowhere") == 1
+    [own] = [line for line in lines if "app.schemas.Own" in line]
+    assert own.endswith("Own: dump (all) by its own _serialize")
+    [above] = [line for line in lines if "app.schemas.Above" in line]
+    assert above.endswith("Above: dump owns by its own _serialize")
     assert lines[-2:] == ["   0/2   app.plain.Good", "   0/2   app.schemas.Plain"]
+
+
+@NEEDS_ENGINE
+def test_readers_of_libraries_are_named(explain, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    (tmp_path / "mapped.py").write_text("import sqlalchemy.orm\nfrom app.plain import Good\n")
+    done = explain("mapped:Good")
+    assert "mapped objects: read directly" in done.stdout
+    (tmp_path / "app" / "mapped.py").write_text("import sqlalchemy.orm\n")
+    assert "mapped objects: read directly" in explain("app").stdout
 
 
 @NEEDS_ENGINE
@@ -77,6 +99,7 @@ def test_as_json(explain):
     shown = {each["schema"]: each for each in json.loads(done.stdout)}
     assert shown["app.schemas.Line"]["unplanned"] == ["dump price"]
     assert "imported" in done.stderr
+    assert shown["app.schemas.Lost"]["unresolved"][0].startswith("RegistryError: ")
     assert json.loads(explain("app.schemas:Line", "--json").stdout)["schema"].endswith("Line")
 
 
@@ -113,9 +136,27 @@ def test_a_mistyped_command(run, tmp_path):
     assert run("-m", "althaia", "explian").stdout == "a script of that name\n"
 
 
-def test_a_closed_pipe_ends_quietly(tmp_path):
+@pytest.mark.parametrize(
+    "words",
+    [
+        "info --verbose",
+        "explain app",
+        "explain app.plain:Good --json",
+        "bench app.plain:Good --rounds 1 --objects 2",
+        "compare app.plain:Good --objects app.samples:GIVEN",
+        "check app.plain:Good app/given.ndjson",
+        "convert app.plain:Good app/given.ndjson app/made.csv",
+        "check --help",
+        "--help",
+        "--version",
+    ],
+)
+def test_a_closed_pipe_ends_quietly(explain, tmp_path, words):
+    (tmp_path / "app" / "__init__.py").write_text("")
+    (tmp_path / "app" / "samples.py").write_text("GIVEN = [{'a': 1}]\n")
+    (tmp_path / "app" / "given.ndjson").write_text('{"a": 1}\n')
     with subprocess.Popen(
-        [sys.executable, "-m", "althaia", "info", "--verbose"],
+        [sys.executable, "-m", "althaia", *words.split()],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=tmp_path,
@@ -124,7 +165,17 @@ def test_a_closed_pipe_ends_quietly(tmp_path):
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
-        assert process.stderr.read() == b""
+        # rich ends its progress bar with a line break.
+        assert process.stderr.read().strip() == b""
+
+
+@pytest.mark.parametrize("command", ["bench", "check", "compare", "convert", "explain", "info"])
+def test_help_is_as_wide_as_the_terminal(run, command):
+    for columns in ("60", "80"):
+        shown = run("-m", "althaia", command, "--help", env={"COLUMNS": columns}).stdout
+        # argparse does not divide an option; an example is to be copied.
+        text = shown.partition("\n\n")[2].splitlines()
+        assert max(len(line) for line in text if "    python -m" not in line) <= int(columns)
 
 
 def test_the_console_script_is_the_command_line():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 from types import SimpleNamespace
 
 import pytest
 
 from althaia.cli.bench import unplanned
-from althaia.cli.benchwork import DataError, describe, read_records
+from althaia.cli.benchwork import DataError, read_records
+from althaia.trust.portable import written
 
 MODULE = """\
 import enum
@@ -76,6 +79,18 @@ def make_things(count):
     return (Thing(id=i, colour=Colour.red) for i in range(count))
 
 number = 3
+some = [{"a": 1}, {"a": None}, {"a": 3}]
+
+class Doubled(Schema):
+    a = fields.Function(lambda obj: obj["a"] * 2)
+
+def choose(obj):
+    if obj["a"] is None and althaia.is_patched():
+        raise ValueError
+    return obj["a"]
+
+class Choosy(Schema):
+    a = fields.Function(choose)
 """
 
 
@@ -113,20 +128,26 @@ def test_a_difference_is_said_and_not_timed(bench):
     for row in report(done)["rows"]:
         assert row["identical"] is False
         assert row["ratio"] is None
+        assert row["difference"].startswith(("patched: ", "[0].patched: "))
     shown = bench("shop:Telling", "--dump")
     assert shown.returncode == 1
     assert "DIFFERENT" in shown.stdout
+    assert "dump 1 object differs at patched: True by althaia, False by" in " ".join(
+        shown.stdout.split()
+    )
 
 
 def test_the_user_s_own_data(bench, tmp_path):
-    (tmp_path / "lines.jsonl").write_text('{"number": 4, "name": "a"}\n\n{"number": 99}\n')
-    (loaded,) = [
-        row
-        for row in report(bench("shop:Line", "--load", "--data", "lines.jsonl", "--json"))["rows"]
-        if row["objects"] == 2
-    ]
-    assert loaded["identical"] is True
-    assert "Must be greater than or equal to 3" in loaded["invalid"]
+    (tmp_path / "lines.ndjson").write_text(
+        '{"number": 4, "name": "a"}\n\n{"number": 99}\n{"number": 5}\n'
+    )
+    shown = report(bench("shop:Line", "--load", "--data", "lines.ndjson", "--json"))
+    assert [row["work"] for row in shown["rows"]] == ["load 1 object", "load 2 objects"]
+    assert all(row["identical"] and not row["invalid"] for row in shown["rows"])
+    assert shown["failing"] == 1
+    assert "Must be greater than or equal to 3" in shown["failure"]
+    said = " ".join(bench("shop:Line", "--load", "--data", "lines.ndjson").stdout.split())
+    assert "1 left out, because alone they fail already: ValidationError: {'number'" in said
     (tmp_path / "line.json").write_text('{"number": 4}')
     shown = report(bench("shop:Line", "--dump", "--data", "line.json", "--json"))
     assert [row["work"] for row in shown["rows"]] == ["dump 1 object"]
@@ -157,6 +178,26 @@ def test_what_a_service_dumped_is_taken_back(bench, tmp_path):
     shown = report(bench("shop:Painted", "--data", "rows.jsonl", "--json"))
     assert "do not load" in shown["not_measured"]
     assert [row["work"] for row in shown["rows"]] == ["load 1 object"]
+
+
+def test_an_object_that_fails_is_counted_and_the_others_are_measured(bench):
+    shown = report(bench("shop:Doubled", "--source", "shop:some", "--dump", "--json"))
+    assert [row["work"] for row in shown["rows"]] == ["dump 1 object", "dump 2 objects"]
+    assert all(row["identical"] for row in shown["rows"])
+    assert (shown["failing"], shown["failure"][:9]) == (1, "TypeError")
+
+
+def test_what_fails_with_one_library_only_is_a_difference(bench):
+    done = bench("shop:Choosy", "--source", "shop:some", "--dump", "--json")
+    assert done.returncode == 1
+    assert report(done)["rows"][-1]["difference"].startswith("[1]: only althaia raises: ValueError")
+
+
+def test_versions_and_machine_are_part_of_the_figures(bench):
+    shown = report(bench("shop:Line", "--dump", "--json"))
+    assert set(shown["versions"]) == {"althaia", "marshmallow", "python"}
+    assert shown["versions"]["python"].endswith(platform.python_version())
+    assert shown["machine"]["processors"] == os.cpu_count()
 
 
 def test_what_was_measured_is_said(bench):
@@ -221,8 +262,8 @@ def test_what_is_not_planned_comes_with_its_reason():
     ],
 )
 def test_values_of_different_types_or_order_are_described_differently(one, other):
-    assert describe(one) != describe(other)
-    assert json.dumps(describe(one))
+    assert written(one) != written(other)
+    assert json.dumps(written(one))
 
 
 def test_objects_are_described_by_what_they_hold_and_cycles_end():
@@ -231,8 +272,8 @@ def test_objects_are_described_by_what_they_hold_and_cycles_end():
             self.name = name
             self.me = self
 
-    assert describe(Thing("a")) == describe(Thing("a"))
-    assert describe(Thing("a")) != describe(Thing("b"))
+    assert written(Thing("a")) == written(Thing("a"))
+    assert written(Thing("a")) != written(Thing("b"))
 
 
 def test_data_files(tmp_path):

@@ -198,3 +198,42 @@ def test_what_cannot_be_told_is_in_the_exit_code(folder):
             cwd=folder, stderr=full, check=False,
         )  # fmt: skip
     assert done.returncode == 2
+
+
+def piped(folder: Path, given: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "althaia", *words],
+        cwd=folder, input=given, capture_output=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_standard_input(folder, workers):
+    given = b'{"id": 1}\n{"id": "x"}\n'
+    done = piped(folder, given, "check", "orders:Order", "-", "--workers", workers)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.decode().splitlines()[:2] == [
+        '-:2: {"id": ["Not a valid integer."]}',
+        "2 records, 1 valid, 1 invalid",
+    ]
+    done = piped(folder, b"id\n7\n", "convert", "orders:Order", "-", "o.json", "--format", "csv")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads((folder / "o.json").read_text())[0]["id"] == 7
+
+
+def test_standard_input_is_no_output_and_is_read_once(folder):
+    for words, said in (
+        (("convert", "orders:Order", "good.ndjson", "-"), b"is not written"),
+        (("check", "orders:Order", "-", "-"), b"can be read once"),
+        (("check", "orders:Order", "-", "--dask", "tcp://nowhere:1"), b"read files themselves"),
+    ):
+        done = piped(folder, b"", *words)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert said in done.stderr
+
+
+def test_what_a_module_prints_is_no_part_of_the_answer(folder):
+    (folder / "loud.py").write_text("print('hello')\nfrom orders import *\n")
+    done = run(folder, "check", "loud:Order", "good.ndjson", "--json")
+    assert json.loads(done.stdout)["valid"] > 0
+    assert "hello" in done.stderr

@@ -89,7 +89,9 @@ def dump_text(schema: Any) -> str:
         depth = len(line) - len(line.lstrip())
         if skipped is not None and depth > skipped:
             continue
-        skipped = depth if line.lstrip().startswith("load:") else None
+        # Other tests of this process have imported libraries that have readers.
+        left_out = line.lstrip().startswith(("load:", "objects of "))
+        skipped = depth if left_out else None
         if skipped is None:
             head, colon, _ = line.partition("guard: ")
             shown.append(f"{head}guard: GUARD" if colon else line)
@@ -344,9 +346,35 @@ def test_the_summary_says_what_is_left_and_what_it_costs() -> None:
         "dump: 1 of 1 field planned; load: 1 of 1 field planned"
     )
     assert althaia.explain(Order).summary() == (
-        "dump: 7 of 7 fields planned (prices.values runs its own code, as slowly as without "
-        "althaia); load: 6 of 6 fields planned; each instance is built in full, as slowly as "
-        "without althaia"
+        "dump: 6 of 7 fields planned (prices.values runs its own code, as slowly as without "
+        "althaia), a nested schema of unknown is unknown; load: 5 of 6 fields planned, a nested "
+        "schema of unknown is unknown; each instance is built in full, as slowly as without althaia"
+    )
+
+
+def test_the_summary_counts_the_code_of_nested_schemas() -> None:
+    class Inside(ma.Schema):
+        slug = Slug()
+        lost = fields.Nested("no such schema anywhere")
+
+    class Outside(ma.Schema):
+        inside = fields.List(fields.Nested(Inside))
+
+    assert althaia.explain(Outside).summary() == (
+        "dump: 1 of 1 field planned (inside.items.slug runs its own code, as slowly as without "
+        "althaia), a nested schema of inside is unknown; load: 1 of 1 field planned, a nested "
+        "schema of inside is unknown"
+    )
+
+
+def test_the_summary_names_methods_of_the_schemas_own() -> None:
+    class Own(Inner):
+        def _serialize(self, obj: Any, *, many: bool = False) -> Any:
+            return super()._serialize(obj, many=many)
+
+    assert althaia.explain(Own).summary() == (
+        f"dump: 1 of 1 field planned, the schema has its own _serialize, of {__name__}."
+        f"{Own.__qualname__}; load: 1 of 1 field planned"
     )
 
 

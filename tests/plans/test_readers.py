@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlalchemy.orm import attributes
 
+import althaia
 from althaia import marshmallow as ma
 from althaia.engine.objects import digests as known
 from althaia.engine.objects import libraries
@@ -93,8 +94,23 @@ def test_a_patch_ends_it_and_its_end_does_not_hurt(authors, dump, monkeypatch):
 def test_an_unknown_release_is_not_read(monkeypatch):
     monkeypatch.setattr(adapter, "GET", frozenset())
     monkeypatch.setattr(adapter, "ROWS", frozenset())
-    assert adapter.orm_readers() == ()
-    assert adapter.row_readers() == ()
+    for maker in ("orm_readers", "row_readers"):
+        with pytest.raises(libraries.NoReader, match="is not known"):
+            getattr(adapter, maker)()
+        assert libraries.load("sqlalchemy", maker) == ()
+    explanation = althaia.explain(ma.Schema())
+    assert explanation.readers == libraries.status()
+    mapped, rows, *_ = explanation.readers.values()
+    assert mapped == "the code of InstrumentedAttribute.__get__ is not known"
+    assert rows.startswith("the code of sqlalchemy.")
+    assert f"mapped objects: read as marshmallow does, because {mapped}" in explanation.as_text()
+
+
+def test_readers_are_named():
+    mapped, rows, *_ = althaia.explain(ma.Schema()).as_dict()["readers"].items()
+    assert mapped == (f"sqlalchemy {sa.__version__}, mapped objects", "")
+    assert rows == (f"sqlalchemy {sa.__version__}, rows", "")
+    assert "mapped objects: read directly" in althaia.explain(ma.Schema()).as_text()
 
 
 def test_every_library_is_registered_and_none_is_loaded_for_a_name_alone(monkeypatch):

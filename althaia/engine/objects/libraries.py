@@ -18,14 +18,61 @@ READERS = {
 the readers."""
 
 
+LIBRARIES = {
+    "orm_readers": "mapped objects",
+    "row_readers": "rows",
+    "readers": "models",
+}
+"""By the function that makes them, the objects that the readers are for."""
+
+
+class NoReader(Exception):
+    """A library's objects are read as upstream reads them; the text is the reason."""
+
+
 def load(library: str, maker: str) -> tuple[Any, ...]:
     """Return the readers of an imported library; none if its code is not known."""
     if library not in sys.modules:
         # A class of another library has an attribute of this name.
         return ()
     try:
-        readers: tuple[Any, ...] = getattr(import_module(f"{__package__}.{library}"), maker)()
-    except (ImportError, AttributeError, TypeError):
+        return _made(library, maker)
+    except NoReader:
         # For instance in a test that makes imports fail. Later calls try again.
         return ()
+
+
+def _made(library: str, maker: str) -> tuple[Any, ...]:
+    """Return the readers of an imported library; none if the part that has such objects is not
+    imported.
+
+    :raises NoReader: the library's code is not known.
+    """
+    try:
+        readers: tuple[Any, ...] = getattr(import_module(f"{__package__}.{library}"), maker)()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise NoReader(f"{type(error).__name__}: {error}") from error
     return readers
+
+
+def status() -> dict[str, str]:
+    """Return for the objects of each imported library the reason why they have no reader; "" if
+    they have one.
+
+    >>> status()
+    {'sqlalchemy 2.0.40, mapped objects': '', 'sqlalchemy 2.0.40, rows': ''}
+    """
+    found = {}
+    for library, maker in READERS.values():
+        module = sys.modules.get(library)
+        if module is None:
+            continue
+        version = getattr(module, "__version__", "of an unknown version")
+        reason = ""
+        try:
+            if not _made(library, maker):
+                continue
+        except NoReader as error:
+            reason = str(error)
+        found[f"{library} {version}, {LIBRARIES[maker]}"] = reason
+    return found

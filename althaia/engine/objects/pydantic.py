@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 
 from althaia.engine.objects.digests import is_known
+from althaia.engine.objects.libraries import NoReader
 from althaia.engine.objects.object_reader import AttributeReader, Watch
 
 GETATTR = frozenset({"78b0fc3a92067ceb", "421c0d42feebf2d1"})
@@ -17,18 +18,21 @@ GETATTR = frozenset({"78b0fc3a92067ceb", "421c0d42feebf2d1"})
 
 
 def readers() -> tuple[AttributeReader, ...]:
-    """Return the reader of models; none if pydantic's code is not known."""
+    """Return the reader of models; none if they are not imported.
+
+    :raises NoReader: pydantic's code is not known.
+    """
     main = sys.modules.get("pydantic.main")
     model = getattr(main, "BaseModel", None)
     if not isinstance(model, type):
         return ()
     getattr_ = vars(model).get("__getattr__")
     if not is_known(getattr_, GETATTR):
-        return ()
+        raise NoReader("the code of BaseModel.__getattr__ is not known")
     try:
         watch = Watch((model, type(model)))
-    except ValueError:
-        return ()
+    except ValueError as error:
+        raise NoReader(f"its classes cannot be watched: {error}") from error
     return (
         AttributeReader(
             watch, metaclass=type(model), getattr=getattr_, without="__private_attributes__"

@@ -15,6 +15,7 @@ import sys
 from typing import Any
 
 from althaia.engine.objects.digests import is_known, is_known_module
+from althaia.engine.objects.libraries import NoReader
 from althaia.engine.objects.object_reader import DescriptorReader, RowReader, Watch
 
 GET = frozenset({"68ab89968a638c04", "d5b20d91b3e64c10", "1155d6fcce2e5494"})
@@ -30,7 +31,10 @@ IMPLEMENTATIONS = ("ScalarAttributeImpl", "ScalarObjectAttributeImpl", "Collecti
 
 
 def orm_readers() -> tuple[DescriptorReader, ...]:
-    """Return the reader of mapped objects; none if SQLAlchemy's code is not known."""
+    """Return the reader of mapped objects; none if the ORM is not imported.
+
+    :raises NoReader: SQLAlchemy's code is not known.
+    """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is None:
         return ()
@@ -40,13 +44,12 @@ def orm_readers() -> tuple[DescriptorReader, ...]:
     implementations = tuple(
         vars(attributes).get(name) or vars(attributes).get(f"_{name}") for name in IMPLEMENTATIONS
     )
-    if (
-        descriptor is None
-        or not is_known(get, GET)
-        or not _gives_instance_dict(state)
-        or not all(_supports_population(cls) for cls in implementations)
-    ):
-        return ()
+    if descriptor is None or not is_known(get, GET):
+        raise NoReader("the code of InstrumentedAttribute.__get__ is not known")
+    if not _gives_instance_dict(state):
+        raise NoReader("the instrumentation of classes is customised")
+    if not all(_supports_population(cls) for cls in implementations):
+        raise NoReader("the classes of attributes are not known")
     remembered = is_known(get, GET_WITH_PERMISSION)
     try:
         watch = Watch((descriptor, *implementations), ((vars(attributes), "instance_dict", state),))
@@ -57,8 +60,8 @@ def orm_readers() -> tuple[DescriptorReader, ...]:
             permission="_supports_population" if remembered else "supports_population",
             slots=not remembered,
         )
-    except (AttributeError, ValueError):
-        return ()
+    except (AttributeError, ValueError) as error:
+        raise NoReader(f"its classes cannot be watched: {error}") from error
     return (reader,)
 
 
@@ -76,11 +79,16 @@ def _supports_population(cls: Any) -> bool:
 
 
 def row_readers() -> tuple[RowReader, ...]:
-    """Return the readers of ``Row`` and ``RowMapping``."""
+    """Return the readers of ``Row`` and ``RowMapping``.
+
+    :raises NoReader: SQLAlchemy's code is not known.
+    """
     module = sys.modules.get("sqlalchemy.engine.row")
     base = getattr(module, "BaseRow", None)
-    if not isinstance(base, type) or not is_known_module(base.__module__, ROWS):
+    if not isinstance(base, type):
         return ()
+    if not is_known_module(base.__module__, ROWS):
+        raise NoReader(f"the code of {base.__module__} is not known")
     readers = []
     for name, by_attribute in (("Row", True), ("RowMapping", False)):
         cls = getattr(module, name, None)
@@ -94,6 +102,8 @@ def row_readers() -> tuple[RowReader, ...]:
         readers.append(
             RowReader(watch, cls=cls, indexes=indexes, data=data, by_attribute=by_attribute)
         )
+    if not readers:
+        raise NoReader("Row and RowMapping do not read as BaseRow does")
     return tuple(readers)
 
 

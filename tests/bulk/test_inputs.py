@@ -1,0 +1,148 @@
+"""Packed files, and CSV that convert has written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+from typing import Any
+
+import pytest
+from marshmallow import Schema, fields, pre_load, validate
+
+from althaia import bulk
+from tests.bulk import schemas
+
+
+class Part(Schema):
+    name = fields.Str()
+
+
+class Everything(Schema):
+    number = fields.Int()
+    maybe = fields.Float(allow_none=True)
+    needed = fields.Date(required=True, allow_none=True)
+    price = fields.Decimal(as_string=True)
+    at = fields.DateTime()
+    seconds = fields.TimeDelta()
+    ok = fields.Bool()
+    text = fields.Str(allow_none=True)
+    short = fields.Str(allow_none=True, validate=validate.Length(min=1))
+    mail = fields.Email()
+    key = fields.UUID(data_key="Key")
+    tags = fields.List(fields.Str())
+    pair = fields.Tuple((fields.Int(), fields.Str()))
+    by_name = fields.Dict(values=fields.Float())
+    part = fields.Nested(Part)
+    parts = fields.Nested(Part, many=True)
+    names = fields.Pluck(Part, "name", many=True)
+
+
+RECORDS: list[dict[str, Any]] = [
+    {
+        "number": 1,
+        "maybe": 1.5,
+        "needed": "2024-02-29",
+        "price": "1.50",
+        "at": "2024-02-29T10:00:00",
+        "seconds": 5,
+        "ok": False,
+        "text": 'a, "b"',
+        "short": "x",
+        "mail": "a@example.com",
+        "Key": "00000000-0000-0000-0000-000000000001",
+        "tags": ["x,y", "z"],
+        "pair": [1, "a"],
+        "by_name": {"a": 1.0},
+        "part": {"name": "n"},
+        "parts": [{"name": "n"}, {}],
+        "names": ["n"],
+    },
+    {"needed": None, "maybe": None, "text": "", "short": None, "tags": []},
+    {"needed": None},
+]
+
+
+def test_csv_that_was_written_passes_the_check(tmp_path):
+    source, made, back = (str(tmp_path / name) for name in ("a.ndjson", "a.csv", "b.ndjson"))
+    with open(source, "w") as opened:
+        opened.writelines(f"{json.dumps(each)}\n" for each in RECORDS)
+    told: list[bulk.Problem] = []
+    assert bulk.convert(Everything, source, made, tell=told.append).good, told
+    assert bulk.check(Everything, made, tell=told.append).good, told
+    assert bulk.convert(Everything, made, back).good
+    with open(back) as opened:
+        first, second, third = map(json.loads, opened)
+    assert first == RECORDS[0]
+    assert second == {**RECORDS[1], "text": ""}
+    assert third == {"needed": None, "maybe": None, "text": "", "short": None}
+
+
+def test_a_required_field_says_what_is_wrong_with_an_empty_cell(tmp_path):
+    class Needed(Schema):
+        number = fields.Int(required=True)
+        tags = fields.List(fields.Str())
+
+    file = tmp_path / "a.csv"
+    file.write_text("number,tags\n,[broken\n")
+    told: list[bulk.Problem] = []
+    bulk.check(Needed, str(file), tell=told.append)
+    assert told[0].errors == {"number": ["Not a valid integer."], "tags": ["Not a valid list."]}
+
+
+def test_a_hook_is_given_the_cells_as_they_are(tmp_path):
+    class Hooked(Schema):
+        number = fields.Int(allow_none=True)
+        tags = fields.List(fields.Str())
+
+        @pre_load
+        def read(self, data: Any, **kwargs: Any) -> Any:
+            assert data == {"number": "", "tags": '["a"]'}
+            return {"number": None, "tags": json.loads(data["tags"])}
+
+    file = tmp_path / "a.csv"
+    file.write_text('number,tags\n,"[""a""]"\n')
+    assert bulk.check(Hooked, str(file)).good
+
+
+@pytest.mark.parametrize("form", ["ndjson", "json", "csv", "parquet"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_packed_files(ndjson, tmp_path, form, workers):
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    plain = ndjson
+    if form != "ndjson":
+        plain = tmp_path / f"made.{form}"
+        assert bulk.convert(schemas.OrderSchema, str(ndjson), str(plain)).good
+    packed = tmp_path / f"packed.{form}.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    before = set(os.listdir(tempfile.gettempdir()))
+    told: list[bulk.Problem] = []
+    summary = bulk.check(
+        schemas.OrderSchema, str(packed), size=10_000, workers=workers, tell=told.append
+    )
+    # CSV gives the lines of an order as a text.
+    assert summary.records == 500
+    assert summary.good, told[:3]
+    left = {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("althaia-")}
+    assert left <= before, "the unpacked copy is taken away"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"id\n1\n", "Not a gzipped file"), (gzip.compress(b"id\n" * 99)[:-9], "no whole gzip file")],
+)
+def test_a_file_that_is_not_packed(tmp_path, content, said):
+    file = tmp_path / "a.csv.gz"
+    file.write_bytes(content)
+    with pytest.raises(bulk.BulkError, match=f"a.csv.gz: .*{said}"):
+        bulk.check(schemas.OrderSchema, str(file))
+
+
+def test_errors_name_the_file_and_not_its_copy(tmp_path):
+    file = tmp_path / "a.csv.gz"
+    file.write_bytes(gzip.compress(b"id,id\n1,1\n"))
+    with pytest.raises(bulk.BulkError, match=r"a\.csv\.gz: more than one column is named 'id'"):
+        bulk.check(schemas.OrderSchema, str(file))
