@@ -17,6 +17,7 @@ COMMON = (
     "attrs>=23.1",
     "django>=5.2",
     "flask-marshmallow>=1.3",
+    "marshmallow-oneofschema>=3.1",
     "marshmallow-sqlalchemy>=1.4",
     "msgpack>=1.1",
     "pydantic>=2.10",

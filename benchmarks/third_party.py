@@ -15,7 +15,12 @@ from typing import Any
 
 from benchmarks.model import Marshmallow
 
-BUILT_ON_IT = ("webargs", "marshmallow_sqlalchemy", "flask_marshmallow")
+BUILT_ON_IT = (
+    "webargs",
+    "marshmallow_sqlalchemy",
+    "flask_marshmallow",
+    "marshmallow_oneofschema",
+)
 
 _copies: dict[str, dict[str, ModuleType]] = {}
 

@@ -21,7 +21,7 @@ from althaia.engine.plan.instance_dict import may_be_put, published_guard
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run import dump, load, load_step
 from althaia.engine.run.validators import check_for
-from althaia.engine.upstream import Upstream, static
+from althaia.engine.upstream import Upstream, definers, static
 
 DUMP, LOAD = 0, 1
 
@@ -53,12 +53,16 @@ class PackageKind(NamedTuple):
 
     :param name: the class that defines them, with its module.
     :param digests: of the sources of its methods that somebody has read.
+    :param dump: the maker for its ``_serialize``, if it has one.
+    :param load: the maker for its ``_deserialize``, if it has one.
+    :param get_value: whether it has a ``get_value`` that only calls the one of ``Field``.
     """
 
     name: str
     digests: frozenset[str]
-    dump: Maker
-    load: Maker
+    dump: Maker | None = None
+    load: Maker | None = None
+    get_value: bool = False
 
 
 def identity(function: Any) -> str:
@@ -82,8 +86,12 @@ def by_function(
     found: tuple[dict[str, Any], ...] = ({}, {})
     for kind in kinds:
         if isinstance(kind, PackageKind):
-            found[DUMP][f"{kind.name}._serialize"] = (kind.digests, kind.dump)
-            found[LOAD][f"{kind.name}._deserialize"] = (kind.digests, kind.load)
+            if kind.dump is not None:
+                found[DUMP][f"{kind.name}._serialize"] = (kind.digests, kind.dump)
+            if kind.load is not None:
+                found[LOAD][f"{kind.name}._deserialize"] = (kind.digests, kind.load)
+            if kind.get_value:
+                found[DUMP][f"{kind.name}.get_value"] = (kind.digests, None)
             continue
         cls = upstream.fields.get(kind.name)
         methods = (("_serialize", kind.dump), ("_deserialize", kind.load))
@@ -254,11 +262,18 @@ def _maker(analysis: Analysis, field: Any, method: str, direction: int) -> Maker
         qualified_name, maker = known
         analysis.known(qualified_name)
         return cast(Maker, maker)
-    if type(function) is FunctionType and type(function.__module__) is str:
-        digests, maker = kinds.get(f"{function.__module__}.{function.__qualname__}", (None, None))
-        if digests is not None and is_known(function, digests):
-            return cast(Maker, maker)
+    of_package = _package_entry(kinds, function)
+    if of_package is not None:
+        return cast(Maker, of_package[1])
     raise NotPlannable(f"{method} is overridden by {analysis.upstream.owner(type(field), method)}")
+
+
+def _package_entry(kinds: dict[str, Any], function: Any) -> Any:
+    """What is known of a package's function; None if nobody has read it."""
+    if type(function) is not FunctionType or type(function.__module__) is not str:
+        return None
+    entry = kinds.get(f"{function.__module__}.{function.__qualname__}")
+    return entry if entry is not None and is_known(function, entry[0]) else None
 
 
 _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))
@@ -387,7 +402,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
         raise NotPlannable("_CHECK_ATTRIBUTE is neither True nor False")
     source: StepOptions = {"default": analysis.field_value(field, "dump_default")}
     try:
-        analysis.field_method(field, "get_value", analysis.upstream.Field)
+        _check_getter(analysis, field)
     except NotPlannable as opaque:
         source = analysis.with_own_slot(source)
         return source | {"source": dump.Source.GET_VALUE, "why": opaque.reason}
@@ -408,6 +423,22 @@ def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
     if "." in target:
         return source | {"source": dump.Source.PATH, "path": tuple(target.split("."))}
     return source | {"source": dump.Source.KEY}
+
+
+def _check_getter(analysis: Analysis, field: Any) -> None:
+    """Raise NotPlannable unless the field's ``get_value`` is upstream's, or a package's that only
+    calls upstream's."""
+    base = analysis.upstream.Field
+    found = definers(type(field), "get_value")
+    if (
+        len(found) > 1
+        and found[1] is base
+        and "get_value" not in analysis.state_of(field)
+        and _package_entry(analysis.upstream.kinds[DUMP], static(type(field), "get_value"))
+    ):
+        analysis.class_method(base, "get_value")
+        return
+    analysis.field_method(field, "get_value", base)
 
 
 def inner_dump_step(analysis: Analysis, field: Any, attr: Any) -> Any:

@@ -11,6 +11,8 @@ cdef class Helper:
     cdef readonly object defined
     # What the semantic lock calls it.
     cdef readonly tuple origins
+    # Whether all of them have been read in this release.
+    cdef bint known
     # 1 << its number.
     cdef readonly object bit
 

@@ -267,6 +267,38 @@ def auto_schema_nested(ma: Marshmallow) -> Made:
     return Order, orm.order_rows(1)[0], record
 
 
+def related(ma: Marshmallow) -> Made:
+    from benchmarks import orm
+
+    base: Any = library(ma, "marshmallow_sqlalchemy").SQLAlchemyAutoSchema
+
+    class Order(base):
+        class Meta:
+            model = orm.Order
+            include_relationships = True
+
+    return Order, orm.order_rows(1)[0], {"id": 1}
+
+
+def one_of(ma: Marshmallow) -> Made:
+    base: Any = library(ma, "marshmallow_oneofschema").OneOfSchema
+
+    class Small(ma.Schema):
+        id = ma.fields.Int(required=True)
+        name = ma.fields.Str(required=True)
+        email = ma.fields.Email()
+        active = ma.fields.Bool()
+        joined = ma.fields.DateTime()
+
+    class OneOf(base):
+        type_schemas = {"small": Small}
+
+        def get_obj_type(self, obj: Any) -> str:
+            return "small"
+
+    return OneOf, data.small(), {**data.small_record(), "type": "small"}
+
+
 SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float | None]] = {
     "own": ("one field class of the user's own", one_own, 8, 5),
     "own-3": ("three field classes of the user's own", three_own, 5, 5),
@@ -278,6 +310,8 @@ SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float
     "links": ("flask-marshmallow's URLFor and Hyperlinks", links, None, None),
     "sqla": ("SQLAlchemyAutoSchema, transient instances", auto_schema, 6, 5),
     "sqla-session": ("SQLAlchemyAutoSchema(session=…)", auto_schema_session, None, None),
+    "sqla-related": ("SQLAlchemyAutoSchema, include_relationships", related, None, None),
+    "one-of": ("OneOfSchema", one_of, None, None),
     "sqla-nested": ("SQLAlchemyAutoSchema, Nested and Related", auto_schema_nested, 6, 5),
 }
 

@@ -601,3 +601,246 @@ def test_a_property_that_stands_before_what_a_field_keeps(ma, log, name, hook):
             log.attempt(made.load, data)
             log.attempt(made.dump, data)
         log.attempt(S(far, many=True).load, [{"f": value}, {}])
+
+
+def shop(ma, log):
+    """Mapped classes, an open session with two authors, and marshmallow-sqlalchemy."""
+    sa = pytest.importorskip("sqlalchemy")
+    from sqlalchemy import orm
+    from sqlalchemy.ext.associationproxy import association_proxy
+
+    foreign = library(ma, "marshmallow_sqlalchemy")
+    base = orm.declarative_base()
+
+    class Author(base):
+        __tablename__ = "author"
+        id = sa.Column(sa.Integer, primary_key=True)
+        name = sa.Column(sa.String)
+        books = orm.relationship("Book", back_populates="author", order_by="Book.isbn")
+        titles = association_proxy("books", "title")
+
+    class Book(base):
+        __tablename__ = "book"
+        isbn = sa.Column(sa.String, primary_key=True)
+        edition = sa.Column(sa.Integer, primary_key=True)
+        title = sa.Column(sa.String)
+        author_id = sa.Column(sa.ForeignKey("author.id"))
+        author = orm.relationship("Author", back_populates="books")
+
+    engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
+    base.metadata.create_all(engine)
+    session = orm.Session(engine)
+    books = [Book(isbn=f"i{i}", edition=i, title=f"t{i}") for i in range(3)]
+    session.add_all([Author(id=1, name="a", books=books[:2]), Author(id=2), books[2]])
+    session.commit()
+    return foreign, Author, Book, session, engine
+
+
+@scenario
+def test_related_of_marshmallow_sqlalchemy(ma, log):
+    foreign, Author, Book, session, engine = shop(ma, log)
+    related, listed = foreign.fields.Related, foreign.fields.RelatedList
+
+    class Auto(foreign.SQLAlchemyAutoSchema):
+        class Meta:
+            model = Book
+            include_relationships = True
+
+    class Own(foreign.SQLAlchemySchema):
+        class Meta:
+            model = Author
+
+        books = listed(related(attribute="books"), attribute="books")
+        titles = related("title", attribute="books")
+        both = listed(related(["title", "isbn"], attribute="books"), attribute="books")
+
+    class Further(related):
+        @property
+        def related_keys(self):
+            log("asked")
+            return super().related_keys
+
+    class Others(foreign.SQLAlchemySchema):
+        class Meta:
+            model = Book
+
+        author = Further()
+        none = related(attribute="author")
+        proxy = related(attribute="nope")
+
+    for _ in range(4):
+        for book in session.query(Book).order_by(Book.isbn):
+            log.attempt(Auto().dump, book)
+            log.attempt(Others(only=("author", "none")).dump, book)
+            log.attempt(Others().dump, book)
+        for author in session.query(Author).order_by(Author.id):
+            log.attempt(Own(only=("books", "both")).dump, author)
+            log.attempt(Own().dump, author)
+        log("many", Auto(many=True).dump(session.query(Book).order_by(Book.isbn).all()))
+    one = Auto()
+    book = session.query(Book).order_by(Book.isbn).first()
+    log("as it was", [one.dump(book) for _ in range(4)])
+    one.fields["author"].columns.append("name")
+    log("another column", one.dump(book))
+    one.fields["author"].columns = ["id", "name"]
+    log("other columns", one.dump(book))
+    session.close()
+    engine.dispose()
+
+
+@scenario
+def test_instances_of_marshmallow_sqlalchemy(ma, log):
+    foreign, Author, Book, session, engine = shop(ma, log)
+
+    class BookSchema(foreign.SQLAlchemyAutoSchema):
+        class Meta:
+            model = Book
+            load_instance = True
+
+    class AuthorSchema(foreign.SQLAlchemyAutoSchema):
+        class Meta:
+            model = Author
+            load_instance = True
+            include_relationships = True
+
+        books = ma.fields.List(foreign.fields.Nested(BookSchema))
+
+    record = {"id": 1, "name": "new", "books": [{"isbn": "i0", "edition": 0, "title": "t"}]}
+
+    def shown(author):
+        state = {name: getattr(author, name, None) for name in ("id", "name")}
+        return state, [(book.isbn, book.title) for book in author.books], author in session
+
+    for _ in range(5):
+        log("loaded", shown(AuthorSchema(session=session).load(record)))
+        log("given", shown(AuthorSchema().load(record, session=session, instance=Author(id=7))))
+        log.attempt(AuthorSchema().load, record)
+        log.attempt(AuthorSchema(session=session).load, {"books": [{"isbn": 3}]})
+        session.rollback()
+        log("transient", shown(AuthorSchema(transient=True).load(record)))
+    session.close()
+    engine.dispose()
+
+
+@scenario
+def test_links_of_flask_marshmallow(ma, log):
+    flask = pytest.importorskip("flask")
+    foreign = library(ma, "flask_marshmallow.fields")
+    app = flask.Flask("shop")
+    app.add_url_rule("/a/<name>", "a", lambda name: "")
+    app.add_url_rule("/all", "all", lambda: "")
+
+    class Tagged(foreign.URLFor):
+        def _serialize(self, value, key, obj):
+            log("tagged", key)
+            return super()._serialize(value, key, obj)
+
+    class Links(ma.Schema):
+        url = foreign.URLFor("a", values={"name": " < name > ", "page": 2, "q": "x", "f": True})
+        deep = foreign.URLFor("a", values={"name": "<inner.name>"})
+        full = foreign.AbsoluteURLFor("a", values={"name": "<name>"})
+        plain = foreign.AbsoluteURLFor("all")
+        own = Tagged("a", values={"name": "<name>"})
+        wrong = foreign.URLFor("nowhere", load_only=True)
+        tree = foreign.Hyperlinks(
+            {
+                "self": foreign.URLFor("a", values={"name": "<name>"}),
+                "list": [foreign.AbsoluteURLFor("all"), Tagged("all"), "text", 3, None],
+                "deep": {"er": (foreign.URLFor("a", values={"name": "<inner.name>"}),)},
+            }
+        )
+
+    class Bag:
+        def __init__(self, **values):
+            self.__dict__.update(values)
+
+    objects = [
+        {"name": "n", "inner": {"name": "i"}},
+        Bag(name="n", inner=Bag(name=3)),
+        Bag(name="", inner=None),
+        {"name": None, "inner": {"name": None}},
+        {"inner": {}},
+        {"name": "n"},
+        Bag(name="n", inner=7),
+    ]
+    with app.test_request_context():
+        for _ in range(4):
+            for obj in objects:
+                log.attempt(Links().dump, obj)
+                log.attempt(Links(only=("tree",)).dump, obj)
+                log.attempt(Links(only=("deep",)).dump, obj)
+        one = Links()
+        for _ in range(3):
+            one.dump(objects[0])
+        one.fields["url"].values["also"] = "<inner.name>"
+        one.fields["tree"].schema["more"] = foreign.URLFor("all")
+        log("changed", one.dump(objects[0]))
+        one.fields["url"].endpoint = "nowhere"
+        log.attempt(one.dump, objects[0])
+    log.attempt(Links().dump, objects[0])
+
+
+@scenario
+def test_links_by_another_url_for(ma, log):
+    """As a test replaces it."""
+    pytest.importorskip("flask")
+    foreign = library(ma, "flask_marshmallow.fields")
+    cls = ma.Schema.from_dict(
+        {
+            "url": foreign.URLFor("a", values={"id": "<id>"}),
+            "links": foreign.Hyperlinks({"self": foreign.URLFor("b")}),
+        }
+    )
+    before = foreign.url_for
+    try:
+        for round in range(4):
+            foreign.url_for = lambda name, at=round, **values: (at, name, values)
+            log("dumped", cls().dump({"id": 3}))
+        kept, foreign._tpl = foreign._tpl, lambda text: None
+        try:
+            log("another meaning", cls().dump({"id": 3}))
+        finally:
+            foreign._tpl = kept
+        log("as before", cls().dump({"id": 3}))
+    finally:
+        foreign.url_for = before
+
+
+@scenario
+def test_one_of_several_schemas(ma, log):
+    pytest.importorskip("marshmallow_oneofschema")
+    foreign = library(ma, "marshmallow_oneofschema")
+
+    class A(ma.Schema):
+        a = ma.fields.Int(required=True)
+
+    class B(ma.Schema):
+        b = ma.fields.Str(required=True)
+
+        @ma.post_load
+        def made(self, data, **kwargs):
+            log("made", data)
+            return data
+
+    class Either(foreign.OneOfSchema):
+        type_schemas = {"a": A, "b": B()}
+
+        def get_obj_type(self, obj):
+            return obj.get("kind")
+
+    class Outer(ma.Schema):
+        one = ma.fields.Nested(Either)
+        several = ma.fields.List(ma.fields.Nested(Either))
+
+    records = [{"type": "a", "a": "1"}, {"type": "b", "b": "x"}, {"type": "c"}, {}, {"type": "a"}]
+    objects = [{"kind": "a", "a": 1}, {"kind": "b", "b": "x"}, {"kind": "c"}, {}]
+    for _ in range(5):
+        for record in records:
+            log.attempt(Either().load, dict(record))
+            log.attempt(Outer().load, {"one": record, "several": [record, record]})
+            log.attempt(Either().validate, dict(record))
+        for obj in objects:
+            log.attempt(Either().dump, obj)
+            log.attempt(Outer().dump, {"one": obj, "several": [obj, obj]})
+        log.attempt(Either(many=True).load, [dict(record) for record in records])
+        log.attempt(Either(many=True).dump, objects)

@@ -227,7 +227,7 @@ def test_counts() -> None:
     assert type(schema) in guard.types
     assert fields.Integer in guard.types
     # The schema's hooks: pre_dump and post_dump.
-    assert guard.lists == (([], ()), ([], ()))
+    assert guard.lists == ([], (), [], ())
 
 
 @pytest.mark.skipif(

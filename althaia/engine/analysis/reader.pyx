@@ -138,7 +138,8 @@ cdef class Analysis:
     def watch_list(self, items):
         """Watch a list; its items."""
         watched = tuple(items)
-        self._lists.append((items, watched))
+        self._lists.append(items)
+        self._lists.append(watched)
         return watched
 
     def watch_entry(self, mapping, key):
@@ -158,7 +159,7 @@ cdef class Analysis:
     def guard(self):
         """The guard of all that was watched."""
         return Guard(
-            tuple([(name, self._schema_names[name]) for name in self._schema_names]),
+            tuple([named(name, self._schema_names[name]) for name in self._schema_names]),
             self.members,
             self._members,
             tuple(self._types.values()),
@@ -326,9 +327,11 @@ cdef class Analysis:
         if self._helpers & helper.bit:
             return 0
         # The guard's entry holds upstream's definition; all plans share the entry.
-        if helper.namespace.get(name, ABSENT_) is not helper.defined:
+        if (<dict>helper.namespace).get(name, ABSENT_) is not helper.defined:
             raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
-        self.known(*helper.origins)
+        if not helper.known:
+            self.known(*helper.origins)
+            helper.known = True
         self._helpers |= helper.bit
         return 0
 
@@ -379,6 +382,20 @@ cdef class Analysis:
 
     def _owner(self, cls, name):
         return self.upstream.owner(cls, name)
+
+
+cdef dict absent_names = {}
+
+
+cdef tuple named(str name, object value):
+    """Return the pair of a guard's name and value. All guards share the pairs of what is absent."""
+    cdef tuple pair
+    if value is not ABSENT_:
+        return (name, value)
+    pair = <tuple>absent_names.get(name)
+    if pair is None:
+        pair = <tuple>absent_names.setdefault(name, (name, value))
+    return pair
 
 
 cdef bint has_getter(object raw) noexcept:

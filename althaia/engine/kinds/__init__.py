@@ -12,8 +12,10 @@ from althaia.engine.kinds import (
     calls,
     containers,
     enums,
+    flask_marshmallow,
     identifiers,
     inferred,
+    marshmallow_sqlalchemy,
     moments,
     nested,
     numbers,
@@ -37,4 +39,6 @@ KINDS = (
     *nested.KINDS,
     *calls.KINDS,
     *webargs.KINDS,
+    *marshmallow_sqlalchemy.KINDS,
+    *flask_marshmallow.KINDS,
 )

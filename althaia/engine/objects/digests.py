@@ -11,7 +11,6 @@ import io
 import sys
 import tokenize
 from functools import lru_cache
-from hashlib import sha256
 from importlib.util import decode_source
 from types import FunctionType
 from typing import Any
@@ -36,7 +35,14 @@ def digest(source: str) -> str:
     """
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     words = [token.string for token in tokens if token.type not in _LAYOUT]
-    return sha256("\n".join(words).encode()).hexdigest()[:16]
+    return _short_hash("\n".join(words).encode())
+
+
+def _short_hash(content: bytes) -> str:
+    # Imported here: it loads OpenSSL, 3.4 MB, and most programs never read another library's code.
+    from hashlib import sha256
+
+    return sha256(content).hexdigest()[:16]
 
 
 def is_known(function: Any, digests: frozenset[str]) -> bool:
@@ -90,4 +96,4 @@ def _function_digest(loader: Any, path: str, line: int) -> str:
 @lru_cache(maxsize=64)
 def _module_digest(loader: Any, path: str) -> str:
     source: bytes = loader.get_data(path)
-    return sha256(source.replace(b"\r\n", b"\n").replace(b"\r", b"\n")).hexdigest()[:16]
+    return _short_hash(source.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))

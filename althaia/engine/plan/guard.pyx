@@ -169,7 +169,7 @@ cdef class Guard:
     :param types: every type that the plan depends on with its type version, the schema's first.
     :param fields: every field of the plan, inner ones too: the field, its type and the snapshot of
         its instance dictionary.
-    :param lists: pairs of a list and its items as a tuple.
+    :param lists: one flat tuple: a list, its items as a tuple, the next list, …
     :param entries: triples of a dictionary, a key and the expected value or ``ABSENT``.
     :param shared_entries: further entries, grouped by :func:`by_mapping`, that other guards share.
     :param sibling: the guard of another plan of the schema, which watches mostly the same fields;
@@ -236,7 +236,7 @@ cdef class Guard:
         return 0
 
     cdef int _watch_lists(self) except -1:
-        cdef Py_ssize_t i, size = len(self.lists)
+        cdef Py_ssize_t i, size = len(self.lists) // 2
         self.watched_lists = <althaia_watched_list*>PyMem_Calloc(
             size or 1, sizeof(althaia_watched_list)
         )
@@ -244,9 +244,8 @@ cdef class Guard:
             raise MemoryError
         self.list_count = size
         for i in range(size):
-            found, items = <tuple>self.lists[i]
-            self.watched_lists[i].list = <void*>found
-            self.watched_lists[i].items = <void*>items
+            self.watched_lists[i].list = <void*>PyTuple_GET_ITEM(self.lists, 2 * i)
+            self.watched_lists[i].items = <void*>PyTuple_GET_ITEM(self.lists, 2 * i + 1)
         return 0
 
     cdef int _watch_entries(self) except -1:
@@ -386,7 +385,7 @@ cdef class Guard:
     def __repr__(self):
         return (
             f"<Guard of {len(self.types)} types, {len(self.fields)} fields, "
-            f"{len(self.lists)} lists, {sum([len(each) for _, each in self.entries])} entries>"
+            f"{len(self.lists) // 2} lists, {sum([len(each) for _, each in self.entries])} entries>"
         )
 
 

@@ -190,9 +190,55 @@ def test_fields_of_a_release_that_nobody_has_read_have_none(
     assert "is overridden by" in step.why
 
 
+def linked() -> Any:
+    pytest.importorskip("flask_marshmallow")
+    foreign = library(ma, "flask_marshmallow.fields")
+    url = foreign.URLFor("a", values={"id": "<id>"})
+    return ma.Schema.from_dict({"url": url, "links": foreign.Hyperlinks({"self": url})})()
+
+
+def related() -> Any:
+    pytest.importorskip("marshmallow_sqlalchemy")
+    from benchmarks import orm
+
+    class Order(library(ma, "marshmallow_sqlalchemy").SQLAlchemyAutoSchema):  # type: ignore[misc]
+        class Meta:
+            model = orm.Order
+            include_relationships = True
+            fields = ("customer", "lines")
+
+    return Order()
+
+
+def test_links_have_steps() -> None:
+    assert [repr(step) for step in planner.build(linked()).steps] == [
+        "<link: url -> 'url'>",
+        "<links: links -> 'links'>",
+    ]
+
+
+def test_related_objects_have_steps_and_no_getter_of_their_own() -> None:
+    one, several = sorted(planner.build(related()).steps, key=lambda step: str(step.key))
+    assert repr(one).startswith("<related keys: ")
+    assert repr(several).startswith("<list: ")
+    assert repr(several.inner()["items"]).startswith("<related keys: ")
+    assert several.why == ""
+
+
+@pytest.mark.parametrize("build", [linked, related])
+def test_packages_that_nobody_has_read_cost_their_fields_only(
+    build: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "is_known", lambda function, digests: False)
+    plan = planner.build(build())
+    assert plan.declined == ""
+    assert all("is overridden by" in step.why for step in plan.steps)
+
+
 @pytest.mark.parametrize("kind", PACKAGES, ids=lambda kind: kind.name)
 def test_the_installed_release_of_each_package_has_been_read(kind: Any) -> None:
     module, _, name = kind.name.rpartition(".")
     cls = getattr(pytest.importorskip(module), name)
-    for method in ("_serialize", "_deserialize"):
+    made = {"_serialize": kind.dump, "_deserialize": kind.load, "get_value": kind.get_value}
+    for method in [name for name, maker in made.items() if maker]:
         assert is_known(vars(cls)[method], kind.digests)

@@ -1,0 +1,3 @@
+from althaia.engine.steps import PackageKind
+
+KINDS: tuple[PackageKind, ...]
