@@ -1,0 +1,135 @@
+"""Which versions installers choose beside an application's own requirement of marshmallow.
+
+A local index holds marshmallow in several releases, the published althaia 4.3.0, which requires
+nothing, and althaia as it is here. The archives are empty: only their metadata are asked.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import subprocess
+import sys
+import threading
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.conftest import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+OURS, REQUIRES = PROJECT["version"], PROJECT["dependencies"]
+PUBLISHED = "4.3.0"
+
+BESIDE = {
+    "marshmallow<4": "3.26.1",
+    "marshmallow==3.26.1": "3.26.1",
+    "marshmallow==4.3.0": "4.3.0",
+    "marshmallow>=3.20": "4.4.0",
+}
+"""What an application asks for, and the release that it has to get."""
+
+
+def wheel(index: Path, name: str, version: str, requires: Sequence[str] = ()) -> None:
+    """Put an archive without code into an index."""
+    folder = index / name
+    folder.mkdir(parents=True, exist_ok=True)
+    information = f"{name}-{version}.dist-info"
+    needed = "".join(f"Requires-Dist: {each}\n" for each in requires)
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        archive.writestr(
+            f"{information}/METADATA",
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needed}",
+        )
+        archive.writestr(
+            f"{information}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{information}/RECORD", "")
+    links = "".join(f'<a href="{each.name}">{each.name}</a>\n' for each in folder.glob("*.whl"))
+    (folder / "index.html").write_text(f"<!DOCTYPE html><html><body>\n{links}</body></html>\n")
+
+
+def fill(index: Path, requires: Sequence[str]) -> None:
+    for version in ("3.26.1", "4.3.0", "4.4.0"):
+        wheel(index, "marshmallow", version)
+    wheel(index, "althaia", PUBLISHED)
+    wheel(index, "althaia", OURS, requires)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Path], str]]:
+    """Serves a folder as a package index: the folder -> its address."""
+    servers = []
+
+    def start(folder: Path) -> str:
+        handler = functools.partial(Quiet, directory=str(folder))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def run(*words: str, given: str = "") -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", *words],
+        input=given, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def by_pip(address: str, *wanted: str) -> dict[str, str]:
+    out = run(
+        "pip", "--isolated", "--disable-pip-version-check", "install", "--quiet", "--dry-run",
+        "--ignore-installed", "--no-cache-dir", "--index-url", address, "--report", "-", *wanted,
+    )  # fmt: skip
+    found = [each["metadata"] for each in json.loads(out)["install"]]
+    return {each["name"]: each["version"] for each in found}
+
+
+def by_uv(address: str, *wanted: str) -> dict[str, str]:
+    if find_spec("uv") is None:
+        pytest.skip("uv is not installed here")
+    out = run(
+        "uv", "pip", "compile", "--no-config", "--no-cache", "--quiet", "--no-header",
+        "--no-annotate", "--index-url", address, "-", given="\n".join(wanted),
+    )  # fmt: skip
+    return dict(line.split("==") for line in out.split())
+
+
+INSTALLERS = {"pip": by_pip, "uv": by_uv}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("installer", INSTALLERS)
+def test_the_applications_release_and_our_newest(
+    serve: Callable[[Path], str], tmp_path: Path, installer: str, beside: str
+) -> None:
+    fill(tmp_path, REQUIRES)
+    chosen = INSTALLERS[installer](serve(tmp_path), beside, "althaia")
+    assert chosen == {"althaia": OURS, "marshmallow": BESIDE[beside]}
+
+
+@pytest.mark.parametrize("installer", INSTALLERS)
+def test_an_upper_bound_would_give_the_published_one(
+    serve: Callable[[Path], str], tmp_path: Path, installer: str
+) -> None:
+    """Why the requirement has none."""
+    fill(tmp_path, ["marshmallow>=4.4,<4.5"])
+    chosen = INSTALLERS[installer](serve(tmp_path), "marshmallow==4.3.0", "althaia")
+    assert chosen == {"althaia": PUBLISHED, "marshmallow": "4.3.0"}
