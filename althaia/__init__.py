@@ -437,7 +437,8 @@ def _connect_engine() -> None:
         if settings().plans:
             from althaia import collection
 
-            seam.collection = collection.dump
+            if collection.is_known():
+                seam.collection = collection.dump
         return
     try:
         engine.connect()

@@ -29,6 +29,24 @@ PLAIN = ("attribute", "data_key", "dump_default")
 """Attributes of a field that must be in its instance dictionary: reading them runs no code."""
 
 
+REPLACED = frozenset(
+    {
+        "schema.Schema._serialize",
+        "schema.Schema.get_attribute",
+        "fields.Field.get_value",
+        "fields.Field.serialize",
+        "utils._get_value_for_key",
+        "utils.get_value",
+    }
+)
+"""The functions of upstream that :func:`dump` replaces."""
+
+
+def is_known() -> bool:
+    """Return whether these functions do, in the served release, what :func:`dump` does."""
+    return REPLACED.isdisjoint(seam.unknown_functions()) and REPLACED.isdisjoint(seam.variants())
+
+
 def dump(schema: Any, objects: Any) -> Any:
     """Replace the loop of ``Schema._serialize``: return the dumped objects, or ``DECLINED``.
 

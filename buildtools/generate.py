@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -33,6 +34,12 @@ def generate(upstream: Upstream, lock: locks.Lock, queue: list[patching.Patch]) 
         expected = lock.files[name].imports if upstream.pinned else None
         files[name] = rename(name, text, expected).text.encode()
     return Generated({**files, **upstream.licences})
+
+
+def remove(layout: Layout) -> None:
+    """Remove what another build has generated."""
+    if layout.generated.is_dir():
+        shutil.rmtree(layout.generated)
 
 
 def write(layout: Layout, generated: Generated) -> None:

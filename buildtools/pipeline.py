@@ -38,6 +38,8 @@ def main(root: Path, environ: Mapping[str, str]) -> int:
 def build(layout: Layout, environ: Mapping[str, str], *, engine_only: bool = False) -> None:
     """Generate ``althaia/marshmallow``, compile what is to be compiled, write the build info.
 
+    A pure build generates and compiles nothing: it serves the marshmallow that is installed.
+
     :param engine_only: upstream's modules stay Python, unless they were compiled earlier
     :raises BuildError: any stage failed; nothing falls back silently
     """
@@ -46,20 +48,21 @@ def build(layout: Layout, environ: Mapping[str, str], *, engine_only: bool = Fal
     queue = patching.read_series(layout.patches)
     # All patches have to fit, also those that this build leaves out.
     generate.generate(source, lock.read(layout.lock), queue)
-    # Without an engine asking it in vain costs PyPy one part in fifty; with one, plans go through
-    # collections.
-    left_out = "engine" if is_pure(environ) else "collection"
-    used = [patch for patch in queue if patch.header["Reason"] != left_out]
+    # Where there is an engine, plans go through collections.
+    used = [patch for patch in queue if patch.header["Reason"] != "collection"]
     generated = generate.generate(source, lock.read(layout.lock), used)
     pristine = {name: source.text(name) for name in source.modules}
     table = semantics.read_table(layout.semantics)
     meanings = table.meanings_of_all(semantics.digests(pristine))
     engine_only = engine_only and not any(layout.generated.rglob("*" + EXTENSION))
     compiling.remove_binaries(layout)
-    generate.write(layout, generated)
+    tools = None if is_pure(environ) else toolchain(environ)
+    if tools is None:
+        generate.remove(layout)
+    else:
+        generate.write(layout, generated)
     modules = compiled_modules(layout)
     wanted = [module for module in modules if not (engine_only and module.upstream)]
-    tools = None if is_pure(environ) else toolchain(environ)
     compiled = [] if tools is None else compiling.compile_modules(layout, wanted, environ)
     info = stamp.build_info(layout, _version(layout), source, modules, tools, meanings)
     stamp.write(layout, info)

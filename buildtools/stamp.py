@@ -33,7 +33,8 @@ def build_info(
     """
     return {
         "version": version,
-        "upstream": {"version": upstream.version, "pinned": upstream.pinned},
+        # The release that the compiled copy is made from; a pure build has no copy.
+        "upstream": {"version": upstream.version, "pinned": upstream.pinned} if tools else None,
         "compiled": tools is not None,
         "cython": metadata.version("Cython") if tools else None,
         "python": platform.python_version() if tools else None,

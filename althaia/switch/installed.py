@@ -21,16 +21,20 @@ NAME = "marshmallow"
 class ReleaseError(RuntimeError):
     """No marshmallow is installed.
 
-    :ivar served: the version that our copy was made from.
+    :ivar served: the version that our copy was made from; empty in a pure build, which has no copy.
     """
 
     def __init__(self, served: str) -> None:
         self.served = served
-        super().__init__(
+        text = (
             "no marshmallow is installed here, and althaia serves the one that is: "
-            "pip install marshmallow. althaia.patch(force=True) redirects all the same, to "
-            f"althaia's copy of {served}"
+            "pip install marshmallow"
         )
+        if served:
+            text += (
+                f". althaia.patch(force=True) redirects all the same, to althaia's copy of {served}"
+            )
+        super().__init__(text)
 
 
 def check(any_other: Callable[[], bool] = lambda: False) -> None:
@@ -45,7 +49,8 @@ def check(any_other: Callable[[], bool] = lambda: False) -> None:
 
 
 def served() -> str | None:
-    """Return the release from which our copy was made; None if the package was never built."""
+    """Return the release from which our copy was made; empty in a pure build, which has no copy;
+    None if the package was never built."""
     try:
         stamp = _read(os.path.join(os.path.dirname(os.path.dirname(__file__)), "_build_info.json"))
     except OSError:

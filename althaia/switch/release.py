@@ -190,6 +190,10 @@ def find() -> Release:
     """Return the release that would be served, given the present ``sys.path``."""
     made_from = installed.served()
     spec = real_spec(REAL, None)
+    if made_from == "" and spec is None:
+        release = Release("none", UNTOUCHED, None)
+        release.lose("no marshmallow is installed, and a pure build has no copy of it")
+        return release
     if made_from is None or spec is None:
         return Release(made_from or "unknown", COMPILED, None)
     version = _version(spec)

@@ -79,7 +79,8 @@ class Info:
     version: str
     """althaia's own version."""
     upstream: str | None
-    """The marshmallow release from which the copy was made; None if nothing was built."""
+    """The marshmallow release from which the copy was made; None in a pure build, which has no
+    copy, and if nothing was built."""
     cython: str | None
     """The Cython that compiled it; None in a pure build."""
     python: str
@@ -143,7 +144,7 @@ class Info:
         """
         facts = [
             ("althaia", self.version),
-            ("built from", f"marshmallow {self.upstream}" if self.upstream else "not built"),
+            ("built from", self._built_text()),
             ("compiled", self._compiled_text()),
             ("Python", self.python),
             ("patched", f"yes, by {self.how}" if self.patched else "no"),
@@ -164,6 +165,13 @@ class Info:
             width = max(len(module.name) for module in listed) + 2
             lines += [f"  {module.name:<{width}}{module.state}" for module in listed]
         return "\n".join(lines)
+
+    def _built_text(self) -> str:
+        if self.upstream:
+            return f"marshmallow {self.upstream}"
+        return (
+            "no marshmallow: a pure build serves the installed one" if self.modules else "not built"
+        )
 
     def _compiled_text(self) -> str:
         count = sum(module.compiled for module in self.modules)
@@ -186,7 +194,7 @@ class Info:
 def info() -> Info:
     """See :func:`althaia.info`."""
     stamp = _read_stamp()
-    upstream = stamp.get("upstream", {}).get("version")
+    upstream = (stamp.get("upstream") or {}).get("version")
     return Info(
         version=stamp.get("version") or _version("althaia") or "unknown",
         upstream=upstream,

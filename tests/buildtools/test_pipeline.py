@@ -47,9 +47,28 @@ def sources(layout: Layout) -> Path:
     return layout.lock.parent / "marshmallow-4.4.0"
 
 
-def test_a_pure_build(tree: Layout, layout: Layout, pinned: Upstream) -> None:
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiles nothing: what is generated is asked for."""
+    monkeypatch.setattr(compiling, "compile_modules", lambda *_: [])
+
+
+def test_a_pure_build_has_no_copy(tree: Layout, layout: Layout, pinned: Upstream) -> None:
     (tree.package / "stale.so").write_bytes(b"")
+    (tree.generated / "experimental").mkdir(parents=True)
+    (tree.generated / "experimental" / "context.py").write_text("of another build\n")
     build(tree, {"ALTHAIA_PURE_BUILD": "1", "ALTHAIA_UPSTREAM": str(sources(layout))})
+    assert not tree.generated.exists()
+    assert [*tree.package.rglob("*.so")] == []
+    info = json.loads(tree.stamp.read_text("utf-8"))
+    assert info["compiled"] is False
+    assert info["upstream"] is None
+
+
+@needs_compiler
+@pytest.mark.usefixtures("uncompiled")
+def test_what_is_generated(tree: Layout, layout: Layout, pinned: Upstream) -> None:
+    build(tree, {"ALTHAIA_UPSTREAM": str(sources(layout))})
     written = {
         path.relative_to(tree.generated).as_posix()
         for path in tree.generated.rglob("*")
@@ -57,23 +76,23 @@ def test_a_pure_build(tree: Layout, layout: Layout, pinned: Upstream) -> None:
     }
     assert written == {*pinned.files, "LICENSE", "NOTICE"}
     schema = (tree.generated / "schema.py").read_text("utf-8")
-    # What is told, and nothing asked for each object.
-    asked = {"collection", "loaded", "resolve_hooks", "DECLINED"}
-    assert set(re.findall(r"_seam\.(\w+)", schema)) == asked
-    assert [*tree.package.rglob("*.so")] == []
+    asked = set(re.findall(r"_seam\.(\w+)", schema))
+    assert {"loaded", "resolve_hooks", "DECLINED", "dump", "load"} <= asked
+    assert "collection" not in asked
     info = json.loads(tree.stamp.read_text("utf-8"))
-    assert info["compiled"] is False
+    assert info["compiled"] is True
     assert info["upstream"] == {"version": "4.4.0", "pinned": False}
     assert info["semantics"]["differing"] == []
 
 
+@needs_compiler
+@pytest.mark.usefixtures("uncompiled")
 def test_another_line_builds_and_says_what_it_does_not_know(
     tree: Layout, layout: Layout, older_line: Upstream, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = layout.lock.parent / "marshmallow-3.26.2"
-    environ = {"ALTHAIA_PURE_BUILD": "1", "ALTHAIA_UPSTREAM": str(folder)}
     forget(tree.semantics, "fields.TimeDelta._deserialize")
-    assert main(tree.root, environ) == 0
+    assert main(tree.root, {"ALTHAIA_UPSTREAM": str(folder)}) == 0
     assert (tree.generated / "base.py").is_file()
     differing = json.loads(tree.stamp.read_text("utf-8"))["semantics"]["differing"]
     assert "fields.TimeDelta._deserialize" in differing

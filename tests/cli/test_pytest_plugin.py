@@ -68,7 +68,8 @@ def release_with_warnings(project: Path) -> str:
     shutil.copytree(Path(althaia.__file__).parent, project / "althaia", ignore=ignore)
     shutil.copytree(Path(marshmallow.__file__).parent, project / "marshmallow", ignore=ignore)
     for package in (project / "althaia" / "marshmallow", project / "marshmallow"):
-        (package / "warnings.py").write_text("class OldSchemaWarning(UserWarning): ...\n")
+        if package.is_dir():  # A pure build has no copy.
+            (package / "warnings.py").write_text("class OldSchemaWarning(UserWarning): ...\n")
     return "marshmallow.warnings.OldSchemaWarning"
 
 

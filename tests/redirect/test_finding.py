@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.engine import NEEDS_ENGINE
+
 
 def test_find_spec_imports_nothing(redirected):
     redirected(
@@ -10,9 +12,9 @@ def test_find_spec_imports_nothing(redirected):
         import althaia
         spec = importlib.util.find_spec("marshmallow")
         assert spec.name == "marshmallow" and spec.has_location, spec
-        assert spec.submodule_search_locations == [
-            os.path.join(althaia.__path__[0], "marshmallow")
-        ]
+        copy = os.path.join(althaia.__path__[0], "marshmallow")
+        if os.path.isdir(copy):  # A pure build has none.
+            assert spec.submodule_search_locations == [copy]
         assert spec.loader.get_filename("marshmallow") == spec.origin
         assert not [n for n in sys.modules if n.startswith(("marsh" "mallow", "althaia.marsh"))]
         """
@@ -269,6 +271,7 @@ def test_our_copy_not_built_is_an_error_not_the_real_one(tmp_path, program):
     )
 
 
+@NEEDS_ENGINE  # Otherwise the installed files are served, and are asked for by their name.
 def test_accepted_an_import_hook_is_called_for_the_package_alone(redirected):
     """A finder of the program's own is asked for the submodules under our name."""
     redirected(

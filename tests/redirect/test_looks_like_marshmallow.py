@@ -72,7 +72,7 @@ def test_used_directly_it_lives_beside_the_real_one(program):
         class B(ours.Schema):
             x = ours.fields.Int()
         assert A().load({"x": "1"}) == B().load({"x": "1"}) == {"x": 1}
-        assert real.__file__ != ours.__file__
+        assert real.Schema.dump is not ours.Schema.dump
         """
     )
 

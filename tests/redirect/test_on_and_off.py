@@ -65,14 +65,14 @@ def test_unpatch_leads_back_to_the_real_one(redirected):
         import importlib.util, sys
         import althaia, marshmallow
         ours = marshmallow
-        files = sys.modules["althaia.marshmallow"].__path__[0]
         class Kept(ours.Schema):
             x = ours.fields.Int()
         althaia.unpatch()
         assert not althaia.is_patched()
         assert ours.Schema.__module__ == "althaia.marshmallow.schema"
         assert Kept().load({"x": "1"}) == {"x": 1}
-        assert not importlib.util.find_spec("marshmallow").origin.startswith(files)
+        loader = importlib.util.find_spec("marshmallow").loader
+        assert "importlib" in type(loader).__module__, loader
         import marshmallow, marshmallow.fields
         assert marshmallow is not ours and marshmallow.fields is not ours.fields
         """

@@ -16,7 +16,7 @@ import pytest
 import althaia
 from althaia.switch import installed, redirect
 from tests import releases
-from tests.engine import NEEDS_ENGINE
+from tests.engine import HAS_ENGINE, NEEDS_ENGINE
 from tests.redirect.processes import IS_OURS, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
@@ -163,7 +163,10 @@ def test_info_says_what_is_served(install, tmp_path):
     lacking = {"constants", "experimental.__init__", "experimental.context"}
     assert (older["version"], set(older["unknown"]) - lacking) == ("3.26.2", set())
     ours = json.loads(succeed(*words, cwd=tmp_path))["served"]
-    assert (ours["version"], ours["how"]) == (releases.SERVED, "compiled")
+    assert (ours["version"], ours["how"]) == (
+        releases.SERVED,
+        "compiled" if HAS_ENGINE else "interpreted",
+    )
 
 
 def test_served_from_an_archive(install, tmp_path):
@@ -174,6 +177,21 @@ def test_served_from_an_archive(install, tmp_path):
     out = succeed("-c", code, cwd=tmp_path, env={**env, "PYTHONPATH": archive}).split()
     assert out[0] == "ours"
     assert out[1].startswith(archive)
+
+
+def test_served_in_isolated_mode(install, tmp_path):
+    """``python -I`` takes neither the environment nor the user's folder."""
+    site = install("4.3.1")["PYTHONPATH"]
+    code = f"""
+        import sys
+        sys.path[:0] = [{site!r}, {str(ROOT)!r}]
+        import althaia
+        althaia.patch()
+        {CHECK.replace("; ", chr(10) + " " * 8)}
+        print(marshmallow.__file__)
+    """
+    out = succeed("-I", "-c", dedent(code), cwd=tmp_path).split()
+    assert out == ["ours", str(Path(site) / "marshmallow" / "__init__.py")]
 
 
 def test_an_archive_without_marshmallow_is_passed_over(tmp_path):
@@ -197,11 +215,17 @@ def test_none_installed_is_an_error_unless_forced(tmp_path):
             raise AssertionError
         assert althaia.info().as_dict()["real"]["version"] is None
         althaia.patch(force=True)
-        import marshmallow
-        print(marshmallow.Schema.__module__)
+        try:
+            import marshmallow
+            print(marshmallow.Schema.__module__)
+        except ModuleNotFoundError as error:
+            print(error.name, althaia.info().served.how)
     """
-    code = dedent(code).replace("ROOT", repr(str(ROOT))).replace("SERVED", repr(releases.SERVED))
-    assert succeed("-S", "-c", code, cwd=tmp_path).strip() == "marshmallow.schema"
+    # A pure build has no copy that it could serve.
+    copied = releases.SERVED if HAS_ENGINE else ""
+    code = dedent(code).replace("ROOT", repr(str(ROOT))).replace("SERVED", repr(copied))
+    out = succeed("-S", "-c", code, cwd=tmp_path).strip()
+    assert out == ("marshmallow.schema" if HAS_ENGINE else "marshmallow untouched")
 
 
 MOVED = {
@@ -215,7 +239,35 @@ MOVED = {
     ),
     "empty": lambda folder: (folder / "__init__.py").write_text(""),
     "a namespace package": lambda folder: (folder / "__init__.py").unlink(),
+    "unreadable": lambda folder: (folder / "schema.py").chmod(0),
+    "with a folder for the schema module": lambda folder: replaced_by(folder / "schema.py", None),
+    "with a link to nowhere": lambda folder: replaced_by(folder / "schema.py", "nowhere.py"),
+    "with fields half written": lambda folder: (folder / "fields.py").write_text("def f(\n"),
+    "with fields that are no text": lambda folder: (folder / "fields.py").write_bytes(b"\0\xff"),
+    "with fields that are a link to nowhere": lambda folder: replaced_by(
+        folder / "fields.py", "nowhere.py"
+    ),
+    "without utils": lambda folder: (folder / "utils.py").unlink(),
+    "cut off": lambda folder: (folder / "schema.py").write_bytes(
+        (folder / "schema.py").read_bytes()[:20_000]
+    ),
+    "another library of that name": lambda folder: another_library(folder),
 }
+
+
+def replaced_by(path: Path, target: str | None) -> None:
+    """Put a link, or a folder, in the place of a file."""
+    path.unlink()
+    if target is None:
+        path.mkdir()
+    else:
+        path.symlink_to(target)
+
+
+def another_library(folder: Path) -> None:
+    """Leave one module of a few lines, as a stub or a fork has it."""
+    shutil.rmtree(folder)
+    folder.with_suffix(".py").write_text("class Schema:\n    pass\n")
 
 
 @pytest.mark.parametrize("how", MOVED)
@@ -295,7 +347,7 @@ def test_at_start_up_it_stops_where_strict(tmp_path, env, text, strict):
 
 def test_the_release_is_read_from_the_build_info():
     stamp = json.loads((ROOT / "althaia" / "_build_info.json").read_text("utf-8"))
-    assert installed.served() == stamp["upstream"]["version"]
+    assert installed.served() == (stamp["upstream"]["version"] if HAS_ENGINE else "")
 
 
 def test_the_installed_one_is_found_in_other_forms(tmp_path, monkeypatch):
