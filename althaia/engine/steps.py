@@ -632,6 +632,11 @@ def _validation(analysis: Analysis, field: Any) -> StepOptions:
         validators = analysis.field_value(field, "validators")
         if type(validators) is not list:
             raise NotPlannable("validators is no list")
+        # Releases in which False is an error look its message up for each value.
+        if upstream.false_is_an_error and "validator_failed" not in analysis.field_value(
+            field, "error_messages"
+        ):
+            raise NotPlannable("error_messages has no 'validator_failed'")
     except NotPlannable as opaque:
         return {"own_validate": True, "why": opaque.reason}
     watched = analysis.watch_list(validators)

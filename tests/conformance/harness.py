@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -185,8 +186,15 @@ def run(function: Scenario, library: Any, **arguments: object) -> Outcome:
             log.raised(error)
         finally:
             log.close()
-    log.outcome.warnings = [(warning.category.__name__, str(warning.message)) for warning in caught]
+    log.outcome.warnings = [
+        (warning.category.__name__, _ADDRESS.sub(" at 0x…", str(warning.message)))
+        for warning in caught
+    ]
     return log.outcome
+
+
+# In the representation of a function of the scenario, which each run defines anew.
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+\b")
 
 
 def check(

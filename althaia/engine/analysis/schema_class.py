@@ -331,9 +331,12 @@ def _check_inferred(analysis: Analysis) -> None:
     opts = static(type(analysis.schema), "opts")
     if type(analysis.field_value(opts, "ordered")) is not bool:
         raise NotPlannable("Meta.ordered is neither True nor False")
-    named = (*analysis.field_value(opts, "fields"), *analysis.field_value(opts, "additional"))
-    if any(type(name) is not str for name in named):
-        raise NotPlannable("Meta names a field by something else than text")
+    for option in ("fields", "additional"):
+        named = analysis.field_value(opts, option)
+        if type(named) not in (list, tuple):
+            raise NotPlannable(f"Meta.{option} is a {type(named).__qualname__}")
+        if any(type(name) is not str for name in named):
+            raise NotPlannable("Meta names a field by something else than text")
     # Made for each name, and used for those without a field.
     analysis.as_defined("fields", "Inferred")
     _check_field_class(analysis, analysis.upstream.fields["Inferred"])

@@ -151,6 +151,9 @@ cdef object resolved_with_context(object field, object parent, InstanceDict stat
     if type(context) is not dict or len(<dict>context) > 0:
         # Upstream's code passes it on, and warns, of the field that is the instance's own.
         return None
+    if althaia_type_lookup(type(nested), "__class__") is not object_class:
+        # It answers for its class, and upstream's code asks it.
+        return None
     if callable(nested) and not isinstance(nested, type):
         nested = nested()
         materialise_if_touched(parent, state)

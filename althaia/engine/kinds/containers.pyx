@@ -440,7 +440,8 @@ def dump_tuple(analysis, field, options):
 
 def load_tuple(analysis, field, options):
     inner = tuple_fields(analysis, field)
-    analysis.fields_helper("is_sequence_but_not_string")
+    # Releases without the former ask the latter.
+    analysis.fields_helper("is_sequence_but_not_string", "is_collection")
     length = analysis.field_value(field, "validate_length")
     analysis.watch_field(length)
     if not isinstance(check_for(analysis, length, field), LengthCheck):

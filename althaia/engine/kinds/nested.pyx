@@ -137,7 +137,8 @@ cdef class DumpNested(DumpStep):
     cdef DumpFrame open_child(self, DumpFrame frame):
         field = nested_field(self.field, frame.state)
         schema = nested_schema(field, frame.schema, frame.state)
-        return dump_frame(schema, self.field.many, frame)
+        # A callable that gives the schema may have changed the instance's own field.
+        return dump_frame(schema, field.many, frame)
 
     cdef object plucked(self, object result, object schema, DumpFrame frame):
         if result is None:

@@ -1,0 +1,58 @@
+"""Scenarios of what a release lacks: they are skipped by the name of what they need.
+
+``ALTHAIA_TEST_RELEASE`` runs the scenarios on other releases. One that uses a keyword or a class
+that came later says so, and runs wherever it is::
+
+    @needs("fields.Field.__init__(pre_load)")
+    @scenario
+    def test_…
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from importlib import metadata
+from typing import Any
+
+import marshmallow
+import pytest
+
+
+def has(name: str) -> bool:
+    """Whether this release has a module, an attribute, or a parameter of a function.
+
+    >>> has("fields.Field.__init__(pre_load)")
+    True
+    """
+    path, _, parameter = name.rstrip(")").partition("(")
+    found: Any = marshmallow
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            try:
+                found = importlib.import_module(f"{found.__name__}.{part}")
+            except (AttributeError, ModuleNotFoundError):
+                return False
+    return not parameter or parameter in inspect.signature(found).parameters
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Skip a test where the release lacks one of these."""
+    absent = [name for name in names if not has(name)]
+    version = metadata.version("marshmallow")
+    return pytest.mark.skipif(
+        bool(absent), reason=f"marshmallow {version} has no {', '.join(absent)}"
+    )
+
+
+def only(values: Any, needed: dict[str, str]) -> list[Any]:
+    """Parameters of a test, each skipped where the release lacks what it needs.
+
+    :param needed: what a value needs, by the value
+    """
+    return [
+        pytest.param(value, marks=needs(needed[value])) if value in needed else value
+        for value in values
+    ]
