@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from benchmarks import results
+from benchmarks import processes, releases, results
 from benchmarks.cases import CASES, rows, select
 from benchmarks.libraries import OURS, PEERS, UPSTREAM, USUAL, Library
 from benchmarks.model import Case
@@ -31,6 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="only this one, and marshmallow",
     )
     parser.add_argument("--case", action="append", help="a case's name or a part of it")
+    parser.add_argument(
+        "--release",
+        metavar="VERSION",
+        help="on this release of marshmallow, both sides; --save keeps a row of docs/releases.md",
+    )
     parser.add_argument("--quick", action="store_true", help="short rounds, coarse figures")
     parser.add_argument("--json", action="store_true", help="machine-readable, on stdout")
     parser.add_argument(
@@ -59,6 +64,10 @@ def bench(options: argparse.Namespace) -> int:
     libraries: Sequence[Library] = PEERS if options.peers or options.library else USUAL
     if options.library:
         libraries = tuple(x for x in PEERS if x is UPSTREAM or x.name in options.library)
+    if options.release:
+        libraries = (UPSTREAM, OURS)
+        processes.put_first(releases.folder_of(options.release))
+        options.case = options.case or list(releases.CASES)
     cases = chosen(options.case, everything=options.peers)
     rounds, seconds = (3, 0.02) if options.quick else (7, 0.1)
     measured: list[Measured] = []
@@ -91,7 +100,11 @@ def bench(options: argparse.Namespace) -> int:
         out = Console()
         show(out if out.is_terminal else Console(width=160), measured, libraries)
         results.show_beside(out, report)
-    if options.save:
+    if options.save and options.release:
+        with console.status("import times"):
+            taken = releases.imports(options.release, 5 if options.quick else 15)
+        releases.save(options.release, releases.row(report["cases"], taken))
+    elif options.save:
         from benchmarks import report as documents
 
         results.save(report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tomllib
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from buildtools import (
+    dependents,
     fetch,
     lock,
     queue,
@@ -124,15 +126,18 @@ def lock_refresh(layout: Layout, options: argparse.Namespace) -> int:
 
 
 def semantics_diff(layout: Layout, options: argparse.Namespace) -> int:
-    """Show upstream's functions that nobody has read, function by function: as they are in the
-    installed release, and as they are here."""
-    source = _source(options)
+    """Show upstream's functions that nobody has read, function by function: what has changed since
+    the installed release, and what of the plans rests on it."""
+    source = _source_of(layout, options)
     table = semantics.read_table(layout.semantics)
     names = table.meanings_of_all(_digests(source)).unread
     ours = {} if options.names else _texts(upstream.find(os.environ))
     here = {} if options.names else _texts(source)
+    resting = {} if options.names else semantics.resting(names)
     for name in names:
         print(name)
+        for line in resting.get(name, ()):
+            print(f"    rests on it: {line}")
         for line in semantics.changed(ours.get(name, ""), here.get(name, "")):
             print(f"    {line}")
     print(f"{len(names)} not read", file=sys.stderr)
@@ -141,7 +146,7 @@ def semantics_diff(layout: Layout, options: argparse.Namespace) -> int:
 
 def semantics_accept(layout: Layout, options: argparse.Namespace) -> int:
     """Record that somebody has read functions as they are here."""
-    source = _source(options)
+    source = _source_of(layout, options)
     table = semantics.read_table(layout.semantics)
     found = _digests(source)
     for name in options.functions:
@@ -165,10 +170,12 @@ def releases_page(layout: Layout) -> str:
         version: upstream.from_folder(fetch.fetch(known, layout.lock.parent, version))
         for version in versions
     }
+    measured = layout.root / "benchmarks" / "releases.json"
     return semantics.page(
         semantics.read_table(layout.semantics),
         {version: _digests(source) for version, source in sources.items()},
         known.suites,
+        json.loads(measured.read_text("utf-8")) if measured.is_file() else None,
     )
 
 
@@ -191,6 +198,13 @@ def semantics_refresh(layout: Layout, options: argparse.Namespace) -> int:
 def fetch_sources(layout: Layout, options: argparse.Namespace) -> int:
     """Unpack a release's sdist below vendor/marshmallow, checked against the lock."""
     print(fetch.fetch(lock.read(layout.lock), layout.lock.parent, options.release))
+    return 0
+
+
+def run_dependents(layout: Layout, options: argparse.Namespace) -> int:
+    """Run the suites of packages built on marshmallow, on the real one and patched."""
+    for line in dependents.run(layout, options.release, options.packages):
+        print(line, flush=True)
     return 0
 
 
@@ -219,6 +233,14 @@ def _source(options: argparse.Namespace) -> upstream.Upstream:
     return upstream.find(os.environ)
 
 
+def _source_of(layout: Layout, options: argparse.Namespace) -> upstream.Upstream:
+    """The sources of ``--release``, which is downloaded, or else those of :func:`_source`."""
+    if options.release is None:
+        return _source(options)
+    known = lock.read(layout.lock)
+    return upstream.from_folder(fetch.to_read(known, layout.lock.parent, options.release))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m buildtools", description=__doc__)
     topics = parser.add_subparsers(required=True, metavar="topic")
@@ -242,6 +264,11 @@ def _parser() -> argparse.ArgumentParser:
     command(topics, "fetch", fetch_sources).add_argument(
         "--release", metavar="VERSION", help="one that the lock knows; the pinned one if not given"
     )
+    built_on_it = command(topics, "dependents", run_dependents)
+    built_on_it.add_argument("packages", nargs="*", metavar="PACKAGE", help="only these: webargs")
+    built_on_it.add_argument(
+        "--release", metavar="VERSION", default="3.26.2", help="of marshmallow"
+    )
     command(topics, "copy", copy_sources).add_argument(
         "--to", type=Path, metavar="FOLDER", required=True
     )
@@ -260,14 +287,15 @@ def _parser() -> argparse.ArgumentParser:
         "--hash", action="append", default=[], metavar="sdist|wheel=SHA256"
     )
     meanings = topic("semantics", "what upstream's functions meant when we read them")
-    command(meanings, "diff", semantics_diff).add_argument(
-        "--names", action="store_true", help="only which they are"
-    )
+    diff = command(meanings, "diff", semantics_diff)
+    diff.add_argument("--names", action="store_true", help="only which they are")
     command(meanings, "page", semantics_page)
     accept = command(meanings, "accept", semantics_accept)
     accept.add_argument("functions", nargs="+", metavar="FUNCTION", help="fields.Field.deserialize")
     accept.add_argument("--why", required=True, help="why it is equal, or what it does instead")
     accept.add_argument("--variant", metavar="NAME", help="it means something else, called this")
+    for each in (diff, accept):
+        each.add_argument("--release", metavar="VERSION", help="download and read this release")
     command(meanings, "refresh", semantics_refresh)
     return parser
 

@@ -25,16 +25,30 @@ def fetch(lock: Lock, folder: Path, version: str | None = None) -> Path:
     :raises BuildError: the lock has no hash for it, or pip could not get it
     """
     version = version or lock.version
-    unpacked = folder / f"{PACKAGE}-{version}"
-    if (unpacked / "PKG-INFO").is_file():
-        return unpacked
     sha256 = lock.sdist_sha256 if version == lock.version else lock.tried.get(version)
     if sha256 is None:
         raise BuildError("vendor/marshmallow/lock.toml", f"no hash for {version}", "add it there")
+    return _unpacked(folder, version, sha256)
+
+
+def to_read(lock: Lock, folder: Path, version: str) -> Path:
+    """The same of any release, whose hash the lock need not know: nothing of it is executed.
+
+    :raises BuildError: pip could not get it
+    """
+    if version == lock.version or version in lock.tried:
+        return fetch(lock, folder, version)
+    return _unpacked(folder, version, None)
+
+
+def _unpacked(folder: Path, version: str, sha256: str | None) -> Path:
+    unpacked = folder / f"{PACKAGE}-{version}"
+    if (unpacked / "PKG-INFO").is_file():
+        return unpacked
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         archive = _download(version, sha256, Path(scratch))
         with tarfile.open(archive) as content:
-            # CPython has filters since 3.11.4; the archive's hash has been checked.
+            # CPython has filters since 3.11.4.
             content.extraction_filter = getattr(tarfile, "data_filter", None)
             content.extractall(scratch)
         try:
@@ -46,10 +60,12 @@ def fetch(lock: Lock, folder: Path, version: str | None = None) -> Path:
     return unpacked
 
 
-def _download(version: str, sha256: str, scratch: Path) -> Path:
+def _download(version: str, sha256: str | None, scratch: Path) -> Path:
     wanted = scratch / "requirements.txt"
-    wanted.write_text(f"{PACKAGE}=={version} --hash=sha256:{sha256}\n", "utf-8")
-    options = ["--quiet", "--no-deps", "--require-hashes", "--no-binary", PACKAGE]
+    checked = f" --hash=sha256:{sha256}" if sha256 else ""
+    wanted.write_text(f"{PACKAGE}=={version}{checked}\n", "utf-8")
+    options = ["--quiet", "--no-deps", "--no-binary", PACKAGE]
+    options += ["--require-hashes"] if sha256 else []
     done = subprocess.run(
         [sys.executable, "-m", "pip", "download", *options, "-r", wanted, "-d", scratch],
         capture_output=True,

@@ -11,8 +11,11 @@ from __future__ import annotations
 import ast
 import difflib
 import json
-from collections.abc import Mapping
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from buildtools.errors import BuildError
 from buildtools.shipped import digests as _digests
@@ -86,11 +89,41 @@ def texts(sources: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def page(table: Table, releases: Mapping[str, Digests], suites: Mapping[str, int]) -> str:
+def resting(names: Sequence[str]) -> dict[str, list[str]]:
+    """What of the plans rests on functions, asked of this tree's engine in a process of its own.
+
+    :raises BuildError: it was not built, or has no engine
+    """
+    if not names:
+        return {}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.plans.narrowing", *names],
+        cwd=Path(__file__).resolve().parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise BuildError(
+            "semantics",
+            f"the engine does not say what rests on a function:\n{done.stderr.strip()[-500:]}",
+            "'python -m buildtools build' first, or pass --names",
+        )
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
+
+
+def page(
+    table: Table,
+    releases: Mapping[str, Digests],
+    suites: Mapping[str, int],
+    measured: Mapping[str, Any] | None = None,
+) -> str:
     """The text of ``docs/releases.md``.
 
     :param releases: the digests of each release, newest first
     :param suites: how many tests each release's own suite holds
+    :param measured: what ``python -m benchmarks --release`` keeps
     """
     rows, left = [], []
     for version, present in releases.items():
@@ -101,8 +134,64 @@ def page(table: Table, releases: Mapping[str, Digests], suites: Mapping[str, int
         if found.unread:
             names = ", ".join(f"`{name}`" for name in found.unread)
             left.append(f"- {version}: {names if len(found.unread) <= FEW else 'most of them'}")
-    return PAGE.format(version=table.version, rows="\n".join(rows), left="\n".join(left))
+    return PAGE.format(
+        version=table.version,
+        rows="\n".join(rows),
+        left="\n".join(left),
+        speed=speed(measured, list(releases)) if measured else "",
+    )
 
+
+def speed(measured: Mapping[str, Any], releases: Sequence[str]) -> str:
+    """The tables of speed and of import times, in the releases' order."""
+    found: Mapping[str, Any] = measured["releases"]
+    shown = [version for version in releases if version in found]
+    cases: Mapping[str, str] = {
+        name: head
+        for name, head in measured["cases"].items()
+        if any(name in found[version]["ratios"] for version in shown)
+    }
+    ratios = [
+        [version, *(f"{found[version]['ratios'].get(name, '–')}" for name in cases)]
+        for version in shown
+    ]
+    imports = [
+        [version, *(f"{found[version]['imports'][way]:.0f}" for way in IMPORTS)]
+        for version in shown
+    ]
+    return SPEED.format(
+        machine=measured["machine"],
+        ratios=_markdown(["release", *cases.values()], ratios),
+        imports=_markdown(["release", *IMPORTS.values()], imports),
+    )
+
+
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rule = ["---", *["--:"] * (len(heads) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows))
+
+
+IMPORTS = {
+    "real": "marshmallow alone",
+    "cached": "patched, cache warm",
+    "uncached": "patched, no cache",
+}
+
+SPEED = """
+## Speed
+
+Times as fast as the same release unpatched, with equal results; {machine}. The names of the cases
+stand in `benchmarks/releases.py`.
+
+{ratios}
+
+Processor time of `import marshmallow`, in milliseconds. The patched modules of a release that is
+not compiled are cached as bytecode; without a cache they are patched and compiled again.
+
+{imports}
+
+`python -m benchmarks --release VERSION --save` measures a release.
+"""
 
 FEW = 20
 
@@ -131,7 +220,7 @@ Not planned:
 
 A release that is not in the table is served in the same way.
 `python -m buildtools semantics page` writes this page from `althaia/releases/semantics.toml`.
-"""
+{speed}"""
 
 
 def changed(before: str, after: str) -> list[str]:
@@ -163,5 +252,5 @@ functions: of the release below, which the plans were written against.
 equal: other code that means the same in all that plans rest on, with the releases and the reason.
 variants: code that means something else, in which the engine knows its way: "name: releases: what".
 A function whose digest stands nowhere costs the plans that rest on it.
-'python -m buildtools semantics diff --upstream FOLDER' shows what is not yet read,
-'python -m buildtools semantics accept NAME --upstream FOLDER --why TEXT' records that it was."""
+'python -m buildtools semantics diff --release VERSION' shows what is not yet read,
+'python -m buildtools semantics accept NAME --release VERSION --why TEXT' records that it was."""

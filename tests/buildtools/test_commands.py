@@ -74,7 +74,7 @@ def test_refreshing_what_is_up_to_date_changes_nothing(scratch: Layout, options:
 def test_what_somebody_has_read_is_not_shown_again(
     layout: Layout, scratch: Layout, older_line: Upstream, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    older = Namespace(upstream=layout.lock.parent / f"marshmallow-{older_line.version}")
+    older = Namespace(upstream=None, release=older_line.version)
     names = ["fields.TimeDelta._serialize", "fields.TimeDelta._deserialize"]
     forget(scratch.semantics, *names)
 
@@ -86,6 +86,7 @@ def test_what_somebody_has_read_is_not_shown_again(
     assert commands.semantics_diff(scratch, Namespace(**vars(older), names=True)) == 1
     assert "fields.TimeDelta._serialize\n" in capsys.readouterr().out
     assert all(f"{name}\n" in before for name in names)
+    assert "fields.TimeDelta._serialize\n    rests on it: dump of TimeDelta\n" in before
     assert "self.serialization_type" in before
     read = Namespace(**vars(older), functions=names, why="read", variant=None)
     assert commands.semantics_accept(scratch, read) == 0

@@ -1,0 +1,211 @@
+"""Which plans rest on a function of upstream's: ``python -m tests.plans.narrowing FUNCTION…``.
+
+The function is taken for changed, and a broad set of schemas is analysed. What is then planned less
+rests on it. ``python -m buildtools semantics diff`` shows this for each function that it lists.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from althaia import marshmallow as ma
+from althaia import seam
+from althaia.engine.analysis import schema_class as analyse_class
+from althaia.engine.kinds import KINDS
+from althaia.engine.steps import DUMP, LOAD, analyse, by_function
+from althaia.engine.upstream import Upstream
+from althaia.releases import meanings
+
+fields, validate = ma.fields, ma.validate
+ROOT = Path(__file__).parents[2]
+
+NO_PLAN_DEPENDS_ON: dict[str, tuple[str, ...]] = {
+    "a module's imports, constants and tables: plans watch each name of them that they use": (
+        "__init__|class_registry|constants|decorators|error_store|exceptions|fields|orderedset",
+        r"schema|types|utils|validate|experimental\.(__init__|context)",
+    ),
+    "a class's own attributes: read of the class when a plan is made, and watched": (
+        r"fields\.(?!_resolve)\w+",
+        r"validate\.(?!And$|Email$)\w+",
+        r"validate\.URL\.RegexMemoizer",
+        r"schema\.(Schema|SchemaMeta|SchemaOpts|Schema\.Meta)",
+    ),
+    "makes a field, validator or schema class, which is read when it is made": (
+        r"(fields|validate)\.(?!And\b)\w+\.__init__",
+        r"fields\.(Mapping\.mapping_type|Number\.num_type|Field\._normalize_processors)",
+        r"fields\._resolve_field_instance",
+        r"schema\.(SchemaMeta\.(__init__|__new__|get_declared_fields)|SchemaOpts\.__init__)",
+        r"schema\.(_get_fields|_get_fields_by_mro|Schema\.from_dict)",
+    ),
+    "only shown": (r"(fields|validate|schema)\.\w+\.(__repr__|_repr_args)",),
+    "words a message, and is called for it": (
+        r"validate\.(?!Email|URL)\w+\._format_error",
+        r"fields\.Field\.make_error",
+    ),
+    "a validator that plans call": (
+        r"validate\.(ContainsNoneOf|ContainsOnly|Predicate|Validator)\.__call__",
+        r"validate\.OneOf\.options",
+    ),
+    "a format that plans leave to upstream, or a function that they call": (
+        r"fields\.\w+\._make_object_from_format",
+        r"utils\.(from_timestamp|from_timestamp_ms|timestamp|timestamp_ms)",
+    ),
+    "called by plans, or by what they call, as it is": (
+        r"class_registry\.(get_class|register)",
+        r"schema\.Schema\.(_run_validator|validate)",
+        r"exceptions\.ValidationError\.(messages_dict|normalized_messages)",
+    ),
+    "text is loaded without a dictionary only where it means what it meant: engine.connect": (
+        r"schema\.Schema\.loads",
+    ),
+    "marks a method by decorators.set_hook, which narrows plans": (
+        r"decorators\.(post_dump|post_load|pre_dump|pre_load|validates|validates_schema)",
+    ),
+    "an error that plans neither raise nor catch": (
+        r"exceptions\.(MarshmallowError|RegistryError|StringNotCollectionError)",
+        r"exceptions\._FieldInstanceResolutionError",
+    ),
+    "a value or collection that plans pass on": (
+        r"constants\._Missing(\.\w+)?",
+        r"orderedset\.OrderedSet(\.\w+)?",
+    ),
+    "types and contexts that neither dumping nor loading asks": (
+        r"types\..+",
+        r"experimental\.context\..+",
+    ),
+}
+"""Reasons, each with regular expressions for the entries that it holds for."""
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Inner(ma.Schema):
+    name = fields.String()
+
+
+class Broad(ma.Schema):
+    raw = fields.Raw()
+    string = fields.String(validate=[validate.Length(max=3), validate.Regexp("a")])
+    email = fields.Email()
+    url = fields.Url()
+    integer = fields.Integer(strict=True, validate=[validate.Range(1, 3), validate.Equal(1)])
+    floating = fields.Float(validate=validate.OneOf([1.0]))
+    decimal = fields.Decimal(places=2, validate=validate.NoneOf([1]))
+    boolean = fields.Boolean()
+    moment = fields.DateTime()
+    naive = fields.NaiveDateTime()
+    aware = fields.AwareDateTime()
+    day = fields.Date()
+    clock = fields.Time()
+    span = fields.TimeDelta()
+    uuid = fields.UUID()
+    ip = fields.IP()
+    interface = fields.IPInterface()
+    colour = fields.Enum(Colour)
+    colour_value = fields.Enum(Colour, by_value=True)
+    several = fields.List(fields.Integer())
+    pair = fields.Tuple((fields.Integer(), fields.String()))
+    table = fields.Dict(keys=fields.String(), values=fields.Integer())
+    called = fields.Function(lambda obj: 1, lambda value: value)
+    constant = fields.Constant(1)
+    path = fields.String(attribute="a.b")
+
+
+class Nesting(ma.Schema):
+    one = fields.Nested(Inner)
+    pluck = fields.Pluck(Inner, "name")
+
+
+class Own(ma.Schema):
+    method = fields.Method("shown", "taken")
+
+    def shown(self, obj: Any) -> Any:
+        return obj
+
+    def taken(self, value: Any) -> Any:
+        return value
+
+
+SCHEMAS = (Inner, Broad, Nesting, Own)
+
+
+def entries() -> list[str]:
+    """The functions of the release that the plans were written against."""
+    text = (ROOT / "althaia" / "releases" / "semantics.toml").read_text("utf-8")
+    return [*meanings.Table.parse(text).functions]
+
+
+def step(each: Any) -> tuple[object, ...]:
+    inner = {label: step(one) for label, one in each.inner().items()}
+    checks = [check.kind for check in getattr(each, "checks", None) or ()]
+    source = getattr(each, "source", None)
+    return each.kind, each.narrow, source, each.why, checks, inner
+
+
+def planned(*unknown: str) -> dict[str, object]:
+    """All that the plans of the schemas are, if these functions had changed."""
+    upstream = Upstream(frozenset(unknown))
+    upstream.kinds = by_function(upstream, KINDS)
+    found: dict[str, object] = {}
+    for cls in SCHEMAS:
+        schema = cls()
+        for direction, word in ((DUMP, "dump"), (LOAD, "load")):
+            plan = analyse(upstream, schema, direction, None)
+            whole = [plan.declined, plan.whole, plan.nestable, plan.many_allowed]
+            whole += [getattr(plan, name, None) for name in ("silent_errors", "straight")]
+            found[f"each {word} of {cls.__name__}"] = whole
+            for number, each in enumerate(plan.steps):
+                kind = type(each.field).__name__
+                found[f"{word} of {kind} ({cls.__name__}, {number})"] = step(each)
+        guard, reason, _ = analyse_class.examine(upstream, cls, schema)
+        found[f"lazy instances of {cls.__name__}"] = (guard is None, reason)
+        found[f"quick hooks of {cls.__name__}"] = seam.resolve_hooks(cls) is seam.DECLINED
+    return found
+
+
+def narrowed(entry: str) -> list[str]:
+    """What of the schemas' plans rests on a function, in words."""
+    before = seam._unknown
+    usual = planned()
+    seam._unknown = frozenset({entry})
+    try:
+        found = planned(entry)
+    finally:
+        seam._unknown = before
+    names = dict.fromkeys([*usual, *found])
+    return [name for name in names if usual.get(name) != found.get(name)]
+
+
+def reason_of(entry: str) -> str | None:
+    """Why no plan rests on a function, if that is known."""
+    for reason, patterns in NO_PLAN_DEPENDS_ON.items():
+        if any(re.fullmatch(pattern, entry) for pattern in patterns):
+            return reason
+    return None
+
+
+def in_words(entry: str) -> list[str]:
+    """The same in few words: a kind of field is named once, whatever schema it is in."""
+    found = {line.partition(" (")[0] for line in narrowed(entry)}
+    if not found:
+        return [f"nothing: {reason_of(entry) or 'no plan of these schemas changes'}"]
+    whole = {
+        words.partition(" of ")[0] for words in found if not words.startswith(("dump", "load"))
+    }
+    told = sorted(whole)
+    for word in ("dump", "load"):
+        kinds = sorted(each.partition(" of ")[2] for each in found if each.startswith(word))
+        if kinds and f"each {word}" not in whole:
+            told.append(f"{word} of {', '.join(kinds)}")
+    return told
+
+
+if __name__ == "__main__":
+    print(json.dumps({name: in_words(name) for name in sys.argv[1:]}))
