@@ -128,10 +128,25 @@ cdef bint is_empty(object names):
 cdef bint is_replaceable(object schema) except -1:
     """Whether make() gives the same instance as upstream's construction: the class overrides none
     of it, and no field is selected or left out."""
-    cdef object cls = type(schema), state = althaia_dict_or_none(schema), opts
-    # An InstanceDict: a second call of ``__init__``, or upstream's is building a prototype.
-    if type(state) is not dict and state is not None:
+    cdef object state
+    # The class first: looking for an instance's dictionary makes one.
+    if not has_upstreams_construction(type(schema)):
         return False
+    state = althaia_dict_or_none(schema)
+    if state is None:
+        return True
+    # An InstanceDict: a second call of ``__init__``, or upstream's is building a prototype.
+    if type(state) is not dict:
+        return False
+    for name in (*REPLACED, "_init_fields", "opts", "_declared_fields"):
+        if name in <dict>state:
+            return False
+    return True
+
+
+cdef bint has_upstreams_construction(object cls) except -1:
+    """Whether a class overrides nothing that make() does, and its options select no fields."""
+    cdef object opts, options
     for name in REPLACED_FUNCTIONS:
         if name in marshmallow.unknown:
             return False
@@ -142,10 +157,6 @@ cdef bint is_replaceable(object schema) except -1:
         if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
             if name != "dict_class" or mapping_of(cls) is None:
                 return False
-        if state is not None and name in <dict>state:
-            return False
-    if state is not None and "_init_fields" in <dict>state:
-        return False
     # make() reads computed attributes less often than upstream does.
     for name in SET:
         if althaia_type_lookup(cls, name) is not None:
@@ -153,7 +164,6 @@ cdef bint is_replaceable(object schema) except -1:
     if (
         althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
         or althaia_type_lookup(cls, "__setattr__") is not object_setattr
-        or (state is not None and ("opts" in <dict>state or "_declared_fields" in <dict>state))
     ):
         return False
     opts = althaia_type_lookup(cls, "opts")

@@ -118,7 +118,10 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     cdef dict kept
     cdef PrototypeCache cache
     cdef Prototype prototype
-    cdef InstanceDict state = made_dict(schema)
+    cdef InstanceDict state
+    if is_built_in_full(cls, schema):
+        return False
+    state = made_dict(schema)
     if state is not None:
         # A second call of ``__init__``, or upstream's is building a prototype.
         look(schema)
@@ -288,6 +291,25 @@ cdef int add_messages(dict messages, object classes) except -1:
         if cls is not object:
             messages.update(getattr(cls, ERROR_MESSAGES, NOTHING))
     return 0
+
+
+cdef bint is_built_in_full(object cls, object schema) except -1:
+    """Whether a class was examined and has no lazy instances.
+
+    Looking for an instance's dictionary makes one, and CPython 3.11 stores attributes faster
+    without.
+    """
+    cdef PrototypeCache cache
+    cdef object table = althaia_type_lookup(cls, "_hooks")
+    if not ALTHAIA_HAS_GIL or type(table) is not marshmallow.HookTable:
+        return False
+    cache = table.prototypes
+    return (
+        cache is not None
+        and cache.schema_class is cls
+        and cache.guard is None
+        and cache.still_holds(schema)
+    )
 
 
 cdef PrototypeCache cache_of(object cls, object schema):
@@ -511,9 +533,6 @@ cdef object twin_of(object field, dict memo, dict own):
                 if id(value) not in memo:
                     memo[id(value)] = copied_names(value)
                 mine[name] = memo[id(value)]
-    if FIELD_CACHE in theirs:
-        # An inferred field, which upstream makes anew for each instance.
-        mine[FIELD_CACHE] = {}
     parent = theirs.get("parent")
     if parent is None:
         return twin
@@ -521,6 +540,11 @@ cdef object twin_of(object field, dict memo, dict own):
     # copy.
     mine["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own)
     mine["root"] = memo[id(theirs["root"])]
+    if FIELD_CACHE in theirs:
+        # An inferred field, which upstream makes anew for each instance, as it does what it infers.
+        mine[FIELD_CACHE] = {
+            cls: bound_copy(made, mine) for cls, made in (<dict>theirs[FIELD_CACHE]).items()
+        }
     for name in ("_serialize_method", "_deserialize_method"):
         method = theirs.get(name)
         # A classmethod is bound to the class. isinstance() would run Python code of abc, upstream's
@@ -535,6 +559,13 @@ cdef object twin_of(object field, dict memo, dict own):
     if "tuple_fields" in theirs:
         mine["tuple_fields"] = [inner_twin(each, memo, own) for each in theirs["tuple_fields"]]
     return twin
+
+
+cdef object bound_copy(object field, dict to):
+    """Return a copy of a field with the parent and root of another one's attributes."""
+    cdef object copied = clone(field)
+    vars_of(copied).update(parent=to["parent"], root=to["root"])
+    return copied
 
 
 cdef object inner_twin(object field, dict memo, dict own):

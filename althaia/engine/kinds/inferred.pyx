@@ -18,15 +18,20 @@ from althaia.engine.upstream import definers
 cdef class DumpInferred(DumpStep):
     """
     :param mapping: the schema's ``TYPE_MAPPING``, a field class by type; read for each value.
+    :param made: the field's ``_field_cache``, the fields that upstream's code has made for it.
     :param steps: the step of a field of each class for which there is one.
+
+    Upstream's code converts the first value of each class and notes the field that it makes. A lazy
+    instance gets its own copies of those when it is looked at.
     """
 
     kind = "by the value's type"
-    cdef dict mapping, steps
+    cdef dict mapping, made, steps
 
-    def __init__(self, field, *, dict mapping, dict steps, **options):
+    def __init__(self, field, *, dict mapping, dict made, dict steps, **options):
         DumpStep.__init__(self, field, **options)
         self.mapping = mapping
+        self.made = made
         self.steps = steps
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -37,6 +42,8 @@ cdef class DumpInferred(DumpStep):
         step = self.steps.get(cls)
         if step is None:
             return self.own_field(frame)._serialize(value, self.attr, obj)
+        if cls not in self.made:
+            return self.field._serialize(value, self.attr, obj)
         return (<DumpStep>step).convert(value, obj, frame)
 
 
@@ -46,8 +53,9 @@ cdef class DumpInferred(DumpStep):
 def dump_inferred(analysis, field, options):
     upstream = analysis.upstream
     mapping = analysis.schema_value("TYPE_MAPPING")
-    if type(mapping) is not dict:
-        raise NotPlannable("TYPE_MAPPING is no plain dictionary")
+    made = analysis.field_value(field, "_field_cache")
+    if type(mapping) is not dict or type(made) is not dict:
+        raise NotPlannable("TYPE_MAPPING or _field_cache is no plain dictionary")
     for name in ("parent", "root"):
         if analysis.field_value(field, name) is not analysis.schema:
             raise NotPlannable("it stands inside another field")
@@ -59,7 +67,7 @@ def dump_inferred(analysis, field, options):
         if step is not None:
             steps[cls] = step
     options = analysis.with_own_slot(options)
-    return DumpInferred(field, mapping=mapping, steps=steps, **options)
+    return DumpInferred(field, mapping=mapping, made=made, steps=steps, **options)
 
 
 def step_of(analysis, cls):

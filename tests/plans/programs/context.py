@@ -101,7 +101,17 @@ def inferred(ma: Any) -> Any:
             fields = ("v",)
             datetimeformat = "rfc"
 
-    return [repr(S().dump({"v": value})) for value in VALUES], list(vars(S().fields["v"]))
+    found = []
+    for value in VALUES:
+        schema = S()
+        found.append(repr(schema.dump({"v": value})))
+        made = schema.fields["v"]._field_cache
+        bound = [(each.parent is schema, each.root is schema) for each in made.values()]
+        cls = schema.TYPE_MAPPING.get(type(value))
+        found.append(
+            (cls is None or cls in made, all(map(all, bound)), list(vars(schema.fields["v"])))
+        )
+    return found
 
 
 def in_full(ma: Any) -> Any:
