@@ -341,6 +341,28 @@ althaia_has_python_dict(PyObject *obj, PyObject *descriptor)
     return 1;
 }
 
+/* Return a new object whose instance dictionary is `dict`; None where it is not known how. Up to 3.11
+ * object.__new__() allocates an array of values, which setting `__dict__` copies to a dictionary,
+ * only to replace that. tp_alloc does not. */
+static inline PyObject *
+althaia_new_with_dict(PyObject *cls, PyObject *dict)
+{
+#if PY_VERSION_HEX < 0x030C0000
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (type->tp_alloc == PyType_GenericAlloc
+        && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)
+        && PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)) {
+        PyObject *made = PyType_GenericAlloc(type, 0);
+        if (made != NULL && PyObject_GenericSetDict(made, dict, NULL) < 0) {
+            Py_CLEAR(made);
+        }
+        return made;
+    }
+#endif
+    (void)dict;
+    return Py_NewRef(Py_None);
+}
+
 /* The values of a split-table dictionary: the n-th value belongs to the n-th key. */
 typedef struct {
 #if ALTHAIA_VALUES_HAVE_HEAD
@@ -597,5 +619,21 @@ althaia_keys_of_instance(PyObject *obj)
 }
 
 #endif
+
+/* Return an instance's dictionary as a borrowed reference, without making one; NULL if there is
+ * none. Only for classes whose instances have one. */
+static inline PyObject *
+althaia_dict_there(PyObject *obj)
+{
+    PyObject *dict = NULL;
+#if ALTHAIA_KNOWS_ENTRIES
+    if (althaia_keeps_attributes(Py_TYPE(obj))) {
+        return althaia_instance_values(obj, &dict) != NULL ? NULL : dict;
+    }
+#endif
+    dict = althaia_instance_dict(obj);
+    Py_XDECREF(dict);
+    return dict;
+}
 
 #endif

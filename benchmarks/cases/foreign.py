@@ -124,6 +124,52 @@ def given(ma: Marshmallow) -> Made:
     return Person, record, record
 
 
+def nested_instance(ma: Marshmallow) -> Made:
+    """Nested fields that are given an instance of a schema."""
+    fields = ma.fields
+
+    class Address(ma.Schema):
+        street = fields.Str()
+        city = fields.Str(required=True)
+
+    class Person(ma.Schema):
+        id = fields.Int(required=True)
+        name = fields.Str(required=True)
+        home = fields.Nested(Address())
+        work = fields.Nested(Address(only=("city",)))
+
+    work = {"city": "Leeds"}
+    record = {
+        "id": 7,
+        "name": "Ada Writer",
+        "home": {"street": "Long Road 1", **work},
+        "work": work,
+    }
+    return Person, record, record
+
+
+def looks_at_fields(ma: Marshmallow) -> Made:
+    """Hooks that read ``self.fields``, which an instance has only once somebody looks."""
+    fields = ma.fields
+
+    class Omitting(ma.Schema):
+        id = fields.Int()
+        name = fields.Str()
+        note = fields.Str(metadata={"omit": True})
+
+        @ma.post_dump
+        def omit(self, data: Any, **kwargs: Any) -> Any:
+            omitted = [name for name, field in self.fields.items() if field.metadata.get("omit")]
+            return {key: value for key, value in data.items() if key not in omitted}
+
+        @ma.post_load
+        def known(self, data: Any, **kwargs: Any) -> Any:
+            return {key: value for key, value in data.items() if key in self.fields}
+
+    record = {"id": 7, "name": "Ada Writer", "note": "left out"}
+    return Omitting, record, record
+
+
 def callable_fields(ma: Marshmallow) -> Made:
     """Field classes with a mixin that can be called, as parameter types of command lines are."""
     fields = ma.fields
@@ -304,7 +350,9 @@ SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float
     "own-3": ("three field classes of the user's own", three_own, 5, 5),
     "bind-hook": ("on_bind_field", bind_hook, 4, 5),
     "wrapped": ("_init_fields wrapped", wrapped, 8, 10),
-    "given": ("Nested with a schema property", given, 3, 3),
+    "given": ("Nested with a schema property", given, 5, 5),
+    "nested-instance": ("Nested(Inner())", nested_instance, 7, 7),
+    "looks-at-fields": ("hooks that read self.fields", looks_at_fields, 4, 4),
     "callable": ("fields with __call__", callable_fields, 8, 10),
     "delimited": ("webargs' DelimitedList", delimited, 8, 5),
     "links": ("flask-marshmallow's URLFor and Hyperlinks", links, None, None),

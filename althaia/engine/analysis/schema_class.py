@@ -18,7 +18,7 @@ from types import FunctionType, GetSetDescriptorType
 from typing import Any, Generic
 
 from althaia import seam
-from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
+from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, attributes_of, why_unwatchable
 from althaia.engine.plan.guard import ABSENT, Guard, type_tag
 from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
@@ -199,12 +199,9 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
         # A prototype is built at another time than its instances, and not once for each of them.
         analysis.field_function("schema", "is_collection", "copy")
-        analysis.field_function("fields", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
         analysis.as_defined("utils", "Mapping")
-        for name, function in COPYING:
-            if analysis.watch_entry(vars(copy), name) is not function:
-                raise NotPlannable(f"copy.{name} is replaced")
+        _check_copying(analysis)
         _check_class(analysis, cls)
         _check_registered(analysis, cls)
         _check_options(analysis, cls)
@@ -241,6 +238,68 @@ def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
     except NotPlannable as opaque:
         return None, opaque.reason
     return _watchable(analysis.guard())
+
+
+def examine_nested(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
+    """Return ``(guard, reason)`` for lazy copies of a schema instance that is nested.
+
+    ``guard`` is None, and ``reason`` says why, if a copy must be made by upstream's code: copying
+    the instance or binding its fields once more runs user code, or changes the fields.
+
+    :param schema: the nested instance, of which upstream has just made a copy.
+    """
+    cls = type(schema)
+    state = attributes_of(schema)
+    declared, bound = state.get("declared_fields"), state.get("fields")
+    if type(declared) is not dict or type(bound) is not dict:
+        return None, "the fields are in no plain dictionary"
+    analysis = Analysis(upstream, schema, declared)
+    try:
+        analysis.known("schema.Schema._init_fields")
+        _check_copying(analysis)
+        _check_class(analysis, cls)
+        if not upstream.defines(cls, "_init_fields", upstream.Schema):
+            raise NotPlannable(upstream.why_not(cls, "_init_fields", upstream.Schema))
+        _check_registered(analysis, cls)
+        _check_options(analysis, cls)
+        _check_sets(analysis)
+        if upstream.infers_fields:
+            _check_inferred(analysis)
+        for name, field in bound.copy().items():
+            if declared.get(name) is not field:
+                raise NotPlannable("a field is not the declared one")
+            _check_bound(analysis, field)
+    except NotPlannable as opaque:
+        return None, opaque.reason
+    return _watchable(analysis.guard())
+
+
+def _check_copying(analysis: Analysis) -> None:
+    """Raise NotPlannable if upstream's fields are not copied by Python's own functions."""
+    analysis.field_function("fields", "copy")
+    for name, function in COPYING:
+        if analysis.watch_entry(vars(copy), name) is not function:
+            raise NotPlannable(f"copy.{name} is replaced")
+
+
+def _check_bound(analysis: Analysis, field: Any) -> None:
+    """Raise NotPlannable unless binding a bound field once more changes nothing."""
+    upstream = analysis.upstream
+    _check_field_itself(analysis, field)
+    state = analysis.state_of(field)
+    for name in ("parent", "root", "name"):
+        if not state.get(name):
+            raise NotPlannable("a field is not bound")
+    if isinstance(field, upstream.fields["DateTime"]) and not state.get("format"):
+        raise NotPlannable("a field gets its format when it is bound")
+    if isinstance(field, upstream.fields["Method"]):
+        raise NotPlannable("a Method field is bound to each copy")
+    for name in ("inner", "key_field", "value_field", "tuple_fields"):
+        if state.get(name) is not None:
+            raise NotPlannable("what is inside a field is copied for each copy")
+    if isinstance(field, upstream.fields["Nested"]):
+        # The first look at its schema sets it.
+        analysis.leave_out(field, "_schema")
 
 
 def _watchable(guard: Guard) -> tuple[Guard | None, str]:
@@ -355,21 +414,10 @@ def _check_sets(analysis: Analysis) -> None:
 def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> None:
     """Raise NotPlannable if copying or binding a declared field runs user code that sees it."""
     upstream = analysis.upstream
-    if not isinstance(field, upstream.Field):
-        raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
-    analysis.watch_field(field)
-    _check_field_class(analysis, type(field))
-    analysis.check_readable(field)
+    _check_field_itself(analysis, field)
     state = analysis.state_of(field)
-    for name in state:
-        if callable(state[name]) and name in seam.pristine[upstream.Field]:
-            raise NotPlannable(f"{name} is set on a declared field")
     if state.get("parent") is not None:
         raise NotPlannable("a declared field is bound already")
-    for name in ("data_key", "attribute"):
-        # Upstream's construction puts them into sets, which hashes and compares them.
-        if type(state.get(name)) not in PLAIN_NAMES:
-            raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
     if isinstance(field, upstream.fields["DateTime"]):
         # Binding a date field reads this option of the schema, which may be a property.
         option = state.get("SCHEMA_OPTS_VAR_NAME", static(type(field), "SCHEMA_OPTS_VAR_NAME"))
@@ -396,6 +444,24 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
             raise NotPlannable("tuple_fields is no list")
         for inner in analysis.watch_list(inner_fields):
             _check_field(analysis, cls, inner, top=False)
+
+
+def _check_field_itself(analysis: Analysis, field: Any) -> None:
+    """Raise NotPlannable if user code of a field's class runs when the field is bound."""
+    upstream = analysis.upstream
+    if not isinstance(field, upstream.Field):
+        raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
+    analysis.watch_field(field)
+    _check_field_class(analysis, type(field))
+    analysis.check_readable(field)
+    state = analysis.state_of(field)
+    for name in state:
+        if callable(state[name]) and name in seam.pristine[upstream.Field]:
+            raise NotPlannable(f"{name} is set on a declared field")
+    for name in ("data_key", "attribute"):
+        # Upstream's construction puts them into sets, which hashes and compares them.
+        if type(state.get(name)) not in PLAIN_NAMES:
+            raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
 
 
 def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] = HARMLESS) -> None:

@@ -1,5 +1,6 @@
 from cpython.list cimport PyList_GET_ITEM
 
+from althaia.engine.plan.guard cimport Guard
 from althaia.engine.plan.instance_dict cimport InstanceDict
 
 
@@ -12,6 +13,9 @@ cdef int materialise(object schema, InstanceDict state) except -1
 cdef bint materialise_if_touched(object schema, InstanceDict state) except -1
 cdef bint is_lazy(object schema)
 cdef bint is_left_unbound(object schema, InstanceDict state) except -1
+cdef bint is_lazy_name(object name) except -1
+cdef bint shadows_class(dict attributes) except -1
+cdef bint intercept_watched(object cls, Guard guard) except -1
 cdef int set_messages(object schema) except -1
 
 

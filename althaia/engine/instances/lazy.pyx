@@ -8,12 +8,10 @@ itself as ``self``. Reading any other attribute (``fields``, ``only``, ``__dict_
 the prototype's. *Interceptors*, slots of its class, see that reading.
 """
 
-from collections import OrderedDict
 from types import MethodType
 
 from cpython.dict cimport PyDict_Update
 from cpython.object cimport PyObject
-from cpython.type cimport PyType_IsSubtype
 
 from althaia.engine.analysis.schema_class import LAZY_NAMES, examine, names_left_out
 
@@ -30,11 +28,12 @@ from althaia.engine.instances.prototype cimport (
     Prototype,
     PrototypeCache,
     at_once,
-    clone,
     copied_names,
     options_key,
+    plain_copy,
     vars_of,
 )
+from althaia.engine.instances.recipe cimport Recipe, Twins, recipe_of, twins_of
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
     adopt,
@@ -52,6 +51,7 @@ cdef extern from "althaia/cpython/layout.h":
     ctypedef object (*getter)(object, void*)
     getter althaia_plain_dict
     bint althaia_is_intercepted(object cls, getattrofunc interceptor)
+    PyObject* althaia_dict_there(object obj)
     void althaia_intercept(object cls, getattrofunc interceptor)
     void althaia_intercept_dict(object descriptor, getter interceptor)
 
@@ -69,18 +69,18 @@ cdef frozenset intercepted = lazy_names | ASKED_FOR_DICTIONARY
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
 cdef str CONTEXT = "context"
+cdef str GET_STATE = "__getstate__"
+cdef Py_ssize_t GET_STATE_LENGTH = len(GET_STATE)
+cdef object object_state = object.__getstate__
+cdef frozenset OPTIONS = frozenset({"only", "exclude", "load_only", "dump_only"})
 cdef str INIT_FIELDS = "_init_fields"
-cdef str FIELD_CACHE = "_field_cache"
-cdef object ordered_dict = OrderedDict
 # The settings that are set before fields are bound.
 cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # An instance attribute of one of these names shadows an attribute of the class that plans use.
 cdef frozenset shadowing = frozenset()
-cdef frozenset FIELD_MAPPINGS = frozenset(
-    {"declared_fields", "fields", "load_fields", "dump_fields"}
-)
-cdef object METHODS_OF = object()
+# The mappings that binding creates.
+cdef frozenset FIELD_MAPPINGS = frozenset({"fields", "load_fields", "dump_fields"})
 cdef object object_new = object.__dict__["__new__"]
 cdef object type_call = type.__dict__["__call__"]
 cdef dict NOTHING = {}
@@ -395,6 +395,20 @@ cdef bint is_touched(object schema, InstanceDict state) except -1:
     return False
 
 
+cdef bint is_lazy_name(object name) except -1:
+    """Return whether a lazy instance lacks this attribute."""
+    return name in lazy_names
+
+
+cdef bint shadows_class(dict attributes) except -1:
+    """Return whether an attribute of a materialised instance shadows one of the class that plans
+    use."""
+    for name in attributes:
+        if name in shadowing and name not in kept_names and name not in lazy_names:
+            return True
+    return False
+
+
 cdef object prototype_to_plan(object schema, InstanceDict state):
     """Return :func:`prototype_of` before a plan is made; None also if the class or a field class
     has changed since the prototype was made: new methods could see the prototype's fields."""
@@ -421,25 +435,28 @@ cdef int materialise(object schema, InstanceDict state) except -1:
     the instance is unchanged.
     """
     cdef Prototype prototype = <Prototype>state.prototype
-    cdef dict own, built
+    cdef Twins twins
+    cdef dict built
     cdef bint collecting
     if prototype is None:
         return 0
     collecting = stop_collecting()
     try:
-        own = {} if state.own is None else dict(state.own)
-        built = rebuilt(schema, state.original, prototype, own)
-        return put_in_place(schema, state, arrange(state, built), own or None)
+        if prototype.shares_fields:
+            return put_in_place(schema, state, shared(state, prototype), None)
+        twins = twins_so_far(state, prototype)
+        built = rebuilt(schema, state.original, prototype, twins)
+        return put_in_place(schema, state, arrange(state, built), twins)
     finally:
         collect_again(collecting)
 
 
-cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own) except -1:
+cdef int put_in_place(object schema, InstanceDict state, dict arranged, Twins twins) except -1:
     """Put the attributes into the instance dictionary and record its own fields."""
     if not althaia_has_simple_keys(arranged):
         # Comparing keys of a user's class runs user code: these entries are only moved to the end.
         state.prototype = None
-        state.own = own
+        state.twins = twins
         state.update(arranged)
         return 0
     try:
@@ -447,131 +464,58 @@ cdef int put_in_place(object schema, InstanceDict state, dict arranged, dict own
     except MemoryError:
         put_dict(schema, arranged)
     # A call in progress goes on with the prototype's fields and looks these up.
-    state.own = own
+    state.twins = twins
     state.prototype = None
     return 0
 
 
-cdef dict rebuilt(object schema, dict original, Prototype prototype, dict own):
+cdef dict rebuilt(object schema, dict original, Prototype prototype, Twins twins):
     """Return the attributes that a lazy instance lacks.
 
     :param original: the attributes of the schema of which it is a copy, or None.
-    :param own: the instance's counterparts of the prototype's fields; this function completes it.
+    :param twins: the instance's own fields; this function completes them.
     """
     cdef object copied
-    cdef dict built, attributes
+    cdef dict built
     if original is None:
-        return transplant(prototype.schema, schema, schema, own)
+        return twins.recipe.build(twins, schema, schema)
     # Upstream's copy.copy shares the fields with the original, to which they are bound.
     copied = object.__new__(prototype.cache.schema_class)
-    built = transplant(prototype.schema, copied, schema, own)
-    attributes = arrange(dict(original), built)
-    put_dict(copied, attributes)
+    built = twins.recipe.build(twins, copied, schema)
+    put_dict(copied, arrange(dict(original), built))
+    built = dict(built)
     for name in ("fields", "load_fields", "dump_fields"):
         built[name] = type(built[name])(built[name])
     return built
 
 
-cdef dict transplant(object prototype, object parent, object schema, dict own):
-    """Copy the attributes that ``Schema.__init__`` set on a prototype, for the schema.
-
-    Runs neither user code nor upstream's, because both may have changed since the prototype was
-    made.
-
-    :param parent: the object to which the fields are bound: the schema, or the one it is a copy of.
-    """
-    cdef dict memo = memo_of(prototype, parent, schema, own)
-    cdef dict built = {}
-    for name, value in vars_of(prototype).items():
-        if name in FIELD_MAPPINGS:
-            twins = {key: twin_of(field, memo, own) for key, field in value.items()}
-            built[name] = ordered_dict(twins) if type(value) is ordered_dict else twins
-        elif type(value) is marshmallow.OrderedSet:
-            built[name] = copied_names(value)
-        elif type(value) is set:
-            built[name] = set(value)
-        else:
-            built[name] = value
-    return built
+cdef dict shared(InstanceDict state, Prototype prototype):
+    """Return the attributes of a lazy copy of a nested instance, which shares the fields."""
+    cdef dict theirs = vars_of(prototype.schema), arranged = {}
+    for name, value in state.original.items():
+        if name in lazy_names:
+            value = theirs[name]
+            if name in FIELD_MAPPINGS:
+                value = type(value)(value)
+            elif value is not state.original[name]:
+                # Upstream makes a new set for each copy.
+                value = copied_names(value)
+        elif name not in <dict>state:
+            continue
+        arranged[name] = value
+    arranged.update(state)
+    return arranged
 
 
-cdef dict memo_of(object prototype, object parent, object schema, dict own):
-    """Return the memo of a copy: the instance's object by the ``id`` of the prototype's."""
-    cdef dict memo = {id(prototype): parent, METHODS_OF: schema}
-    for theirs, mine, complete in list(own.values()):
-        if complete:
-            memo[id(theirs)] = mine
-        for name in ("only", "exclude"):
-            value = vars_of(theirs).get(name)
-            if type(value) is marshmallow.OrderedSet:
-                memo[id(value)] = vars_of(mine)[name]
-    return memo
-
-
-cdef object twin_of(object field, dict memo, dict own):
-    """Return the schema's own copy of a prototype's field. Objects that the field shares with the
-    declared field stay shared.
-
-    :param own: the instance's fields that exist already; this one is added. One that a call has
-        reached has only its schema, and is completed here.
-    """
-    cdef object twin = memo.get(id(field)), parent
-    cdef tuple known
-    cdef dict theirs, mine
-    if twin is not None:
-        return twin
-    known = <tuple>own.get(id(field))
-    twin = memo[id(field)] = clone(field) if known is None else known[1]
-    own[id(field)] = (field, twin, True)
-    # Everything is read from the prototype's field: a MemoryError may have left this one
-    # incomplete.
-    theirs, mine = vars_of(field), vars_of(twin)
-    if known is None:
-        for name in ("only", "exclude"):
-            value = theirs.get(name)
-            if type(value) is marshmallow.OrderedSet:
-                if id(value) not in memo:
-                    memo[id(value)] = copied_names(value)
-                mine[name] = memo[id(value)]
-    parent = theirs.get("parent")
-    if parent is None:
-        return twin
-    # A field with two names is bound twice: the parent of a field inside it is then an earlier
-    # copy.
-    mine["parent"] = memo[id(parent)] if id(parent) in memo else twin_of(parent, memo, own)
-    mine["root"] = memo[id(theirs["root"])]
-    if FIELD_CACHE in theirs:
-        # An inferred field, which upstream makes anew for each instance, as it does what it infers.
-        mine[FIELD_CACHE] = {
-            cls: bound_copy(made, mine) for cls, made in (<dict>theirs[FIELD_CACHE]).items()
-        }
-    for name in ("_serialize_method", "_deserialize_method"):
-        method = theirs.get(name)
-        # A classmethod is bound to the class. isinstance() would run Python code of abc, upstream's
-        # metaclass, during which another thread may run.
-        if type(method) is MethodType and PyType_IsSubtype(
-            type(method.__self__), marshmallow.Schema
-        ):
-            mine[name] = MethodType(method.__func__, memo[METHODS_OF])
-    for name in ("inner", "key_field", "value_field"):
-        if theirs.get(name) is not None:
-            mine[name] = inner_twin(theirs[name], memo, own)
-    if "tuple_fields" in theirs:
-        mine["tuple_fields"] = [inner_twin(each, memo, own) for each in theirs["tuple_fields"]]
-    return twin
-
-
-cdef object bound_copy(object field, dict to):
-    """Return a copy of a field with the parent and root of another one's attributes."""
-    cdef object copied = clone(field)
-    vars_of(copied).update(parent=to["parent"], root=to["root"])
-    return copied
-
-
-cdef object inner_twin(object field, dict memo, dict own):
-    """Return the copy of a field inside another. One that the outer field does not bind is
-    shared."""
-    return field if vars_of(field).get("parent") is None else twin_of(field, memo, own)
+cdef Twins twins_so_far(InstanceDict state, Prototype prototype):
+    """Return a copy of a lazy instance's twins, to which more can be added."""
+    cdef Twins twins
+    if prototype.recipe is None:
+        prototype.recipe = recipe_of(prototype.schema)
+    twins = twins_of(<Recipe>prototype.recipe, <Twins>state.twins)
+    if state.own is not None:
+        twins.start_from(state.own)
+    return twins
 
 
 cdef object real_field(object field, object parent, InstanceDict state):
@@ -588,8 +532,8 @@ cdef object real_field(object field, object parent, InstanceDict state):
     if state is None:
         return field
     own = complete_field(field, state)
-    # Upstream never binds this field: all instances share it.
-    if own is None and state.prototype is not None and vars_of(field).get("parent") is not None:
+    # A field that upstream never binds is shared by all instances.
+    if own is None and is_of_prototype(field, state):
         if state.original is None:
             reach(field, parent, state)
         else:
@@ -602,10 +546,23 @@ cdef object real_field(object field, object parent, InstanceDict state):
     return own
 
 
+cdef bint is_of_prototype(object field, InstanceDict state):
+    """Return whether a plan's field is the prototype's, of which the instance needs a copy."""
+    return (
+        state.prototype is not None
+        and not (<Prototype>state.prototype).shares_fields
+        and vars_of(field).get("parent") is not None
+    )
+
+
 cdef object complete_field(object field, InstanceDict state):
     """Return an instance's complete counterpart of a prototype's or model's field, or None."""
-    cdef tuple entry = None if state.own is None else <tuple>state.own.get(id(field))
-    return entry[1] if entry is not None and (entry[2] or state.prototype is None) else None
+    cdef tuple entry
+    if state.own is not None:
+        entry = <tuple>state.own.get(id(field))
+        if entry is not None and (entry[2] or state.prototype is None):
+            return entry[1]
+    return None if state.twins is None else (<Twins>state.twins).find(field)
 
 
 cdef int complete(object field, object parent, InstanceDict state) except -1:
@@ -627,13 +584,14 @@ cdef int complete(object field, object parent, InstanceDict state) except -1:
 
 cdef int reach(object field, object parent, InstanceDict state) except -1:
     """Make a lazy instance's own copy of one of the prototype's fields."""
-    cdef object prototype = (<Prototype>state.prototype).schema
-    cdef dict own
+    cdef Twins twins
     cdef bint collecting = stop_collecting()
     try:
-        own = {} if state.own is None else dict(state.own)
-        twin_of(field, memo_of(prototype, parent, parent, own), own)
-        state.own = own
+        twins = twins_so_far(state, <Prototype>state.prototype)
+        number = twins.recipe.index.get(id(field))
+        if number is not None:
+            twins.twin(number, parent, parent)
+            state.twins = twins
     finally:
         collect_again(collecting)
     return 0
@@ -647,6 +605,10 @@ cdef dict arrange(dict touched, dict built):
     :param built: the attributes that its construction would have set.
     """
     cdef dict arranged = {}
+    if has_only_kept(touched):
+        # An existing key keeps its position.
+        built.update(touched)
+        return built
     for name in touched:
         if name in kept_names:
             break
@@ -658,14 +620,74 @@ cdef dict arrange(dict touched, dict built):
     return arranged
 
 
+cdef bint has_only_kept(dict attributes) except -1:
+    """Return whether these are the attributes of an untouched lazy instance."""
+    if len(attributes) != len(kept_names):
+        return False
+    for name in attributes:
+        if name not in kept_names:
+            return False
+    return True
+
+
 # ---- Interceptors -----------------------------------------------------------------------
 
 
 cdef object lazy_getattr(object obj, object name):
     """``tp_getattro`` of classes with lazy instances: materialise the instance first, if needed."""
-    if name in intercepted:
-        look(obj)
+    cdef PyObject* found = althaia_dict_there(obj)
+    cdef InstanceDict state
+    if found is NULL or type(<object>found) is not InstanceDict:
+        return PyObject_GenericGetAttr(obj, name)
+    state = <InstanceDict>found
+    if (state.prototype is not None or state.unbound is not None) and name in intercepted:
+        if name not in OPTIONS or not hand_out(state, name):
+            look(obj)
+    # By length first: it is another object where CPython's own code asks for it.
+    if (
+        len(<str>name) == GET_STATE_LENGTH
+        and name == GET_STATE
+        and althaia_type_lookup(type(obj), name) is object_state
+    ):
+        return MethodType(plain_state, obj)
     return PyObject_GenericGetAttr(obj, name)
+
+
+cdef bint hand_out(InstanceDict state, object name) except -1:
+    """Set one of the options on a lazy instance, without materialising it, and return whether it is
+    set: upstream's nested fields read them of their root.
+
+    The instance's next call materialises it, because the names may have been changed.
+    """
+    cdef Prototype prototype = <Prototype>state.prototype
+    cdef object value
+    cdef bint collecting
+    if prototype is None or state.original is not None or name in <dict>state:
+        return state.prototype is not None and name in <dict>state
+    collecting = stop_collecting()
+    try:
+        value = vars_of(prototype.schema)[name]
+        if type(value) is marshmallow.OrderedSet:
+            value = copied_names(value)
+        elif type(value) is set:
+            value = set(value)
+        elif value is not None:
+            return False
+        (<dict>state)[name] = value
+        return True
+    finally:
+        collect_again(collecting)
+
+
+def plain_state(schema):
+    """Return what ``object.__getstate__`` returns, with a plain dictionary, which is pickled and
+    copied faster."""
+    state = object_state(schema)
+    if type(state) is InstanceDict:
+        return plain_copy(<dict>state)
+    if type(state) is tuple and type(state[0]) is InstanceDict:
+        return (plain_copy(<dict>state[0]), *state[1:])
+    return state
 
 
 cdef object lazy_dict(object obj, void* context):

@@ -8,6 +8,7 @@ field that a call reaches, so that the nested schema is resolved once for each p
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
+from althaia.engine.instances.copies cimport lazy_copy, learn
 from althaia.engine.instances.lazy cimport (
     complete,
     is_lazy,
@@ -25,6 +26,7 @@ from althaia.cpython.primitives cimport (
     althaia_type_lookup,
 )
 from althaia.engine.instances.prototype cimport Prototype, clone, copied_names, names
+from althaia.engine.instances.recipe cimport Twins
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
     collect_again,
@@ -69,15 +71,28 @@ cdef object nested_field(object field, InstanceDict state):
     :param state: the schema's dictionary as the call began.
     """
     cdef tuple entry
+    cdef object own
     if state is None:
         return field
     if state.own is not None:
         entry = <tuple>state.own.get(id(field))
         if entry is not None and entry[0] is field:
             return entry[1]
-    if state.prototype is None:
-        return field
-    return reach(field, state)
+    if state.twins is not None:
+        own = (<Twins>state.twins).find(field)
+        if own is not None:
+            return own
+    return reach(field, state) if has_prototypes_fields(state) else field
+
+
+cdef bint has_prototypes_fields(InstanceDict state):
+    """Return whether the fields that a schema's plan uses are a prototype's, so that the schema
+    needs its own. A lazy copy of a nested instance has the fields of that instance."""
+    return (
+        state is not None
+        and state.prototype is not None
+        and not (<Prototype>state.prototype).shares_fields
+    )
 
 
 cdef object reach(object field, InstanceDict state):
@@ -135,7 +150,9 @@ cdef object resolved(object field, object parent, InstanceDict state):
     if marshmallow.nested_has_context:
         return resolved_with_context(field, parent, state)
     if not callable(nested):
-        return None if ALTHAIA_HAS_GIL else from_returned(field, nested, None)
+        if ALTHAIA_HAS_GIL and not is_schema(nested):
+            return None
+        return from_returned(field, nested, None)
     if not isinstance(nested, marshmallow.SchemaMeta):
         if isinstance(nested, type) and not marshmallow.nested_many_overrides:
             # Releases that leave an instance its ``many`` call no class.
@@ -211,7 +228,7 @@ cdef bint is_schema_class(object nested) except -1:
 cdef object parents_context(object field, object parent, InstanceDict state):
     """Return the ``context`` that upstream reads from a nested field's parent. The parent of a lazy
     instance's field may still be the prototype; fields in between pass the question on."""
-    if state is not None and state.prototype is not None:
+    if has_prototypes_fields(state):
         return getattr(parent, "context", NOTHING)
     return getattr(field.parent, "context", NOTHING)
 
@@ -241,8 +258,11 @@ cdef object from_class(object field, object nested, object context):
 
 cdef object from_instance(object field, object nested, object context):
     """Make the nested schema from an instance, as upstream does: copy it, set it as the field's
-    schema, apply ``only`` and ``exclude``, and bind its fields again."""
-    cdef object schema = marshmallow.live["fields"]["copy"].copy(nested)
+    schema, apply ``only`` and ``exclude``, and bind its fields again. A lazy copy needs no more."""
+    cdef object schema = lazy_copy(nested, field)
+    if schema is not None:
+        return schema
+    schema = marshmallow.live["fields"]["copy"].copy(nested)
     field._schema = schema
     if context is not None:
         field._schema.context.update(context)
@@ -261,6 +281,7 @@ cdef object from_instance(object field, object nested, object context):
     field._schema._init_fields()
     # Once more where upstream's own has counted it; a class may have another one.
     althaia_count(&rebound, 1)
+    learn(nested, field, field._schema)
     return field._schema
 
 

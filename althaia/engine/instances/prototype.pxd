@@ -9,6 +9,10 @@ cdef class Prototype:
     cdef readonly object schema
     cdef readonly PrototypeCache cache
     cdef tuple options
+    # Its fields are those of a nested instance, of which it is a copy, as are all copies'.
+    cdef bint shares_fields
+    # Made when the first instance is materialised; see instances/recipe.
+    cdef object recipe
 
 
 cdef class PrototypeCache:
@@ -35,7 +39,9 @@ cdef class PrototypeCache:
 
 
 cdef object clone(object field)
+cdef object made_with(object cls, dict attributes)
 cdef object names(object given)
 cdef object copied_names(object names)
+cdef dict plain_copy(dict state)
 cdef dict vars_of(object obj)
 cdef object options_key(object only, object exclude, object load_only, object dump_only)

@@ -19,6 +19,9 @@ from althaia.cpython.primitives cimport althaia_type_lookup
 from althaia.engine.plan.instance_dict cimport InstanceDict, put_dict
 from althaia.engine.upstream cimport marshmallow
 
+cdef extern from "althaia/cpython/layout.h":
+    object althaia_new_with_dict(object cls, dict attributes)
+
 cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
 
@@ -136,9 +139,16 @@ cdef class PrototypeCache:
 
 cdef object clone(object field):
     """Return a shallow copy, as ``copy.copy`` makes it of an object without copy methods."""
-    cdef object twin = object.__new__(type(field))
-    put_dict(twin, plain_copy(vars_of(field)))
-    return twin
+    return made_with(type(field), plain_copy(vars_of(field)))
+
+
+cdef object made_with(object cls, dict attributes):
+    """Return a new object of a class with this instance dictionary, without calling the class."""
+    cdef object made = althaia_new_with_dict(cls, attributes)
+    if made is None:
+        made = object.__new__(cls)
+        put_dict(made, attributes)
+    return made
 
 
 cdef dict plain_copy(dict state):

@@ -31,6 +31,7 @@ from althaia.engine.instances.nested_schema cimport (
 )
 from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan
 from althaia.engine.planner cimport usable_plan
+from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.settings cimport (
     is_plain_flag,
     many_of,
@@ -166,18 +167,30 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     child.large = frame.large
     child.bound = times_rebound()
     if plan is not None:
-        wanted = many or many_of_field
-        # The same test of the argument as in Schema.dump.
-        child.many = many if wanted is None else bool(wanted)
+        child.many = many_or(many, many_of_field)
     return child
+
+
+cdef object many_or(object many, object many_of_field):
+    """Return the ``many`` of a nested dump, with the same test of the argument as Schema.dump's."""
+    cdef object wanted = many or many_of_field
+    return many if wanted is None else bool(wanted)
 
 
 @cython.final
 @cython.no_gc_clear
 cdef class DumpNestedOfField(DumpStep):
-    """Another schema, which the user's code in the field's class gives for each value."""
+    """Another schema, which the user's code in the field's class gives for each value.
+
+    ``slot`` is the index in ``frame.children`` of the frame of the last one given.
+    """
 
     kind = "nested schema"
+    cdef int slot
+
+    def __init__(self, field, *, int slot, **options):
+        DumpStep.__init__(self, field, **options)
+        self.slot = slot
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef object field = self.own_field(frame)
@@ -185,7 +198,7 @@ cdef class DumpNestedOfField(DumpStep):
         cdef DumpFrame child
         if value is None:
             return None
-        child = frame_of_given(schema, field, frame)
+        child = self.frame_of(schema, field, frame)
         if child is None:
             return schema.dump(value, many=schema.many or field.many)
         althaia_enter()
@@ -202,7 +215,7 @@ cdef class DumpNestedOfField(DumpStep):
         if value is None:
             sink.none()
             return True
-        child = frame_of_given(schema, field, frame)
+        child = self.frame_of(schema, field, frame)
         if child is None:
             sink.any(schema.dump(value, many=schema.many or field.many))
             return True
@@ -213,14 +226,29 @@ cdef class DumpNestedOfField(DumpStep):
         finally:
             althaia_leave()
 
+    cdef DumpFrame frame_of(self, object schema, object field, DumpFrame frame):
+        """Return a frame for the schema that a field returned; None if its ``dump`` must be called.
 
-cdef DumpFrame frame_of_given(object schema, object field, DumpFrame frame):
-    """Return a frame for the schema that a field returned; None if its ``dump`` must be called."""
-    cdef DumpFrame child
-    if not issubclass(type(schema), marshmallow.Schema) or not is_plain_flag(field.many):
-        return None
-    child = dump_frame(schema, field.many, frame)
-    return None if child.plan is None else child
+        Mostly it is the schema that it returned for the value before, and its plan still holds.
+        """
+        cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
+        cdef object many, many_of_field
+        if not issubclass(type(schema), marshmallow.Schema):
+            return None
+        many_of_field = field.many
+        if not is_plain_flag(many_of_field):
+            return None
+        if child is not None and child.schema is schema and child.bound == times_rebound():
+            many = many_of(child.plan, schema, None)
+            if many is not EXTRAORDINARY and valid_plan(schema, DUMP) is child.plan:
+                child.many = many_or(many, many_of_field)
+                return child
+        child = dump_frame(schema, many_of_field, frame)
+        if child.plan is None:
+            return None
+        if is_alike_for_all(schema, child.plan):
+            frame.children[self.slot] = child
+        return child
 
 
 # ---- Load --------------------------------------------------------------------------
@@ -373,9 +401,17 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadNestedOfField(LoadStep):
-    """Another schema, which the user's code in the field's class gives for each value."""
+    """Another schema, which the user's code in the field's class gives for each value.
+
+    ``slot`` is the index in ``frame.children`` of the frame of the last one given.
+    """
 
     kind = "nested schema"
+    cdef int slot
+
+    def __init__(self, field, *, int slot, **options):
+        LoadStep.__init__(self, field, **options)
+        self.slot = slot
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         try:
@@ -391,24 +427,51 @@ cdef class LoadNestedOfField(LoadStep):
             raise field.make_error("type", input=value, type=value.__class__.__name__)
         # Upstream reads the schema once to check the value and once more to load it.
         schema = field.schema
-        child = None
-        if issubclass(type(schema), marshmallow.Schema):
-            plan = usable_plan(schema, LOAD, frame.large)
-            child = load_frame(<LoadPlan>plan, schema, field.unknown, partial)
-        if child is None or child.plan is None:
+        child = self.frame_of(schema, field.unknown, partial, frame)
+        if child is None:
             try:
                 return schema.load(value, unknown=field.unknown, partial=partial)
             except marshmallow.ValidationError as error:
                 raise marshmallow.ValidationError(
                     error.messages, valid_data=error.valid_data
                 ) from error
-        child.large = frame.large
-        child.bound = times_rebound()
         althaia_enter()
         try:
             return load_by_plan(child, value, frame)
         finally:
             althaia_leave()
+
+    cdef LoadFrame frame_of(
+        self, object schema, object unknown, object partial, LoadFrame frame
+    ):
+        """Return a frame for the schema that a field returned; None if its ``load`` must be called.
+
+        The frame of the value before is used again if it would be the same.
+        """
+        cdef LoadFrame before = <LoadFrame>frame.children[self.slot]
+        cdef LoadFrame child
+        if not issubclass(type(schema), marshmallow.Schema):
+            return None
+        plan = usable_plan(schema, LOAD, frame.large)
+        child = load_frame(<LoadPlan>plan, schema, unknown, partial)
+        if child.plan is None:
+            return None
+        if (
+            before is not None
+            and before.schema is schema
+            and before.plan is child.plan
+            and before.many is child.many
+            and before.partial is child.partial
+            and before.unknown is child.unknown
+            and before.bound == times_rebound()
+        ):
+            return before
+        child.large = frame.large
+        child.bound = times_rebound()
+        # Names in ``partial`` are a new list for each value, because hooks may change it.
+        if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
+            frame.children[self.slot] = child
+        return child
 
 
 # ---- Analysis ----------------------------------------------------------------------
@@ -416,7 +479,8 @@ cdef class LoadNestedOfField(LoadStep):
 
 def dump_nested(analysis, field, options):
     if gives_schema(analysis, field):
-        return DumpNestedOfField(field, **seen(analysis, field, options))
+        options = seen(analysis, field, options)
+        return DumpNestedOfField(field, slot=analysis.new_slot(), **options)
     check_dumped(analysis, field)
     return DumpNested(field, slot=analysis.new_slot(), **options)
 
@@ -465,7 +529,8 @@ def load_nested(analysis, field, options):
         for name in ("_load", "_test_collection"):
             analysis.field_method(field, name, nested)
         analysis.fields_helper("is_collection", "is_iterable_but_not_string")
-        return LoadNestedOfField(field, **seen(analysis, field, options))
+        options = seen(analysis, field, options)
+        return LoadNestedOfField(field, slot=analysis.new_slot(), **options)
     check_loaded(analysis, field)
     return LoadNested(field, slot=analysis.new_slot(), **options)
 

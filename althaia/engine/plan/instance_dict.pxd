@@ -19,10 +19,15 @@ cdef class InstanceDict(dict):
     cdef object unbound
     # For a lazy instance that is a copy: the attributes of the original instance.
     cdef dict original
-    # The instance's own copies of those fields of the prototype that a call has reached. By the id
-    # of the prototype's field: that field, the copy, and whether the copy is as construction would
-    # have left it.
+    # What lazy copies of this instance have in common: a ``Copies`` of instances/copies.
+    cdef object copies
+    # By the id of a field of the prototype or model: that field, the instance's own, and whether
+    # the latter is as construction would have left it. Of a prototype's fields only nested ones are
+    # here: a call that reaches one needs no more of it than its schema.
     cdef dict own
+    # The instance's own fields for the prototype's: those that user code has received, or all once
+    # the instance is materialised. A ``Twins`` of instances/recipe.
+    cdef object twins
     # True if user code has received such a copy, which it may have changed. The next call then
     # checks the fields themselves.
     cdef bint handed_out

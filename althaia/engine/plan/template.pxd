@@ -9,4 +9,7 @@ cdef extern from "althaia/cpython/templates.h":
 cdef class Template:
     cdef readonly dict mapping
     cdef readonly bint full
+    # A dictionary that grew to so many keys is smaller than a copy of the template; -1: none is.
+    cdef Py_ssize_t smaller
     cdef dict start(self)
+    cdef dict trimmed(self, dict result)

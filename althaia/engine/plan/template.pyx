@@ -2,8 +2,10 @@
 """Templates: dictionaries that are created with all their keys, so that storing a value needs no
 look-up."""
 
+from sys import getsizeof
+
 cimport cython
-from cpython.dict cimport PyDict_Copy
+from cpython.dict cimport PyDict_Copy, PyDict_Update
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
@@ -41,10 +43,39 @@ cdef class Template:
         # Without the GIL a copy locks the template and waits for other threads that copy it.
         self.full = shared is not None or (ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS)
         self.mapping = dict.fromkeys(keys) if shared is None else shared
+        self.smaller = most_keys_below(getsizeof(self.start())) if self.full else -1
 
     cdef dict start(self):
         """Return a new dictionary."""
         return <dict>PyDict_Copy(self.mapping) if self.full else {}
+
+    cdef dict trimmed(self, dict result):
+        """Return a result of which keys were deleted in a dictionary that is no larger than one
+        that grew with its keys."""
+        cdef dict grown
+        if len(result) > self.smaller:
+            return result
+        grown = {}
+        PyDict_Update(grown, result)
+        return grown
+
+
+# By their number of keys, the sizes of dictionaries that grew; in bytes.
+cdef dict growing = {}
+cdef list sizes = [getsizeof(growing)]
+
+
+cdef Py_ssize_t most_keys_below(Py_ssize_t size) except -2:
+    """Return the largest number of keys of a dictionary that grew and is smaller than this."""
+    cdef Py_ssize_t keys = 0
+    with cython.critical_section(sizes):
+        while True:
+            if keys == len(sizes):
+                growing[f"{keys}"] = None
+                sizes.append(getsizeof(growing))
+            if sizes[keys] >= size:
+                return keys - 1
+            keys += 1
 
 
 cdef dict share_keys(tuple keys):

@@ -359,7 +359,7 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
     finally:
         if not done:
             left_step((<DumpStep>step).attr)
-    return result
+    return result if len(result) > plan.template.smaller else plan.template.trimmed(result)
 
 
 cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):

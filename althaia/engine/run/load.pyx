@@ -132,7 +132,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
         or not has_known_keys(plan, <dict>data, version, frame)
     ):
         load_unknown(plan, data, result, frame)
-    return result
+    return trimmed(plan, result, full)
 
 
 cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
@@ -177,6 +177,13 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
             load_unknown(plan, frame.input_dict, result, frame)
     elif others and frame.unknown != "exclude":
         read_unknown(plan, result, frame)
+    return trimmed(plan, result, full)
+
+
+cdef inline object trimmed(LoadPlan plan, object result, bint full):
+    """Return the filled object; if ``full`` and most keys were deleted, in a smaller dictionary."""
+    if full and len(<dict>result) <= plan.template.smaller:
+        return plan.template.trimmed(<dict>result)
     return result
 
 

@@ -1,0 +1,22 @@
+from althaia.engine.instances.prototype cimport Prototype
+from althaia.engine.plan.guard cimport Guard
+from althaia.engine.plan.instance_dict cimport InstanceDict
+
+
+cdef class Copies:
+    cdef Guard guard
+    # How many copies upstream still makes before the instance is examined, and how often it was.
+    cdef int wait
+    cdef int examined
+    # The instance's attributes when it was examined, and those of them that a lazy copy is given.
+    cdef dict attributes
+    cdef dict kept
+    cdef tuple entries
+    cdef tuple contents
+    # By the options of the nested field that narrow the copy.
+    cdef dict prototypes
+    cdef bint hold(self, object nested, InstanceDict state) except -1
+
+
+cdef object lazy_copy(object nested, object field)
+cdef int learn(object nested, object field, object copied) except -1

@@ -1,0 +1,177 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Lazy copies of a schema instance that is nested: ``Nested(Inner())``.
+
+For each parent upstream copies the instance, narrows the copy and binds its fields anew. The
+fields stay the instance's own, and binding them once more changes nothing. So such a copy differs
+from the one before in its identity: a *lazy* one runs the plans of a prototype, which is one that
+upstream's code made, and gets its mappings of fields when somebody looks into it.
+"""
+
+cimport cython
+from cpython.dict cimport PyDict_Copy, PyDict_Update
+
+from althaia.engine.analysis.schema_class import examine_nested
+from althaia.engine.plan.guard import snapshot
+
+from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
+from althaia.engine.instances.lazy cimport intercept_watched, is_lazy_name, shadows_class
+from althaia.engine.instances.prototype cimport (
+    Prototype,
+    PrototypeCache,
+    at_once,
+    made_with,
+    names,
+    vars_of,
+)
+from althaia.engine.plan.guard cimport Guard
+from althaia.engine.plan.instance_dict cimport (
+    InstanceDict,
+    collect_again,
+    existing_dict,
+    instance_dict,
+    stop_collecting,
+)
+from althaia.engine.upstream cimport marshmallow
+
+# Copies that upstream makes before an instance is examined, and with how many options.
+cdef int FIRST_EXAMINATION = 8
+cdef int MOST_PROTOTYPES = 16
+cdef tuple MAPPINGS = ("fields", "load_fields", "dump_fields")
+cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
+# No marker for any value: all are compared.
+cdef object NO_MARKER = object()
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class Copies:
+    """What the lazy copies of one nested instance have in common."""
+
+    cdef bint hold(self, object nested, InstanceDict state) except -1:
+        """Whether upstream's code would copy the instance as it did when it was examined."""
+        cdef Py_ssize_t i
+        if (
+            self.guard is None
+            or not self.guard.holds(nested, state)
+            or not althaia_same_entries(state, self.entries, NO_MARKER)
+        ):
+            return False
+        for i in range(len(self.contents)):
+            option, content = <tuple>self.contents[i]
+            if len(option) != len(content) or (content and set(option) != content):
+                return False
+        return True
+
+
+cdef object lazy_copy(object nested, object field):
+    """A lazy copy of what a nested field was given, or None: upstream's code shall copy it."""
+    cdef InstanceDict state = existing_dict(nested), own
+    cdef Copies copies
+    cdef Prototype prototype
+    cdef bint collecting
+    if state is None or state.copies is None:
+        return None
+    copies = <Copies>state.copies
+    if copies.guard is None:
+        return None
+    prototype = <Prototype>copies.prototypes.get(options_of(field))
+    if prototype is None:
+        return None
+    if not copies.hold(nested, state):
+        copies.guard = None
+        copies.wait = FIRST_EXAMINATION << min(copies.examined, 10)
+        return None
+    collecting = stop_collecting()
+    try:
+        own = InstanceDict.__new__(InstanceDict)
+        PyDict_Update(own, copies.kept)
+        if field.many is not None and marshmallow.nested_many_overrides:
+            own["many"] = field.many
+        own.prototype = prototype
+        own.original = copies.attributes
+        return made_with(prototype.cache.schema_class, own)
+    finally:
+        collect_again(collecting)
+
+
+cdef int learn(object nested, object field, object copied) except -1:
+    """Note a copy that upstream's code has made. After a few it becomes the prototype of others."""
+    cdef InstanceDict state
+    cdef Copies copies
+    if not ALTHAIA_HAS_GIL:
+        return 0
+    state = instance_dict(nested)
+    if state is None or state.building or state.prototype is not None:
+        return 0
+    if state.copies is None:
+        copies = state.copies = Copies.__new__(Copies)
+        copies.wait = FIRST_EXAMINATION
+    copies = <Copies>state.copies
+    if copies.wait > 0 and not at_once:
+        copies.wait -= 1
+        return 0
+    key = options_of(field)
+    if key is None:
+        return 0
+    if not copies.hold(nested, state) and not start(copies, nested, state):
+        return 0
+    if len(copies.prototypes) < MOST_PROTOTYPES:
+        copies.prototypes[key] = prototype_like(copied, copies)
+    return 0
+
+
+cdef object options_of(object field):
+    """What narrows the copy that a nested field has; None where it is not plainly names."""
+    only, exclude = field.only, names(field.exclude)
+    if only is not None:
+        only = names(only)
+        if only is None:
+            return None
+    return None if exclude is None else (only, exclude)
+
+
+cdef bint start(Copies copies, object nested, InstanceDict state) except -1:
+    """Examine an instance and remember what it has. False: its copies are upstream's."""
+    cdef list contents = []
+    copies.examined += 1
+    copies.wait = FIRST_EXAMINATION << min(copies.examined, 10)
+    copies.guard = None
+    copies.prototypes = {}
+    if shadows_class(state):
+        return False
+    for name in OPTIONS:
+        option = (<dict>state).get(name)
+        if option is None:
+            continue
+        content = names(option)
+        if content is None:
+            return False
+        if type(option) is not tuple:
+            contents.append((option, set(content)))
+    guard, _ = examine_nested(marshmallow, nested)
+    if guard is None or not intercept_watched(type(nested), <Guard>guard):
+        return False
+    copies.attributes = dict(state)
+    copies.kept = {
+        name: value for name, value in copies.attributes.items() if not is_lazy_name(name)
+    }
+    copies.entries = snapshot(copies.attributes)
+    copies.contents = tuple(contents)
+    copies.guard = <Guard>guard
+    return True
+
+
+cdef Prototype prototype_like(object copied, Copies copies):
+    """A prototype with what upstream's copy has; the copy is somebody's, and may be changed."""
+    cdef Prototype prototype = Prototype.__new__(Prototype)
+    cdef dict attributes = PyDict_Copy(vars_of(copied))
+    cdef InstanceDict state = InstanceDict.__new__(InstanceDict)
+    for name in MAPPINGS:
+        attributes[name] = type(attributes[name])(attributes[name])
+    PyDict_Update(state, attributes)
+    prototype.schema = made_with(type(copied), state)
+    prototype.shares_fields = True
+    prototype.cache = PrototypeCache(type(copied), copies.guard, "")
+    # Upstream would copy such a copy once more.
+    prototype.cache.copies_bind_anew = True
+    return prototype

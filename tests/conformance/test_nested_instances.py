@@ -1,0 +1,306 @@
+"""Schema instances that are nested: whose the fields of a copy are, and what each copy sees."""
+
+# ruff: noqa: E741
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+
+ROW = {"x": 1, "n": {"a": 1, "b": "text", "c": {"d": 2}}, "more": {"a": 3}}
+BAD: list[Any] = [{"n": {"b": 5}}, {"n": []}, {"n": {"a": "x", "q": 1}, "x": "y"}, {"n": None}]
+COPIES = 4
+
+
+def classes(ma: Any, **of_field: Any) -> tuple[Any, Any]:
+    """A schema that nests an instance, and that instance."""
+    fields = ma.fields
+
+    class Deep(ma.Schema):
+        d = fields.Integer()
+
+    class Inner(ma.Schema):
+        a = fields.Integer(required=True)
+        b = fields.String(validate=ma.validate.Length(max=4))
+        c = fields.Nested(Deep)
+
+    inner = Inner()
+
+    class Outer(ma.Schema):
+        x = fields.Integer()
+        n = fields.Nested(inner, **of_field)
+        l = fields.List(fields.Nested(inner))
+
+    return Outer, inner
+
+
+def use(log: Any, schema: Any) -> None:
+    log.attempt(schema.dump, ROW)
+    log.attempt(schema.load, {"n": ROW["n"], "x": 1})
+    for data in BAD:
+        log.attempt(schema.load, data)
+
+
+def relations(log: Any, schema: Any, inner: Any) -> None:
+    """What of a copy is the instance's own."""
+    copied = schema.fields["n"].schema
+    log("same schema", copied is inner, copied is schema.fields["n"].schema)
+    for name in vars(inner):
+        log("same", name, getattr(copied, name) is getattr(inner, name))
+    for name in ("fields", "load_fields", "dump_fields"):
+        found = getattr(copied, name)
+        log(name, [(key, field is inner.fields[key]) for key, field in found.items()])
+    for field in copied.fields.values():
+        log("bound", field.parent is inner, field.root is inner, field.name)
+    log("names", list(vars(copied)))
+
+
+@pytest.mark.parametrize(
+    "of_field",
+    [{}, {"many": True}, {"only": ("a", "c.d")}, {"only": ["a"], "exclude": ("a",)},
+     {"exclude": ["b"]}, {"only": ("nope",)}, {"unknown": "exclude"}],
+    ids=repr,
+)  # fmt: skip
+@scenario
+def test_whose_the_fields_of_a_copy_are(ma: Any, log: Any, of_field: Any) -> None:
+    outer, inner = classes(ma, **of_field)
+    for _ in range(COPIES):
+        schema = outer()
+        use(log, schema)
+        if of_field.get("only") != ("nope",):
+            relations(log, schema, inner)
+            use(log, schema)
+
+
+@scenario
+def test_copies_of_several_parents(ma: Any, log: Any) -> None:
+    outer, inner = classes(ma)
+    schemas = [outer() for _ in range(COPIES)]
+    for schema in (*schemas, *schemas):
+        use(log, schema)
+    copies = {id(schema.fields["n"].schema) for schema in schemas}
+    log("different", len(copies), schemas[-1].fields["l"].inner.schema is inner)
+    log("resolved", inner.fields["c"].schema is schemas[0].fields["n"].schema.fields["c"].schema)
+
+
+def set_key(ma: Any, inner: Any) -> None:
+    inner.fields["a"].data_key = "key"
+
+
+def set_dump_only(ma: Any, inner: Any) -> None:
+    inner.fields["b"].dump_only = True
+
+
+def leave_out(ma: Any, inner: Any) -> None:
+    inner.exclude.add("b")
+
+
+def load_only(ma: Any, inner: Any) -> None:
+    inner.load_only = {"a"}
+
+
+def declare(ma: Any, inner: Any) -> None:
+    inner.declared_fields["e"] = ma.fields.String(dump_default="new")
+
+
+def take_field_away(ma: Any, inner: Any) -> None:
+    del inner.fields["b"], inner.dump_fields["b"]
+
+
+def set_many(ma: Any, inner: Any) -> None:
+    inner.many = True
+
+
+def set_only(ma: Any, inner: Any) -> None:
+    inner.only = ("a",)
+
+
+def own_bind(ma: Any, inner: Any) -> None:
+    def on_bind_field(self: Any, name: str, field: Any) -> None:
+        field.metadata["bound"] = field.metadata.get("bound", 0) + 1
+        field.data_key = name.upper()
+
+    type(inner).on_bind_field = on_bind_field
+
+
+def own_attribute(ma: Any, inner: Any) -> None:
+    inner.get_attribute = lambda obj, attr, default: (attr, obj.get(attr, default))
+
+
+def new_option(ma: Any, inner: Any) -> None:
+    type(inner).opts.fields = ("a",)
+
+
+CHANGES: list[Callable[[Any, Any], None]] = [
+    set_key, set_dump_only, leave_out, load_only, declare, take_field_away, set_many, set_only,
+    own_bind, own_attribute, new_option,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda each: each.__name__)
+@scenario
+def test_the_instance_changes(ma: Any, log: Any, change: Any) -> None:
+    outer, inner = classes(ma)
+    shared = outer()
+    for _ in range(COPIES):
+        use(log, outer())
+    use(log, shared)
+    change(ma, inner)
+    for schema in (outer(), shared, outer(), outer(), shared):
+        use(log, schema)
+    relations(log, outer(), inner)
+    log("metadata", [field.metadata for field in inner.fields.values()])
+
+
+@pytest.mark.parametrize("kind", ["list", "dict", "tuple", "method", "datetime", "constant"])
+@scenario
+def test_what_binding_changes(ma: Any, log: Any, kind: str) -> None:
+    fields = ma.fields
+    made = {
+        "list": lambda: fields.List(fields.Integer()),
+        "dict": lambda: fields.Dict(keys=fields.String(), values=fields.Integer()),
+        "tuple": lambda: fields.Tuple([fields.Integer()]),
+        "method": lambda: fields.Method("of_schema"),
+        "datetime": lambda: fields.DateTime(),
+        "constant": lambda: fields.Constant(5),
+    }[kind]()
+    value = {"list": [1], "dict": {"k": 1}, "tuple": [1]}.get(kind)
+
+    class Inner(ma.Schema):
+        f = made
+
+        def of_schema(self, obj: Any) -> Any:
+            return self is schemas[-1].fields["n"].schema
+
+    inner = Inner()
+
+    class Outer(ma.Schema):
+        n = fields.Nested(inner)
+
+    schemas: list[Any] = []
+    for _ in range(COPIES):
+        schemas.append(Outer())
+        before = vars(inner.fields["f"]).copy()
+        log.attempt(schemas[-1].dump, {"n": {"f": value}})
+        after = vars(inner.fields["f"])
+        log("bound anew", [name for name, each in before.items() if after[name] is not each])
+
+
+@scenario
+def test_hooks_are_given_the_copy(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+
+        @ma.post_dump
+        def after(self, data: Any, **kwargs: Any) -> Any:
+            log("copy", self is current[-1].fields["n"].schema, list(self.fields), self.partial)
+            self.seen = getattr(self, "seen", 0) + 1
+            return {**data, "seen": self.seen}
+
+        @ma.pre_load
+        def before(self, data: Any, **kwargs: Any) -> Any:
+            self.unknown = "include"
+            return data
+
+    class Outer(ma.Schema):
+        n = ma.fields.Nested(Inner(partial=True))
+
+    current: list[Any] = []
+    for _ in range(COPIES):
+        current.append(Outer())
+        for _ in range(2):
+            log.attempt(current[-1].dump, {"n": {"a": 1}})
+            log.attempt(current[-1].load, {"n": {"a": 1, "q": 2}})
+            log.attempt(current[-1].load, {"n": {"a": 1, "q": 2}})
+
+
+@scenario
+def test_what_is_set_before_and_after(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+
+        def __init__(self, **kwargs: Any) -> None:
+            self.session = kwargs.pop("session", None)
+            super().__init__(**kwargs)
+            self.after = [1]
+
+    inner = Inner(session="s")
+
+    class Outer(ma.Schema):
+        n = ma.fields.Nested(inner)
+
+    for _ in range(COPIES):
+        schema = Outer()
+        log.attempt(schema.dump, {"n": {"a": 1}})
+        copied = schema.fields["n"].schema
+        copied.more = 1
+        del copied.after
+        log("attributes", list(vars(copied)), copied.session, list(vars(inner)))
+        mine, theirs = vars(copied), vars(inner)
+        log("shared", [name for name, each in mine.items() if each is theirs.get(name)])
+        again = copy.copy(copied)
+        log("copied again", list(vars(again)), again.fields is copied.fields)
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+@scenario
+def test_pickled(ma: Any, log: Any, protocol: int) -> None:
+    outer, inner = classes(ma)
+    for _ in range(COPIES):
+        schema = outer()
+        schema.dump(ROW)
+        for each in (schema, inner, schema.fields["n"].schema):
+            state = each.__reduce_ex__(protocol)
+            log("state", list(state[2]), type(state[2]), list(each.__getstate__()))
+    log("pickled", pickle.loads(pickle.dumps(vars(inner)["exclude"], protocol)))
+
+
+@scenario
+def test_pickled_with_slots(ma: Any, log: Any) -> None:
+    class Slotted:
+        __slots__ = ("kept",)
+
+    class Inner(Slotted, ma.Schema):
+        a = ma.fields.Integer()
+
+    for _ in range(COPIES):
+        schema = Inner()
+        schema.dump({"a": 1})
+        schema.kept = 5
+        plain, slots = schema.__getstate__()
+        log("state", type(plain), list(plain), slots, copy.copy(schema).kept)
+
+
+@pytest.mark.parametrize("name", ["load_only", "dump_only", "only", "exclude"])
+@pytest.mark.parametrize("changed", [False, True])
+@scenario
+def test_a_hook_that_reads_an_option(ma: Any, log: Any, name: str, changed: bool) -> None:
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.Integer()
+
+    class Outer(ma.Schema):
+        n = ma.fields.Nested(Inner)
+        m = ma.fields.Nested(Inner, dump_only=True)
+
+        @ma.pre_dump
+        def before(self, data: Any, **kwargs: Any) -> Any:
+            found = getattr(self, name)
+            log("found", type(found), found and sorted(found), found is getattr(self, name))
+            if changed and isinstance(found, set):
+                found.add("n.a")
+            return data
+
+    only = {"only": ("n.a", "m")}
+    for options in ({}, {}, {}, only, only, {"load_only": ("n.b",)}):
+        schema = Outer(**options)
+        data = {"n": {"a": 1, "b": 2}, "m": {"a": 1, "b": 2}}
+        for _ in range(2):
+            log.attempt(schema.dump, data)
+            log.attempt(schema.load, {"n": data["n"]})
+        log("left", list(vars(schema)), [str(each) for each in vars(schema).values()][:3])
