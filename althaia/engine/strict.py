@@ -6,6 +6,7 @@ the application itself overrides raises nothing.
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from althaia import seam
@@ -51,7 +52,7 @@ def is_stock(upstream: Upstream, field: Any) -> bool:
     """Whether a field's class is upstream's own and as upstream defined it, and the field
     shadows none of its methods."""
     cls = type(field)
-    if not upstream.is_own_kind(cls):
+    if not upstream.is_own_kind(cls) or (hasattr(cls, "OBJ_TYPE") and _time_is_replaced()):
         return False
     for base in cls.__mro__:
         defined = seam.pristine.get(base)
@@ -66,3 +67,8 @@ def is_stock(upstream: Upstream, field: Any) -> bool:
             if not is_code and hasattr(type(defined.get(name)), "__get__"):
                 return False
     return True
+
+
+def _time_is_replaced() -> bool:
+    """Whether a tool, such as freezegun, has replaced classes of the module datetime."""
+    return any(cls.__module__ != "datetime" for cls in (dt.date, dt.datetime, dt.time))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import subprocess
 import sys
@@ -104,6 +105,21 @@ def test_what_the_user_patches_is_the_users_choice(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(WITHOUT_GIL, reason="no instance is lazy without the GIL")
+def test_a_tool_that_replaces_datetimes_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """freezegun does this while time is frozen; time-machine replaces no class."""
+
+    class Day(ma.Schema):
+        day = fields.Date()
+
+    class Fake(datetime.date):
+        __module__ = "freezegun.api"
+
+    with monkeypatch.context() as frozen:
+        frozen.setattr(datetime, "date", Fake)
+        assert Day().load({"day": "2024-02-29"})["day"] == datetime.date(2024, 2, 29)
+    assert Day().load({"day": "2024-02-29"})["day"] == datetime.date(2024, 2, 29)
+
+
 def test_instances_are_lazy_from_the_first_on() -> None:
     planner.build_at_once(False)
     planner.be_strict(True)

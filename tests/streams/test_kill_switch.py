@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+import althaia
+from tests import releases
 from tests.redirect.processes import succeed
 
 APPLICATION = """
@@ -32,8 +35,13 @@ class Own(Plain):
     def dump(self, obj, **kwargs):
         return super().dump(obj, **kwargs)
 
+import inspect
+collecting = "pass_collection"
+if collecting not in inspect.signature(post_dump).parameters:
+    collecting = "pass_many"  # Its name in marshmallow 3.
+
 class Collecting(Plain):
-    @post_dump(pass_collection=True)
+    @post_dump(**{collecting: True})
     def wrap(self, data, **kwargs):
         return {"rows": data}
 
@@ -50,7 +58,7 @@ for refused in (Own(), Collecting()):
     try:
         althaia.stream(refused, rows)
     except althaia.StreamError as error:
-        show("refused", error)
+        show("refused", str(error).replace(collecting, "pass_collection"))
 show("indented", b"".join(althaia.stream(Row(), iter(rows[:3]), indent=2)))
 text = b'{"a": 1}\\n{"a": "x"}\\n{oh}\\n\\n{"b": "no a"}'
 for line in althaia.loads_stream(Plain(), io.BytesIO(text)):
@@ -94,13 +102,55 @@ settings.configure(DEFAULT_CHARSET="utf-8")
 from althaia.adapters import django as on_django
 show("django", on_django.SchemaResponse(Row(many=True), rows).content)
 show("django", b"".join(on_django.SchemaStream(Row(), iter(rows))))
+
+import quart
+from althaia.adapters import quart as on_quart
+quarts = on_quart.use(quart.Quart("app"))
+
+@quarts.get("/")
+async def listed():
+    return quart.jsonify(Row(many=True).dump(rows))
+
+async def asked():
+    response = await quarts.test_client().get("/")
+    return await response.get_data()
+
+show("quart", asyncio.run(asked()))
+
+import fastapi
+from althaia.adapters.starlette import JSONResponse
+fast = fastapi.FastAPI(default_response_class=JSONResponse)
+fast.get("/dicts")(lambda: Row(many=True).dump(rows))
+fast.get("/direct")(lambda: SchemaResponse(Row(many=True), rows))
+for path in ("/dicts", "/direct"):
+    show("fastapi", TestClient(fast).get(path).content)
+
+import connexion
+from althaia.adapters.connexion import Jsonifier
+
+def connected():
+    return Row(many=True).dump(rows)
+
+specification = {
+    "openapi": "3.0.0",
+    "info": {"title": "t", "version": "1"},
+    "paths": {"/": {"get": {
+        "operationId": "connected",
+        "responses": {"200": {"description": "", "content": {"application/json": {}}}},
+    }}},
+}
+for kind in (connexion.FlaskApp, connexion.AsyncApp):
+    served = kind("app", jsonifier=Jsonifier())
+    served.add_api(specification, resolver=connexion.resolver.Resolver(lambda name: connected))
+    with served.test_client() as client:
+        show("connexion", client.get("/").content)
 print(bool(althaia.explain(Row).summary()))
 """
 
 
 @pytest.fixture(scope="module")
 def redirected(tmp_path_factory: pytest.TempPathFactory) -> str:
-    for name in ("flask", "starlette", "httpx", "django"):
+    for name in ("flask", "starlette", "httpx", "django", "quart", "fastapi", "connexion"):
         pytest.importorskip(name)
     return succeed("-c", APPLICATION, cwd=tmp_path_factory.mktemp("app"))
 
@@ -110,6 +160,23 @@ def test_the_same_bytes(redirected: str, variable: str, tmp_path: Path) -> None:
     name, _, value = variable.partition("=")
     assert succeed("-c", APPLICATION, cwd=tmp_path, env={name: value}) == redirected
     assert len(redirected.splitlines()) > 25
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "3.26.2"])
+@pytest.mark.parametrize("disable", ["0", "1"])
+def test_another_release(redirected: str, version: str, disable: str, tmp_path: Path) -> None:
+    env = {"PYTHONPATH": str(releases.installed(version)), "ALTHAIA_DISABLE": disable}
+    served = f"import importlib.metadata as m\nassert m.version('marshmallow') == '{version}'"
+    assert succeed("-c", f"{APPLICATION}\n{served}", cwd=tmp_path, env=env) == redirected
+
+
+def test_a_pure_build(redirected: str, tmp_path: Path) -> None:
+    package = Path(str(althaia.__file__)).parent
+    left_out = shutil.ignore_patterns("*.so", "*.pyd", "*.pyx", "*.c", "__pycache__")
+    shutil.copytree(package, tmp_path / "althaia", ignore=left_out)
+    assert succeed("-c", APPLICATION, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}) == redirected
+    said = succeed("-m", "althaia", "info", cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    assert "plans             none" in said
 
 
 def test_where_nobody_patched(redirected: str, tmp_path: Path) -> None:
