@@ -5,7 +5,7 @@ look-up."""
 from sys import getsizeof
 
 cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_Update
+from cpython.dict cimport PyDict_Copy
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
@@ -56,7 +56,9 @@ cdef class Template:
         if len(result) > self.smaller:
             return result
         grown = {}
-        PyDict_Update(grown, result)
+        # Not PyDict_Update(), which may reserve more room.
+        for key, value in result.items():
+            grown[key] = value
         return grown
 
 
