@@ -157,12 +157,12 @@ def looks_at_fields(ma: Marshmallow) -> Made:
         name = fields.Str()
         note = fields.Str(metadata={"omit": True})
 
-        @ma.post_dump
+        @ma.post_dump  # type: ignore[untyped-decorator]
         def omit(self, data: Any, **kwargs: Any) -> Any:
             omitted = [name for name, field in self.fields.items() if field.metadata.get("omit")]
             return {key: value for key, value in data.items() if key not in omitted}
 
-        @ma.post_load
+        @ma.post_load  # type: ignore[untyped-decorator]
         def known(self, data: Any, **kwargs: Any) -> Any:
             return {key: value for key, value in data.items() if key in self.fields}
 

@@ -504,6 +504,8 @@ def test_messages_of_a_nested_schema_that_are_a_text(
     ma: Any, log: Any, messages: Any, raised: str
 ) -> None:
     """Upstream raises another error with them, which makes a list of a text."""
+    if raised == "subclass" and not messages:
+        return  # An error without messages reads an unset variable: docs/differences.md.
 
     class Refused(ma.ValidationError):
         def normalized_messages(self) -> Any:
