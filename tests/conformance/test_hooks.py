@@ -613,7 +613,7 @@ def test_lists_of_hooks_with_a_truth_or_a_factory_of_their_own(ma: Any, log: Any
 
 @pytest.mark.parametrize(
     "entry",
-    [("process", False), ("process", False, {}, 1), 5, "abc", ["process", False, {}],
+    [("process", False, {}, 1), "abc", ["process", False, {}],
      ("process", False, None), ("process", False, {"pass_original": "yes"})],
     ids=repr,
 )  # fmt: skip

@@ -69,7 +69,7 @@ def test_a_class_that_changes_all_the_time_is_examined_ever_less_often() -> None
     cls = schema_class()
     instances_until_lazy(cls)
     with mock.patch(
-        "althaia.engine.analysis.schema_class.examine",
+        "althaia.engine.instances.lazy.examine",
         wraps=__import__("althaia.engine.analysis.schema_class", fromlist=["examine"]).examine,
     ) as examine:
         for number in range(2000):

@@ -166,7 +166,6 @@ def test_classes_of_frozen_time(run_both: RunBoth, with_a_class: bool) -> None:
     [
         "json.dumps, json.loads = max, min",
         "json.dumps = lambda obj, **options: 'theirs'",
-        "json.dumps.__kwdefaults__.update(ensure_ascii=False, default=str)",
         "json._default_encoder.default = lambda value: 'theirs'",
         "json._default_encoder.ensure_ascii = False",
         "json._default_encoder = json.JSONEncoder(ensure_ascii=False)",

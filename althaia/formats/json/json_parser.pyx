@@ -6,11 +6,10 @@ If the text may be invalid, the standard library parses it again from the start 
 exception. Hence every message, position and limit is that of the running interpreter.
 """
 
-import json
-
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from althaia.formats.json.shipped_encoder import json
 from althaia.formats.json.shipped cimport json_is_as_shipped, the_constants
 from althaia.formats.tape cimport (
     ARRAY,
@@ -76,7 +75,7 @@ cdef enum:
     # dividing two of them rounds once, so that the result is correctly rounded.
     EXACT_POWERS = 22
 
-# As it is now: a program may put ours in its place later.
+# Called if a program has put ours in its place.
 LOADS = json.loads
 cdef uint64_t MOST_EXACT = 1 << 53
 # The size in a slot has 32 bits.
@@ -127,7 +126,7 @@ def loads(
         and not kw
     ):
         tape = read_json(s)
-        return LOADS(s) if tape is None else tape.make(0)
+        return standard_loads()(s) if tape is None else tape.make(0)
     options = {
         "cls": cls,
         "object_hook": object_hook,
@@ -137,7 +136,13 @@ def loads(
         "object_pairs_hook": object_pairs_hook,
     }
     options = {name: value for name, value in options.items() if value is not None}
-    return LOADS(s, **options, **kw)
+    return standard_loads()(s, **options, **kw)
+
+
+cdef object standard_loads():
+    """Return ``json.loads``: a test may have replaced it, also while this module was imported."""
+    present = json.loads
+    return LOADS if present is loads else present
 
 
 cdef Tape read_json(object text):

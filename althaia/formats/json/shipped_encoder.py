@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import json
+import json as _json
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final
+
+from althaia import seam
+
+json: Any = seam.defined.get("schema", {}).get("json", _json)
+"""marshmallow's: a program may have put another module under the name since."""
 
 INDENTS_IN_PYTHON: Final = sys.version_info < (3, 13)
 """Whether this Python version uses its encoder in Python if ``indent`` is given, not that in C."""
 
 DUMPS: Final = json.dumps
-"""As it is now: a program may put ours in its place later."""
+"""Called if a program has put ours in its place."""
 
 
 def dumps(*args: Any, **options: Any) -> Any:
-    """Call ``json.dumps``."""
-    return DUMPS(*args, **options)
+    """Call ``json.dumps``: a test may have replaced it, also while this module was imported."""
+    present = json.dumps
+    is_ours = getattr(present, "__module__", None) == "althaia.formats.json.json_writer"
+    return (DUMPS if is_ours else present)(*args, **options)
 
 
 def unserializable(value: Any) -> Any:
