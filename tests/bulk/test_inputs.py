@@ -133,6 +133,7 @@ def test_packed_files(ndjson, tmp_path, form, workers):
 @pytest.mark.parametrize(
     ("content", "said"),
     [(b"id\n1\n", "Not a gzipped file"), (gzip.compress(b"id\n" * 99)[:-9], "no whole gzip file")],
+    ids=["plain", "cut off"],
 )
 def test_a_file_that_is_not_packed(tmp_path, content, said):
     file = tmp_path / "a.csv.gz"
