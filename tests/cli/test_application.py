@@ -143,7 +143,7 @@ def test_a_mistyped_command(run, tmp_path):
         "explain app",
         "explain app.plain:Good --json",
         "bench app.plain:Good --rounds 1 --objects 2",
-        "compare app.plain:Good --objects app.samples:GIVEN",
+        pytest.param("compare app.plain:Good --objects app.samples:GIVEN", marks=NEEDS_ENGINE),
         "check app.plain:Good app/given.ndjson",
         "convert app.plain:Good app/given.ndjson app/made.csv",
         "check --help",
