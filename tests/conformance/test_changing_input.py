@@ -114,10 +114,15 @@ def test_the_last_field_empties_the_input(ma: Any, log: Any) -> None:
     several(log, lambda: schema.load(data, unknown="include"), data, {"a": 1})
 
 
-# A list that grows while a Tuple loads it is no error: docs/differences.md.
-@pytest.mark.parametrize("kind", ["Tuple", "List"])
-@pytest.mark.parametrize("change", ["append", "pop", "clear"])
-@pytest.mark.parametrize("position", [0, 1])
+LENGTHS = [
+    *itertools.product(["List"], ["append", "pop", "clear"], [0, 1]),
+    # Other changes while a Tuple loads a list give what was reached: docs/differences.md.
+    ("Tuple", "pop", 1),
+    ("Tuple", "clear", 1),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "position"), LENGTHS)
 @scenario
 def test_a_list_changes_its_length(
     ma: Any, log: Any, kind: str, change: str, position: int
@@ -128,8 +133,6 @@ def test_a_list_changes_its_length(
         if value == position:
             getattr(items, change)(*([9] if change == "append" else []))
 
-    if kind == "Tuple" and (change == "append" or position == 0):
-        return
     raw = ma.fields.Raw(validate=changing)
     field = ma.fields.List(raw) if kind == "List" else ma.fields.Tuple((raw, raw))
     schema = ma.Schema.from_dict({"items": field})()
