@@ -23,10 +23,8 @@ def values(schema: Any) -> Callable[[dict[str, str]], dict[str, Any]]:
     holding, whole = set(), set()
     for name, field in schema.load_fields.items():
         key = name if field.data_key is None else field.data_key
-        if _refuses_empty(field, key):
+        if (field.allow_none or not field.required) and _refuses_empty(field, key):
             empty[key] = None if field.allow_none else _LEFT_OUT
-            if field.required and not field.allow_none:
-                del empty[key]
         if _holds_values(field):
             holding.add(key)
         if _wants_an_int(field):

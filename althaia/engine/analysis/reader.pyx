@@ -148,6 +148,14 @@ cdef class Analysis:
         self._entries[id(mapping), key] = (mapping, key, value)
         return value
 
+    def watch_original(self, module, name, original):
+        """Watch a name of a module of the standard library for which a step has its own code.
+
+        :raises NotPlannable: it is another object than ``original``.
+        """
+        if self.watch_entry(vars(module), name) is not original:
+            raise NotPlannable(f"{module.__name__}.{name} is replaced")
+
     def new_slot(self):
         self.slots += 1
         return self.slots - 1

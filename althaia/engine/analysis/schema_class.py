@@ -278,8 +278,7 @@ def _check_copying(analysis: Analysis) -> None:
     """Raise NotPlannable if upstream's fields are not copied by Python's own functions."""
     analysis.field_function("fields", "copy")
     for name, function in COPYING:
-        if analysis.watch_entry(vars(copy), name) is not function:
-            raise NotPlannable(f"copy.{name} is replaced")
+        analysis.watch_original(copy, name, function)
 
 
 def _check_bound(analysis: Analysis, field: Any) -> None:

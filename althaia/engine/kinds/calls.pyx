@@ -42,7 +42,6 @@ cdef class DumpMethod(DumpStep):
         return marshmallow.missing if self.method is None else self.method(obj)
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpFunction(DumpStep):
     kind = "function"
@@ -59,16 +58,10 @@ cdef class DumpFunction(DumpStep):
 
 @cython.final
 @cython.no_gc_clear
-cdef class DumpFunctionOfTwo(DumpStep):
+cdef class DumpFunctionOfTwo(DumpFunction):
     """Calls the function of a Function field with the object and the schema's ``context``."""
 
     kind = "function with context"
-    quiet = False
-    cdef object function
-
-    def __init__(self, field, *, function, **options):
-        DumpStep.__init__(self, field, **options)
-        self.function = function
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef object context = frame.schema.context

@@ -231,8 +231,7 @@ def load_by_function(analysis, field, options, function):
         return None
     check_email(analysis, "_parsedate_tz", "datetime")
     for name in ("datetime", "timezone", "timedelta"):
-        if analysis.watch_entry(vars(dt), name) is not TEMPORAL[name]:
-            raise NotPlannable(f"datetime.{name} is replaced")
+        analysis.watch_original(dt, name, TEMPORAL[name])
     return LoadRfc(field, **options)
 
 
@@ -248,8 +247,7 @@ PARSERS = ("_strptime", "_strptime_datetime", "_strptime_datetime_datetime")
 def check_email(analysis, *names):
     """Make sure that the functions that email.utils calls are the standard library's."""
     for name in names:
-        if analysis.watch_entry(vars(email.utils), name) is not EMAIL[name]:
-            raise NotPlannable(f"email.utils.{name} is replaced")
+        analysis.watch_original(email.utils, name, EMAIL[name])
 
 
 def load_by_format(analysis, field, options, chosen):
@@ -264,8 +262,7 @@ def load_by_format(analysis, field, options, chosen):
     analysis.field_method(field, "_make_object_from_format", analysis.upstream.fields[owner])
     analysis.field_function("fields", "dt")
     for name in ("datetime", made):
-        if analysis.watch_entry(vars(dt), name) is not TEMPORAL[name]:
-            raise NotPlannable(f"datetime.{name} is replaced")
+        analysis.watch_original(dt, name, TEMPORAL[name])
     try:
         import _strptime
     except Exception as error:  # The interpreter shuts down, or a test has replaced what it uses.

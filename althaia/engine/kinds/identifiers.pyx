@@ -103,8 +103,7 @@ def dump_uuid(analysis, field, options):
 def load_uuid(analysis, field, options):
     analysis.field_method(field, "_validated", analysis.upstream.fields["UUID"])
     analysis.field_function("fields", "uuid")
-    if analysis.watch_entry(vars(uuid), "UUID") is not UUID:
-        raise NotPlannable("uuid.UUID is replaced")
+    analysis.watch_original(uuid, "UUID", UUID)
     analysis.watch_type(UUID)
     for name, original in UUID_METHODS.items():
         if static(UUID, name) is not original:

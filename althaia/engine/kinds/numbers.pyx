@@ -242,8 +242,7 @@ def load_integer_or_float(analysis, field, options):
         return LoadInteger(field, strict=strict, **options)
     if num_type is float and validated == [floating, number]:
         analysis.field_function("fields", "math")
-        if analysis.watch_entry(vars(math), "isnan") is not IS_NAN:
-            raise NotPlannable("math.isnan is replaced")
+        analysis.watch_original(math, "isnan", IS_NAN)
         allow_nan = analysis.field_value(field, "allow_nan") is not False
         return LoadFloat(field, allow_nan=allow_nan, **options)
     raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
@@ -253,8 +252,7 @@ def check_decimal(analysis):
     """Make sure that upstream creates its numbers by the standard library's Decimal."""
     if analysis.watch_entry(analysis.upstream.live["fields"], "decimal") is not decimal:
         raise NotPlannable("marshmallow.fields.decimal is replaced")
-    if analysis.watch_entry(vars(decimal), "Decimal") is not Decimal:
-        raise NotPlannable("decimal.Decimal is replaced")
+    analysis.watch_original(decimal, "Decimal", Decimal)
 
 
 KINDS = (Kind("Number", dump=dump_number, load=load_number),)

@@ -11,7 +11,6 @@ cimport cython
 
 from althaia import seam
 from althaia.cpython.temporal cimport PyDateTimeAPI, import_temporal
-from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 
 cdef extern from "althaia/engine/kinds/own_iso.h":
@@ -130,8 +129,7 @@ def load_own_iso(analysis, field, options, function, aware=None):
     name = found[0]
     analysis.field_function("utils", name, *FUNCTIONS[name], "dt")
     for each in CLASSES:
-        if analysis.watch_entry(vars(dt), each) is not TEMPORAL[each]:
-            raise NotPlannable(f"datetime.{each} is replaced")
+        analysis.watch_original(dt, each, TEMPORAL[each])
     if name == "from_iso_datetime":
         return LoadOwnDateTime(field, awareness=aware, **options)
     if aware is not None:

@@ -162,8 +162,7 @@ def plain_precision(analysis, field):
     if type(precision) is not str:
         raise NotPlannable("precision is no text")
     analysis.field_function("fields", "dt")
-    if analysis.watch_entry(vars(dt), "timedelta") is not timedelta:
-        raise NotPlannable("datetime.timedelta is replaced")
+    analysis.watch_original(dt, "timedelta", timedelta)
     return precision
 
 
