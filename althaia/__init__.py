@@ -28,6 +28,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from typing import Any, Literal, overload
 
     from marshmallow import EXCLUDE as EXCLUDE
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from althaia.switch.status import Info
     from althaia.switch.status import NotCompiledError as NotCompiledError
     from althaia.trust.compare import Finding, Report
+    from althaia.trust.profile import Profile
 
     __version__: str
 
@@ -79,6 +81,7 @@ __all__ = [
     "is_patched",
     "loads_stream",
     "patch",
+    "profile",
     "stats",
     "stream",
     "unpatch",
@@ -217,10 +220,14 @@ def explain(schema: Any) -> Explanation:
     return explain(schema)
 
 
-def stats(*, reset: bool = False) -> dict[str, dict[str, dict[str, Any]]]:
+def stats(
+    *, reset: bool = False, timed: bool | None = None
+) -> dict[str, dict[str, dict[str, Any]]]:
     """What the plans did since the process began, or since the last reset, by schema class.
 
     :param reset: let the next answer count from here.
+    :param timed: True: measure how long each call takes from now on, about 50 ns a call; False: no
+        more. The answers then have ``seconds``, which ``reset`` does not set back.
     :returns: by the qualified name of the class, for ``"dump"`` and ``"load"``: ``calls``
         answered by a plan, how many of them went ``straight`` to or from text, and the
         ``objects`` they were given; ``nested`` calls, which the plan of a schema around it made;
@@ -234,7 +241,31 @@ def stats(*, reset: bool = False) -> dict[str, dict[str, dict[str, Any]]]:
     # After an attempt that failed it cannot be imported once more.
     engine = None if seam.failure else _engine()
     counted: dict[str, dict[str, dict[str, Any]]] = engine.stats(reset) if engine else {}
+    if timed is not None or "althaia.trust.profile" in sys.modules:
+        from althaia.trust import profile as trust_profile
+
+        if timed is not None:
+            trust_profile.time_calls(timed)
+        for (name, direction), seconds in trust_profile.seconds_by_class().items():
+            counted.get(name, {}).get(direction, {})["seconds"] = seconds
     return counted
+
+
+def profile() -> AbstractContextManager[Profile]:
+    """Measure where the time of dumps and loads goes, by schema class, field and user's code.
+
+    Answers and exceptions stay the same. Calls become about a tenth slower meanwhile.
+
+    :returns: a context manager that gives an object with ``lines``, ``fields``, ``as_text()``,
+        ``as_dict()`` and ``as_html()``, filled when the ``with`` block ends.
+
+    >>> with althaia.profile() as p:
+    ...     OrderSchema(many=True).dump(orders)
+    >>> print(p.as_text())
+    """
+    from althaia.trust.profile import profile
+
+    return profile()
 
 
 def compare(

@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
 (``__init__``) is what the commands and the plugin are written against."""
 
 ENGINE: list[set[str]] = [
-    {"plan"},
+    {"plan", "timing"},
     {"sample", "statistics", "upstream"},
     {"analysis", "objects"},
     {"instances"},

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-COMMANDS = ("bench", "check", "compare", "convert", "explain", "info")
+COMMANDS = ("bench", "check", "compare", "convert", "explain", "info", "profile")
 """The commands that are parsed by argparse, each the name of a module here."""
 
 _USAGE = """\

@@ -1,6 +1,10 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The functions behind the seam: each replaces one of upstream's methods or returns DECLINED."""
 
+from contextvars import ContextVar
+
+from libc.stdint cimport int64_t
+
 from althaia import seam
 from althaia.switch.config import settings
 from althaia.engine import steps as analyse
@@ -50,6 +54,7 @@ from althaia.engine.planner cimport (
 )
 from althaia.cpython.primitives cimport (
     althaia_count,
+    althaia_counted,
     althaia_enter,
     althaia_leave,
     althaia_read_int,
@@ -65,6 +70,7 @@ from althaia.engine.plan.instance_dict cimport (
 )
 from althaia.engine.sample cimport GO_ON, decide, is_due, is_upstreams_turn, sample
 from althaia.engine.statistics cimport Counters
+from althaia.engine.timing cimport Timing, measured, now
 from althaia.engine.upstream cimport Upstream, marshmallow
 from althaia.formats.registry cimport open_sink, read
 from althaia.formats.sink cimport Sink
@@ -171,6 +177,95 @@ cdef bint pause_collector(DumpPlan plan, object obj, object many) except -1:
     return seam.pause_collector and is_plainly_true(many) and is_quiet(plan) and stop_collecting()
 
 
+# ---- Measured calls ---------------------------------------------------------------------
+#
+# `began` is when a call began, 0 if nothing is measured.
+
+
+cdef class OutsideCall:
+    """A call that upstream's own code answers, while it is measured."""
+    cdef object schema
+    # The function of the seam that is called once more and declines at once; None after that.
+    cdef str declining
+    # What calls of this schema and of others took inside it, in nanoseconds.
+    cdef int64_t same, others
+
+
+# In a context variable, because another thread, task or greenlet may call meanwhile.
+cdef object _outside = ContextVar("althaia_outside", default=None)
+# How many there are in all threads: while there is none, the variable is not read.
+cdef int64_t outside_calls = 0
+
+
+cdef inline OutsideCall outside_now():
+    return _outside.get() if althaia_counted(&outside_calls) else None
+
+
+cdef bint is_declining(object schema, str name) except -1:
+    """Return whether this is the second call of an :class:`OutsideCall`."""
+    cdef OutsideCall call = outside_now()
+    if call is None or call.declining != name or call.schema is not schema:
+        return False
+    call.declining = None
+    return True
+
+
+cdef object outside(
+    object schema, int direction, str name, bint text, int64_t began, tuple args, dict options
+):
+    """Call upstream's own method, which asks the seam once more, and book its time.
+
+    Only so its end is seen: the seam is asked at its beginning.
+    """
+    cdef OutsideCall call = OutsideCall.__new__(OutsideCall)
+    cdef OutsideCall around = outside_now()
+    cdef Timing timing = counters_of(schema, direction).timing(text)
+    cdef int64_t spent, counted = althaia_counted(&timing.objects)
+    cdef object many = options.get("many"), result
+    call.schema = schema
+    call.declining = name
+    token = _outside.set(call)
+    althaia_count(&outside_calls, 1)
+    try:
+        result = seam.pristine[marshmallow.Schema][name](schema, *args, **options)
+        # Plans of single objects inside the call have counted theirs.
+        counted = althaia_counted(&timing.objects) - counted
+        many = plain_many(schema) if many is None else many
+        althaia_count(&timing.objects, max(count(args[0], many, result) - counted, 0))
+        return result
+    finally:
+        althaia_count(&outside_calls, -1)
+        _outside.reset(token)
+        spent = now() - began
+        althaia_count(&timing.outside, 1)
+        althaia_count(&timing.outside_spent, spent - call.same)
+        althaia_count(&timing.outside_own, spent - call.same - call.others)
+        tell_outside(around, schema, spent)
+
+
+cdef int tell_outside(OutsideCall around, object schema, int64_t spent) except -1:
+    """Tell the call outside a plan that is around this one what this one took."""
+    if around is None:
+        return 0
+    if around.schema is schema:
+        around.same += spent
+    else:
+        around.others += spent
+    return 0
+
+
+cdef int book(Plan plan, object schema, bint text, int64_t began) except -1:
+    """Book a call that a plan has answered."""
+    cdef Timing timing = (<Counters>plan.statistics).timing(text)
+    cdef OutsideCall around = outside_now()
+    cdef int64_t spent = now() - began
+    # Inside a call of the same schema it is that call's fields.
+    if around is None or around.schema is not schema:
+        althaia_count(&timing.calls, 1)
+    althaia_count(&timing.spent, spent)
+    return tell_outside(around, schema, spent)
+
+
 # ---- Dump ------------------------------------------------------------------------------
 #
 # Each call finds its plan, opens a frame and runs it. If one of these gives None, upstream's code
@@ -199,7 +294,9 @@ cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object give
     return frame
 
 
-cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
+cdef object run_dump(
+    DumpFrame frame, object obj, Sink sink, Result wanted, int64_t began
+):
     """Run a call by its frame, count it, and return its result (for text, the sink's)."""
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
@@ -220,11 +317,22 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
             if not write_with_hooks(plan, obj, frame.many, frame, sink):
                 # There is nothing to write; the sink raises the render module's own error.
                 sink.any(marshmallow.missing)
-            result = sink.finished_bytes() if wanted == BYTES else sink.finished()
+            result = finished(counters, sink, wanted)
     finally:
         collect_again(collecting)
         althaia_leave()
+        if began:
+            book(plan, frame.schema, wanted == TEXT or wanted == BYTES, began)
     althaia_count(&counters.objects, count(obj, frame.many, result))
+    return result
+
+
+cdef object finished(Counters counters, Sink sink, Result wanted):
+    """Return the text or the bytes that a sink has written."""
+    cdef int64_t began = now() if measured else 0
+    cdef object result = sink.finished_bytes() if wanted == BYTES else sink.finished()
+    if began:
+        althaia_count(&counters.timing(True).parsing, now() - began)
     return result
 
 
@@ -241,22 +349,39 @@ cdef Py_ssize_t count(object obj, object many, object result):
 
 def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
+    cdef int64_t began = now() if measured else 0
+    cdef DumpPlan plan
+    cdef DumpFrame frame
+    if began and is_declining(schema, "dump"):
+        return DECLINED
     if is_due(sample):
         answer = decide(sample, "dump", schema, (obj, many))
         if answer is not GO_ON:
             return answer
-    cdef DumpPlan plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
-    cdef DumpFrame frame = opened_dump(plan, schema, obj, many)
-    return DECLINED if frame is None else run_dump(frame, obj, None, WHOLE)
+    plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
+    frame = opened_dump(plan, schema, obj, many)
+    if frame is not None:
+        return run_dump(frame, obj, None, WHOLE, began)
+    if began:
+        return outside(schema, DUMP, "dump", False, began, (obj,), {"many": many})
+    return DECLINED
 
 
 def dumps(schema, obj, args, many, options):
     """``Schema.dumps``: the text, hooks included, or DECLINED."""
+    cdef int64_t began = now() if measured else 0
+    cdef object result
+    if began and is_declining(schema, "dumps"):
+        return DECLINED
     if is_due(sample):
         answer = decide(sample, "dumps", schema, (obj, args, many, options))
         if answer is not GO_ON:
             return answer
-    return DECLINED if args else written(schema, obj, many, options, TEXT)
+    result = DECLINED if args else written(schema, obj, many, options, TEXT, began)
+    if began and result is DECLINED:
+        options = {"many": many, **options}
+        return outside(schema, DUMP, "dumps", True, began, (obj, *args), options)
+    return result
 
 
 def dump_bytes(schema, obj, many, options):
@@ -265,15 +390,17 @@ def dump_bytes(schema, obj, many, options):
         answer = decide(sample, "dump_bytes", schema, (obj, many, options))
         if answer is not GO_ON:
             return answer
-    return written(schema, obj, many, options, BYTES)
+    return written(schema, obj, many, options, BYTES, now() if measured else 0)
 
 
-cdef object written(object schema, object obj, object many, dict options, Result wanted):
+cdef object written(
+    object schema, object obj, object many, dict options, Result wanted, int64_t began
+):
     """Return the text or bytes of an object or a collection, hooks included, or DECLINED."""
     cdef DumpPlan plan = straight_plan(schema, obj, many)
     cdef Sink sink = None if plan is None else open_sink(option(plan, "render_module"), options)
     cdef DumpFrame frame = None if sink is None else opened_dump(plan, schema, obj, many)
-    return DECLINED if frame is None else run_dump(frame, obj, sink, wanted)
+    return DECLINED if frame is None else run_dump(frame, obj, sink, wanted, began)
 
 
 cdef DumpPlan straight_plan(object schema, object obj, object many):
@@ -291,6 +418,7 @@ def serialize(schema, obj, many):
         answer = decide(sample, "serialize", schema, (obj, many))
         if answer is not GO_ON:
             return answer
+    cdef int64_t began = now() if measured else 0
     cdef DumpPlan plan = <DumpPlan>inner_plan(schema, DUMP, obj, many)
     cdef DumpFrame frame
     if (
@@ -302,7 +430,7 @@ def serialize(schema, obj, many):
     ):
         return DECLINED
     frame = opened_dump(plan, schema, obj, many)
-    return DECLINED if frame is None else run_dump(frame, obj, None, FIELDS)
+    return DECLINED if frame is None else run_dump(frame, obj, None, FIELDS, began)
 
 
 # ---- Load ------------------------------------------------------------------------------
@@ -322,7 +450,9 @@ cdef LoadFrame opened_load(
     return open_load_frame(plan, schema, many, partial, unknown)
 
 
-cdef object run_load(LoadFrame frame, object data, Py_ssize_t objects, bint postprocess):
+cdef object run_load(
+    LoadFrame frame, object data, Py_ssize_t objects, bint postprocess, int64_t began
+):
     """Run an opened call of all of ``Schema._do_load``, count it, and return its result.
 
     ``data`` is None where the frame has a tape.
@@ -336,6 +466,8 @@ cdef object run_load(LoadFrame frame, object data, Py_ssize_t objects, bint post
         return load_whole(plan, data, frame, postprocess)
     finally:
         althaia_leave()
+        if began:
+            book(plan, frame.schema, frame.tape is not None, began)
 
 
 def load(schema, data, many, partial, unknown, bint postprocess):
@@ -344,14 +476,23 @@ def load(schema, data, many, partial, unknown, bint postprocess):
         answer = decide(sample, "load", schema, (data, many, partial, unknown, postprocess))
         if answer is not GO_ON:
             return answer
-    cdef LoadPlan plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
-    cdef LoadFrame frame = opened_load(plan, schema, many, partial, unknown)
+    cdef int64_t began = now() if measured else 0
+    cdef LoadPlan plan
+    cdef LoadFrame frame
     cdef Py_ssize_t objects
-    if frame is None:
+    if began and is_declining(schema, "_do_load"):
         return DECLINED
+    plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
+    frame = opened_load(plan, schema, many, partial, unknown)
+    if frame is None:
+        if not began:
+            return DECLINED
+        return outside(schema, LOAD, "_do_load", False, began, (data,), {
+            "many": many, "partial": partial, "unknown": unknown, "postprocess": postprocess,
+        })
     frame.large = is_large(data, frame.many)
     objects = len(<list>data) if type(data) is list and is_plainly_true(frame.many) else 1
-    return run_load(frame, data, objects, postprocess)
+    return run_load(frame, data, objects, postprocess, began)
 
 
 def loads(schema, text, many, partial, unknown, dict options):
@@ -359,19 +500,27 @@ def loads(schema, text, many, partial, unknown, dict options):
 
     Where there is no plan for that, ``Schema.load`` is called as upstream does.
     """
-    if is_due(sample):
-        answer = decide(sample, "loads", schema, (text, many, partial, unknown, options))
-        if answer is not GO_ON:
-            return answer
     cdef LoadFrame frame
     cdef Tape tape
     cdef Counters counters
     cdef Py_ssize_t objects
-    if options or has_getter(althaia_type_lookup(type(schema), "opts")):
+    cdef int64_t began = now() if measured else 0
+    if began and is_declining(schema, "loads"):
         return DECLINED
-    tape = read(render_module(schema.opts), text)
+    if is_due(sample):
+        answer = decide(sample, "loads", schema, (text, many, partial, unknown, options))
+        if answer is not GO_ON:
+            return answer
+    tape = None
+    if not (options or has_getter(althaia_type_lookup(type(schema), "opts"))):
+        tape = read(render_module(schema.opts), text)
     if tape is None:
-        return DECLINED
+        if not began:
+            return DECLINED
+        options = {"many": many, "partial": partial, "unknown": unknown, **options}
+        return outside(schema, LOAD, "loads", True, began, (text,), options)
+    if began:
+        althaia_count(&counters_of(schema, LOAD).timing(True).parsing, now() - began)
     frame = opened_load(text_plan(schema, tape, many), schema, many, partial, unknown)
     if frame is None:
         return schema.load(tape.make(0), many=many, partial=partial, unknown=unknown)
@@ -380,7 +529,7 @@ def loads(schema, text, many, partial, unknown, dict options):
     frame.tape = tape
     counters = <Counters>frame.plan.statistics
     althaia_count(&counters.straight, 1)
-    return run_load(frame, None, objects, True)
+    return run_load(frame, None, objects, True, began)
 
 
 cdef LoadPlan text_plan(object schema, Tape tape, object many):
@@ -425,6 +574,7 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         return DECLINED
     cdef LoadPlan plan = <LoadPlan>inner_plan(schema, LOAD, data, many)
     cdef Counters counters
+    cdef int64_t began
     cdef LoadFrame frame
     if (
         plan is None
@@ -438,6 +588,7 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         return DECLINED
     counters = <Counters>plan.statistics
     althaia_count(&counters.calls, 1)
+    began = now() if measured else 0
     frame = open_load_frame(plan, schema, many, partial, unknown)
     frame.large = is_large(data, many)
     frame.store = error_store
@@ -447,3 +598,5 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         return load_items(plan, data, many, frame)
     finally:
         althaia_leave()
+        if began:
+            book(plan, schema, False, began)

@@ -1,11 +1,16 @@
 from libc.stdint cimport int64_t
 
+from althaia.engine.timing cimport Timing
+
 
 cdef class Counters:
     cdef public int64_t calls, nested, straight, objects, unplanned, built, declined, invalidated
     cdef public str why
     cdef public bint told
     cdef dict before
+    # Of calls from or to objects, and text; None until something was measured.
+    cdef Timing of_objects, of_text
+    cdef Timing timing(self, bint text)
 
 
 cdef class Statistics:

@@ -10,6 +10,7 @@ from weakref import ref
 cimport cython
 
 from althaia.cpython.primitives cimport althaia_counted
+from althaia.engine.timing cimport Timing
 
 
 @cython.final
@@ -32,6 +33,27 @@ cdef class Counters:
     def __cinit__(self):
         self.why = ""
         self.before = {}
+
+    cdef Timing timing(self, bint text):
+        """What is measured of calls from or to text, or objects."""
+        cdef Timing found = self.of_text if text else self.of_objects
+        return self.new_timing(text) if found is None else found
+
+    def new_timing(self, bint text):
+        """Return it, created if no other thread has done that."""
+        with cython.critical_section(self):
+            if text and self.of_text is None:
+                self.of_text = Timing.__new__(Timing, True)
+            elif not text and self.of_objects is None:
+                self.of_objects = Timing.__new__(Timing, False)
+            return self.of_text if text else self.of_objects
+
+    def timings(self):
+        """All that was measured: of calls from or to objects, and text."""
+        return [
+            None if timing is None else timing.counted()
+            for timing in (self.of_objects, self.of_text)
+        ]
 
     def as_dict(self):
         """The counters by name, since they were last reset."""
@@ -115,3 +137,19 @@ def by_class(bint reset=False):
             if reset:
                 getattr(statistics, direction).reset()
     return dict(sorted(result.items()))
+
+
+def timings_by_class():
+    """What was measured, by the qualified name of the class and by direction (``dump``, ``dumps``,
+    ``load``, ``loads``), and why its last plan leaves everything; for each class of that name."""
+    found = []
+    for statistics in list(_by_class.values()):
+        cls = (<Statistics>statistics).schema_class()
+        if cls is None:
+            continue
+        for direction in ("dump", "load"):
+            counters = getattr(statistics, direction)
+            for ending, timing in zip(("", "s"), counters.timings()):
+                if timing is not None:
+                    found.append((cls, direction + ending, timing, counters.why))
+    return found

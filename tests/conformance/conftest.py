@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.conformance.harness import engine
@@ -18,3 +20,16 @@ def models_at_once(request):
     model.build_models_at_once(request.param == "models")
     yield
     model.build_models_at_once(False)
+
+
+@pytest.fixture(autouse=True)
+def profiled():
+    """``TEST_PROFILE=1``: all scenarios run while their time is measured."""
+    if engine is None or not os.environ.get("TEST_PROFILE"):
+        yield
+        return
+    from althaia.engine import timing
+
+    timing.measure(True, True)
+    yield
+    timing.measure(False, False)

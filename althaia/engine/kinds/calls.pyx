@@ -93,6 +93,7 @@ cdef class LoadByCall(LoadStep):
     """Calls a user function with the value, for a Method or Function field."""
 
     kind = "function"
+    quiet = False
     cdef object function, method
 
     def __init__(self, field, *, schema, function, **options):

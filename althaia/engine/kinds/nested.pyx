@@ -39,6 +39,7 @@ from althaia.engine.run.settings cimport (
     unknown_of,
 )
 from althaia.engine.statistics cimport Counters
+from althaia.engine.timing cimport STEPS, measured
 from althaia.cpython.primitives cimport (
     althaia_count,
     althaia_enter,
@@ -66,9 +67,11 @@ cdef bint is_alike_for_all(object schema, Plan plan):
     return plan is None or (plan.plain_settings and not plan.has_hooks)
 
 
-cdef inline int count_nested(Plan plan) except -1:
+cdef inline int count_nested(Plan plan, bint text) except -1:
     """Count a call that the plan of the schema around it makes."""
     althaia_count(&(<Counters>plan.statistics).nested, 1)
+    if measured & STEPS:
+        althaia_count(&(<Counters>plan.statistics).timing(text).nested, 1)
     return 0
 
 
@@ -103,7 +106,7 @@ cdef class DumpNested(DumpStep):
             if child.plan is None:
                 result = child.schema.dump(value, many=child.schema.many or self.field.many)
             else:
-                count_nested(<Plan>plan)
+                count_nested(<Plan>plan, False)
                 result = run_with_hooks(<DumpPlan>plan, value, child.many, child)
         finally:
             althaia_leave()
@@ -120,7 +123,7 @@ cdef class DumpNested(DumpStep):
             return True
         althaia_enter()
         try:
-            count_nested(<Plan>plan)
+            count_nested(<Plan>plan, True)
             return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
         finally:
             althaia_leave()
@@ -165,6 +168,7 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
             plan = None
     child = open_frame(plan, schema)
     child.large = frame.large
+    child.outer = <void*>frame
     child.bound = times_rebound()
     if plan is not None:
         child.many = many_or(many, many_of_field)
@@ -203,7 +207,7 @@ cdef class DumpNestedOfField(DumpStep):
             return schema.dump(value, many=schema.many or field.many)
         althaia_enter()
         try:
-            count_nested(child.plan)
+            count_nested(child.plan, False)
             return run_with_hooks(child.plan, value, child.many, child)
         finally:
             althaia_leave()
@@ -221,7 +225,7 @@ cdef class DumpNestedOfField(DumpStep):
             return True
         althaia_enter()
         try:
-            count_nested(child.plan)
+            count_nested(child.plan, True)
             return write_with_hooks(child.plan, value, child.many, child, sink)
         finally:
             althaia_leave()
@@ -351,6 +355,7 @@ cdef class LoadNested(LoadStep):
         plan = <LoadPlan>usable_plan(schema, LOAD, frame.large)
         child = load_frame(plan, schema, self.field.unknown, partial)
         child.large = frame.large
+        child.outer = <void*>frame
         child.bound = times_rebound()
         # Names in ``partial`` are a new list for each value, because hooks may change it.
         if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
@@ -377,7 +382,7 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
     # A borrowed reference, as in a dump.
     cdef PyObject* plan = <PyObject*>child.plan
     cdef object result
-    count_nested(<Plan>plan)
+    count_nested(<Plan>plan, child.tape is not None)
     child.store = None
     child.index = None
     try:
@@ -467,6 +472,7 @@ cdef class LoadNestedOfField(LoadStep):
         ):
             return before
         child.large = frame.large
+        child.outer = <void*>frame
         child.bound = times_rebound()
         # Names in ``partial`` are a new list for each value, because hooks may change it.
         if frame.sub_partials is None and is_alike_for_all(schema, child.plan):

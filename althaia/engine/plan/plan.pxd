@@ -22,6 +22,8 @@ cdef class Plan:
     cdef object opts_class
     cdef readonly bint plain_settings
     cdef Template template
+    # The steps with which an object is measured, see engine/timing.pyx; None until one is.
+    cdef tuple timed
 
 
 cdef object option(Plan plan, str name)

@@ -4,6 +4,7 @@ from althaia.engine.plan.plan cimport Plan
 from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.objects.object_reader cimport Readings
 from althaia.engine.plan.instance_dict cimport InstanceDict
+from althaia.engine.timing cimport Stopwatch
 from althaia.formats.sink cimport Record, Sink
 
 cdef enum:
@@ -24,6 +25,9 @@ cdef class DumpFrame:
     cdef int64_t bound
     cdef Record record
     cdef Readings readings
+    # The frame of the schema around this one, borrowed; NULL for a call.
+    cdef void* outer
+    cdef Stopwatch watch
 
 
 cdef class DumpStep:
@@ -59,6 +63,8 @@ cdef class DumpPlan(Plan):
 
 
 cdef bint is_quiet(DumpPlan plan) except -1
+cdef bint has_quiet_steps(object step) except -1
+cdef bint holds_schema(object step) except -1
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
 cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1

@@ -26,6 +26,7 @@ from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.trail cimport left_item, left_step
 from althaia.cpython.primitives cimport (
+    althaia_count,
     althaia_clear_cache,
     althaia_get_cached,
     althaia_get_value,
@@ -36,6 +37,20 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.objects.object_reader cimport NOT_THERE_, Reading, Readings, is_plain, read_once
 from althaia.engine.plan.instance_dict cimport DUMP, existing_dict
 from althaia.engine.plan.template cimport Template, althaia_put
+from althaia.engine.statistics cimport Counters
+from althaia.engine.timing cimport (
+    AGAIN,
+    NESTED,
+    ROOT,
+    STEPS,
+    Nesting,
+    Place,
+    Timing,
+    measured,
+    now,
+    start,
+    stop,
+)
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Record, Sink, expected_items
 
@@ -228,6 +243,100 @@ cdef class OpaqueDumpStep(DumpStep):
     quiet = False
 
 
+@cython.final
+@cython.no_gc_clear
+cdef class TimedDumpStep(DumpStep):
+    """Another step, and the time that it takes. See :mod:`althaia.engine.timing`."""
+
+    cdef DumpStep step
+    # Which code the step runs: the user's, or the plan of another schema. Whether reading the value
+    # is the user's, too.
+    cdef bint own, nested, reads_own
+    cdef Place of_objects, of_text
+
+    def __init__(self, DumpStep step, Counters counters):
+        DumpStep.__init__(
+            self, step.field, step.attr, step.key, step.source, step.name, step.path,
+            step.default, step.why, step.own_slot,
+        )
+        self.step = step
+        self.nested = holds_schema(step)
+        self.own = not self.nested and not has_quiet_steps(step)
+        self.reads_own = step.source in (ACCESSOR, GET_VALUE, SERIALIZE)
+        self.of_objects = counters.timing(False).place("field", step.attr)
+        self.of_text = counters.timing(True).place("field", step.attr)
+
+    cdef object convert(self, object value, object obj, DumpFrame frame):
+        cdef int64_t began = self.arrived(frame)
+        try:
+            return self.step.convert(value, obj, frame)
+        finally:
+            self.left(frame, began, False)
+
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
+        cdef int64_t began
+        if not self.step.quiet:
+            # Its result is the user's, and its text is not.
+            value = self.convert(value, obj, frame)
+            if value is marshmallow.missing:
+                return False
+            began = frame.watch.mark
+            sink.any(value)
+            frame.watch.mark = now()
+            began = (frame.watch.mark - began) * frame.watch.weight
+            althaia_count(&(<Timing>frame.watch.timing).writing, began)
+            return True
+        began = self.arrived(frame)
+        try:
+            return self.step.write(value, obj, frame, sink)
+        finally:
+            self.left(frame, began, True)
+
+    cdef Place place(self, DumpFrame frame):
+        return self.of_text if (<Timing>frame.watch.timing).text else self.of_objects
+
+    cdef int64_t arrived(self, DumpFrame frame) except -1:
+        """Book the time since the step before, in which the value was read."""
+        cdef Place place = self.place(frame)
+        cdef int64_t began = now()
+        cdef int64_t spent = (began - frame.watch.mark) * frame.watch.weight
+        althaia_count(&place.spent, spent)
+        if self.reads_own:
+            althaia_count(&place.own, spent)
+        else:
+            althaia_count(&place.reading, spent)
+            althaia_count(&(<Timing>frame.watch.timing).reading, spent)
+        frame.watch.mark = began
+        return began
+
+    cdef int left(self, DumpFrame frame, int64_t began, bint written) except -1:
+        """Book the time in which the value was converted or written."""
+        cdef Place place = self.place(frame)
+        cdef int64_t spent
+        frame.watch.mark = now()
+        spent = (frame.watch.mark - began) * frame.watch.weight
+        althaia_count(&place.count, frame.watch.weight)
+        if self.nested:
+            frame.watch.inside += frame.watch.mark - began
+            return 0
+        althaia_count(&place.spent, spent)
+        if self.own:
+            althaia_count(&place.own, spent)
+        elif written:
+            althaia_count(&(<Timing>frame.watch.timing).writing, spent)
+        return 0
+
+    def inner(self):
+        return self.step.inner()
+
+
+cdef bint holds_schema(object step) except -1:
+    """Return whether a step, or one inside it, dumps or loads another schema."""
+    return step.kind == "nested schema" or any(
+        [holds_schema(inner) for inner in step.inner().values()]
+    )
+
+
 # ---- Plans --------------------------------------------------------------------------
 
 
@@ -340,7 +449,7 @@ cdef inline object serialized(
 
 cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
     """Dump one object to a dictionary with the keys of the plan's template."""
-    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* steps = steps_of(plan, frame)
     cdef Py_ssize_t i, size = PyTuple_GET_SIZE(<object>steps)
     cdef dict result = plan.template.start()
     cdef Reading reading = reading_of(obj, frame)
@@ -371,7 +480,7 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
     cdef bint done = False
     try:
         for i in range(len(plan.steps)):
-            step = <DumpStep>PyTuple_GET_ITEM(plan.steps, i)
+            step = <DumpStep>PyTuple_GET_ITEM(<object>steps_of(plan, frame), i)
             value = serialized(i, step, obj, frame, reading)
             if value is marshmallow.missing:
                 continue
@@ -387,10 +496,48 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
     return result
 
 
+cdef inline PyObject* steps_of(DumpPlan plan, DumpFrame frame) noexcept:
+    """Return the steps for one object, borrowed: the timed ones if it is measured."""
+    return <PyObject*>plan.steps if frame.watch.timing is NULL else <PyObject*>plan.timed
+
+
 cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
+    if measured & STEPS and frame.watch.timing is NULL and starts(plan, frame, False):
+        return run_timed(plan, obj, frame)
     if plan.template is not None:
         return run_template(plan, obj, frame)
     return run_general(plan, obj, frame)
+
+
+cdef object run_timed(DumpPlan plan, object obj, DumpFrame frame):
+    """Do the same for an object that is measured: the watch runs."""
+    try:
+        return run_one(plan, obj, frame)
+    finally:
+        stop(&frame.watch, nesting_of(frame))
+
+
+cdef bint starts(DumpPlan plan, DumpFrame frame, bint text) except -1:
+    """Count an object. Return whether it is measured; the plan then has timed steps."""
+    cdef Counters counters = <Counters>plan.statistics
+    if plan.timed is None:
+        timed = tuple([TimedDumpStep(step, counters) for step in plan.steps])
+        with cython.critical_section(plan):
+            if plan.timed is None:
+                plan.timed = timed
+    return start(&frame.watch, counters.timing(text))
+
+
+cdef Nesting nesting_of(DumpFrame frame):
+    """Return how the objects of a frame were reached."""
+    cdef void* outer = frame.outer
+    if outer is NULL:
+        return ROOT
+    while outer is not NULL:
+        if (<DumpFrame>outer).plan.statistics is frame.plan.statistics:
+            return AGAIN
+        outer = (<DumpFrame>outer).outer
+    return NESTED
 
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
@@ -429,15 +576,18 @@ cdef Record record_of(DumpPlan plan, Sink sink):
 
 cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
     """Write one object to a sink, as :func:`run_one` dumps it to a dictionary."""
-    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* steps
     cdef Py_ssize_t i, mark
     cdef Reading reading
     cdef PyObject* step = NULL
     cdef PyObject* record
     cdef bint done = False
     cdef object value
+    if measured & STEPS and frame.watch.timing is NULL and starts(plan, frame, True):
+        return write_timed(plan, obj, frame, sink)
     if not plan.has_record:
         return sink.any(run_general(plan, obj, frame))
+    steps = steps_of(plan, frame)
     reading = reading_of(obj, frame)
     if frame.record is None:
         # The frame holds the record while the sink uses it: another call may replace the plan's.
@@ -458,6 +608,14 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
         if not done:
             left_step((<DumpStep>step).attr)
     return sink.close_record()
+
+
+cdef int write_timed(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
+    """Do the same for an object that is measured: the watch runs."""
+    try:
+        return write_one(plan, obj, frame, sink)
+    finally:
+        stop(&frame.watch, nesting_of(frame))
 
 
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:
@@ -523,8 +681,8 @@ cdef object invoke_both(
 ):
     """Return what ``Schema._invoke_dump_processors`` returns."""
     cdef dict options = {"many": many}
-    data = invoke(hooks, schema, False, data, obj, options)
-    return invoke(hooks, schema, True, data, obj, options)
+    data = invoke(hooks, schema, DUMP, False, data, obj, options)
+    return invoke(hooks, schema, DUMP, True, data, obj, options)
 
 
 cdef bint is_changed(DumpPlan plan, DumpFrame frame):

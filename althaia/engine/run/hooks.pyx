@@ -5,7 +5,13 @@ from itertools import zip_longest
 
 from cpython.object cimport PyObject
 
+from libc.stdint cimport int64_t
+
+from althaia.cpython.primitives cimport althaia_count
+from althaia.engine.plan.instance_dict cimport LOAD
 from althaia.engine.run.trail cimport left_hook
+from althaia.engine.statistics cimport Counters, Statistics, statistics_of
+from althaia.engine.timing cimport STEPS, Place, measured, now
 
 cdef extern from "Python.h":
     object PyObject_VectorcallDict(
@@ -24,24 +30,44 @@ cdef object call(
 
 
 cdef object invoke(
-    tuple hooks, object schema, bint pass_collection, object data, object original, dict options
+    tuple hooks, object schema, int direction, bint pass_collection, object data,
+    object original, dict options
 ):
     """Do what ``Schema._invoke_processors`` does with a plan's hooks.
 
     :param options: the keywords of each call, ``many`` first.
     """
     cdef bint done = False
+    cdef int64_t began
     attr_name = None
     try:
         for attr_name, hook_many, config in hooks:
             if hook_many == pass_collection:
+                began = now() if measured & STEPS else 0
                 data = invoke_one(getattr(schema, attr_name), config, pass_collection, data,
                                   original, options)
+                if began:
+                    book_hook(schema, direction, attr_name, began)
         done = True
     finally:
         if not done:
             left_hook(attr_name)
     return data
+
+
+cdef int book_hook(object schema, int direction, object name, int64_t began) except -1:
+    """Book the time of a hook that has returned."""
+    cdef Place place = hook_place(schema, direction, name)
+    althaia_count(&place.count, 1)
+    althaia_count(&place.spent, now() - began)
+    return 0
+
+
+cdef Place hook_place(object schema, int direction, object name):
+    """Return where the time of a hook is booked. Hooks are given dictionaries, not text."""
+    cdef Statistics statistics = statistics_of(type(schema))
+    cdef Counters counters = statistics.load if direction == LOAD else statistics.dump
+    return counters.timing(False).place("hook", name)
 
 
 cdef inline object invoke_one(

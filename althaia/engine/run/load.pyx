@@ -8,13 +8,14 @@ from cpython.dict cimport PyDict_Copy, PyDict_DelItem
 from cpython.mem cimport PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from althaia.engine.plan.guard cimport Guard
-from althaia.engine.run.hooks cimport invoke
+from althaia.engine.run.hooks cimport book_hook, invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
 from althaia.engine.run.published cimport valid_plan
+from althaia.engine.run.timed_load cimport nesting_of, starts
 from althaia.engine.run.trail cimport left_item, left_step
 from althaia.engine.run.settings cimport is_plain_partial
 from althaia.cpython.primitives cimport (
@@ -29,6 +30,7 @@ from althaia.cpython.primitives cimport (
 )
 from althaia.engine.plan.instance_dict cimport LOAD, existing_dict
 from althaia.engine.plan.template cimport Template, althaia_put
+from althaia.engine.timing cimport STEPS, measured, now, stop
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.keys cimport Keys
 from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
@@ -115,13 +117,23 @@ cdef class LoadPlan(Plan):
 # ---- Objects ------------------------------------------------------------------------
 
 
+cdef inline PyObject* steps_of(LoadPlan plan, LoadFrame frame) noexcept:
+    """Return the steps for one object, borrowed: the timed ones if it is measured."""
+    return <PyObject*>plan.steps if frame.watch.timing is NULL else <PyObject*>plan.timed
+
+
 cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     """What ``Schema._deserialize`` returns for one object; errors go to the frame's store."""
     cdef bint plain = type(data) is dict
     cdef uint64_t version = althaia_trusted_version(data) if plain else 0
     cdef bint full = plain and plan.template is not None and plan.template.full
-    cdef object result = new_result(plan, full)
+    cdef object result
     cdef Py_ssize_t found
+    if measured & STEPS and frame.watch.timing is NULL and starts(
+        plan, frame, frame.tape is not None
+    ):
+        return load_timed(plan, data, -1, frame)
+    result = new_result(plan, full)
     if not plain and not isinstance(data, Mapping):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return result
@@ -144,9 +156,12 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     cdef bint others, full, done = False
     cdef object result, value
     # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
-    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* steps
     cdef PyObject* step = NULL
-    cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(<object>steps)
+    cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(plan.steps)
+    if measured & STEPS and frame.watch.timing is NULL and starts(plan, frame, True):
+        return load_timed(plan, None, at, frame)
+    steps = steps_of(plan, frame)
     if not is_readable(plan, frame.tape, at):
         return load_one(plan, frame.tape.share(at), frame)
     others = open_record(plan, at, frame)
@@ -199,7 +214,7 @@ cdef Py_ssize_t load_fields(
 ) except -1:
     """Load the fields from step ``i`` on. Return how many were found if ``data`` is a dict
     (``plain``)."""
-    cdef PyObject* steps = <PyObject*>plan.steps
+    cdef PyObject* steps = steps_of(plan, frame)
     cdef PyObject* step = NULL
     cdef Py_ssize_t found = 0, size = PyTuple_GET_SIZE(<object>steps)
     cdef bint done = False
@@ -256,6 +271,14 @@ cdef inline int put(
     else:
         result[(<LoadStep>step).target] = value
     return 0
+
+
+cdef object load_timed(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame):
+    """Load an object that is measured, or the one at a slot if that is not -1: the watch runs."""
+    try:
+        return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
+    finally:
+        stop(&frame.watch, nesting_of(frame))
 
 
 cdef bint has_known_keys(
@@ -423,8 +446,8 @@ cdef dict hook_options(LoadFrame frame):
 cdef object invoke_both(tuple hooks, object data, object original, LoadFrame frame):
     """Return what ``Schema._invoke_load_processors`` returns."""
     cdef dict options = hook_options(frame)
-    data = invoke(hooks, frame.schema, True, data, original, options)
-    return invoke(hooks, frame.schema, False, data, original, options)
+    data = invoke(hooks, frame.schema, LOAD, True, data, original, options)
+    return invoke(hooks, frame.schema, LOAD, False, data, original, options)
 
 
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
@@ -485,10 +508,14 @@ cdef int validate_schema(
     """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
     cdef object schema = frame.schema
     cdef bint field_errors, pass_collection
+    cdef int64_t began = now() if measured & STEPS else 0
     cdef dict options
     if frame.store is None:
         frame.store = marshmallow.ErrorStore()
     schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
+    if began:
+        book_hook(schema, LOAD, "validates", began)
+        began = now()
     if not has_schema_validators:
         return 0
     field_errors = True if frame.store.errors else False
@@ -502,6 +529,8 @@ cdef int validate_schema(
             field_errors=field_errors,
             **options,
         )
+    if began:
+        book_hook(schema, LOAD, "validates_schema", began)
     return 0
 
 

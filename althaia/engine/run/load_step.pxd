@@ -1,8 +1,10 @@
 from libc.stdint cimport int64_t
 
 from althaia.engine.plan.plan cimport Plan
+from althaia.engine.run.validators cimport Check
 from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.plan.instance_dict cimport InstanceDict
+from althaia.engine.timing cimport Stopwatch
 from althaia.formats.tape cimport Tape
 
 # What a step returns if the value is not valid.
@@ -42,6 +44,9 @@ cdef class LoadFrame:
     # Whether the keys of an input were compared one by one, and the keys of the last such input.
     cdef bint compared
     cdef tuple input_keys
+    # As in a dump frame.
+    cdef void* outer
+    cdef Stopwatch watch
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
     cdef object field_input(self, object key, object data)
@@ -77,6 +82,7 @@ cdef class LoadStep:
     cdef object finish(self, object value, LoadFrame frame)
     cdef object ask_field(self, object value, object data, LoadFrame frame)
     cdef object validate(self, object value, LoadFrame frame)
+    cdef object timed_failure(self, Check check, object value, LoadFrame frame)
 
 
 cdef object own_load(object field, object value, object key, object data, LoadFrame frame)

@@ -9,6 +9,7 @@ from althaia.engine.run.validators import Check
 class LoadStep:
     kind: str
     narrow: bool
+    quiet: bool
     field: Any
     attr: str | None
     key: str | None

@@ -12,10 +12,12 @@ cimport cython
 from cpython.mem cimport PyMem_Free
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
+from libc.stdint cimport int64_t
 
 from althaia.engine.run.validators cimport PASSED, Check
 from althaia.engine.instances.lazy cimport field_of_call
-from althaia.cpython.primitives cimport althaia_clear_cache, althaia_init_cache
+from althaia.cpython.primitives cimport althaia_clear_cache, althaia_count, althaia_init_cache
+from althaia.engine.timing cimport Place, Timing, now
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.tape cimport ARRAY, Tape
 
@@ -137,6 +139,8 @@ cdef class LoadStep:
 
     kind = "as it is"
     narrow = True
+    # As in a dump step; validators, pre_load and post_load not counted.
+    quiet = True
 
     def __init__(
         self, field, attr=None, key=None, target=None, bint dotted=False, bint opaque=False,
@@ -244,6 +248,7 @@ cdef class LoadStep:
         cdef dict kwargs = None
         # A borrowed reference, see "Objects" in run/dump.pyx.
         cdef PyObject* checks = <PyObject*>self.checks
+        cdef PyObject* check
         cdef Py_ssize_t i
         if self.own_validate:
             try:
@@ -253,7 +258,11 @@ cdef class LoadStep:
             return value
         for i in range(len(<tuple>checks)):
             try:
-                messages = (<Check>PyTuple_GET_ITEM(<object>checks, i)).failure(value)
+                check = PyTuple_GET_ITEM(<object>checks, i)
+                if frame.watch.timing is NULL:
+                    messages = (<Check>check).failure(value)
+                else:
+                    messages = self.timed_failure(<Check>check, value, frame)
                 if messages is not PASSED:
                     errors = with_messages(errors, messages)
             except marshmallow.ValidationError as error:
@@ -266,6 +275,25 @@ cdef class LoadStep:
         if kwargs:
             return frame.failed(marshmallow.ValidationError(errors, **kwargs))
         return fail(frame, errors, None)
+
+    cdef object timed_failure(self, Check check, object value, LoadFrame frame):
+        """Return what the check returns, and book the time if it is the user's code."""
+        cdef int64_t began
+        cdef Place place
+        if type(check) is not Check:
+            return check.failure(value)
+        name = getattr(check.validator, "__qualname__", type(check.validator).__qualname__)
+        place = (<Timing>frame.watch.timing).place(
+            "validator", f"{self.attr or self.field.name}: {name}"
+        )
+        began = now()
+        try:
+            return check.failure(value)
+        finally:
+            began = now() - began
+            frame.watch.validated += began
+            althaia_count(&place.count, frame.watch.weight)
+            althaia_count(&place.spent, began * frame.watch.weight)
 
     def inner(self):
         """The steps inside this one, by label."""
@@ -282,6 +310,7 @@ cdef class OwnLoadStep(LoadStep):
 
     kind = "field's own _deserialize"
     narrow = False
+    quiet = False
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         return self.own(value, data, frame)
@@ -294,6 +323,7 @@ cdef class OpaqueLoadStep(LoadStep):
 
     kind = "field's own deserialize"
     narrow = False
+    quiet = False
 
 
 cdef list with_messages(list errors, object messages):

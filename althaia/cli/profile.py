@@ -1,0 +1,66 @@
+"""Run a program and show where the time of its dumps and loads went.
+
+The program runs as by python -m althaia, with its own exit code. At its end the profile is written
+to standard error, or to a file. See docs/profile.md for what the columns mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from althaia.cli import run
+from althaia.switch import redirect
+from althaia.switch.config import ConfigError
+from althaia.switch.installed import ReleaseError
+from althaia.trust.profile import profile
+
+if TYPE_CHECKING:
+    from althaia.trust.profile import Profile
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="write JSON instead of tables")
+    parser.add_argument("--output", metavar="FILE", help="write there, not to standard error")
+    parser.add_argument("--html", metavar="FILE", help="also write a page with bars")
+    rest = argparse.REMAINDER
+    parser.add_argument("-m", dest="module", nargs=rest, metavar="MODULE", help="run a module")
+    parser.add_argument("-c", dest="code", nargs=rest, metavar="CODE", help="run code")
+    parser.add_argument("script", nargs=rest, metavar="SCRIPT", help="a script, its arguments")
+
+
+def execute(options: argparse.Namespace) -> int:
+    words = list(options.script)
+    if options.module is not None:
+        words = ["-m", *options.module]
+    elif options.code is not None:
+        words = ["-c", *options.code]
+    if not words:
+        print("python -m althaia profile: name a script, -m MODULE or -c CODE", file=sys.stderr)
+        return 2
+    try:
+        redirect.patch(how="python -m althaia")
+    except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
+        print(f"python -m althaia profile: {error}", file=sys.stderr)
+        return 1
+    stack = ExitStack()
+    result = stack.enter_context(profile())
+    # At the exit, when a traceback has been shown and the program's threads have ended.
+    atexit.register(_show, stack, result, options)
+    return run.execute(words)
+
+
+def _show(stack: ExitStack, result: Profile, options: argparse.Namespace) -> None:
+    stack.close()
+    shown = json.dumps(result.as_dict(), indent=2) if options.json else result.as_text()
+    if options.html:
+        Path(options.html).write_text(result.as_html(), "utf-8")
+    if options.output:
+        Path(options.output).write_text(shown + "\n", "utf-8")
+    else:
+        print(shown, file=sys.stderr)

@@ -1,0 +1,109 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""The steps with which an object is loaded while it is measured."""
+
+cimport cython
+from libc.stdint cimport int64_t
+
+from althaia.cpython.primitives cimport althaia_count
+from althaia.engine.plan.plan cimport Plan
+from althaia.engine.run.dump cimport has_quiet_steps, holds_schema
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.statistics cimport Counters
+from althaia.engine.timing cimport AGAIN, NESTED, ROOT, Nesting, Place, Timing, now, start
+from althaia.formats.tape cimport Tape
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class TimedLoadStep(LoadStep):
+    """Another step, and the time that it takes. See :mod:`althaia.engine.timing`."""
+
+    cdef LoadStep step
+    # Which code the step runs: the user's, or the plan of another schema.
+    cdef bint own, nested
+    cdef Place of_objects, of_text
+
+    def __init__(self, LoadStep step, Counters counters):
+        LoadStep.__init__(
+            self, step.field, step.attr, step.key, step.target, step.dotted, own_slot=step.own_slot
+        )
+        self.step = step
+        self.nested = holds_schema(step)
+        self.own = not self.nested and (
+            step.own_validate
+            or step.pre_load is not None
+            or step.post_load is not None
+            or not has_quiet_steps(step)
+        )
+        self.of_objects = counters.timing(False).place("field", step.attr)
+        self.of_text = counters.timing(True).place("field", step.attr)
+
+    cdef object load(self, object value, object data, LoadFrame frame):
+        cdef int64_t began = self.arrived(frame)
+        try:
+            return self.step.load(value, data, frame)
+        finally:
+            self.left(frame, began)
+
+    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
+        cdef int64_t began = self.arrived(frame)
+        try:
+            return self.step.read(tape, at, frame)
+        finally:
+            self.left(frame, began)
+
+    cdef Place place(self, LoadFrame frame):
+        return self.of_text if (<Timing>frame.watch.timing).text else self.of_objects
+
+    cdef int64_t arrived(self, LoadFrame frame) except -1:
+        """Book the time since the step before, in which the value was read."""
+        cdef Place place = self.place(frame)
+        cdef int64_t began = now()
+        cdef int64_t spent = (began - frame.watch.mark) * frame.watch.weight
+        althaia_count(&place.spent, spent)
+        althaia_count(&place.reading, spent)
+        althaia_count(&(<Timing>frame.watch.timing).reading, spent)
+        frame.watch.validated = 0
+        return began
+
+    cdef int left(self, LoadFrame frame, int64_t began) except -1:
+        """Book the time in which the value was converted and validated."""
+        cdef Place place = self.place(frame)
+        cdef int64_t spent
+        frame.watch.mark = now()
+        spent = (frame.watch.mark - began) * frame.watch.weight
+        althaia_count(&place.count, frame.watch.weight)
+        if self.nested:
+            frame.watch.inside += frame.watch.mark - began
+            return 0
+        althaia_count(&place.spent, spent)
+        althaia_count(
+            &place.own, spent if self.own else frame.watch.validated * frame.watch.weight
+        )
+        return 0
+
+    def inner(self):
+        return self.step.inner()
+
+
+cdef bint starts(Plan plan, LoadFrame frame, bint text) except -1:
+    """Count an object. Return whether it is measured; the plan then has timed steps."""
+    cdef Counters counters = <Counters>plan.statistics
+    if plan.timed is None:
+        timed = tuple([TimedLoadStep(step, counters) for step in plan.steps])
+        with cython.critical_section(plan):
+            if plan.timed is None:
+                plan.timed = timed
+    return start(&frame.watch, counters.timing(text))
+
+
+cdef Nesting nesting_of(LoadFrame frame):
+    """Return how the objects of a frame were reached."""
+    cdef void* outer = frame.outer
+    if outer is NULL:
+        return ROOT
+    while outer is not NULL:
+        if (<LoadFrame>outer).plan.statistics is frame.plan.statistics:
+            return AGAIN
+        outer = (<LoadFrame>outer).outer
+    return NESTED

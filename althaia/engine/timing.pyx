@@ -1,0 +1,126 @@
+# cython: language_level=3, freethreading_compatible=True
+"""How long calls, objects and fields take, while that is measured.
+
+Each call is measured. Inside a call, a :class:`Stopwatch` in the frame measures the first objects
+of a class step by step, and then one in many, which counts for all between. The clock leaves out
+what reading it costs.
+"""
+
+cimport cython
+
+from althaia.cpython.primitives cimport althaia_count, althaia_counted
+
+cdef extern from "althaia/cpython/clock.h":
+    int64_t althaia_now() noexcept
+    void althaia_calibrate_clock() noexcept
+
+# In objects of one class and direction. Prime, so that it is not always the same item of nested
+# lists that are equally long.
+cdef int AT_FIRST = 64
+cdef int ONE_IN = 31
+
+cdef int measured = 0
+# How often it was changed.
+cdef int64_t changed = 0
+
+
+def measure(bint calls, bint steps):
+    """Say what is measured from now on."""
+    global measured, changed
+    changed += 1
+    if calls or steps:
+        althaia_calibrate_clock()
+    measured = (CALLS if calls or steps else 0) | (STEPS if steps else 0)
+
+
+cdef int64_t now() noexcept:
+    return althaia_now()
+
+
+@cython.final
+cdef class Place:
+    """A field, hook or validator, and the time spent there."""
+
+    def __cinit__(self, str kind, str name):
+        self.kind = kind
+        self.name = name
+
+    def counted(self):
+        """All numbers, by name."""
+        return {
+            "count": althaia_counted(&self.count),
+            "spent": althaia_counted(&self.spent),
+            "own": althaia_counted(&self.own),
+            "reading": althaia_counted(&self.reading),
+        }
+
+
+@cython.final
+cdef class Timing:
+    """What was measured of one schema class in one direction, from and to objects or text."""
+
+    def __cinit__(self, bint text):
+        self.text = text
+        self.places = {}
+
+    cdef Place place(self, str kind, object name):
+        """Return a place by its name, which is created if it is new."""
+        cdef str label = name if type(name) is str else str(name)
+        found = self.places.get((kind, label))
+        if found is None:
+            found = self.places.setdefault((kind, label), Place.__new__(Place, kind, label))
+        return <Place>found
+
+    def counted(self):
+        """All numbers by name, and those of the places by kind and name."""
+        return {
+            "calls": althaia_counted(&self.calls),
+            "nested": althaia_counted(&self.nested),
+            "outside": althaia_counted(&self.outside),
+            "objects": althaia_counted(&self.objects),
+            "spent": althaia_counted(&self.spent),
+            "outside_spent": althaia_counted(&self.outside_spent),
+            "outside_own": althaia_counted(&self.outside_own),
+            "parsing": althaia_counted(&self.parsing),
+            "root_objects": althaia_counted(&self.root_objects),
+            "root_inside": althaia_counted(&self.root_inside),
+            "nested_objects": althaia_counted(&self.nested_objects),
+            "nested_own": althaia_counted(&self.nested_own),
+            "reading": althaia_counted(&self.reading),
+            "writing": althaia_counted(&self.writing),
+            "places": {key: place.counted() for key, place in list(self.places.items())},
+        }
+
+
+cdef bint start(Stopwatch* watch, Timing timing) except -1:
+    """Count one object. Start the watch and return True if it is measured step by step."""
+    cdef int64_t number
+    if timing.since != changed:
+        # A new profile: its first objects are measured, too.
+        timing.before = althaia_counted(&timing.objects)
+        timing.since = changed
+    althaia_count(&timing.objects, 1)
+    number = althaia_counted(&timing.objects) - timing.before
+    if number > AT_FIRST and number % ONE_IN:
+        return False
+    watch.weight = 1 if number <= AT_FIRST else ONE_IN
+    watch.timing = <void*>timing
+    watch.inside = 0
+    watch.began = watch.mark = althaia_now()
+    return True
+
+
+cdef int stop(Stopwatch* watch, Nesting nesting) except -1:
+    """Book the measured object."""
+    cdef Timing timing = <Timing>watch.timing
+    cdef int64_t spent = althaia_now() - watch.began
+    watch.timing = NULL
+    if nesting == ROOT:
+        althaia_count(&timing.root_objects, spent * watch.weight)
+        althaia_count(&timing.root_inside, watch.inside * watch.weight)
+        return 0
+    althaia_count(&timing.nested_own, (spent - watch.inside) * watch.weight)
+    if nesting == NESTED:
+        # The time of an object inside one of its own class is in that one's.
+        althaia_count(&timing.nested_objects, spent * watch.weight)
+    return 0

@@ -1,0 +1,170 @@
+"""A profile as text of 80 columns and as a page."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from althaia.trust.profile import Profile
+
+WIDTH = 80
+
+
+def text(profile: Profile) -> str:
+    """Tables of at most 80 columns: schemas, the user's code, what is outside plans, fields."""
+    return "\n".join(line.rstrip() for line in _lines(profile))
+
+
+def _lines(profile: Profile) -> Iterator[str]:
+    if not profile.lines:
+        yield "No schema was dumped or loaded."
+    else:
+        yield f"{'schema':<25}{'':<6}{'calls':>8}{'objects':>9}{'total':>8}{'own':>8}" + (
+            f"{'user':>5}{'read':>5}{'text':>5}"
+        )
+    for line in profile.lines:
+        yield (
+            f"{_short(line.schema, 24):<25}{line.direction:<6}{_number(line.calls):>8}"
+            f"{_number(line.objects):>9}{_time(line.seconds):>8}{_time(line.own):>8}"
+            + "".join(
+                f"{_share(part, line.own):>5}" for part in (line.user, line.reading, line.text)
+            )
+        )
+    code = [
+        (seconds, f"{_short(line.schema, 30)}.{line.direction}: {name}")
+        for line in profile.lines
+        for name, seconds in line.code.items()
+    ]
+    yield from _ranking("Your own code", sorted(code, reverse=True)[:10])
+    fields = [
+        (each.seconds, f"{_short(each.schema, 30)}.{each.direction}: {each.name}")
+        for each in profile.fields
+    ]
+    yield from _ranking("Most expensive fields", fields)
+    outside = [line for line in profile.lines if line.why]
+    if outside:
+        yield from ("", "Outside a plan")
+    for line in outside:
+        yield f"  {_short(line.schema, 60)}.{line.direction}"
+        for reason in line.why:
+            yield from _wrapped(reason, "    ")
+    if profile.note:
+        yield ""
+        yield from _wrapped(profile.note, "")
+
+
+def _ranking(title: str, entries: list[tuple[float, str]]) -> Iterator[str]:
+    if entries:
+        yield from ("", title)
+    for seconds, label in entries:
+        yield f"  {_time(seconds):>8}  {_short(label, WIDTH - 12)}"
+
+
+def _wrapped(words: str, indent: str) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(words, WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _short(name: str, width: int) -> str:
+    """The end of a name: the class is more telling than the package."""
+    return name if len(name) <= width else f"…{name[1 - width :]}"
+
+
+def _number(count: int) -> str:
+    for size, unit in ((10**9, "G"), (10**6, "M")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count:,}"
+
+
+def _time(seconds: float) -> str:
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}" if seconds < 1000 else f"{seconds:.0f} s"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{part / whole:.0%}" if whole and part else "-"
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>althaia profile</title><style>
+body{{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}
+table{{border-collapse:collapse;width:100%}}
+th,td{{text-align:right;padding:.2em .5em;border-bottom:1px solid #ddd}}
+th:first-child,td:first-child{{text-align:left}}
+.bar{{display:flex;height:.7em;background:#eee}} .bar i{{display:block;height:100%}}
+.user{{background:#d1495b}} .read{{background:#edae49}} .text{{background:#00798c}}
+.rest{{background:#8d96a3}}
+</style></head><body><h1>althaia profile</h1>
+<p>Share of each schema's own time: <b class="user">&nbsp;user's code&nbsp;</b>
+<b class="read">&nbsp;reading&nbsp;</b> <b class="text">&nbsp;text&nbsp;</b>
+<b class="rest">&nbsp;the rest&nbsp;</b></p>
+{tables}{note}</body></html>
+"""
+
+
+def html(profile: Profile) -> str:
+    """One page with bars; it loads nothing."""
+    most = max((line.own for line in profile.lines), default=0)
+    schemas = [
+        (
+            f"{line.schema}.{line.direction}",
+            _number(line.calls),
+            _number(line.objects),
+            _time(line.seconds),
+            _time(line.own),
+            _bar(line, most),
+        )
+        for line in profile.lines
+    ]
+    fields = [
+        (f"{each.schema}.{each.direction}: {each.name}", _number(each.values), _time(each.seconds))
+        for each in profile.fields
+    ]
+    code = [
+        (f"{line.schema}.{line.direction}: {name}", _time(seconds))
+        for line in profile.lines
+        for name, seconds in line.code.items()
+    ]
+    why = [
+        (f"{line.schema}.{line.direction}", "; ".join(line.why))
+        for line in profile.lines
+        if line.why
+    ]
+    tables = (
+        _table("Schemas", ("schema", "calls", "objects", "total", "own", ""), schemas)
+        + _table("Most expensive fields", ("field", "values", "time"), fields)
+        + _table("Your own code", ("where", "time"), code)
+        + _table("Outside a plan", ("schema", "why"), why)
+    )
+    return _PAGE.format(tables=tables, note=f"<p>{escape(profile.note)}</p>")
+
+
+def _bar(line: Any, most: float) -> str:
+    parts = {"user": line.user, "read": line.reading, "text": line.text}
+    parts["rest"] = max(line.own - sum(parts.values()), 0.0)
+    whole = sum(parts.values()) or 1.0
+    width = 100 * line.own / most if most else 0
+    inner = "".join(
+        f'<i class="{name}" style="width:{100 * part / whole:.1f}%"></i>'
+        for name, part in parts.items()
+    )
+    return f'<div class="bar" style="width:{width:.1f}%;min-width:1px">{inner}</div>'
+
+
+def _table(title: str, heads: tuple[str, ...], rows: list[Any]) -> str:
+    if not rows:
+        return ""
+    body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>\n" for row in rows)
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return f"<h2>{title}</h2>\n<table><tr>{head}</tr>\n{body}</table>\n"
+
+
+def _cell(cell: str) -> str:
+    return f"<td>{cell if cell.startswith('<div') else escape(cell)}</td>"
