@@ -54,7 +54,7 @@ def hooked(name: str, source: bytes, path: str, version: str, *, engine: bool) -
     patched = ast.parse(file.text, path)
     _stand_where_upstream_does(patched, file, text.split("\n"))
     code = compile(_Renamer().visit(patched), path, "exec", dont_inherit=True)
-    return code, tuple(left_out), *_read_before(name, found)
+    return code, tuple(left_out), *read_before(name, found)
 
 
 def _fits(file: patching.PatchedFile, patch: patching.Patch) -> bool:
@@ -93,8 +93,11 @@ def _table() -> meanings.Table:
     return meanings.Table.parse(_text("semantics.toml"))
 
 
-def _read_before(name: str, found: digests.Digests) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the functions of one file that were not reviewed, and those that are variants."""
+def read_before(name: str, found: digests.Digests) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the functions of one file that were not reviewed, and those that are variants.
+
+    :param found: the digests of the file; empty if the release does not have it
+    """
     module = digests.module_name(name)
     gone = {
         each: meanings.GONE

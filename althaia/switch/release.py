@@ -6,6 +6,7 @@ from its own files, into which our hooks are inserted while they are imported.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -121,9 +122,20 @@ class Release:
                     self.spec.loader,
                     os.path.join(self.location, *file.split("/")),
                 )
-            except (OSError, SyntaxError, ValueError):
-                self._unread[file] = {file.removesuffix(".py").replace("/", "."): ""}
+            except (OSError, SyntaxError, ValueError) as error:
+                self._unread[file] = self._unread_without(file, error)
             self._codes.pop(f"{REAL}.{file}", None)
+
+    def _unread_without(self, file: str, error: Exception) -> dict[str, str]:
+        """Return what to call unread of a file that cannot be read, or that is not there."""
+        # An archive raises OSError with the number 0.
+        if not isinstance(error, OSError) or error.errno not in (None, 0, errno.ENOENT):
+            return {file.removesuffix(".py").replace("/", "."): ""}
+        if self.version in LISTED:  # Parsing the table of meanings would take 50 ms.
+            return {}
+        from althaia.releases.source import read_before
+
+        return read_before(file, {})[0]
 
     def _unread_in_words(self) -> list[str]:
         """How many functions of the modules that are loaded nobody has read, in a sentence."""

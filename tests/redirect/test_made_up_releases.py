@@ -165,6 +165,19 @@ def test_what_is_not_planned_is_named(newest, tmp_path):
     assert "this release's schema.Schema._do_load is another one" in text
 
 
+@NEEDS_ENGINE
+@pytest.mark.parametrize(("version", "unknown"), [("3.26.2", 0), ("3.25.1", 36)])
+def test_modules_that_a_release_does_not_have_are_not_unknown(tmp_path, version, unknown):
+    """Marshmallow 3 has no ``constants`` and no ``experimental``."""
+    releases.install(tmp_path / "site", version)
+    env = environment(tmp_path / "site", tmp_path)
+    for _ in range(2):  # The second finds the code in the cache.
+        shown = json.loads(succeed("-m", "althaia", "info", "--json", cwd=tmp_path, env=env))
+        found = shown["served"]["unknown"]
+        assert len(found) == unknown
+        assert not {each.partition(".")[0] for each in found} & {"constants", "experimental"}
+
+
 STRICTLY = "import althaia; althaia.patch(); import marshmallow"
 
 
