@@ -40,6 +40,9 @@ def standard_modules() -> Iterator[str]:
                             yield top
 
 
+# Imported by functions of `althaia.bulk` alone. An application that uses Dask names it itself; each
+# other one would be frozen with Dask and all that Dask can import.
+excludedimports = ["distributed"]
 hiddenimports = [*collect_submodules("althaia", filter=wanted), *sorted(set(standard_modules()))]
 # The build information, the licences of what is bundled, and the sources that tracebacks show.
 datas = collect_data_files("althaia", include_py_files=True, excludes=["cli", "_pyinstaller"])

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.once import once
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -19,13 +21,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("the site is the same: it is built where the engine is")
     for module in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(module, reason="the docs extra is not installed")
-    folder = tmp_path_factory.mktemp("site")
-    built = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert built.returncode == 0, built.stderr
-    return folder
+
+    def make(folder: Path) -> None:
+        built = subprocess.run(
+            [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert built.returncode == 0, built.stderr
+
+    return once(tmp_path_factory, "site", make)
