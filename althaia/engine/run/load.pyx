@@ -258,18 +258,27 @@ cdef inline int put(
     PyObject* step, Py_ssize_t i, object value, object result, bint full, LoadFrame frame
 ) except -1:
     """Store what step ``i`` has returned, or the messages of its failure."""
+    if full and value is not FAILED and value is not marshmallow.missing:
+        return althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
+    return put_unusual(<LoadStep>step, i, value, result, full, frame)
+
+
+cdef int put_unusual(
+    LoadStep step, Py_ssize_t i, object value, object result, bint full, LoadFrame frame
+) except -1:
+    """Do the same for a failure, a missing value, or a result that has no keys yet."""
     if value is FAILED:
-        frame.store_error(frame.messages, (<LoadStep>step).key)
+        frame.store_error(frame.messages, step.key)
         value = frame.valid_data or marshmallow.missing
     if value is marshmallow.missing:
         if full:
-            PyDict_DelItem(result, (<LoadStep>step).target)
+            PyDict_DelItem(result, step.target)
     elif full:
-        althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
-    elif (<LoadStep>step).dotted:
-        marshmallow.set_value(result, (<LoadStep>step).target, value)
+        althaia_put(<dict>result, i, <void*>step.target, value)
+    elif step.dotted:
+        marshmallow.set_value(result, step.target, value)
     else:
-        result[(<LoadStep>step).target] = value
+        result[step.target] = value
     return 0
 
 
