@@ -7,38 +7,31 @@ to ``KINDS`` of one of them.
 
 from __future__ import annotations
 
-from althaia.engine.kinds import (
-    booleans,
-    calls,
-    containers,
-    enums,
-    flask_marshmallow,
-    identifiers,
-    inferred,
-    marshmallow_sqlalchemy,
-    moments,
-    nested,
-    numbers,
-    periods,
-    raw,
-    text,
-    webargs,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-KINDS = (
-    *raw.KINDS,
-    *inferred.KINDS,
-    *text.KINDS,
-    *numbers.KINDS,
-    *booleans.KINDS,
-    *moments.KINDS,
-    *periods.KINDS,
-    *identifiers.KINDS,
-    *enums.KINDS,
-    *containers.KINDS,
-    *nested.KINDS,
-    *calls.KINDS,
-    *webargs.KINDS,
-    *marshmallow_sqlalchemy.KINDS,
-    *flask_marshmallow.KINDS,
+if TYPE_CHECKING:
+    from althaia.engine.steps import Kind, PackageKind
+
+FAMILIES = (
+    "raw",
+    "inferred",
+    "text",
+    "numbers",
+    "booleans",
+    "moments",
+    "periods",
+    "identifiers",
+    "enums",
+    "containers",
+    "nested",
+    "calls",
+    "webargs",
+    "marshmallow_sqlalchemy",
+    "flask_marshmallow",
+)
+"""The modules. Imported by name: they are extension modules, which have no types."""
+
+KINDS: tuple[Kind | PackageKind, ...] = tuple(
+    kind for name in FAMILIES for kind in import_module(f"{__name__}.{name}").KINDS
 )

@@ -1,3 +1,0 @@
-from althaia.engine.steps import Kind
-
-KINDS: tuple[Kind, ...]
