@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 import time
 import tomllib
 from collections.abc import Mapping
@@ -16,8 +15,6 @@ from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
 from buildtools.shipped import patching
 from buildtools.toolchain import toolchain
-
-EXTENSION = str(sysconfig.get_config_var("EXT_SUFFIX"))
 
 
 def is_pure(environ: Mapping[str, str]) -> bool:
@@ -40,7 +37,7 @@ def build(layout: Layout, environ: Mapping[str, str], *, engine_only: bool = Fal
 
     A pure build generates and compiles nothing: it serves the marshmallow that is installed.
 
-    :param engine_only: upstream's modules stay Python, unless they were compiled earlier
+    :param engine_only: upstream's modules stay Python
     :raises BuildError: any stage failed; nothing falls back silently
     """
     started = time.perf_counter()
@@ -54,7 +51,6 @@ def build(layout: Layout, environ: Mapping[str, str], *, engine_only: bool = Fal
     pristine = {name: source.text(name) for name in source.modules}
     table = semantics.read_table(layout.semantics)
     meanings = table.meanings_of_all(semantics.digests(pristine))
-    engine_only = engine_only and not any(layout.generated.rglob("*" + EXTENSION))
     compiling.remove_binaries(layout)
     tools = None if is_pure(environ) else toolchain(environ)
     if tools is None:
