@@ -23,10 +23,11 @@ PURE_READY := $(PURE_VENV)/.ready-$(INTERPRETER)
 
 help:
 	@echo "make demo            build, dump a real collection with upstream and with althaia, compare"
-	@echo "make test            build what is needed, lint, run all tests compiled and pure"
+	@echo "make test            build what is needed, lint, run all tests compiled and pure,"
+	@echo "                     and a part of them with other releases of marshmallow"
 	@echo "make test-quick      what fails first, in less than a minute"
-	@echo "make test-compiled   make test-pure   make lint   one part of it"
-	@echo "make test-releases RELEASES=4.3.1   with other releases of marshmallow; test-others: a part"
+	@echo "make test-compiled   make test-others   make test-pure   make lint   one part of it"
+	@echo "make test-releases RELEASES=4.3.1   all differential tests with other releases"
 	@echo "make test-in ROOT=folder   the same in another root (a chroot)"
 	@echo "make build           generate and compile in place, what changed"
 	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
@@ -59,7 +60,7 @@ $(DEMO_READY): pyproject.toml | $(MADE)
 # Each of the first two keeps one core busy.
 test:
 	$(MAKE) --jobs 2 lint build-pure
-	$(MAKE) test-compiled test-pure
+	$(MAKE) test-compiled test-others test-pure
 
 # Side by side, then one after the other what measures the machine. Exit code 5: PYTEST_ARGS
 # chose tests of the other pass only.

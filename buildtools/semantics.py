@@ -77,13 +77,16 @@ def texts(sources: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for file, text in sources.items():
         module = file.removesuffix(".py").replace("/", ".")
+        lines = text.split("\n")
         waiting: list[tuple[str, ast.AST]] = [(module, ast.parse(text, file))]
         while waiting:
             prefix, parent = waiting.pop()
             for node in ast.iter_child_nodes(parent):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                     name = f"{prefix}.{node.name}"
-                    found[name] = ast.get_source_segment(text, node) or ""
+                    # ast.get_source_segment would split the whole text again for each.
+                    own = lines[node.lineno - 1 : node.end_lineno]
+                    found[name] = "\n".join([own[0].lstrip(), *own[1:]])
                     if isinstance(node, ast.ClassDef):
                         waiting.append((name, node))
     return found

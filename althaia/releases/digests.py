@@ -89,21 +89,24 @@ def _shape(node: object) -> str:
     The results of ``ast.dump`` and ``ast.unparse`` differ between Python versions.
     """
     if isinstance(node, list):
-        return "[" + " ".join(_shape(each) for each in node if not _is_bare(each)) + "]"
+        return "[" + " ".join([_shape(each) for each in node if not _is_bare(each)]) + "]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
     if isinstance(node, ast.JoinedStr):
         return "JoinedStr" + _shape(_pieces(node))
     if isinstance(node, ast.AnnAssign) and node.value is not None:
         node = ast.Assign([node.target], node.value)
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    body = {"body": _code(node.body)} if isinstance(node, ast.FunctionDef) else {}
-    parts = (
-        f"{name}={_shape(value)}"
-        for name, value in (dict(ast.iter_fields(node)) | body).items()
-        if name not in _SILENT and value is not None and value != []
+    parts = []
+    for name in node._fields:
+        if name in _SILENT:
+            continue
+        value = getattr(node, name, None)
+        if name == "body" and isinstance(node, ast.FunctionDef):
+            value = _code(node.body)
         # From Python 3.15 on import nodes have the attribute `is_lazy`.
-        if name != "is_lazy" or value
-    )
+        if value is None or value == [] or (name == "is_lazy" and not value):
+            continue
+        parts.append(f"{name}={_shape(value)}")
     return f"{type(node).__name__}({' '.join(parts)})"
 
 
