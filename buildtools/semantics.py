@@ -183,8 +183,9 @@ IMPORTS = {
 SPEED = """
 ## Speed
 
-Times as fast as the same release unpatched, with equal results; {machine}. The names of the cases
-stand in `benchmarks/releases.py`.
+Times as fast as the same release unpatched, with equal results.
+{machine}, busy with other work: read differences below a tenth as none.
+The names of the cases stand in `benchmarks/releases.py`.
 
 {ratios}
 
