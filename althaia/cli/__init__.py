@@ -53,9 +53,9 @@ def start() -> None:
 
 
 def to_nowhere(stream: TextIO) -> None:
-    """Send what is still to be written to a stream nowhere: its reader has seen enough.
+    """Redirect a stream whose reader has closed the pipe to the null device.
 
-    Otherwise the interpreter tries at its end to write what is left in the buffer.
+    Otherwise the interpreter would try to flush the buffer at its exit, and print an error.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    # Only here: what is imported before the program starts is there when it looks.
+    # Imported late: the program must not find modules in sys.modules that it did not import.
     from althaia.cli import run
 
     return run.execute(words[1:] if words[0] == "run" else words)

@@ -23,9 +23,9 @@ class Line:
     fields: int
     """Steps of both directions."""
     left: tuple[str, ...]
-    """Those left to code that is as slow as without althaia: ``load lines.price``."""
+    """Steps that marshmallow's own code runs, which are not faster: ``load lines.price``."""
     error: str = ""
-    """Why it cannot be told; "" where it can."""
+    """Why the schema could not be explained; empty if it could."""
     unresolved: tuple[str, ...] = ()
     """Why nested schemas are not known: each reason once."""
 
@@ -89,7 +89,7 @@ def line_of(cls: type) -> Line:
     try:
         explained = althaia.explain(cls).as_dict()
     except Exception as error:
-        # A class that wants arguments, or whose nested schemas are not there.
+        # The class takes arguments, or a nested schema cannot be resolved.
         return Line(name, 0, (), f"{type(error).__name__}: {error}")
     return line_of_explained(name, explained)
 

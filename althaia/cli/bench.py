@@ -34,7 +34,7 @@ SIDES = ("marshmallow", "althaia")
 
 
 class BenchError(Exception):
-    """The schema cannot be measured; the text is for whoever named it."""
+    """The schema cannot be measured. The message is shown to the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _row_of_failing(theirs: dict[str, Any], ours: dict[str, Any]) -> Row:
-    """One library raises for an object or record, the other one does not."""
+    """Return the difference if one library raises for an object or record, the other not."""
     first = min(set(theirs["failing"]) ^ set(ours["failing"]))
     side, why = (
         ("marshmallow", theirs["why"]) if first in theirs["failing"] else ("althaia", ours["why"])
@@ -257,7 +257,7 @@ def _row(
         return Row(work, objects, False, invalid, _difference(*outputs))
     times: list[list[float]] = [[], []]
     for turn in range(rounds):
-        # Alternating: whoever always ran second would always meet a hotter machine.
+        # Take turns at running first: the processor slows down when it gets hot.
         for i in (0, 1) if turn % 2 == 0 else (1, 0):
             seconds = sides[i].ask("time", loops=loops[i])["seconds"]
             times[i].append(seconds / loops[i] / objects * 1e6)

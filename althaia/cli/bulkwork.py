@@ -39,9 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) -> int:
-    """Redirect marshmallow, find the schema, call ``job(schema, **parameters)``, say what came
-    of it; the exit code: 0 if every record is valid, 1 if not, 2 if it could not be done."""
-    # Records may hold any character, the terminal need not.
+    """Redirect marshmallow, resolve the schema, call ``job(schema, **parameters)`` and print the
+    summary. Return the exit code: 0 if every record is valid, 1 if not, 2 if the job failed."""
+    # The terminal's encoding may lack characters that records contain.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -52,7 +52,7 @@ def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) 
                 print(json.dumps(summary.as_dict(), indent=2))
             else:
                 show(summary)
-            # Here, where it can still be said that it failed.
+            # Flush here, where a failure can still be reported.
             print(end="", flush=True)
     except (BulkError, TargetError, redirect.LatePatchError) as error:
         _complain(f"python -m althaia {command}: {error}")
@@ -69,7 +69,7 @@ def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) 
 
 
 def _complain(text: str) -> None:
-    """Print what went wrong; where nobody can be told, the exit code says it alone."""
+    """Print an error. If standard error cannot be written, only the exit code reports it."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -83,7 +83,7 @@ def _done(
     go_on: Callable[[], None],
 ) -> Summary:
     redirect.patch(how=f"python -m althaia {command}")
-    # As 'python -m' has it: modules beside the caller are found.
+    # As for 'python -m': modules of the current folder can be imported.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     schema = _resolved(options.schema)
@@ -106,15 +106,15 @@ def _done(
 
 
 def _resolved(name: str) -> Any:
-    """The schema; TargetError where its module fails, too."""
+    """Return the schema. An error in its module is raised as TargetError."""
     try:
-        # What the module prints is no part of the answer.
+        # Standard output is for the results only.
         with redirect_stdout(sys.stderr):
             return resolve(name)
     except (TargetError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        # A module may end itself, too.
+        # A module may raise SystemExit.
         module = name.partition(":")[0]
         raise TargetError(
             f"{name} cannot be imported: {type(error).__name__}: {error} "
@@ -130,21 +130,22 @@ class _Ended(KeyboardInterrupt):
 
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Signals that end the work. The last one, of a terminal that was closed, is not everywhere."""
+"""Signals that end the work. SIGHUP (the terminal was closed) does not exist on Windows."""
 
 
 @contextmanager
 def _ended_by_signal() -> Iterator[Callable[[], None]]:
-    """The first signal ends what is inside as an error does, and later ones are ignored, to the
-    end of the process: nothing unfinished is left behind. One that was ignored before stays so.
+    """Raise _Ended in the block when one of ``ENDING`` arrives, so that unfinished files go.
 
-    Gives what raises again where code of a schema took the error for its own.
+    All later signals are ignored until the process ends. A signal that was ignored before stays
+    ignored. Yields a function that raises the error again if a signal has arrived: user code may
+    have caught the first one.
 
-    :raises _Ended: a signal came
+    :raises _Ended: a signal has arrived
     """
     came: list[int] = []
     found = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    # None is a handler that Python knows nothing of.
+    # None means that the handler was not installed by Python.
     before = {
         number: handler
         for number in found
@@ -177,7 +178,7 @@ class _NobodyReads(Exception):
 
 @contextmanager
 def _telling() -> Iterator[None]:
-    """What goes wrong while something is printed, in a form that is told apart from the rest.
+    """Convert an OSError of printing, so that it is not confused with one of the job.
 
     :raises _NobodyReads: the other end of a pipe was closed
     :raises BulkError: standard output cannot be written

@@ -28,7 +28,7 @@ COUNT = 1_000
 
 
 class CompareError(Exception):
-    """The schema cannot be compared; the text is for whoever named it."""
+    """The schema cannot be compared. The message is shown to the user."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def compared(options: argparse.Namespace) -> dict[str, Any]:
-    """What both libraries answered, compared.
+    """Return the report: the answers of both libraries, compared.
 
     :raises CompareError: one of them could not be asked.
     """
@@ -80,7 +80,7 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
     }
     planned, upstream = (_answers(task, patched) for patched in (True, False))
     found = _differing(planned["calls"], upstream["calls"])
-    # Only where there is something to tell apart: it takes as long as the first time.
+    # Ask marshmallow again only if there are differences: it takes as long as the first time.
     unsteady: dict[int, Difference] = {}
     if found or len(planned["calls"]) != len(upstream["calls"]):
         unsteady = _differing(upstream["calls"], _answers(task, False)["calls"])
@@ -111,7 +111,7 @@ def _differing(ours: list[Any], theirs: list[Any]) -> dict[int, Difference]:
 
 
 def _kinds(calls: list[str], found: dict[int, Difference]) -> list[dict[str, Any]]:
-    """One of each kind, in the order of the calls: what a collection repeats is left out."""
+    """Return one difference of each kind, in the order of the calls, without repetitions."""
     kinds: dict[tuple[str, str], dict[str, Any]] = {}
     for index, each in found.items():
         name = calls[index]
@@ -133,11 +133,11 @@ def _kinds(calls: list[str], found: dict[int, Difference]) -> list[dict[str, Any
 
 
 def _answers(task: dict[str, Any], patched: bool) -> dict[str, Any]:
-    """What one library answers, in a process of its own."""
+    """Return the answers of one library, from a process of its own."""
     ours = ("PATCH", "DISABLE", "COMPARE", "STRICT", "NOTES")
     dropped = {f"ALTHAIA_{name}" for name in ours}
     environment = {k: v for k, v in os.environ.items() if k not in dropped}
-    # Sets are walked in the same order in both.
+    # Both processes must iterate over sets in the same order.
     environment["PYTHONHASHSEED"] = "0"
     if not patched:
         # The schema's own module may call patch().
@@ -149,7 +149,7 @@ def _answers(task: dict[str, Any], patched: bool) -> dict[str, Any]:
             input=json.dumps(task | {"patched": patched}),
             text=True,
             env=environment,
-            # What the schema's module prints is none of our answer.
+            # The schema's module may print; standard output is for the report only.
             stdout=sys.stderr,
             check=False,
         )

@@ -21,7 +21,7 @@ from althaia.trust.portable import Written, outcome
 
 
 def answers(task: dict[str, Any]) -> dict[str, Any]:
-    """What the library answers to each call of the task, written down.
+    """Return the answers of the library to all calls of the task, as JSON values.
 
     :raises TargetError: the schema or the factory is not there
     :raises DataError: there is nothing to dump or load

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 class _Refused(Exception):
-    """Nothing can be shown; the text is the reason."""
+    """There is nothing to show. The message is the reason."""
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -80,9 +80,9 @@ def _application(options: argparse.Namespace) -> int:
 
 
 def _asked(ask: Callable[[], _T]) -> _T:
-    """An answer for which the user's modules are imported; what they print is none of ours.
+    """Import the user's modules and return the explanation. What they print goes to standard error.
 
-    :raises _Refused: there is none
+    :raises _Refused: there is nothing to explain
     """
     try:
         with redirect_stdout(sys.stderr):

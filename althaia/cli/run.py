@@ -145,8 +145,7 @@ def _register_lines(code: CodeType, source: str, filename: str) -> None:
 def _clear_main(loader: object, path: str | None = None) -> dict[str, Any]:
     """The namespace of ``__main__`` as a program finds it when it starts."""
     namespace = vars(sys.modules["__main__"])
-    # What this interpreter gave '-m althaia' it gives every program; CPython 3.15 has no more
-    # `__cached__`.
+    # Keep the names that this CPython sets in every program: 3.15 sets no `__cached__`.
     annotated = "__annotations__" in namespace
     cached = "__cached__" in namespace
     namespace.clear()

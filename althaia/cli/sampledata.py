@@ -1,7 +1,7 @@
 """Records and objects made from a schema's fields, for measuring it without real data.
 
-The same everywhere and every time: figures are compared between two processes. Field
-classes are known by the names in their ancestry, whichever marshmallow they come from.
+They are the same in each run, because figures of two processes are compared. A field class is
+recognised by the names of its bases, so that it may come from either marshmallow.
 """
 
 from __future__ import annotations
