@@ -91,13 +91,26 @@ cdef class LoadOwnDateTime(LoadStep):
         return self.own(value, data, frame)
 
 
+cdef dict ZONES = {}
+
+
 cdef object zone_of(int minutes, char kind):
-    """Return the time zone that ``utils.get_fixed_timezone`` makes of an offset."""
-    cdef int size = -minutes if minutes < 0 else minutes
+    """Return the time zone that ``utils.get_fixed_timezone`` makes of an offset.
+
+    One object for each offset: nothing can change a time zone.
+    """
     if kind == c" ":
         return None
     if kind == c"Z":
         return utc
+    found = ZONES.get(minutes)
+    if found is None:
+        found = ZONES[minutes] = new_zone(minutes)
+    return found
+
+
+cdef object new_zone(int minutes):
+    cdef int size = -minutes if minutes < 0 else minutes
     # Of no minutes the sign is a plus.
     name = PyUnicode_FromFormat(
         "%c%02d%02d", <int>(c"-" if minutes < 0 else c"+"), size // 60, size % 60

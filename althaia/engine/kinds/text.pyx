@@ -6,6 +6,7 @@ cimport cython
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 
+from althaia.engine.kinds.identifiers import dump_uuid
 from althaia.engine.steps import Kind
 
 
@@ -38,6 +39,9 @@ cdef class LoadText(LoadStep):
 
 def dump_text(analysis, field, options):
     analysis.fields_helper("ensure_text_type")
+    # Before release 4 the class UUID has no _serialize of its own.
+    if isinstance(field, analysis.upstream.fields["UUID"]):
+        return dump_uuid(analysis, field, options)
     return DumpText(field, **options)
 
 
