@@ -38,6 +38,8 @@ cdef class Timing:
     # Nanoseconds, measured in a sample and multiplied: objects of calls and what nested schemas
     # took of them; nested objects; what of those no schema inside them took; by what was done.
     cdef public int64_t root_objects, root_inside, nested_objects, nested_own, reading, writing
+    # How many objects those are.
+    cdef int64_t sampled
     cdef public dict places
     cdef Place place(self, str kind, object name)
 
@@ -51,5 +53,6 @@ ctypedef struct Stopwatch:
     int weight
 
 
+cdef int64_t weighed(int64_t spent, int weight, int64_t total, int64_t count) noexcept
 cdef bint start(Stopwatch* watch, Timing timing) except -1
 cdef int stop(Stopwatch* watch, Nesting nesting) except -1

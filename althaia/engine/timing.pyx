@@ -22,6 +22,8 @@ cdef int ONE_IN = 31
 cdef int measured = 0
 # How often it was changed.
 cdef int64_t changed = 0
+# A sample that takes so many times the mean counts for itself alone.
+cdef int FAR_ABOVE = 100
 
 
 def measure(bint calls, bint steps):
@@ -92,6 +94,16 @@ cdef class Timing:
         }
 
 
+cdef int64_t weighed(int64_t spent, int weight, int64_t total, int64_t count) noexcept:
+    """Return what a sample stands for.
+
+    Where the process was interrupted for milliseconds, it was not for the objects between.
+    """
+    if weight > 1 and count > 0 and spent > FAR_ABOVE * (total // count + 1):
+        return spent
+    return spent * weight
+
+
 cdef bint start(Stopwatch* watch, Timing timing) except -1:
     """Count one object. Start the watch and return True if it is measured step by step."""
     cdef int64_t number
@@ -114,13 +126,17 @@ cdef int stop(Stopwatch* watch, Nesting nesting) except -1:
     """Book the measured object."""
     cdef Timing timing = <Timing>watch.timing
     cdef int64_t spent = althaia_now() - watch.began
+    cdef int64_t total = timing.root_objects + timing.nested_own + timing.nested_objects
+    cdef int64_t own = weighed(spent - watch.inside, watch.weight, total, timing.sampled)
+    cdef int64_t inside = weighed(watch.inside, watch.weight, total, timing.sampled)
     watch.timing = NULL
+    althaia_count(&timing.sampled, watch.weight)
     if nesting == ROOT:
-        althaia_count(&timing.root_objects, spent * watch.weight)
-        althaia_count(&timing.root_inside, watch.inside * watch.weight)
+        althaia_count(&timing.root_objects, own + inside)
+        althaia_count(&timing.root_inside, inside)
         return 0
-    althaia_count(&timing.nested_own, (spent - watch.inside) * watch.weight)
+    althaia_count(&timing.nested_own, own)
     if nesting == NESTED:
         # The time of an object inside one of its own class is in that one's.
-        althaia_count(&timing.nested_objects, spent * watch.weight)
+        althaia_count(&timing.nested_objects, own + inside)
     return 0

@@ -225,11 +225,6 @@ def _line(key: tuple[str, str], spent: dict[str, Any], why: tuple[str, ...]) -> 
     nested = spent["nested_own"] + hooks_nested
     own = max(spent["spent"] - body * min(share, 1), 0) + nested + spent["outside_own"]
     total = spent["spent"] + spent["outside_spent"] + spent["nested_objects"] + hooks_nested
-    code = {}
-    for (kind, name), place in places.items():
-        used = place["own"] if kind == "field" else place["spent"]
-        if used:
-            code[f"{kind} {name}"] = used / 1e9
     user = hooks + sum(place["own"] for (kind, _), place in places.items() if kind == "field")
     return Line(
         *key,
@@ -242,9 +237,23 @@ def _line(key: tuple[str, str], spent: dict[str, Any], why: tuple[str, ...]) -> 
         text=min(spent["parsing"] + spent["writing"], own) / 1e9,
         outside_calls=spent["outside"],
         outside=spent["outside_own"] / 1e9,
-        code=dict(sorted(code.items(), key=lambda entry: -entry[1])),
+        code=_code(places),
         why=why,
     )
+
+
+def _code(places: dict[tuple[str, str], dict[str, int]]) -> dict[str, float]:
+    """Seconds of each piece of the user's code, most first. Validators are not in their field's."""
+    used = {
+        (kind, name): place["own"] if kind == "field" else place["spent"]
+        for (kind, name), place in places.items()
+    }
+    for (kind, name), place in places.items():
+        of_field = ("field", name.partition(": ")[0])
+        if kind == "validator" and of_field in used:
+            used[of_field] -= place["spent"]
+    found = [(f"{kind} {name}", spent / 1e9) for (kind, name), spent in used.items() if spent > 0]
+    return dict(sorted(found, key=lambda entry: -entry[1]))
 
 
 def _outside(cls: Any, direction: str, spent: dict[str, Any]) -> Iterator[str]:
@@ -259,7 +268,7 @@ def _outside(cls: Any, direction: str, spent: dict[str, Any]) -> Iterator[str]:
         left = [f"unknown: {cls.__name__}() raised {type(error).__name__}"]
     yield from left
     if spent["outside"] and not left:
-        yield "calls before its plan was made: a plan is made at the fifth use"
+        yield f"{spent['outside']} calls before its plan was made, at the fifth use"
 
 
 # ---- Without plans ---------------------------------------------------------------------

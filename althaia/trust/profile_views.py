@@ -97,14 +97,18 @@ _PAGE = """<!DOCTYPE html>
 body{{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}
 table{{border-collapse:collapse;width:100%}}
 th,td{{text-align:right;padding:.2em .5em;border-bottom:1px solid #ddd}}
-th:first-child,td:first-child{{text-align:left}}
+th:first-child,td:first-child,.words td{{text-align:left}}
+.words th:last-child{{text-align:left}} td{{overflow-wrap:anywhere}}
+td:has(.bar){{width:14em}} td:not(:first-child){{white-space:nowrap}}
+.words td:not(:first-child){{white-space:normal}}
+b{{padding:0 .4em}} .user,.text{{color:#fff}}
 .bar{{display:flex;height:.7em;background:#eee}} .bar i{{display:block;height:100%}}
 .user{{background:#d1495b}} .read{{background:#edae49}} .text{{background:#00798c}}
 .rest{{background:#8d96a3}}
 </style></head><body><h1>althaia profile</h1>
-<p>Share of each schema's own time: <b class="user">&nbsp;user's code&nbsp;</b>
-<b class="read">&nbsp;reading&nbsp;</b> <b class="text">&nbsp;text&nbsp;</b>
-<b class="rest">&nbsp;the rest&nbsp;</b></p>
+<p>Share of each schema's own time: <b class="user">user's code</b>
+<b class="read">reading</b> <b class="text">text</b>
+<b class="rest">the rest</b></p>
 {tables}{note}</body></html>
 """
 
@@ -131,7 +135,7 @@ def html(profile: Profile) -> str:
         (f"{line.schema}.{line.direction}: {name}", _time(seconds))
         for line in profile.lines
         for name, seconds in line.code.items()
-    ]
+    ][:10]
     why = [
         (f"{line.schema}.{line.direction}", "; ".join(line.why))
         for line in profile.lines
@@ -141,7 +145,7 @@ def html(profile: Profile) -> str:
         _table("Schemas", ("schema", "calls", "objects", "total", "own", ""), schemas)
         + _table("Most expensive fields", ("field", "values", "time"), fields)
         + _table("Your own code", ("where", "time"), code)
-        + _table("Outside a plan", ("schema", "why"), why)
+        + _table("Outside a plan", ("schema", "why"), why, "words")
     )
     return _PAGE.format(tables=tables, note=f"<p>{escape(profile.note)}</p>")
 
@@ -158,12 +162,12 @@ def _bar(line: Any, most: float) -> str:
     return f'<div class="bar" style="width:{width:.1f}%;min-width:1px">{inner}</div>'
 
 
-def _table(title: str, heads: tuple[str, ...], rows: list[Any]) -> str:
+def _table(title: str, heads: tuple[str, ...], rows: list[Any], kind: str = "") -> str:
     if not rows:
         return ""
     body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>\n" for row in rows)
     head = "".join(f"<th>{name}</th>" for name in heads)
-    return f"<h2>{title}</h2>\n<table><tr>{head}</tr>\n{body}</table>\n"
+    return f"<h2>{title}</h2>\n<table class='{kind}'><tr>{head}</tr>\n{body}</table>\n"
 
 
 def _cell(cell: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,10 @@ def test_counts_are_exact() -> None:
     assert all(each.own <= each.seconds for each in profile.lines)
     assert "field made" in line(profile, Inner, "dump").code
     assert "hook keep" in line(profile, Outer, "load").code
-    assert any("validator a" in name for name in line(profile, Inner, "load").code)
+    code = line(profile, Inner, "load").code
+    assert any("validator a" in name for name in code)
+    # What validators took is not in their field's time again.
+    assert code.get("field a", 0.0) < sum(code.values()) / 2
     assert line(profile, Outer, "loads").text > 0
     assert len(profile.fields) <= 10
 
@@ -108,6 +112,25 @@ def test_fields_are_measured_in_each_profile() -> None:
         with althaia.profile() as profile:
             Node().dump([{"n": 1}] * 5, many=True)
         assert [(each.name, each.values) for each in profile.fields] == [("n", 5)]
+
+
+@needs_engine
+def test_an_interruption_counts_once() -> None:
+    """The 93rd object is measured for 31 objects."""
+
+    class Row:
+        def __init__(self, index: int) -> None:
+            self.index = index
+
+        @property
+        def n(self) -> int:
+            if self.index == 92:
+                time.sleep(0.02)
+            return 1
+
+    with althaia.profile() as profile:
+        Node(only=["n"]).dump([Row(index) for index in range(200)], many=True)
+    assert 0.02 <= profile.fields[0].seconds < 0.2
 
 
 @needs_engine

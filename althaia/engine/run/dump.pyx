@@ -50,6 +50,7 @@ from althaia.engine.timing cimport (
     now,
     start,
     stop,
+    weighed,
 )
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Record, Sink, expected_items
@@ -299,7 +300,9 @@ cdef class TimedDumpStep(DumpStep):
         """Book the time since the step before, in which the value was read."""
         cdef Place place = self.place(frame)
         cdef int64_t began = now()
-        cdef int64_t spent = (began - frame.watch.mark) * frame.watch.weight
+        cdef int64_t spent = weighed(
+            began - frame.watch.mark, frame.watch.weight, place.spent, place.count
+        )
         althaia_count(&place.spent, spent)
         if self.reads_own:
             althaia_count(&place.own, spent)
@@ -314,7 +317,7 @@ cdef class TimedDumpStep(DumpStep):
         cdef Place place = self.place(frame)
         cdef int64_t spent
         frame.watch.mark = now()
-        spent = (frame.watch.mark - began) * frame.watch.weight
+        spent = weighed(frame.watch.mark - began, frame.watch.weight, place.spent, place.count)
         althaia_count(&place.count, frame.watch.weight)
         if self.nested:
             frame.watch.inside += frame.watch.mark - began

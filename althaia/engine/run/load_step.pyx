@@ -17,7 +17,7 @@ from libc.stdint cimport int64_t
 from althaia.engine.run.validators cimport PASSED, Check
 from althaia.engine.instances.lazy cimport field_of_call
 from althaia.cpython.primitives cimport althaia_clear_cache, althaia_count, althaia_init_cache
-from althaia.engine.timing cimport Place, Timing, now
+from althaia.engine.timing cimport Place, Timing, now, weighed
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.tape cimport ARRAY, Tape
 
@@ -292,8 +292,10 @@ cdef class LoadStep:
         finally:
             began = now() - began
             frame.watch.validated += began
+            althaia_count(
+                &place.spent, weighed(began, frame.watch.weight, place.spent, place.count)
+            )
             althaia_count(&place.count, frame.watch.weight)
-            althaia_count(&place.spent, began * frame.watch.weight)
 
     def inner(self):
         """The steps inside this one, by label."""

@@ -9,7 +9,7 @@ from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.dump cimport has_quiet_steps, holds_schema
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.statistics cimport Counters
-from althaia.engine.timing cimport AGAIN, NESTED, ROOT, Nesting, Place, Timing, now, start
+from althaia.engine.timing cimport AGAIN, NESTED, ROOT, Nesting, Place, Timing, now, start, weighed
 from althaia.formats.tape cimport Tape
 
 
@@ -59,7 +59,9 @@ cdef class TimedLoadStep(LoadStep):
         """Book the time since the step before, in which the value was read."""
         cdef Place place = self.place(frame)
         cdef int64_t began = now()
-        cdef int64_t spent = (began - frame.watch.mark) * frame.watch.weight
+        cdef int64_t spent = weighed(
+            began - frame.watch.mark, frame.watch.weight, place.spent, place.count
+        )
         althaia_count(&place.spent, spent)
         althaia_count(&place.reading, spent)
         althaia_count(&(<Timing>frame.watch.timing).reading, spent)
@@ -71,15 +73,15 @@ cdef class TimedLoadStep(LoadStep):
         cdef Place place = self.place(frame)
         cdef int64_t spent
         frame.watch.mark = now()
-        spent = (frame.watch.mark - began) * frame.watch.weight
+        spent = weighed(frame.watch.mark - began, frame.watch.weight, place.spent, place.count)
         althaia_count(&place.count, frame.watch.weight)
         if self.nested:
             frame.watch.inside += frame.watch.mark - began
             return 0
         althaia_count(&place.spent, spent)
-        althaia_count(
-            &place.own, spent if self.own else frame.watch.validated * frame.watch.weight
-        )
+        if not self.own:
+            spent = min(spent, frame.watch.validated * frame.watch.weight)
+        althaia_count(&place.own, spent)
         return 0
 
     def inner(self):
