@@ -46,7 +46,7 @@ help:
 # engine is compiled, for debugging (-Og), which takes half as long, and upstream's modules stay
 # Python. Where `make build` has prepared the environment, all is compiled as usual.
 demo: $(DEMO_READY)
-	if test -e $(READY); then $(BIN)/python -m buildtools build; else \
+	@if test -e $(READY); then $(BIN)/python -m buildtools build; else \
 	  echo "Compiling the engine by -Og, in half the time; 'make build' makes a faster one"; \
 	  CFLAGS="$${CFLAGS:--Og}" $(BIN)/python -m buildtools build --engine; fi
 	$(BIN)/python -m demo $(DEMO_ARGS)
