@@ -49,6 +49,7 @@ from althaia.engine.planner cimport (
     find_anew,
     is_large,
     is_plainly_true,
+    passes,
     plain_many,
     plan_holder,
 )
@@ -125,9 +126,10 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
     cdef Plan plan = valid_plan(schema, direction)
     cdef Counters counters
     if plan is None:
-        plan = find_anew(
-            schema, direction, is_large(obj, plain_many(schema) if many is None else many)
-        )
+        if many is None:
+            many = plain_many(schema)
+        if is_plainly_true(many) or not passes(schema):
+            plan = find_anew(schema, direction, is_large(obj, many))
         if plan is None:
             counters = counters_of(schema, direction)
             althaia_count(&counters.unplanned, 1)
@@ -143,7 +145,7 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
 cdef inline Plan inner_plan(object schema, int direction, object obj, object many):
     """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``, or None."""
     cdef Plan plan = valid_plan(schema, direction)
-    if plan is None:
+    if plan is None and (is_plainly_true(many) or not passes(schema)):
         plan = find_anew(schema, direction, is_large(obj, many))
         if plan is None and is_plainly_true(many):
             count_once(schema, direction, obj)

@@ -15,19 +15,36 @@ from althaia.engine import strict as _strict
 from libc.stdint cimport int64_t
 
 from althaia.engine.instances.lazy cimport prototype_to_plan
-from althaia.engine.instances.model cimport model_of, models_at_once
+from althaia.engine.instances.model cimport is_due_for_model, model_of, models_at_once
 from althaia.engine.instances.prototype cimport at_once
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
 from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
     althaia_count,
     althaia_counted,
+    althaia_dict_or_none,
     althaia_read_int,
+    althaia_type_lookup,
     althaia_write_int,
 )
-from althaia.engine.plan.instance_dict cimport DUMP, LOAD, InstanceDict, instance_dict
+from althaia.engine.plan.instance_dict cimport (
+    DUMP,
+    LOAD,
+    InstanceDict,
+    collect_again,
+    existing_dict,
+    instance_dict,
+    stop_collecting,
+)
 from althaia.engine.statistics cimport Counters, Statistics, statistics_of
 from althaia.engine.upstream cimport marshmallow
+
+cdef extern from "althaia/cpython/layout.h":
+    bint althaia_has_made_dict(object obj)
+
+cdef extern from "Python.h":
+    object PyObject_GenericGetAttr(object obj, object name)
 
 cdef int LONGEST_WAIT = 1024
 # In uses. A declined call counts as two: Schema.dump asks, then Schema._serialize, which it calls.
@@ -76,8 +93,47 @@ cdef Plan build_plan(object schema, int direction):
 
 cdef object plain_many(object schema):
     """``schema.many`` where it is an ordinary attribute, else None; runs no user code."""
-    cdef InstanceDict state = instance_dict(schema)
+    cdef InstanceDict state
+    if althaia_type_lookup(type(schema), "many") is None:
+        # Without making room for plans, as below.
+        try:
+            return PyObject_GenericGetAttr(schema, "many")
+        except AttributeError:
+            return None
+    state = instance_dict(schema)
     return None if state is None else state.get("many")
+
+
+# The instance whose first call is running; only compared, never followed.
+cdef void* passing = NULL
+# What a first call counts as; see FIRST_WAIT.
+cdef int PASSED = 2
+
+
+cdef bint passes(object schema) except -1:
+    """Whether this is an instance's first call and nothing is made for it, not even room for plans:
+    most instances of classes that are built in full have no second call.
+
+    Its attributes are in the object until then. The dictionary that is made of them at the end of
+    the call says that there was one.
+    """
+    global passing
+    cdef bint collecting
+    if at_once or models_at_once or not ALTHAIA_HAS_GIL or althaia_has_made_dict(schema):
+        return False
+    if passing is not <void*>schema:
+        if is_due_for_model(schema):
+            return False
+        passing = <void*>schema
+        return True
+    # Asked a second time, by Schema._serialize or Schema._deserialize.
+    passing = NULL
+    collecting = stop_collecting()
+    try:
+        althaia_dict_or_none(schema)
+    finally:
+        collect_again(collecting)
+    return True
 
 
 cdef Plan find(object schema, int direction, bint large):
@@ -151,11 +207,17 @@ cdef Plan find_anew(object schema, int direction, bint large):
     A lazy instance uses its prototype's plan. An instance that upstream built in full uses its
     model's plan until it is due for its own.
     """
+    cdef bint has_passed = (
+        not at_once and ALTHAIA_HAS_GIL and althaia_has_made_dict(schema)
+        and existing_dict(schema) is None
+    )
     cdef InstanceDict state = plan_holder(schema)
     cdef object model
     cdef bint first
     if state is None:
         return None
+    if has_passed:
+        althaia_write_int(&state.waits[direction], first_wait(schema, direction) - PASSED)
     if state.prototype is not None:
         prototype = prototype_to_plan(schema, state)
         if prototype is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from althaia.engine.plan.instance_dict import InstanceDict
 from althaia.engine.statistics import statistics_of
 
 import althaia
@@ -80,6 +82,37 @@ def test_a_class_that_is_used_a_few_times_pays_for_nothing() -> None:
     assert counts(schema)["built"] == 0
     assert statistics_of(Short).load.as_dict()["built"] == 0
     assert Short._hooks.prototypes is None
+
+
+def dictionary_types(schema: Any) -> list[type]:
+    """The type of an instance's dictionary, if one has been made; keeps no reference to it."""
+    found = [each for each in gc.get_referents(schema) if isinstance(each, dict)]
+    return [type(each) for each in found if "fields" in each]
+
+
+@pytest.mark.skipif(FREE_THREADED, reason="instances have room for plans from the start there")
+def test_an_instance_built_in_full_gets_room_for_plans_in_its_second_call() -> None:
+    planner.build_at_once(False)
+
+    class OwnCopy(fields.String):
+        def __deepcopy__(self, memo: Any) -> Any:
+            return copy.copy(self)
+
+    class Short(ma.Schema):
+        a = OwnCopy()
+
+    for _ in range(12):
+        Short()
+    schema = Short()
+    # Its attributes are in the object: nothing has asked for a dictionary of them.
+    assert dictionary_types(schema) == []
+    for kind in (dict, InstanceDict):
+        assert schema.dump({"a": 1}) == {"a": "1"}
+        assert dictionary_types(schema) == [kind]
+    for _ in range(3):
+        assert counts(schema)["built"] == 0
+        schema.dump({"a": 1})
+    assert counts(schema)["built"] == 1
 
 
 def test_a_class_that_lives_is_planned_for() -> None:

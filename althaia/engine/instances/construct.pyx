@@ -23,9 +23,12 @@ from althaia.cpython.primitives cimport (
     althaia_type_tag,
 )
 from althaia.engine.instances.lazy cimport set_messages, warn_of_context
-from althaia.engine.instances.prototype cimport clone
+from althaia.engine.instances.prototype cimport PrototypeCache, clone
 from althaia.engine.sample cimport is_upstreams_turn, sample
 from althaia.engine.upstream cimport marshmallow
+
+cdef extern from "althaia/cpython/layout.h":
+    bint althaia_is_bare(object obj)
 
 cdef object COPY = copy
 # Recorded when marshmallow was imported, because a test may have replaced them since.
@@ -96,10 +99,15 @@ def construct(
         schema, only, exclude, many, load_only, dump_only, partial, unknown, context
     ):
         return True
-    if only is not None or not is_empty(exclude) or not is_replaceable(schema):
+    if only is not None or not is_empty(exclude) or is_known_to_be_odd(type(schema)):
+        return False
+    if not is_replaceable(schema):
         return False
     declared = althaia_type_lookup(type(schema), "_declared_fields")
-    if type(declared) is not dict or not copies_simply(<dict>declared):
+    if type(declared) is not dict:
+        return False
+    if not copies_simply(<dict>declared):
+        note_odd_field(type(schema), <dict>declared)
         return False
     make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown, context)
     return True
@@ -129,9 +137,10 @@ cdef bint is_replaceable(object schema) except -1:
     """Whether make() gives the same instance as upstream's construction: the class overrides none
     of it, and no field is selected or left out."""
     cdef object state
-    # The class first: looking for an instance's dictionary makes one.
-    if not has_upstreams_construction(type(schema)):
+    if not is_as_shipped() or not has_upstreams_construction(type(schema)):
         return False
+    if althaia_is_bare(schema):
+        return True
     state = althaia_dict_or_none(schema)
     if state is None:
         return True
@@ -144,37 +153,88 @@ cdef bint is_replaceable(object schema) except -1:
     return True
 
 
-cdef bint has_upstreams_construction(object cls) except -1:
-    """Whether a class overrides nothing that make() does, and its options select no fields."""
-    cdef object opts, options
+cdef bint is_as_shipped() except -1:
+    """Whether upstream's functions that make() replaces are known and not replaced by others."""
     for name in REPLACED_FUNCTIONS:
         if name in marshmallow.unknown:
             return False
     for module, name in ASKED_OF_OPTIONS:
         if marshmallow.live[module].get(name) is not seam.defined[module].get(name, ABSENT):
             return False
-    for name in REPLACED:
-        if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
-            if name != "dict_class" or mapping_of(cls) is None:
-                return False
-    # make() reads computed attributes less often than upstream does.
-    for name in SET:
-        if althaia_type_lookup(cls, name) is not None:
-            return False
-    if (
-        althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
-        or althaia_type_lookup(cls, "__setattr__") is not object_setattr
-    ):
+    return marshmallow.has_plain_sets()
+
+
+cdef PrototypeCache cache_there(object cls):
+    """Return what is kept of a class that was examined, or None."""
+    cdef object table = althaia_type_lookup(cls, "_hooks")
+    cdef PrototypeCache cache
+    if type(table) is not marshmallow.HookTable:
+        return None
+    cache = table.prototypes
+    return cache if cache is not None and cache.schema_class is cls else None
+
+
+cdef bint is_known_to_be_odd(object cls) except -1:
+    """Whether instances of a class could not be made here, and what made that so has not changed
+    since. This saves most of the conditions below."""
+    cdef PrototypeCache cache = cache_there(cls)
+    return (
+        cache is not None and cache.odd is not None
+        and althaia_type_tag(cache.odd) == cache.odd_tag
+    )
+
+
+cdef int note_odd(object cls, object odd) except -1:
+    """Record the class for which instances of a schema class cannot be made here: itself or that of
+    a field."""
+    cdef PrototypeCache cache = cache_there(cls)
+    cdef unsigned int tag = althaia_type_tag(odd)
+    if cache is not None and tag != 0:
+        cache.odd, cache.odd_tag = odd, tag
+    return 0
+
+
+cdef int note_odd_field(object cls, dict declared) except -1:
+    """Record the class of the first field that is not copied in the default way."""
+    cdef object kind
+    for field in declared.values():
+        kind = type(field)
+        if althaia_type_tag(kind) not in simply_copied and not has_simple_copies(kind):
+            note_odd(cls, kind)
+            return 0
+    return 0
+
+
+cdef bint has_upstreams_construction(object cls) except -1:
+    """Whether a class overrides nothing that make() does, and its options select no fields."""
+    cdef object opts, options
+    if overrides_construction(cls):
+        note_odd(cls, cls)
         return False
     opts = althaia_type_lookup(cls, "opts")
     options = althaia_dict_or_none(opts)
     return (
-        has_plain_options(type(opts))
-        and type(options) is dict
+        type(options) is dict
         and is_empty((<dict>options).get("exclude"))
         and is_empty((<dict>options).get("fields"))
         and infers_nothing(cls, <dict>options)
-        and marshmallow.has_plain_sets()
+    )
+
+
+cdef bint overrides_construction(object cls) except -1:
+    """Whether a class, or that of its options, defines something that make() would do otherwise."""
+    for name in REPLACED:
+        if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
+            if name != "dict_class" or mapping_of(cls) is None:
+                return True
+    # make() reads computed attributes less often than upstream does.
+    for name in SET:
+        if althaia_type_lookup(cls, name) is not None:
+            return True
+    return (
+        althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
+        or althaia_type_lookup(cls, "__setattr__") is not object_setattr
+        or not has_plain_options(type(althaia_type_lookup(cls, "opts")))
     )
 
 

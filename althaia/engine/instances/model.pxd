@@ -13,3 +13,4 @@ cdef class Model:
 
 
 cdef object model_of(object schema, InstanceDict state, int direction, bint first)
+cdef bint is_due_for_model(object schema) except -1

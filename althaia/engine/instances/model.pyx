@@ -131,6 +131,27 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     return stand_in
 
 
+cdef bint is_due_for_model(object schema) except -1:
+    """Whether an instance that is not yet in use may run the plan of a model, or be copied for one;
+    counts it."""
+    cdef object cls = type(schema), table = althaia_type_lookup(cls, "_hooks")
+    cdef Model model
+    if type(table) is not marshmallow.HookTable:
+        return False
+    model = table.model
+    if model is not None and model.schema_class is cls and model.made is not None:
+        return True
+    if may_be_lazy(table.prototypes, cls):
+        return False
+    if model is None or model.schema_class is not cls:
+        model = table.model = Model.__new__(Model)
+        model.schema_class = cls
+    if model.uses >= FIRST_MODEL - 1 and not is_spent(model.uses + 1):
+        return True
+    model.uses += 1
+    return False
+
+
 cdef bint is_spent(int uses):
     """Whether to make no further attempt at a model now. Its obstacle may disappear, so that one
     instance in many still tries."""

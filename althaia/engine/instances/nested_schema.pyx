@@ -35,8 +35,12 @@ from althaia.engine.plan.instance_dict cimport (
 )
 from althaia.engine.upstream cimport marshmallow
 
+cdef extern from "althaia/cpython/layout.h":
+    PyObject* althaia_dict_there(object obj)
+
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
+    object PyObject_GenericGetAttr(object obj, object name)
 
 cdef object object_class = object.__dict__["__class__"]
 cdef object object_new = object.__new__
@@ -48,12 +52,21 @@ cdef int64_t rebound = 0
 
 def binding(schema):
     """First in ``Schema._init_fields``: whether the instance is lazy, and nothing is to do."""
-    cdef object state = althaia_dict_or_none(schema), fields
-    if state is None:
-        return False
-    if type(state) is InstanceDict and (<InstanceDict>state).unbound is not None:
-        return is_left_unbound(schema, <InstanceDict>state)
-    fields = (<dict>state).get("fields")
+    cdef PyObject* found = althaia_dict_there(schema)
+    cdef object state, fields
+    if found is NULL and althaia_type_lookup(type(schema), "fields") is None:
+        # Its attributes are in the object. A dictionary of them would slow its construction down.
+        try:
+            fields = PyObject_GenericGetAttr(schema, "fields")
+        except AttributeError:
+            return False
+    else:
+        state = althaia_dict_or_none(schema)
+        if state is None:
+            return False
+        if type(state) is InstanceDict and (<InstanceDict>state).unbound is not None:
+            return is_left_unbound(schema, <InstanceDict>state)
+        fields = (<dict>state).get("fields")
     if fields is not None and not (type(fields) is dict and len(<dict>fields) == 0):
         althaia_count(&rebound, 1)
     return False

@@ -31,6 +31,9 @@ cdef class PrototypeCache:
     # changes. And how many instances wait before that is looked at again.
     cdef Guard refusal
     cdef int wait
+    # A class of a kind that instances/construct cannot copy or build, and its type version then.
+    cdef object odd
+    cdef unsigned int odd_tag
     cdef bint holds(self, object schema) except -1
     cdef bint still_holds(self, object schema) except -1
     cdef int _copy_class(self) except -1

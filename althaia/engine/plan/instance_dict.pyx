@@ -25,6 +25,7 @@ cdef extern from "Python.h":
 cdef extern from "althaia/cpython/layout.h":
     ctypedef object (*allocator)(object cls, Py_ssize_t items)
     void althaia_allocate_by(object cls, allocator allocate)
+    PyObject* althaia_dict_there(object obj)
 
 
 cdef class InstanceDict(dict):
@@ -82,8 +83,10 @@ def published_guard(schema, int direction):
 
 cdef InstanceDict existing_dict(object schema):
     """Return the schema's dictionary if it is an :class:`InstanceDict` already, else None."""
-    cdef object found = althaia_dict_or_none(schema)
-    return <InstanceDict>found if type(found) is InstanceDict else None
+    cdef PyObject* found = althaia_dict_there(schema)
+    if found is NULL or type(<object>found) is not InstanceDict:
+        return None
+    return <InstanceDict>found
 
 
 cdef InstanceDict made_dict(object schema):

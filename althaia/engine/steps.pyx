@@ -1,3 +1,4 @@
+# cython: language_level=3, freethreading_compatible=True, annotation_typing=False
 """From a schema and its fields to a plan, for dumping or for loading.
 
 For each field the narrowest step is chosen that its class and instance allow: one of the
@@ -6,49 +7,46 @@ For each field the narrowest step is chosen that its class and instance allow: o
 user's own field costs only itself.
 """
 
-from __future__ import annotations
-
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections import OrderedDict, defaultdict, namedtuple
 from types import FunctionType, GetSetDescriptorType
-from typing import Any, NamedTuple, cast
 
 from althaia import seam
-from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, why_unwatchable
+from althaia.engine.analysis.reader import NOT_PLAIN, why_unwatchable
 from althaia.engine.objects.digests import is_known
-from althaia.engine.plan.guard import ABSENT, Guard
+from althaia.engine.plan.guard import ABSENT
 from althaia.engine.plan.instance_dict import may_be_put, published_guard
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run import dump, load, load_step
 from althaia.engine.run.validators import check_for
-from althaia.engine.upstream import Upstream, definers, static
+from althaia.engine.upstream import definers
+
+from althaia.engine.analysis.reader cimport Analysis
+from althaia.engine.upstream cimport Upstream, static
 
 DUMP, LOAD = 0, 1
 
-StepOptions = dict[str, Any]
-"""What all steps are given, as keyword arguments: where a value comes from and where it goes."""
-
-Maker = Callable[[Analysis, Any, StepOptions], Any]
-"""``maker(analysis, field, options)``: the field's step.
-
-:raises NotPlannable: where the field's own method has to run, with the reason.
-"""
+StepOptions = dict
 
 
-class Kind(NamedTuple):
+class Kind(namedtuple("Kind", ("name", "dump", "load"), defaults=(None, None))):
     """One class of upstream's fields and what stands for its methods.
+
+    A maker is called with the analysis, the field and the step's keyword arguments (where a value
+    comes from and where it goes). It returns the step, or raises NotPlannable where the field's own
+    method has to run.
 
     :param name: the class in ``marshmallow.fields``.
     :param dump: the maker for the ``_serialize`` that this class defines, if it does.
     :param load: the maker for its ``_deserialize``.
     """
 
-    name: str
-    dump: Maker | None = None
-    load: Maker | None = None
+    __slots__ = ()
 
 
-class PackageKind(NamedTuple):
+_OF_PACKAGE = ("name", "digests", "dump", "load", "get_value")
+
+
+class PackageKind(namedtuple("PackageKind", _OF_PACKAGE, defaults=(None, None, False))):
     """A class of a well-known package's fields and what stands for its methods.
 
     :param name: the class that defines them, with its module.
@@ -58,14 +56,10 @@ class PackageKind(NamedTuple):
     :param get_value: whether it has a ``get_value`` that only calls the one of ``Field``.
     """
 
-    name: str
-    digests: frozenset[str]
-    dump: Maker | None = None
-    load: Maker | None = None
-    get_value: bool = False
+    __slots__ = ()
 
 
-def identity(function: Any) -> str:
+def identity(function):
     """Return a key that no other living function has.
 
     It is a str. An int key is reference-counted by the thread that made it, so that in a build
@@ -74,16 +68,14 @@ def identity(function: Any) -> str:
     return f"{id(function):x}"
 
 
-def by_function(
-    upstream: Upstream, kinds: Iterable[Kind | PackageKind]
-) -> tuple[dict[str, Any], ...]:
+def by_function(Upstream upstream, kinds):
     """Return the makers for dumping and for loading, by the function that each replaces.
 
     The key is the identity of the function. So neither the name of the field's class matters nor
     which base defines the method. A package may not be imported yet: its functions are found by
     name and accepted by digest.
     """
-    found: tuple[dict[str, Any], ...] = ({}, {})
+    cdef tuple found = ({}, {})
     for kind in kinds:
         if isinstance(kind, PackageKind):
             if kind.dump is not None:
@@ -104,7 +96,7 @@ def by_function(
     return found
 
 
-def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) -> Any:
+def analyse(Upstream upstream, schema, direction, statistics):
     """The plan of a schema; where nothing can be planned, one that says why.
 
     :param schema: a marshmallow schema instance.
@@ -112,7 +104,8 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
     :param statistics: the counters of its class, which the plan carries along.
     :return: a ``DumpPlan`` or ``LoadPlan``.
     """
-    way: _Dumping | _Loading = _Loading() if direction == LOAD else _Dumping()
+    cdef Analysis analysis
+    way = LOADING if direction == LOAD else DUMPING
     common = {"schema_class": type(schema), "statistics": statistics}
     if not may_be_put(schema):
         return _declined(way, Analysis(upstream, schema, None).guard(), NOT_PLAIN, common)
@@ -124,7 +117,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
         way.check(analysis)
         dict_class = _dict_class(analysis)
         hooks = way.hooks(analysis)
-        steps = tuple(_step(analysis, way, name, field) for name, field in analysis.items())
+        steps = tuple([_step(analysis, way, name, field) for name, field in analysis.items()])
     except NotPlannable as opaque:
         analysis.leave_out_members()
         return _declined(way, analysis.guard(), opaque.reason, common)
@@ -149,7 +142,7 @@ def analyse(upstream: Upstream, schema: Any, direction: int, statistics: Any) ->
     )
 
 
-def _dict_class(analysis: Analysis) -> type:
+cdef object _dict_class(Analysis analysis):
     """The class of what the schema returns."""
     upstream = analysis.upstream
     if upstream.is_ordered_by_option and upstream.has(
@@ -166,12 +159,12 @@ def _dict_class(analysis: Analysis) -> type:
     return dict_class
 
 
-def _declined(way: _Dumping | _Loading, guard: Guard, reason: str, common: dict[str, Any]) -> Any:
+cdef object _declined(object way, object guard, str reason, object common):
     """Return a plan that declines every call. Its guard watches the reason."""
     return way.plan((), guard, declined=reason, dict_class=dict, **common)
 
 
-def _check_schema(analysis: Analysis, members: str) -> None:
+cdef int _check_schema(Analysis analysis, str members) except -1:
     """Raise NotPlannable if reading the schema's mappings of fields runs user code."""
     if analysis.schema_value(members) is not analysis.members:
         raise NotPlannable(f"{members} is not a plain attribute")
@@ -181,7 +174,7 @@ def _check_schema(analysis: Analysis, members: str) -> None:
         raise NotPlannable("the schema class overrides __getattribute__")
 
 
-def _hooks(analysis: Analysis, *tags: str) -> tuple[tuple[Any, ...] | None, ...]:
+cdef tuple _hooks(Analysis analysis, tuple tags):
     """Return the hooks of each tag, None for a tag without any; watch the table and its lists.
 
     The table is a defaultdict: like upstream's look-up, this leaves a list in it for each tag.
@@ -193,10 +186,10 @@ def _hooks(analysis: Analysis, *tags: str) -> tuple[tuple[Any, ...] | None, ...]
         raise NotPlannable(f"_hooks is a {type(table).__qualname__}")
     if type(table) is not dict and table.default_factory is not list:
         raise NotPlannable("_hooks makes no lists")
-    return tuple(_hooks_of(analysis, table, tag) for tag in tags)
+    return tuple([_hooks_of(analysis, table, tag) for tag in tags])
 
 
-def _hooks_of(analysis: Analysis, table: Any, tag: str) -> tuple[Any, ...] | None:
+cdef object _hooks_of(Analysis analysis, object table, str tag):
     if type(table) is not dict:
         table[tag]
     listed = analysis.watch_entry(table, tag)
@@ -208,7 +201,7 @@ def _hooks_of(analysis: Analysis, table: Any, tag: str) -> tuple[Any, ...] | Non
     return hooks or None
 
 
-def _is_plain_hook(hook: Any) -> bool:
+cdef bint _is_plain_hook(object hook) except -1:
     """Whether an entry of the table of hooks is of the types that marshmallow's decorators use."""
     if type(hook) is not tuple or len(hook) != 3:
         return False
@@ -221,7 +214,7 @@ def _is_plain_hook(hook: Any) -> bool:
     )
 
 
-def _step(analysis: Analysis, way: _Dumping | _Loading, name: Any, field: Any) -> Any:
+cdef object _step(Analysis analysis, object way, object name, object field):
     if type(name) is not str:
         raise NotPlannable(f"a field's name is a {type(name).__qualname__}")
     if not isinstance(field, analysis.upstream.Field):
@@ -230,7 +223,7 @@ def _step(analysis: Analysis, way: _Dumping | _Loading, name: Any, field: Any) -
     return way.step(analysis, name, field)
 
 
-def _conversion(analysis: Analysis, field: Any, options: StepOptions, direction: int) -> Any:
+cdef object _conversion(Analysis analysis, object field, object options, int direction):
     """The step that converts as the field's own method would."""
     method, own_step = _CONVERSIONS[direction]
     try:
@@ -250,7 +243,7 @@ def _conversion(analysis: Analysis, field: Any, options: StepOptions, direction:
         return own_step(field, **options)
 
 
-def _maker(analysis: Analysis, field: Any, method: str, direction: int) -> Maker:
+cdef object _maker(Analysis analysis, object field, str method, int direction):
     """The maker of the step that stands for a field's method.
 
     :raises NotPlannable: nobody has read this method.
@@ -261,14 +254,14 @@ def _maker(analysis: Analysis, field: Any, method: str, direction: int) -> Maker
     if known is not None:
         qualified_name, maker = known
         analysis.known(qualified_name)
-        return cast(Maker, maker)
+        return maker
     of_package = _package_entry(kinds, function)
     if of_package is not None:
-        return cast(Maker, of_package[1])
+        return of_package[1]
     raise NotPlannable(f"{method} is overridden by {analysis.upstream.owner(type(field), method)}")
 
 
-def _package_entry(kinds: dict[str, Any], function: Any) -> Any:
+cdef object _package_entry(object kinds, object function):
     """What is known of a package's function; None if nobody has read it."""
     if type(function) is not FunctionType or type(function.__module__) is not str:
         return None
@@ -279,7 +272,7 @@ def _package_entry(kinds: dict[str, Any], function: Any) -> Any:
 _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))
 
 
-def _is_plainly_found(analysis: Analysis, field: Any, method: str) -> bool:
+cdef bint _is_plainly_found(Analysis analysis, object field, str method) except -1:
     """Whether looking up a method on a field runs no user code."""
     try:
         analysis.check_readable(field)
@@ -289,7 +282,7 @@ def _is_plainly_found(analysis: Analysis, field: Any, method: str) -> bool:
     return method not in state and type(static(type(field), method)) is FunctionType
 
 
-def _watch_inner(analysis: Analysis, field: Any) -> None:
+cdef int _watch_inner(Analysis analysis, object field) except -1:
     if not isinstance(field, analysis.upstream.Field):
         raise NotPlannable(f"an inner field is a {type(field).__qualname__}")
     analysis.watch_field(field)
@@ -306,7 +299,7 @@ class _Dumping:
     settings = ("many",)
     methods = ("dumps", "dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
 
-    def check(self, analysis: Analysis) -> None:
+    def check(self, Analysis analysis):
         analysis.known("schema.Schema._serialize", "schema.Schema.dump")
         analysis.field_function("schema", "missing", "PRE_DUMP", "POST_DUMP")
         upstreams = static(analysis.upstream.Schema, "get_attribute")
@@ -319,10 +312,10 @@ class _Dumping:
             # Also for fields that read no attribute.
             raise NotPlannable("get_attribute is a descriptor, which is asked for each field")
 
-    def step(self, analysis: Analysis, name: str, field: Any) -> dump.DumpStep:
+    def step(self, Analysis analysis, str name, field):
         upstream = analysis.upstream
         key = _dumped_key(analysis, name, field)
-        options: StepOptions = {"attr": name, "key": key}
+        options = {"attr": name, "key": key}
         try:
             analysis.check_readable(field)
             analysis.field_method(field, "serialize", upstream.Field)
@@ -335,10 +328,9 @@ class _Dumping:
                 why=opaque.reason,
                 **analysis.with_own_slot(options),
             )
-        step: dump.DumpStep = _conversion(analysis, field, options, DUMP)
-        return step
+        return _conversion(analysis, field, options, DUMP)
 
-    def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
+    def reach(self, Analysis analysis, dict own):
         """How much of upstream's code the plan may stand for."""
         whole = own["_invoke_dump_processors"] and own["_invoke_processors"] and own["_serialize"]
         return {
@@ -349,20 +341,20 @@ class _Dumping:
             "opts": _plain_options(analysis, "render_module"),
         }
 
-    def hooks(self, analysis: Analysis) -> dict[str, Any]:
+    def hooks(self, Analysis analysis):
         """The schema's hooks, as keyword arguments of a plan."""
-        before, behind = _hooks(analysis, "pre_dump", "post_dump")
+        before, behind = _hooks(analysis, ("pre_dump", "post_dump"))
         has_hooks = before is not None or behind is not None
         return {"before": before, "behind": behind, "has_hooks": has_hooks}
 
 
-def _has_plain_settings(analysis: Analysis, names: tuple[str, ...]) -> bool:
+cdef bint _has_plain_settings(Analysis analysis, object names) except -1:
     """Whether reading these settings of a schema gives its instance dictionary's values."""
     cls = type(analysis.schema)
     return not any(analysis.is_data_descriptor(static(cls, name)) for name in names)
 
 
-def _plain_options(analysis: Analysis, name: str) -> Any:
+cdef object _plain_options(Analysis analysis, str name):
     """Return the schema's options if reading this one runs no user code, else None."""
     try:
         opts = analysis.schema_value("opts")
@@ -380,7 +372,7 @@ def _plain_options(analysis: Analysis, name: str) -> Any:
     return opts if plain else None
 
 
-def _dumped_key(analysis: Analysis, name: str, field: Any) -> str | None:
+cdef object _dumped_key(Analysis analysis, str name, object field):
     """Return the key in the output, or None if the field computes it for each call."""
     try:
         analysis.check_readable(field)
@@ -392,7 +384,7 @@ def _dumped_key(analysis: Analysis, name: str, field: Any) -> str | None:
     return key if type(key) is str else None
 
 
-def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
+cdef object _source(Analysis analysis, str name, object field):
     """Where a field's value comes from, as keyword arguments of a step."""
     analysis.field_function("fields", "missing_")
     check = analysis.field_value(field, "_CHECK_ATTRIBUTE")
@@ -400,7 +392,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
         return {"source": dump.Source.NO_ATTRIBUTE}
     if check is not True:
         raise NotPlannable("_CHECK_ATTRIBUTE is neither True nor False")
-    source: StepOptions = {"default": analysis.field_value(field, "dump_default")}
+    source = {"default": analysis.field_value(field, "dump_default")}
     try:
         _check_getter(analysis, field)
     except NotPlannable as opaque:
@@ -425,7 +417,7 @@ def _source(analysis: Analysis, name: str, field: Any) -> StepOptions:
     return source | {"source": dump.Source.KEY}
 
 
-def _check_getter(analysis: Analysis, field: Any) -> None:
+cdef int _check_getter(Analysis analysis, object field) except -1:
     """Raise NotPlannable unless the field's ``get_value`` is upstream's, or a package's that only
     calls upstream's."""
     base = analysis.upstream.Field
@@ -437,11 +429,11 @@ def _check_getter(analysis: Analysis, field: Any) -> None:
         and _package_entry(analysis.upstream.kinds[DUMP], static(type(field), "get_value"))
     ):
         analysis.class_method(base, "get_value")
-        return
+        return 0
     analysis.field_method(field, "get_value", base)
 
 
-def inner_dump_step(analysis: Analysis, field: Any, attr: Any) -> Any:
+def inner_dump_step(Analysis analysis, field, attr):
     """Return the step of a field inside another, which only converts.
 
     :param attr: what upstream passes it as ``attr``.
@@ -470,7 +462,7 @@ class _Loading:
     )
     methods = (*whole, "load", "_do_load", "handle_error")
 
-    def check(self, analysis: Analysis) -> None:
+    def check(self, Analysis analysis):
         opts = _plain_options(analysis, "index_errors")
         if opts is None:
             raise NotPlannable("asking opts for index_errors may run code of the user's")
@@ -483,7 +475,7 @@ class _Loading:
             raise NotPlannable(analysis.why_schema_method("_call_and_store"))
         _check_helpers(analysis)
 
-    def step(self, analysis: Analysis, name: str, field: Any) -> load_step.LoadStep:
+    def step(self, Analysis analysis, str name, field):
         # Upstream reads these two to learn the layout of the schema. If a field computes them, a
         # plan has no layout to rest on.
         analysis.check_readable(field)
@@ -493,10 +485,10 @@ class _Loading:
         if type(key) is not str or not (attribute is None or type(attribute) is str):
             raise NotPlannable(f"data_key or attribute of {name!r} is no text")
         target = attribute or name
-        options: StepOptions = {"attr": name, "key": key, "target": target, "dotted": "." in target}
+        options = {"attr": name, "key": key, "target": target, "dotted": "." in target}
         return _loaded(analysis, field, options)
 
-    def reach(self, analysis: Analysis, own: dict[str, bool]) -> dict[str, Any]:
+    def reach(self, Analysis analysis, dict own):
         """How much of upstream's code the plan may stand for."""
         whole = all(own[name] for name in self.whole)
         return {
@@ -507,10 +499,10 @@ class _Loading:
             "opts": _plain_options(analysis, "index_errors"),
         }
 
-    def hooks(self, analysis: Analysis) -> dict[str, Any]:
+    def hooks(self, Analysis analysis):
         """The schema's hooks and validators, as keyword arguments of a plan."""
         tags = ("pre_load", "validates", "validates_schema", "post_load")
-        found = before, of_fields, of_schema, behind = _hooks(analysis, *tags)
+        found = before, of_fields, of_schema, behind = _hooks(analysis, tags)
         return {
             "before": before,
             "behind": behind,
@@ -523,7 +515,7 @@ class _Loading:
         }
 
 
-def _check_helpers(analysis: Analysis) -> None:
+cdef int _check_helpers(Analysis analysis) except -1:
     """Raise NotPlannable if a function that a load plan replaces is not as upstream defined it."""
     analysis.field_function("schema", "Mapping", "missing", "set_value")
     analysis.field_function("schema", "EXCLUDE", "INCLUDE", "RAISE")
@@ -548,7 +540,7 @@ def _check_helpers(analysis: Analysis) -> None:
     analysis.class_method(error, "__init__")
 
 
-def _loaded(analysis: Analysis, field: Any, options: StepOptions) -> load_step.LoadStep:
+cdef object _loaded(Analysis analysis, object field, object options):
     """The step that does all of ``field.deserialize``."""
     try:
         analysis.check_readable(field)
@@ -558,11 +550,10 @@ def _loaded(analysis: Analysis, field: Any, options: StepOptions) -> load_step.L
         return load_step.OpaqueLoadStep(
             field, opaque=True, why=opaque.reason, **analysis.with_own_slot(options)
         )
-    step: load_step.LoadStep = _conversion(analysis, field, options, LOAD)
-    return step
+    return _conversion(analysis, field, options, LOAD)
 
 
-def inner_load_step(analysis: Analysis, field: Any) -> Any:
+def inner_load_step(Analysis analysis, field):
     """The step of a field inside another.
 
     :raises NotPlannable: it is no field.
@@ -572,7 +563,7 @@ def inner_load_step(analysis: Analysis, field: Any) -> Any:
         return _loaded(analysis, field, {})
 
 
-def load_conversion(analysis: Analysis, field: Any) -> Any:
+def load_conversion(Analysis analysis, field):
     """The step of a field inside another of which upstream calls ``_deserialize`` alone.
 
     :raises NotPlannable: it is no field.
@@ -581,7 +572,7 @@ def load_conversion(analysis: Analysis, field: Any) -> Any:
     return _conversion(analysis, field, {}, LOAD)
 
 
-def _around(analysis: Analysis, field: Any) -> StepOptions:
+cdef object _around(Analysis analysis, object field):
     """Missing and None, defaults, processors and validators, as keyword arguments of a step."""
     required = analysis.field_flag(field, "required")
     constant = analysis.upstream.fields["Constant"]
@@ -600,14 +591,14 @@ def _around(analysis: Analysis, field: Any) -> StepOptions:
     }
 
 
-def _processors(analysis: Analysis, field: Any) -> StepOptions:
+cdef object _processors(Analysis analysis, object field):
     """What processes a value before and after, as keyword arguments of a step."""
     if not analysis.upstream.has_processors:
         return {}
     return {name: _functions(analysis, field, name) for name in ("pre_load", "post_load")}
 
 
-def _functions(analysis: Analysis, field: Any, name: str) -> list[Any] | None:
+cdef object _functions(Analysis analysis, object field, str name):
     """A field's list of processors, None while it is empty."""
     functions = analysis.field_value(field, name)
     if type(functions) is not list:
@@ -616,7 +607,7 @@ def _functions(analysis: Analysis, field: Any, name: str) -> list[Any] | None:
     return functions or None
 
 
-def _validation(analysis: Analysis, field: Any) -> StepOptions:
+cdef object _validation(Analysis analysis, object field):
     """Whether and how the field validates, as keyword arguments of a step."""
     upstream = analysis.upstream
     try:
@@ -641,3 +632,6 @@ def _validation(analysis: Analysis, field: Any) -> StepOptions:
         return {"own_validate": True, "why": opaque.reason}
     watched = analysis.watch_list(validators)
     return {"checks": tuple(check_for(analysis, each, field) for each in watched) or None}
+
+
+DUMPING, LOADING = _Dumping(), _Loading()

@@ -1,3 +1,4 @@
+# cython: language_level=3, freethreading_compatible=True, annotation_typing=False
 """Decide whether the instances of a schema class may be lazy, and build the guard of that.
 
 A lazy instance shares the fields of a prototype until somebody looks at its own. That is invisible
@@ -7,22 +8,23 @@ A user's field class may override the conversion: the instance gets its own fiel
 runs.
 """
 
-from __future__ import annotations
-
 import abc
 import copy
 import copyreg
 from collections import OrderedDict
 from functools import cached_property
 from types import FunctionType, GetSetDescriptorType
-from typing import Any, Generic
+from typing import Generic
 
 from althaia import seam
-from althaia.engine.analysis.reader import NOT_PLAIN, Analysis, attributes_of, why_unwatchable
-from althaia.engine.plan.guard import ABSENT, Guard, type_tag
+from althaia.engine.analysis.reader import NOT_PLAIN, attributes_of, why_unwatchable
+from althaia.engine.plan.guard import ABSENT, type_tag
 from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import Upstream, qualified, static
+from althaia.engine.upstream import qualified
+
+from althaia.engine.analysis.reader cimport Analysis
+from althaia.engine.upstream cimport Upstream, static
 
 # Attributes that Schema.__init__ sets and a lazy instance lacks.
 LAZY_NAMES = frozenset(
@@ -98,6 +100,8 @@ HARMLESS = frozenset(
 BUILT = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
 # Descriptor types that keep no state which copy.copy of the field would have to copy.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
+# A Method field may bind to these.
+METHOD_TYPES = (FunctionType, staticmethod, classmethod)
 # Types whose hash, comparison and truth value run no user code.
 PLAIN_NAMES = (str, type(None))
 # Attributes of a field that upstream's construction reads or writes.
@@ -171,17 +175,17 @@ KEPT = frozenset(
 
 # Field classes that passed the check: type version, the names allowed to it, and the functions of
 # this release that nobody has read.
-_seen_classes: set[tuple[int, frozenset[str], frozenset[str]]] = set()
-MOST_SEEN_CLASSES = 4096
+cdef set _seen_classes = set()
+cdef int MOST_SEEN_CLASSES = 4096
 
 
-def names_left_out(upstream: Upstream) -> frozenset[str]:
+def names_left_out(Upstream upstream):
     """Return the attributes that ``Schema.__init__`` sets in this release and a lazy instance
     lacks."""
     return LAZY_NAMES | {"ordered"} if upstream.has_context else LAZY_NAMES
 
 
-def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, str, Guard | None]:
+def examine(Upstream upstream, cls, schema):
     """Return ``(guard, reason, refusal)`` for lazy instances of a schema class.
 
     ``guard`` watches what lazy instances rest on, or is None if there are none. ``reason`` says why
@@ -211,14 +215,14 @@ def examine(upstream: Upstream, cls: type, schema: Any) -> tuple[Guard | None, s
         if static(cls, "_declared_fields") is not declared:
             raise NotPlannable("_declared_fields is being changed")
         for _, field in analysis.items():
-            _check_field(analysis, cls, field, top=True)
+            _check_field(analysis, cls, field, True)
     except NotPlannable as opaque:
         refusal, _ = _watchable(analysis.guard())
         return None, opaque.reason, refusal
     return *_watchable(analysis.guard()), None
 
 
-def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
+def examine_model(Upstream upstream, schema):
     """Return ``(guard, reason)`` for a model of an instance that upstream built in full.
 
     ``guard`` is None, and ``reason`` says why, if the class may have no model. A copy of the
@@ -240,7 +244,7 @@ def examine_model(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
     return _watchable(analysis.guard())
 
 
-def examine_nested(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
+def examine_nested(Upstream upstream, schema):
     """Return ``(guard, reason)`` for lazy copies of a schema instance that is nested.
 
     ``guard`` is None, and ``reason`` says why, if a copy must be made by upstream's code: copying
@@ -274,14 +278,14 @@ def examine_nested(upstream: Upstream, schema: Any) -> tuple[Guard | None, str]:
     return _watchable(analysis.guard())
 
 
-def _check_copying(analysis: Analysis) -> None:
+cdef int _check_copying(Analysis analysis) except -1:
     """Raise NotPlannable if upstream's fields are not copied by Python's own functions."""
     analysis.field_function("fields", "copy")
     for name, function in COPYING:
         analysis.watch_original(copy, name, function)
 
 
-def _check_bound(analysis: Analysis, field: Any) -> None:
+cdef int _check_bound(Analysis analysis, object field) except -1:
     """Raise NotPlannable unless binding a bound field once more changes nothing."""
     upstream = analysis.upstream
     _check_field_itself(analysis, field)
@@ -301,12 +305,12 @@ def _check_bound(analysis: Analysis, field: Any) -> None:
         analysis.leave_out(field, "_schema")
 
 
-def _watchable(guard: Guard) -> tuple[Guard | None, str]:
+cdef object _watchable(object guard):
     reason = why_unwatchable(guard)
     return (None, reason) if reason else (guard, "")
 
 
-def _check_copied(analysis: Analysis, field: Any) -> None:
+cdef int _check_copied(Analysis analysis, object field) except -1:
     """Raise NotPlannable if copying a declared field, or one inside it, runs user code."""
     if not isinstance(field, analysis.upstream.Field):
         raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
@@ -323,7 +327,7 @@ def _check_copied(analysis: Analysis, field: Any) -> None:
                 _check_copied(analysis, each)
 
 
-def _check_instances(cls: type, upstream: Upstream) -> None:
+cdef int _check_instances(object cls, Upstream upstream) except -1:
     """Raise NotPlannable if a class changes how its instances are made or their attributes read."""
     for name in OBJECT_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
@@ -336,7 +340,7 @@ def _check_instances(cls: type, upstream: Upstream) -> None:
         raise NotPlannable("__dict__ is overridden")
 
 
-def _check_class(analysis: Analysis, cls: type) -> None:
+cdef int _check_class(Analysis analysis, object cls) except -1:
     upstream = analysis.upstream
     for name in CONSTRUCTION:
         if name == "_init_fields":
@@ -366,7 +370,7 @@ def _check_class(analysis: Analysis, cls: type) -> None:
             raise NotPlannable("error_messages is no dictionary")
 
 
-def _check_options(analysis: Analysis, cls: type) -> None:
+cdef int _check_options(Analysis analysis, object cls) except -1:
     opts = static(cls, "opts")
     if hasattr(type(opts), "__get__"):
         raise NotPlannable("opts is a descriptor")
@@ -383,7 +387,7 @@ def _check_options(analysis: Analysis, cls: type) -> None:
             raise NotPlannable(f"Meta.{name} is a {type(value).__qualname__}")
 
 
-def _check_inferred(analysis: Analysis) -> None:
+cdef int _check_inferred(Analysis analysis) except -1:
     """Check what makes up the fields in a release where a name of ``Meta`` may have no declared
     field, and ``Meta.ordered`` makes mappings ordered."""
     opts = static(type(analysis.schema), "opts")
@@ -402,7 +406,7 @@ def _check_inferred(analysis: Analysis) -> None:
     analysis.field_function("schema", "validate_unknown_parameter_value")
 
 
-def _check_sets(analysis: Analysis) -> None:
+cdef int _check_sets(Analysis analysis) except -1:
     """Raise NotPlannable if user code could run while the sets of field names are made."""
     sets = analysis.upstream.OrderedSet
     analysis.watch_type(sets)
@@ -410,7 +414,7 @@ def _check_sets(analysis: Analysis) -> None:
         raise NotPlannable("upstream's OrderedSet has been changed")
 
 
-def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> None:
+cdef int _check_field(Analysis analysis, object cls, object field, bint top) except -1:
     """Raise NotPlannable if copying or binding a declared field runs user code that sees it."""
     upstream = analysis.upstream
     _check_field_itself(analysis, field)
@@ -436,16 +440,16 @@ def _check_field(analysis: Analysis, cls: type, field: Any, *, top: bool) -> Non
     for name in ("inner", "key_field", "value_field"):
         inner = state.get(name)
         if inner is not None:
-            _check_field(analysis, cls, inner, top=False)
+            _check_field(analysis, cls, inner, False)
     inner_fields = state.get("tuple_fields")
     if inner_fields is not None:
         if type(inner_fields) is not list:
             raise NotPlannable("tuple_fields is no list")
         for inner in analysis.watch_list(inner_fields):
-            _check_field(analysis, cls, inner, top=False)
+            _check_field(analysis, cls, inner, False)
 
 
-def _check_field_itself(analysis: Analysis, field: Any) -> None:
+cdef int _check_field_itself(Analysis analysis, object field) except -1:
     """Raise NotPlannable if user code of a field's class runs when the field is bound."""
     upstream = analysis.upstream
     if not isinstance(field, upstream.Field):
@@ -463,19 +467,19 @@ def _check_field_itself(analysis: Analysis, field: Any) -> None:
             raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
 
 
-def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] = HARMLESS) -> None:
+cdef int _check_field_class(Analysis analysis, object cls, object harmless=HARMLESS) except -1:
     """Raise NotPlannable unless a field's class is upstream's or adds only plain data to it.
 
     :param harmless: the names of upstream's and of Python's that the class may define as well.
     """
     analysis.watch_type(cls)
     if not analysis.is_first_look(cls, harmless):
-        return
+        return 0
     _check_registered(analysis, cls)
     # CPython uses no type version twice; a change of the class or of a base gives it a new one.
     seen = (type_tag(cls), harmless, analysis.upstream.unknown)
     if seen in _seen_classes:
-        return
+        return 0
     _check_bases(analysis, cls, harmless)
     if seen[0]:
         if len(_seen_classes) == MOST_SEEN_CLASSES:
@@ -483,7 +487,7 @@ def _check_field_class(analysis: Analysis, cls: type, harmless: frozenset[str] =
         _seen_classes.add(seen)
 
 
-def _check_bases(analysis: Analysis, cls: type, harmless: frozenset[str]) -> None:
+cdef int _check_bases(Analysis analysis, object cls, object harmless) except -1:
     """Check a class whose present type version has not been checked."""
     for base in cls.__mro__:
         if base in seam.pristine:
@@ -500,7 +504,7 @@ def _check_bases(analysis: Analysis, cls: type, harmless: frozenset[str]) -> Non
             raise NotPlannable(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
 
 
-def _check_upstreams_class(base: type) -> None:
+cdef int _check_upstreams_class(object base) except -1:
     """Raise NotPlannable if a function of one of upstream's classes has been replaced."""
     pristine = seam.pristine[base]
     # dict.copy is atomic; another thread may change the class during the loop.
@@ -511,7 +515,7 @@ def _check_upstreams_class(base: type) -> None:
             raise NotPlannable(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
 
 
-def _check_users_class(cls: type, base: type, harmless: frozenset[str]) -> None:
+cdef int _check_users_class(object cls, object base, object harmless) except -1:
     """Raise NotPlannable if a user's base of a field class defines more than plain data."""
     for name, value in base.__dict__.copy().items():
         if hasattr(type(value), "__get__") and not (
@@ -520,7 +524,7 @@ def _check_users_class(cls: type, base: type, harmless: frozenset[str]) -> None:
             raise NotPlannable(f"{base.__module__}.{base.__qualname__} defines {name}")
 
 
-def _is_harmless(cls: type, name: str, value: Any) -> bool:
+cdef bint _is_harmless(object cls, object name, object value) except -1:
     """Whether an attribute of a user's field class changes neither copying nor binding."""
     if name in ("__dict__", "__weakref__") and type(value) is GetSetDescriptorType:
         return True
@@ -534,7 +538,7 @@ def _is_harmless(cls: type, name: str, value: Any) -> bool:
     return not any(name in seam.pristine.get(base, {}) for base in cls.__mro__)
 
 
-def _check_registered(analysis: Analysis, cls: type) -> None:
+cdef int _check_registered(Analysis analysis, object cls) except -1:
     """Raise NotPlannable if copyreg has a reduce function for a class, and watch its table."""
     if type(cls).__hash__ is not type.__hash__ or type(cls).__eq__ is not type.__eq__:
         raise NotPlannable(f"{cls.__module__}.{cls.__qualname__} is hashed by its metaclass")
@@ -544,14 +548,12 @@ def _check_registered(analysis: Analysis, cls: type) -> None:
         raise NotPlannable(f"{cls.__module__}.{cls.__qualname__} is copied as copyreg says")
 
 
-def _check_methods(cls: type, field: Any, *, top: bool) -> None:
+cdef int _check_methods(object cls, object field, bint top) except -1:
     """Raise NotPlannable if a Method field binds to anything but plain methods of the schema."""
     if not top:
         raise NotPlannable("a Method field stands inside another field")
     for name in (field.serialize_method_name, field.deserialize_method_name):
         if not name:
             continue
-        if type(name) is not str or not isinstance(
-            static(cls, name), (FunctionType, staticmethod, classmethod)
-        ):
+        if type(name) is not str or type(static(cls, name)) not in METHOD_TYPES:
             raise NotPlannable(f"{name} is no plain method")
