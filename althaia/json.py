@@ -13,17 +13,22 @@ everything.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from althaia import seam
 
-try:
-    from althaia.formats.json.json_parser import loads
-    from althaia.formats.json.json_writer import dumps
-except ModuleNotFoundError as error:
-    if error.name not in ("althaia.formats.json.json_writer", "althaia.formats.json.json_parser"):
-        raise
+if TYPE_CHECKING:
+    # The same signatures, and compiled functions have none that a type checker reads.
     from json import dumps, loads
+else:
+    try:
+        from althaia.formats.json.json_parser import loads
+        from althaia.formats.json.json_writer import dumps
+    except ModuleNotFoundError as error:
+        ours = ("althaia.formats.json.json_writer", "althaia.formats.json.json_parser")
+        if error.name not in ours:
+            raise
+        from json import dumps, loads
 
 __all__ = ["dump_bytes", "dumps", "loads"]
 

@@ -29,3 +29,14 @@ def test_stubs_say_what_the_modules_have() -> None:
     command = [sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-missing-stub"]
     done = subprocess.run([*command, *modules], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_json_is_typed_as_the_standard_librarys(tmp_path: Path) -> None:
+    api = pytest.importorskip("mypy.api")
+    (tmp_path / "program.py").write_text(
+        "from althaia import json\ntext: str = json.dumps({})\nbad: int = json.dumps({})\n"
+    )
+    said, _, code = api.run(["--strict", str(tmp_path / "program.py")])
+    assert code == 1
+    assert 'expression has type "str", variable has type "int"' in said
+    assert "Found 1 error" in said

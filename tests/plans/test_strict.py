@@ -166,3 +166,16 @@ def test_where_no_plans_run_it_says_so() -> None:
         )
         assert done.returncode == 0, done.stderr
         assert done.stderr.count("ALTHAIA_STRICT finds nothing: ALTHAIA_PLANS=0") == warnings
+
+
+@pytest.mark.parametrize("tool", ["freezegun", "time_machine"])
+def test_the_tools_that_stop_the_clock(tool: str) -> None:
+    module = pytest.importorskip(tool)
+    schema = schema_of(ma, {"at": fields.DateTime(), "day": fields.Date()})
+    stop = module.freeze_time if tool == "freezegun" else module.travel
+    for _ in range(2):
+        with stop(datetime.datetime(2024, 2, 29, 10, tzinfo=datetime.UTC)):
+            now = datetime.datetime(2024, 2, 29, 10)
+            given = schema.dump({"at": now, "day": datetime.date.today()})
+            assert given == {"at": "2024-02-29T10:00:00", "day": "2024-02-29"}
+            assert schema.load(given) == {"at": now, "day": datetime.date.today()}
