@@ -96,7 +96,8 @@ def execute(options: argparse.Namespace) -> int:
         print("python -m althaia bench: give --data or --source, not both", file=sys.stderr)
         return 2
     try:
-        with Progress(console=Console(stderr=True), transient=True) as progress:
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
             report = _measure(options, directions, progress)
     except BenchError as error:
         print(f"python -m althaia bench: {error}", file=sys.stderr)

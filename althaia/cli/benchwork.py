@@ -226,6 +226,16 @@ def read_records(file: Path) -> list[Any]:
     return records
 
 
+def raised_by_the_program(error: Exception) -> str:
+    """One line about an exception of the user's own code: what it is, and where it was raised."""
+    said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"the schema's module or the schema itself raised {said} "
+        f"({frame.filename}, line {frame.lineno})"
+    )
+
+
 def main() -> None:
     # The output of the user's modules must not get between the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -243,8 +253,7 @@ def main() -> None:
         except (target.TargetError, DataError, OSError) as error:
             answer = {"failed": str(error)}
         except Exception as error:
-            where = "".join(traceback.format_exception(error)[-4:])
-            answer = {"failed": f"the schema's module or the schema itself raised\n{where}"}
+            answer = {"failed": raised_by_the_program(error)}
         answers.write(json.dumps(answer) + "\n")
 
 

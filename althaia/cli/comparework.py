@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,8 +99,7 @@ def main() -> None:
     except (target.TargetError, benchwork.DataError, ConfigError, ReleaseError, OSError) as error:
         said = {"failed": str(error)}
     except Exception as error:
-        where = "".join(traceback.format_exception(error)[-4:])
-        said = {"failed": f"the schema's module or the schema itself raised\n{where}"}
+        said = {"failed": benchwork.raised_by_the_program(error)}
     Path(sys.argv[1]).write_text(json.dumps(said), encoding="utf-8")
 
 

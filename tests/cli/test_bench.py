@@ -224,6 +224,7 @@ def test_what_cannot_be_measured_is_said(bench, words, said):
     done = bench(*words)
     assert done.returncode == 2
     assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
 
 

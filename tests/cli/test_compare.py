@@ -142,6 +142,16 @@ def test_what_cannot_run(compare, words, said):
     assert "Traceback" not in done.stderr
 
 
+@NEEDS_ENGINE
+def test_a_module_that_fails_is_one_line(compare, tmp_path):
+    (tmp_path / "broken.py").write_text("raise RuntimeError('no settings')\n", "utf-8")
+    done = compare("broken:Order", "--objects", "shop:orders")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "raised RuntimeError: no settings" in done.stderr
+    assert "broken.py, line 1" in done.stderr
+
+
 def test_a_build_without_plans_compares_nothing(compare):
     done = compare("shop:Order", "--objects", "shop:orders", env={"ALTHAIA_PLANS": "0"})
     assert done.returncode == 2
