@@ -70,7 +70,7 @@ def pytest_report_header() -> str:
     info = althaia.info()
     if not info.patched:
         return f"althaia {info.version}: switched off, marshmallow is not redirected"
-    kind = "compiled" if info.compiled else "not compiled"
+    kind = info.served.how if info.compiled else "not compiled"
     return f"althaia {info.version}: marshmallow {info.served.version} is redirected, {kind}"
 
 

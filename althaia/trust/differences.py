@@ -15,6 +15,8 @@ from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, 
 from typing import Any, Final
 from uuid import UUID
 
+from althaia.trust.notes import BEGINNING
+
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _INDEX = re.compile(r"\[\d+\]")
 
@@ -102,19 +104,32 @@ def _in_text(planned: Any, upstream: Any) -> Difference:
 def first_difference_of_errors(
     planned: BaseException, upstream: BaseException
 ) -> Difference | None:
-    """Do the same for two exceptions: class, arguments, messages, notes, cause."""
+    """Do the same for two exceptions: class, arguments, messages, notes, cause.
+
+    The notes that :mod:`althaia.trust.notes` adds are no difference.
+    """
     if type(planned) is not type(upstream):
         return Difference("", shown(planned), shown(upstream))
     name = type(planned).__name__
     comparison = _Comparison()
     for attribute in ("args", *OF_AN_ERROR, "__notes__"):
         one, other = (getattr(error, attribute, MISSING) for error in (planned, upstream))
+        if attribute == "__notes__":
+            one, other = _without_ours(one), _without_ours(other)
         if found := comparison.difference(one, other, f"{name}.{attribute}"):
             return found
     one, other = planned.__cause__, upstream.__cause__
     if type(one) is not type(other):
         return Difference(f"{name}.__cause__", shown(one), shown(other))
     return None
+
+
+def _without_ours(found: Any) -> Any:
+    """Return the notes of an exception that the program added, or MISSING if there are none."""
+    if type(found) is not list:
+        return found
+    kept = [each for each in found if not (isinstance(each, str) and each.startswith(BEGINNING))]
+    return kept or MISSING
 
 
 def shown(value: Any) -> str:

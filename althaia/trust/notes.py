@@ -14,6 +14,9 @@ from typing import Any, Final
 from althaia import seam
 from althaia.trust import hooks
 
+BEGINNING: Final = "althaia: while "
+"""How each of these notes begins."""
+
 HEIGHT: Final = 5
 
 _DOING: Final = {
@@ -67,7 +70,7 @@ def _layer(name: str, inner: hooks.Hook) -> hooks.Hook | None:
         except Exception as error:
             path = trail.taken(error, type(schema).__name__)
             if not isinstance(error, answer):
-                _note(error, f"althaia: while {doing} {path}" if path else "")
+                _note(error, f"{BEGINNING}{doing} {path}" if path else "")
             raise
 
     return hook

@@ -225,16 +225,19 @@ def _line(key: tuple[str, str], spent: dict[str, Any], why: tuple[str, ...]) -> 
     nested = spent["nested_own"] + hooks_nested
     own = max(spent["spent"] - body * min(share, 1), 0) + nested + spent["outside_own"]
     total = spent["spent"] + spent["outside_spent"] + spent["nested_objects"] + hooks_nested
+    # Their objects and hooks may stand here while the time stands under ``dumps``.
     user = hooks + sum(place["own"] for (kind, _), place in places.items() if kind == "field")
+    user = min(user, own)
+    reading = min(spent["reading"], own - user)
     return Line(
         *key,
         calls=planned + spent["outside"],
         objects=spent["objects"],
         seconds=max(total, own) / 1e9,
         own=own / 1e9,
-        user=min(user, own) / 1e9,
-        reading=min(spent["reading"], own) / 1e9,
-        text=min(spent["parsing"] + spent["writing"], own) / 1e9,
+        user=user / 1e9,
+        reading=reading / 1e9,
+        text=min(spent["parsing"] + spent["writing"], own - user - reading) / 1e9,
         outside_calls=spent["outside"],
         outside=spent["outside_own"] / 1e9,
         code=_code(places),

@@ -21,7 +21,7 @@ from althaia.marshmallow import (
     pre_dump,
     pre_load,
 )
-from althaia.trust import compare
+from althaia.trust import compare, notes
 
 
 class Line(Schema):
@@ -51,6 +51,27 @@ def spoil(price):
         return result
 
     return wrong
+
+
+@pytest.fixture
+def with_notes():
+    notes.switch(True)
+    yield
+    notes.switch(False)
+
+
+def test_a_note_of_ours_is_no_difference(with_notes):
+    class Dated(Schema):
+        at = fields.Date()
+
+    seen = []
+    althaia.compare(1.0, on_difference=seen.append)
+    dated = Dated()
+    for _ in range(20):
+        with pytest.raises(TypeError) as caught:
+            dated.dump({"at": 5})
+    assert caught.value.__notes__ == ["althaia: while dumping Dated.at"]
+    assert seen == []
 
 
 def test_all_is_well():
