@@ -128,7 +128,7 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
     if plan is None:
         if many is None:
             many = plain_many(schema)
-        if is_plainly_true(many) or not passes(schema):
+        if is_plainly_true(many) or not passes(schema, False):
             plan = find_anew(schema, direction, is_large(obj, many))
         if plan is None:
             counters = counters_of(schema, direction)
@@ -145,7 +145,7 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
 cdef inline Plan inner_plan(object schema, int direction, object obj, object many):
     """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``, or None."""
     cdef Plan plan = valid_plan(schema, direction)
-    if plan is None and (is_plainly_true(many) or not passes(schema)):
+    if plan is None and (is_plainly_true(many) or not passes(schema, True)):
         plan = find_anew(schema, direction, is_large(obj, many))
         if plan is None and is_plainly_true(many):
             count_once(schema, direction, obj)

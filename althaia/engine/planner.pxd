@@ -10,7 +10,7 @@ cdef enum:
 cdef Counters counters_of(object schema, int direction)
 cdef InstanceDict plan_holder(object schema)
 cdef object plain_many(object schema)
-cdef bint passes(object schema) except -1
+cdef bint passes(object schema, bint inside) except -1
 cdef Plan find_anew(object schema, int direction, bint large)
 cdef Plan usable_plan(object schema, int direction, bint large)
 

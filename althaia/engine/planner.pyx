@@ -110,12 +110,15 @@ cdef void* passing = NULL
 cdef int PASSED = 2
 
 
-cdef bint passes(object schema) except -1:
+cdef bint passes(object schema, bint inside) except -1:
     """Whether this is an instance's first call and nothing is made for it, not even room for plans:
     most instances of classes that are built in full have no second call.
 
     Its attributes are in the object until then. The dictionary that is made of them at the end of
     the call says that there was one.
+
+    :param inside: whether ``Schema._serialize`` or ``Schema._deserialize`` asks, not the call
+        around it
     """
     global passing
     cdef bint collecting
@@ -124,9 +127,10 @@ cdef bint passes(object schema) except -1:
     if passing is not <void*>schema:
         if is_due_for_model(schema):
             return False
-        passing = <void*>schema
-        return True
-    # Asked a second time, by Schema._serialize or Schema._deserialize.
+        if not inside:
+            passing = <void*>schema
+            return True
+    # Asked a second time, or another instance had its first call meanwhile, in a hook.
     passing = NULL
     collecting = stop_collecting()
     try:

@@ -437,16 +437,19 @@ cdef int _check_field(Analysis analysis, object cls, object field, bint top) exc
     for name in ("only", "exclude"):
         if type(state.get(name)) is upstream.schema["OrderedSet"]:
             raise NotPlannable(f"{name} of a declared field is an OrderedSet, as schemas make them")
-    for name in ("inner", "key_field", "value_field"):
-        inner = state.get(name)
-        if inner is not None:
-            _check_field(analysis, cls, inner, False)
+    found = [state.get(name) for name in ("inner", "key_field", "value_field")]
     inner_fields = state.get("tuple_fields")
     if inner_fields is not None:
         if type(inner_fields) is not list:
             raise NotPlannable("tuple_fields is no list")
-        for inner in analysis.watch_list(inner_fields):
-            _check_field(analysis, cls, inner, False)
+        found += analysis.watch_list(inner_fields)
+    found = [inner for inner in found if inner is not None]
+    if found:
+        # Also a limit of the depth, which the stack of compiled code needs.
+        with analysis.inside(field):
+            for inner in found:
+                _check_field(analysis, cls, inner, False)
+    return 0
 
 
 cdef int _check_field_itself(Analysis analysis, object field) except -1:
