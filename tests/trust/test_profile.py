@@ -184,7 +184,8 @@ def test_text_and_page() -> None:
         Outer().dump([ROW] * 100, many=True)
     assert max(map(len, profile.as_text().splitlines())) <= 80
     page = profile.as_html()
-    assert "Outer" in page
+    # A pure build times the marshmallow that programs import, not the copy that tests use.
+    assert ("Outer" in page) is (engine is not None)
     assert not re.search(r"https?:|src=|<link", page)
     assert json.loads(json.dumps(profile.as_dict())).keys() == {"lines", "fields", "note"}
 
