@@ -225,7 +225,7 @@ def _line(key: tuple[str, str], spent: dict[str, Any], why: tuple[str, ...]) -> 
     nested = spent["nested_own"] + hooks_nested
     own = max(spent["spent"] - body * min(share, 1), 0) + nested + spent["outside_own"]
     total = spent["spent"] + spent["outside_spent"] + spent["nested_objects"] + hooks_nested
-    # Their objects and hooks may stand here while the time stands under ``dumps``.
+    # A ``dumps`` that makes dictionaries adds its objects and hooks to this line, not its time.
     user = hooks + sum(place["own"] for (kind, _), place in places.items() if kind == "field")
     user = min(user, own)
     reading = min(spent["reading"], own - user)
@@ -276,7 +276,6 @@ def _outside(cls: Any, direction: str, spent: dict[str, Any]) -> Iterator[str]:
 
 # ---- Without plans ---------------------------------------------------------------------
 
-_METHODS = {"dump": "dump", "dumps": "dumps", "load": "load", "loads": "loads"}
 _NOTE = (
     "No plans run here: calls are timed as a whole, and nothing is known of fields, hooks or "
     "what nested schemas take."
@@ -289,7 +288,7 @@ def _timed_as_a_whole(result: Profile) -> Iterator[None]:
     import marshmallow
 
     spent: dict[tuple[str, str], list[float]] = {}
-    replaced = {name: vars(marshmallow.Schema)[name] for name in _METHODS}
+    replaced = {name: vars(marshmallow.Schema)[name] for name in DIRECTIONS}
     for name, method in replaced.items():
         setattr(marshmallow.Schema, name, _timed(name, method, spent))
     try:
