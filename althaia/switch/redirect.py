@@ -214,6 +214,8 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if releases.searches(fullname):
+            return None
         if _below(fullname, REAL):
             return self._alias_spec(fullname, path)
         if _below(fullname, OURS):

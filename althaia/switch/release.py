@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from _thread import _local  # threading would cost more than this module
 
 from althaia import seam
 from althaia.switch import installed
@@ -313,7 +314,19 @@ def wants_compiled() -> bool:
 
 
 def real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    """Return the spec of a module of the real marshmallow without importing it."""
+    """Return the spec of a module of the real marshmallow without importing it.
+
+    A finder may ask all other finders in its turn, as that of ddtrace does. Ours finds no module of
+    this name in this thread until the search ends.
+    """
+    outer, _search.name = getattr(_search, "name", None), name
+    try:
+        return _real_spec(name, path)
+    finally:
+        _search.name = outer
+
+
+def _real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     for finder in tuple(sys.meta_path):
         find: Any = getattr(finder, "find_spec", None)
         if find is None or getattr(finder, "finds_althaia", False):
@@ -325,6 +338,14 @@ def real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         if spec is not None:
             return spec
     return None
+
+
+_search = _local()
+
+
+def searches(name: str) -> bool:
+    """Return whether this thread searches for this module of the real marshmallow."""
+    return getattr(_search, "name", None) == name
 
 
 def _version(spec: ModuleSpec) -> str | None:

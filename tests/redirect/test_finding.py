@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.engine import NEEDS_ENGINE
 
 
@@ -287,4 +289,55 @@ def test_accepted_an_import_hook_is_called_for_the_package_alone(redirected):
         assert "marshmallow.schema" not in asked
         assert "althaia.marshmallow.schema" in asked
         """
+    )
+
+
+_ASKS_ALL_OTHERS = """
+import sys
+
+class Watchdog:  # Wraps the spec that the first other finder returns, as ddtrace's does.
+    _finding = set()
+    def find_spec(self, name, path=None, target=None):
+        if name in self._finding:
+            return None
+        self._finding.add(name)
+        try:
+            for finder in sys.meta_path:
+                if finder is not self and (spec := finder.find_spec(name, path, target)):
+                    spec.loader = Chained(spec.loader)
+                    return spec
+        finally:
+            self._finding.remove(name)
+
+class Chained:
+    def __init__(self, loader):
+        self.loader = loader
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+    def exec_module(self, module):
+        self.loader.exec_module(module)
+"""
+
+
+@pytest.mark.parametrize("compiled", ["0", "1"])
+@pytest.mark.parametrize("first", ["watchdog", "althaia"])
+def test_a_finder_that_asks_all_others(program, compiled, first):
+    """Monitoring agents wrap the specs of all finders."""
+    switch_on = ["sys.meta_path.insert(0, Watchdog())", "import althaia; althaia.patch()"]
+    if first == "althaia":
+        switch_on.reverse()
+    program(
+        _ASKS_ALL_OTHERS
+        + "\n".join(["import warnings; warnings.simplefilter('error')", *switch_on])
+        + """
+import marshmallow
+from marshmallow import fields
+assert althaia.is_patched()
+assert althaia.info().served.how != "untouched", althaia.info().served
+assert marshmallow.Schema.from_dict({"x": fields.Int()})().dump({"x": "1"}) == {"x": 1}
+assert sys.modules["althaia.marshmallow.fields"] is fields
+""",
+        env={"ALTHAIA_COMPILED": compiled},
     )
