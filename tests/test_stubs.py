@@ -24,7 +24,7 @@ def test_stubs_say_what_the_modules_have() -> None:
         for stub in sorted((ROOT / "althaia").rglob("*.pyi"))
         if "marshmallow" not in stub.relative_to(ROOT / "althaia").parts
     ]
-    assert len(modules) > 10
+    assert modules
     # What no Python code of ours uses needs no stub.
     command = [sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-missing-stub"]
     done = subprocess.run([*command, *modules], cwd=ROOT, capture_output=True, text=True)

@@ -333,11 +333,12 @@ def explain(schema: Any) -> Explanation:
     reason = _why_no_plans(instance)
     if reason:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
-    from althaia.engine import planner, upstream
     from althaia.engine.objects import libraries
+    from althaia.engine.planner import build, build_load
+    from althaia.engine.upstream import load
 
-    builders = {"dump": planner.build, "load": planner.build_load}
-    explained = _Explainer(upstream.load(), builders).schema(instance)
+    builders = {"dump": build, "load": build_load}
+    explained = _Explainer(load(), builders).schema(instance)
     return replace(explained, readers=libraries.status())
 
 
@@ -427,9 +428,9 @@ class _Explainer:
         if not plan.straight:
             return "its options are not upstream's kind"
         form = schema.opts.render_module
-        from althaia.formats import registry
+        from althaia.formats.registry import writes
 
-        if not registry.writes(form):
+        if not writes(form):
             return f"it is written by {getattr(form, '__name__', form)!s}"
         hooks = _hooks("dump", schema).get("post_dump")
         if hooks:

@@ -62,9 +62,9 @@ def connected() -> None:
         if not _engines:
             _engines.update(_engine_functions())
         if _engines and _at_once is not None:
-            from althaia.engine import planner
+            from althaia.engine.planner import build_at_once
 
-            planner.build_at_once(_at_once)
+            build_at_once(_at_once)
         _rebuild()
 
 

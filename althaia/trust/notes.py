@@ -56,9 +56,9 @@ def _layer(name: str, inner: hooks.Hook) -> hooks.Hook | None:
     if doing is None:
         return None
     # Not at module level: layers are called only if there is an engine.
-    from althaia.engine.run import trail
+    from althaia.engine.run.trail import keep, taken
 
-    trail.keep(True)
+    keep(True)
     # ValidationError gets no note: its messages name the field.
     answer: tuple[type[Exception], ...] = ()
     if doing == "loading":
@@ -68,7 +68,7 @@ def _layer(name: str, inner: hooks.Hook) -> hooks.Hook | None:
         try:
             return inner(schema, *args)
         except Exception as error:
-            path = trail.taken(error, type(schema).__name__)
+            path = taken(error, type(schema).__name__)
             if not isinstance(error, answer):
                 _note(error, f"{BEGINNING}{doing} {path}" if path else "")
             raise

@@ -261,11 +261,12 @@ def _code(places: dict[tuple[str, str], dict[str, int]]) -> dict[str, float]:
 
 def _outside(cls: Any, direction: str, spent: dict[str, Any]) -> Iterator[str]:
     """What of a class runs outside a plan, and why."""
-    from althaia.engine import outside, planner
+    from althaia.engine import outside
+    from althaia.engine.planner import build, build_load
 
     try:
         schema = cls()
-        plan = planner.build(schema) if direction == "dump" else planner.build_load(schema)
+        plan = build(schema) if direction == "dump" else build_load(schema)
         left = list(outside.parts(plan))
     except Exception as error:
         left = [f"unknown: {cls.__name__}() raised {type(error).__name__}"]

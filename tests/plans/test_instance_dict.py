@@ -9,9 +9,9 @@ from typing import Any
 
 import marshmallow as real
 import pytest
-from althaia.engine.plan.instance_dict import InstanceDict
 
 from althaia import marshmallow as ma
+from althaia.engine.plan.instance_dict import InstanceDict
 from tests.interpreters import FREE_THREADED
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from althaia.engine.plan.instance_dict import InstanceDict
-from althaia.engine.statistics import statistics_of
 
 import althaia
 from althaia import marshmallow as ma
 from althaia.engine import planner
+from althaia.engine.plan.instance_dict import InstanceDict
+from althaia.engine.statistics import statistics_of
 from tests.conformance.material import schema_of
 from tests.interpreters import FREE_THREADED
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from althaia.engine.plan.template import Template
 from hypothesis import given
 from hypothesis import strategies as st
 
 from althaia import marshmallow as ma
+from althaia.engine.plan.template import Template
 from tests.interpreters import FREE_THREADED
 
 SHARING = sys.version_info < (3, 16) and not FREE_THREADED

@@ -1,3 +1,0 @@
-from typing import Any
-
-def writes(module: Any) -> bool: ...
