@@ -15,6 +15,7 @@ from althaia.trust.portable import written
 
 MODULE = """\
 import enum
+import time
 import althaia
 from marshmallow import Schema, fields, post_load, validate
 
@@ -53,6 +54,10 @@ class WithOwn(Schema):
 
 class Telling(Schema):
     patched = fields.Function(lambda obj: althaia.is_patched())
+
+class Stamped(Schema):
+    id = fields.Int()
+    at = fields.Function(lambda obj: time.perf_counter_ns())
 
 class Broken(Schema):
     bad = fields.Function(lambda obj: 1 / 0)
@@ -128,13 +133,25 @@ def test_a_difference_is_said_and_not_timed(bench):
     for row in report(done)["rows"]:
         assert row["identical"] is False
         assert row["ratio"] is None
-        assert row["difference"].startswith(("patched: ", "[0].patched: "))
+        assert row["deterministic"] is True
+        assert row["difference"].startswith(("differs at patched: ", "differs at [0].patched: "))
     shown = bench("shop:Telling", "--dump")
     assert shown.returncode == 1
     assert "DIFFERENT" in shown.stdout
     assert "dump 1 object differs at patched: True by althaia, False by" in " ".join(
         shown.stdout.split()
     )
+
+
+def test_what_is_not_deterministic_is_no_difference(bench):
+    done = bench("shop:Stamped", "--dump", "--json")
+    assert done.returncode == 0
+    for row in report(done)["rows"]:
+        assert (row["identical"], row["deterministic"], row["ratio"]) == (False, False, None)
+    shown = " ".join(bench("shop:Stamped", "--dump").stdout.split())
+    assert "dump 1 object is not deterministic at at: marshmallow gave" in shown
+    assert "DIFFERENT" not in shown
+    assert "please report" not in shown
 
 
 def test_the_user_s_own_data(bench, tmp_path):
@@ -190,7 +207,9 @@ def test_an_object_that_fails_is_counted_and_the_others_are_measured(bench):
 def test_what_fails_with_one_library_only_is_a_difference(bench):
     done = bench("shop:Choosy", "--source", "shop:some", "--dump", "--json")
     assert done.returncode == 1
-    assert report(done)["rows"][-1]["difference"].startswith("[1]: only althaia raises: ValueError")
+    assert report(done)["rows"][-1]["difference"].startswith(
+        "differs at [1]: only althaia raises: ValueError"
+    )
 
 
 def test_versions_and_machine_are_part_of_the_figures(bench):
