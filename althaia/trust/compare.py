@@ -143,6 +143,8 @@ class Report:
         if self.skipped:
             reasons = ", ".join(f"{n:,} {why}" for why, n in sorted(self.skipped.items()))
             text += f"; skipped: {reasons}"
+        if not seam.defined:
+            text += "; this process runs no marshmallow of althaia's: call althaia.patch()"
         return "\n".join([text, *(f"  {each}" for each in self.findings)])
 
 

@@ -22,6 +22,7 @@ from althaia.marshmallow import (
     pre_load,
 )
 from althaia.trust import compare, notes
+from tests.redirect import processes
 
 
 class Line(Schema):
@@ -421,3 +422,18 @@ def test_nan_and_equal_numbers_of_other_form():
     althaia.compare(1.0)
     Odd().dump({"a": float("nan"), "b": datetime.now(UTC)})
     assert althaia.compare_report().different == 0
+
+
+def test_a_process_without_a_patch_is_told(tmp_path):
+    said = processes.program(
+        """
+        import althaia, marshmallow
+        althaia.compare(1)
+        marshmallow.Schema().dump({})
+        print(althaia.compare_report().as_text())
+        althaia.compare(0)
+        """,
+        cwd=tmp_path,
+    )
+    assert said.startswith("0 calls compared")
+    assert "call althaia.patch()" in said
