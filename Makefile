@@ -25,6 +25,7 @@ help:
 	@echo "make demo            build, dump a real collection with upstream and with althaia, compare"
 	@echo "make test            build what is needed, lint, run all tests compiled and pure,"
 	@echo "                     and a part of them with other releases of marshmallow"
+	@echo "make test-slow       what it leaves out: wheels, the site, benchmarks, each release"
 	@echo "make test-quick      what fails first, in less than a minute"
 	@echo "make test-compiled   make test-others   make test-pure   make lint   one part of it"
 	@echo "make test-releases RELEASES=4.3.1   all differential tests with other releases"
@@ -40,7 +41,7 @@ help:
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-quick test-others test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications docs sanitize clean
+.PHONY: help demo test test-slow test-quick test-others test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications docs sanitize clean
 
 # Runs from this tree: what tests and tools need is not installed for it. Plans do the work, so the
 # engine is compiled, for debugging (-Og), which takes half as long, and upstream's modules stay
@@ -65,12 +66,18 @@ test:
 # Side by side, then one after the other what measures the machine. Exit code 5: PYTEST_ARGS
 # chose tests of the other pass only.
 define run-tests
-$(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "not alone" $(PYTEST_ARGS) || test $$? = 5
+$(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "not alone and not slow" $(PYTEST_ARGS) || test $$? = 5
 $(1) -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
 endef
 
 test-compiled: build
 	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
+
+test-slow: build build-pure
+	$(call run-slow,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
+	$(call run-slow,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
+
+run-slow = $(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "slow and not alone" $(PYTEST_ARGS)
 
 # A part of test-releases, in about a minute on two idle cores.
 OTHERS ?= 4.3.1 3.26.2

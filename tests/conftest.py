@@ -39,6 +39,8 @@ if PURE:
         "test_branches.py",
         "test_index.py",
     ]
+_SLOW_IF_PURE = ("invalidation", "sources", "plans", "conformance/test_load_")
+"""Tests in which a pure build runs upstream's code alone: what it adds is a loop for dumps."""
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 RELEASE = os.environ.get("ALTHAIA_TEST_RELEASE", "")
@@ -50,6 +52,16 @@ if RELEASE:
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(_folder), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not PURE:
+        return
+    folder = os.path.dirname(__file__)
+    slow = tuple(os.path.join(folder, each) for each in _SLOW_IF_PURE)
+    for item in items:
+        if str(item.path).startswith(slow):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

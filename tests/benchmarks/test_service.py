@@ -26,6 +26,8 @@ from benchmarks.service.measure import at_share
 from benchmarks.service.profiler import Profiler
 from benchmarks.service.shop import data
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

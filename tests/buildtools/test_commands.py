@@ -16,6 +16,8 @@ from buildtools.layout import Layout
 from buildtools.upstream import Upstream
 from tests.buildtools.forgetting import forget
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def scratch(layout: Layout, tmp_path: Path) -> Layout:

@@ -17,6 +17,8 @@ from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
 from buildtools.pipeline import is_pure
 
+pytestmark = pytest.mark.slow
+
 needs_c = pytest.mark.skipif(is_pure(os.environ), reason="a pure build has no C sources")
 
 

@@ -21,6 +21,8 @@ from buildtools.pipeline import build, is_pure, main
 from buildtools.upstream import Upstream
 from tests.buildtools.forgetting import forget
 
+pytestmark = pytest.mark.slow
+
 needs_compiler = pytest.mark.skipif(
     is_pure(os.environ), reason="a pure build is what one makes where there is no compiler"
 )

@@ -11,6 +11,8 @@ from buildtools.lock import Lock
 from buildtools.rename import rename
 from buildtools.upstream import Upstream
 
+pytestmark = pytest.mark.slow
+
 SOURCE = '''\
 """See marshmallow.fields; from marshmallow import Schema works."""
 from marshmallow import types

@@ -13,6 +13,8 @@ import althaia
 from demo.measure import Case, DemoError, Worker, check_libraries, compare
 from demo.worker import canonical
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 REAL = {"file": "/env/marshmallow/schema.py", "ours": False, "engine": False}
 OURS = {"file": "/env/althaia/marshmallow/schema.so", "ours": True, "engine": True}

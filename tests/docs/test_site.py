@@ -17,6 +17,8 @@ import althaia
 from althaia import cli
 from tests.docs.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import cache
 from importlib.util import find_spec
 
 import pytest
@@ -16,6 +17,7 @@ NORMAL, NORMAL_LEVELS = "2048", ("15", "100", "240", "1000", "20000")
 HAS_PLANS = find_spec("althaia.engine.door") is not None
 
 
+@cache
 def outcome(library: str, stack: str) -> Outcome:
     found = run("depth", library, stack, *(SMALL_LEVELS if stack == SMALL else NORMAL_LEVELS))
     found.check()

@@ -14,10 +14,13 @@ import pytest
 import althaia
 
 pytest.importorskip("PyInstaller", reason="only where PyInstaller supports the interpreter")
-pytestmark = pytest.mark.skipif(
-    sys.platform == "linux" and not sysconfig.get_config_var("Py_ENABLE_SHARED"),
-    reason="PyInstaller needs a Python with a shared library",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.platform == "linux" and not sysconfig.get_config_var("Py_ENABLE_SHARED"),
+        reason="PyInstaller needs a Python with a shared library",
+    ),
+]
 
 # What no plan needs and other packages of this environment import where it is there.
 ELSEWHERE = ("PIL", "matplotlib", "numpy", "pyarrow", "rich", "setuptools", "sphinx", "sqlalchemy")

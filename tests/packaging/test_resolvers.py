@@ -22,6 +22,8 @@ import pytest
 
 from tests.packaging.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 OURS, REQUIRES = PROJECT["version"], PROJECT["dependencies"]
 PUBLISHED = "4.3.0"

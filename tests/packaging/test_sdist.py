@@ -5,7 +5,11 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
+import pytest
+
 from tests.packaging.conftest import ROOT
+
+pytestmark = pytest.mark.slow
 
 
 def names(sdist: Path) -> set[str]:

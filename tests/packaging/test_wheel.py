@@ -21,6 +21,8 @@ from buildtools.layout import Layout
 from buildtools.modules import INTERPRETED
 from tests.packaging.conftest import BESIDE, ROOT, Wheel, building
 
+pytestmark = pytest.mark.slow
+
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.packaging.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("cibuildwheel")
 
 RUNNERS = [

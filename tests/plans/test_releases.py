@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,17 @@ WITH_CONTEXT = ("3.26.1", "3.26.2")
 """Releases whose instances have a context."""
 READ = (*WITH_CONTEXT, "4.0.1", "4.1.2", "4.2.4", "4.3.0", "4.3.1")
 """Releases of which somebody has read every function."""
+
+
+SAMPLE = ("3.26.2", "4.3.1")
+"""The releases that ``make test`` asks; the others are slow, since each is fetched first."""
+
+
+def each_of(versions: tuple[str, ...]) -> list[Any]:
+    return [
+        pytest.param(version, marks=[] if version in SAMPLE else pytest.mark.slow)
+        for version in versions
+    ]
 
 
 def table() -> meanings.Table:
@@ -38,7 +50,7 @@ def present(version: str) -> dict[str, str]:
     )
 
 
-@pytest.mark.parametrize("version", READ)
+@pytest.mark.parametrize("version", each_of(READ))
 def test_every_function_has_been_read(version: str) -> None:
     assert table().meanings_of_all(present(version)).unread == []
 
@@ -72,7 +84,11 @@ def run_on(version: str, *words: str) -> str:
 
 @pytest.mark.parametrize(
     ("topic", "version"),
-    [(topic, version) for topic in ("planned", "answers") for version in READ],
+    [
+        pytest.param(topic, *each.values, marks=each.marks)
+        for topic in ("planned", "answers")
+        for each in each_of(READ)
+    ],
 )
 def test_a_release_is_planned_and_answers_as_it_does(topic: str, version: str) -> None:
     printed = run_on(
@@ -81,7 +97,7 @@ def test_a_release_is_planned_and_answers_as_it_does(topic: str, version: str) -
     assert printed == f"{version}: {topic}\n"
 
 
-@pytest.mark.parametrize("version", WITH_CONTEXT)
+@pytest.mark.parametrize("version", each_of(WITH_CONTEXT))
 @pytest.mark.parametrize("topic", ["context", "iso", "kinds_of_3"])
 def test_what_only_release_3_has(topic: str, version: str) -> None:
     assert run_on(version, "-m", f"tests.plans.programs.{topic}") == f"{topic}\n"

@@ -115,7 +115,7 @@ def newest(tmp_path):
     return environment(tmp_path / "site", tmp_path)
 
 
-@pytest.fixture(params=["3.22.0", "3.25.1"])
+@pytest.fixture(params=["3.22.0", pytest.param("3.25.1", marks=pytest.mark.slow)])
 def oldest(request, tmp_path):
     releases.install(tmp_path / "site", request.param)
     return environment(tmp_path / "site", tmp_path)
@@ -166,7 +166,9 @@ def test_what_is_not_planned_is_named(newest, tmp_path):
 
 
 @NEEDS_ENGINE
-@pytest.mark.parametrize(("version", "unknown"), [("3.26.2", 0), ("3.25.1", 36)])
+@pytest.mark.parametrize(
+    ("version", "unknown"), [("3.26.2", 0), pytest.param("3.25.1", 36, marks=pytest.mark.slow)]
+)
 def test_modules_that_a_release_does_not_have_are_not_unknown(tmp_path, version, unknown):
     """Marshmallow 3 has no ``constants`` and no ``experimental``."""
     releases.install(tmp_path / "site", version)
