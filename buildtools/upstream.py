@@ -96,10 +96,19 @@ def from_folder(folder: Path) -> Upstream:
         if any((p / name).is_file() for p in places)
     }
     origin = f"source tree {folder.name}"
-    return _checked(Upstream(_folder_version(places), files, licences, origin, pinned=False))
+    upstream = _checked(Upstream(_folder_version(places), files, licences, origin, pinned=False))
+    if not upstream.version:
+        raise BuildError(
+            str(folder),
+            "neither PKG-INFO nor pyproject.toml says which release of marshmallow this is, "
+            "and the patches depend on that",
+            "use an unpacked sdist, or add a file PKG-INFO with a line such as 'Version: 4.4.0'",
+        )
+    return upstream
 
 
 def _folder_version(places: tuple[Path, ...]) -> str:
+    """The version that the metadata of a source tree says, "" if there are none."""
     for place in places:
         pkg_info, project = place / "PKG-INFO", place / "pyproject.toml"
         if pkg_info.is_file():
@@ -110,7 +119,7 @@ def _folder_version(places: tuple[Path, ...]) -> str:
             table = tomllib.loads(project.read_text("utf-8")).get("project", {})
             if table.get("name") == PACKAGE and "version" in table:
                 return str(table["version"])
-    return "unknown"
+    return ""
 
 
 def _checked(upstream: Upstream) -> Upstream:

@@ -75,6 +75,15 @@ def test_sources_without_a_licence_are_refused(tmp_path: Path) -> None:
         from_folder(tmp_path / "deep" / "er")
 
 
+def test_sources_that_do_not_say_their_release_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "schema.py").write_text("")
+    (tmp_path / "LICENSE").write_text("")
+    with pytest.raises(BuildError, match="says which release of marshmallow"):
+        from_folder(tmp_path)
+    (tmp_path / "PKG-INFO").write_text("Name: marshmallow\nVersion: 4.4.0\n")
+    assert from_folder(tmp_path).version == "4.4.0"
+
+
 def test_a_checkout_says_its_version(pinned: Upstream, older_line: Upstream) -> None:
     assert pinned.version == "4.4.0"
     assert older_line.version == "3.26.2"
