@@ -1,8 +1,9 @@
-"""Say what is wrong with a call in the interpreter's own words.
+"""Raise the TypeError of a wrong call with CPython's own message.
 
-A compiled function that is called with wrong arguments words its TypeError differently, names
-no class and no parameter. Compiled upstream asks here instead, once it knows that the arguments
-do not fit, so nothing is paid for calls that do.
+The TypeError of a compiled function names neither the class nor the parameter. People read that
+message in a traceback, and tests match it (``pytest.raises(TypeError, match="positional
+argument")``). Compiled upstream therefore repeats a call here after it has found that the arguments
+do not fit. Correct calls cost nothing.
 """
 
 from __future__ import annotations
@@ -50,6 +51,6 @@ def repeat(function: Compiled, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         co_name=function.__name__,
         co_qualname=function.__qualname__,
     )
-    twin = FunctionType(shape, {}, function.__name__, function.__defaults__)
-    twin.__kwdefaults__ = function.__kwdefaults__
-    twin(*args, **kwargs)
+    interpreted = FunctionType(shape, {}, function.__name__, function.__defaults__)
+    interpreted.__kwdefaults__ = function.__kwdefaults__
+    interpreted(*args, **kwargs)

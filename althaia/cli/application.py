@@ -98,9 +98,9 @@ def line_of_explained(name: str, explained: dict[str, Any]) -> Line:
     """The same from an explanation as plain data."""
     if "no_plans" in explained:
         return Line(name, 0, (), explained["no_plans"])
-    steps = list(_steps(explained, ""))
-    left = tuple(dict.fromkeys(step for step, planned in steps if not planned))
-    return Line(name, len(steps), left, unresolved=tuple(dict.fromkeys(_unresolved(explained))))
+    found = list(steps(explained))
+    left = tuple(dict.fromkeys(f"{direction} {path}" for direction, path, why in found if why))
+    return Line(name, len(found), left, unresolved=tuple(dict.fromkeys(_unresolved(explained))))
 
 
 def _unresolved(explained: Any) -> Iterator[str]:
@@ -115,27 +115,33 @@ def _unresolved(explained: Any) -> Iterator[str]:
             yield from _unresolved(each)
 
 
-def _steps(explained: dict[str, Any], path: str) -> Iterator[tuple[str, bool]]:
-    """Each step by direction and path, and whether it is planned."""
+def steps(explained: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield each step of an explanation as plain data: its direction, its path, and why
+    marshmallow's or the user's own code runs; "" if it is planned.
+
+    :param path: that of the field in which the schema is nested.
+    """
     for direction in ("dump", "load"):
-        way = explained.get(direction)
-        if way is None:
+        found = explained.get(direction)
+        if found is None:
             continue
-        if way["declined"]:
-            yield f"{direction} {path or '(all)'}", False
-        elif way["overridden"] and not way["whole"]:
-            methods = " and ".join(text.partition(",")[0] for text in way["overridden"])
-            yield f"{direction} {path or '(all)'} by its own {methods}", False
-        for field in way["fields"]:
-            yield from _of_field(field, direction, f"{path}.{field['name']}".lstrip("."))
+        if found["declined"]:
+            yield direction, path or "(all)", found["declined"]
+        elif found["overridden"] and not found["whole"]:
+            methods = " and ".join(text.partition(",")[0] for text in found["overridden"])
+            why = f"the schema has its own {'; '.join(found['overridden'])}"
+            yield direction, f"{path or '(all)'} by its own {methods}", why
+        for field in found["fields"]:
+            yield from _steps_of(field, direction, f"{path}.{field['name']}".lstrip("."))
 
 
-def _of_field(field: dict[str, Any], direction: str, path: str) -> Iterator[tuple[str, bool]]:
-    yield f"{direction} {path}", bool(field["narrow"]) and not field.get("unresolved")
+def _steps_of(field: dict[str, Any], direction: str, path: str) -> Iterator[tuple[str, str, str]]:
+    why = field.get("unresolved") or ("" if field["narrow"] else field["why"] or "its own code")
+    yield direction, path, why
     for inner in field.get("inner", ()):
-        yield from _of_field(inner, direction, f"{path}.{inner['name']}")
+        yield from _steps_of(inner, direction, f"{path}.{inner['name']}")
     if "nested" in field:
-        yield from _steps(field["nested"], path)
+        yield from steps(field["nested"], path)
 
 
 def _import(name: str) -> None:

@@ -20,13 +20,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import althaia
+from althaia.cli.application import steps
 from althaia.trust.portable import first_difference
 
 ROUNDS = 9
@@ -198,10 +198,18 @@ def _measure(options: argparse.Namespace, directions: list[str], progress: Any) 
         "failure": given[0]["why"] if failing else "",
         "not_measured": no_dump,
         "rows": rows,
-        "unplanned": [
-            f"{where}: {why}" for d in directions for where, why in unplanned(explained, d)
-        ],
+        "unplanned": _unplanned(explained, directions),
     }
+
+
+def _unplanned(explained: dict[str, Any], directions: list[str]) -> list[str]:
+    if "no_plans" in explained:
+        return [explained["no_plans"]]
+    return [
+        f"{direction} {path}: {why}"
+        for direction, path, why in steps(explained)
+        if why and direction in directions
+    ]
 
 
 def _versions() -> dict[str, str]:
@@ -299,42 +307,6 @@ def _row(
         ratios[quarter],
         ratios[-1 - quarter],
     )
-
-
-def unplanned(explained: dict[str, Any], direction: str) -> Iterator[tuple[str, str]]:
-    """What runs on upstream's code, each with its reason, from an explanation as data.
-
-    >>> list(unplanned({"schema": "S", "no_plans": "a pure build"}, "dump"))
-    [('S', 'a pure build')]
-    """
-    name = explained["schema"]
-    if "no_plans" in explained:
-        yield name, explained["no_plans"]
-        return
-    if explained.get("seen"):
-        return
-    way = explained.get(direction)
-    if way is None:
-        yield f"{name}, {direction}", "plans are not made for this"
-        return
-    if way["declined"]:
-        yield f"{name}, {direction}", way["declined"]
-    for field in way["fields"]:
-        yield from _unplanned_fields(name, field, direction)
-
-
-def _unplanned_fields(
-    above: str, field: dict[str, Any], direction: str
-) -> Iterator[tuple[str, str]]:
-    where = f"{above}.{field['name']}"
-    if not field["narrow"]:
-        yield f"{where}, {direction}", field["why"] or "its own code runs"
-    if "unresolved" in field:
-        yield f"{where}, {direction}", field["unresolved"]
-    for inner in field.get("inner", ()):
-        yield from _unplanned_fields(where, inner, direction)
-    if "nested" in field:
-        yield from unplanned(field["nested"], direction)
 
 
 def _show(report: dict[str, Any], console: Any) -> None:

@@ -63,9 +63,9 @@ class FieldPath:
     ``name`` is the field's name or, inside another field, what it is there (``items``,
     ``keys``). A dump ``reads`` an attribute of the object and writes a ``key``; a load
     ``reads`` a key of the data and writes one to the result. ``narrow`` says whether the plan
-    converts values of the usual types itself; ``why`` is the reason where the field goes a
-    wider way than its kind would need. ``checks`` are the kinds of its validators, ``called``
-    for any of the user's.
+    converts values of the usual types itself; ``why`` is the reason if the step is
+    more general than the field's kind would need. ``checks`` are the kinds of its validators,
+    ``called`` for any of the user's.
     """
 
     name: str
@@ -83,7 +83,7 @@ class FieldPath:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, ready for JSON."""
-        shown: dict[str, Any] = {
+        data: dict[str, Any] = {
             "name": self.name,
             "field": self.field,
             "step": self.step,
@@ -94,14 +94,14 @@ class FieldPath:
             "why": self.why,
         }
         if self.checks:
-            shown["checks"] = list(self.checks)
+            data["checks"] = list(self.checks)
         if self.inner:
-            shown["inner"] = [each.as_dict() for each in self.inner]
+            data["inner"] = [each.as_dict() for each in self.inner]
         if self.nested is not None:
-            shown["nested"] = self.nested.as_dict()
+            data["nested"] = self.nested.as_dict()
         if self.unresolved:
-            shown["unresolved"] = self.unresolved
-        return shown
+            data["unresolved"] = self.unresolved
+        return data
 
     def left(self) -> Iterator[str]:
         """The names of what runs its own code: this field, or fields inside it or its schema."""
@@ -109,17 +109,17 @@ class FieldPath:
             yield self.name
         for each in self.inner:
             yield from (f"{self.name}.{name}" for name in each.left())
-        for way in (self.nested.dump, self.nested.load) if self.nested is not None else ():
-            if way is not None and way.declined:
+        for plan in (self.nested.dump, self.nested.load) if self.nested is not None else ():
+            if plan is not None and plan.declined:
                 yield self.name
-            elif way is not None:
-                yield from (f"{self.name}.{name}" for each in way.fields for name in each.left())
+            elif plan is not None:
+                yield from (f"{self.name}.{name}" for each in plan.fields for name in each.left())
 
     def unknown(self) -> bool:
         """Whether the schema that is nested here, or inside, is not known."""
         below = [*self.inner]
-        for way in (self.nested.dump, self.nested.load) if self.nested is not None else ():
-            below += () if way is None else way.fields
+        for plan in (self.nested.dump, self.nested.load) if self.nested is not None else ():
+            below += () if plan is None else plan.fields
         return bool(self.unresolved) or any(each.unknown() for each in below)
 
     def lines(self, indent: str, verbose: bool) -> Iterator[str]:
@@ -156,11 +156,11 @@ class Direction:
     """Dump or load of one schema.
 
     ``declined`` is the reason why there is no plan at all, else "". ``overridden`` are the
-    schema's own methods in upstream's way, each with where it comes from; ``hooks`` the
+    schema's own methods that upstream's code calls, each with its origin; ``hooks`` the
     names of the schema's hooks by kind; ``guard`` counts what is compared once per call.
-    ``text`` is, for the schema itself and for dumping, the reason why ``dumps`` goes by way of
-    dictionaries, "" where it writes text straight from the objects; else None. ``whole`` is False
-    where ``overridden`` methods run around the plan.
+    ``text`` is the reason why ``dumps`` makes dictionaries first, "" if it writes text straight
+    from the objects; None for a load and for nested schemas. ``whole`` is False if ``overridden``
+    methods run around the plan.
     """
 
     name: str
@@ -174,8 +174,8 @@ class Direction:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, ready for JSON."""
-        shown = {} if self.text is None else {"text": self.text}
-        return shown | {
+        data = {} if self.text is None else {"text": self.text}
+        return data | {
             "declined": self.declined,
             "fields": [each.as_dict() for each in self.fields],
             "overridden": list(self.overridden),
@@ -193,9 +193,9 @@ class Direction:
         planned = sum(field.narrow and not field.unresolved for field in self.fields)
         text = f"{self.name}: {planned} of {_count(len(self.fields), 'field')} planned"
         if left:
-            shown = ", ".join(left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
+            named = ", ".join(left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
             verb = "runs its" if len(left) == 1 else "run their"
-            text += f" ({shown} {verb} own code, as slowly as without althaia)"
+            text += f" ({named} {verb} own code, as slowly as without althaia)"
         if unknown:
             text += f", a nested schema of {', '.join(unknown)} is unknown"
         if self.overridden and not self.whole:
@@ -230,11 +230,11 @@ class Direction:
 class Explanation:
     """The answer of :func:`althaia.explain`.
 
-    ``dump`` and ``load`` are None where no plans run (``no_plans`` says why) or where this
-    is a schema that the explanation has already shown further up (``seen``). ``built`` is the
-    reason why each instance of the class is built in full when it is made, "" where that waits
-    until somebody looks into one. ``readers`` are the objects of imported libraries that dumps
-    read directly, each with "" or with the reason why they are read as marshmallow does.
+    ``dump`` and ``load`` are None if no plans run (``no_plans`` says why), or if the explanation
+    has already shown this schema further up (``seen``). ``built`` is the reason why each instance
+    of the class is built in full when it is made, "" if its instances are lazy. ``readers`` are the
+    objects of imported libraries that dumps read directly, each with "" or with the reason why they
+    are read as marshmallow does.
     """
 
     schema: str
@@ -248,19 +248,19 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain data, ready for JSON."""
-        shown: dict[str, Any] = {"schema": self.schema, "many": self.many}
+        data: dict[str, Any] = {"schema": self.schema, "many": self.many}
         if self.seen:
-            return shown | {"seen": True}
+            return data | {"seen": True}
         if self.no_plans:
-            shown["no_plans"] = self.no_plans
+            data["no_plans"] = self.no_plans
         else:
-            shown["built"] = self.built
+            data["built"] = self.built
         for direction in (self.dump, self.load):
             if direction is not None:
-                shown[direction.name] = direction.as_dict()
+                data[direction.name] = direction.as_dict()
         if self.readers is not None:
-            shown["readers"] = dict(self.readers)
-        return shown
+            data["readers"] = dict(self.readers)
+        return data
 
     def summary(self) -> str:
         """One line: how much is planned, and what stays outside at which price.

@@ -25,7 +25,7 @@ def tell(plan: Any, direction: str) -> None:
     """Log what runs outside a new plan, once for each class, if the logger is enabled."""
     counters = plan.statistics
     # If logging has not been imported, nobody has set up a logger.
-    if counters.told or not (settings().log or "logging" in sys.modules):
+    if counters.logged or not (settings().log or "logging" in sys.modules):
         return
     import logging
 
@@ -34,7 +34,7 @@ def tell(plan: Any, direction: str) -> None:
         _listen(logger)
     if not logger.isEnabledFor(logging.INFO):
         return
-    counters.told = True
+    counters.logged = True
     left = list(parts(plan))
     if left:
         cls = plan.schema_class

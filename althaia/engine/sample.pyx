@@ -2,14 +2,14 @@
 """Chooses the calls that compare mode compares.
 
 The number of calls up to the next chosen one is drawn ahead, so that a call that is not chosen
-costs one subtraction, and none where compare mode is off. While a chosen call runs, each call asks
-in which of the two runs it is.
+costs one subtraction, and nothing if compare mode is off. While a chosen call runs, each call reads
+from a context variable in which of the two runs it is.
 """
 
 from althaia import seam
 
 cdef object DECLINED = seam.DECLINED
-# A call is answered as always. None may be a result.
+# The call is not compared. Not None, which may be the result of a call.
 cdef object GO_ON = object()
 
 
@@ -31,7 +31,7 @@ cdef class Sample:
         self.on = True
 
     def stop(self):
-        """Choose none any more. A chosen call that is running still asks whose turn it is."""
+        """Choose no further call. A chosen call that is running still reads ``turn``."""
         self.take = None
         self.on = self.running > 0
 
@@ -40,11 +40,11 @@ cdef class Sample:
         self.left = left
 
     def entered(self):
-        """A chosen call begins to run twice."""
+        """Record that a chosen call begins, which runs twice."""
         althaia_count(&self.running, 1)
 
     def left_again(self):
-        """A chosen call has ended."""
+        """Record that a chosen call has ended."""
         althaia_count(&self.running, -1)
         if self.take is None:
             self.stop()

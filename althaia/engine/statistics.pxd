@@ -1,12 +1,13 @@
 from libc.stdint cimport int64_t
 
-from althaia.engine.timing cimport Timing
+from althaia.engine.plan.plan cimport Plan
+from althaia.engine.timing cimport Stopwatch, Timing
 
 
 cdef class Counters:
     cdef public int64_t calls, nested, straight, objects, unplanned, built, declined, invalidated
     cdef public str why
-    cdef public bint told
+    cdef public bint logged
     cdef dict before
     # Of calls from or to objects, and text; None until something was measured.
     cdef Timing of_objects, of_text
@@ -20,3 +21,4 @@ cdef class Statistics:
 
 
 cpdef Statistics statistics_of(object schema_class)
+cdef bint starts(Plan plan, Stopwatch* watch, bint text, object timed_step) except -1

@@ -10,7 +10,8 @@ from weakref import ref
 cimport cython
 
 from althaia.cpython.primitives cimport althaia_counted
-from althaia.engine.timing cimport Timing
+from althaia.engine.plan.plan cimport Plan
+from althaia.engine.timing cimport Stopwatch, Timing, start
 
 
 @cython.final
@@ -26,7 +27,7 @@ cdef class Counters:
     leave everything to upstream's code, and those dropped because something had changed. ``why``
     is the reason why the last plan leaves everything, else "".
 
-    ``told`` says that this was logged; ``before`` holds what had been counted when the counters
+    ``logged`` says that this was logged; ``before`` holds what had been counted when the counters
     were last reset. They go on themselves: the planner goes by how many plans were built.
     """
 
@@ -92,6 +93,21 @@ cdef class Statistics:
     def as_dict(self):
         """The counters by direction and name."""
         return {"dump": self.dump.as_dict(), "load": self.load.as_dict()}
+
+
+cdef bint starts(Plan plan, Stopwatch* watch, bint text, object timed_step) except -1:
+    """Count an object of a plan. Return whether it is measured; the plan then has timed steps.
+
+    :param timed_step: the class of those steps.
+    """
+    cdef Counters counters = <Counters>plan.statistics
+    if plan.timed is None:
+        timed = tuple([timed_step(step, counters) for step in plan.steps])
+        with cython.critical_section(plan):
+            if plan.timed is None:
+                plan.timed = timed
+    watch.counters = <void*>counters
+    return start(watch, counters.timing(text))
 
 
 def add_up(total, counters):

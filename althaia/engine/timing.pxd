@@ -13,13 +13,6 @@ cdef int measured
 cdef int64_t now() noexcept
 
 
-cdef enum Nesting:
-    # How an object was reached: by the call itself; by a schema around it; by one of its own class.
-    ROOT
-    NESTED
-    AGAIN
-
-
 cdef class Place:
     cdef readonly str kind, name
     # Nanoseconds: all, in user code, in reading attributes.
@@ -44,9 +37,14 @@ cdef class Timing:
     cdef Place place(self, str kind, object name)
 
 
-ctypedef struct Stopwatch:
+cdef struct Stopwatch:
     # The Timing of the object at hand, borrowed; NULL if it is not measured.
     void* timing
+    # The Counters of its class and direction, borrowed; only compared. NULL until an object is
+    # counted.
+    void* counters
+    # The watch of the frame around this one, borrowed; NULL for a call.
+    Stopwatch* outer
     int64_t began, mark
     # What steps with a nested schema took, and user's validators in the step at hand.
     int64_t inside, validated
@@ -55,4 +53,4 @@ ctypedef struct Stopwatch:
 
 cdef int64_t weighed(int64_t spent, int weight, int64_t total, int64_t count) noexcept
 cdef bint start(Stopwatch* watch, Timing timing) except -1
-cdef int stop(Stopwatch* watch, Nesting nesting) except -1
+cdef int stop(Stopwatch* watch) except -1

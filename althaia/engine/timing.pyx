@@ -20,14 +20,14 @@ cdef int AT_FIRST = 64
 cdef int ONE_IN = 31
 
 cdef int measured = 0
-# How often it was changed.
+# How often `measured` was changed.
 cdef int64_t changed = 0
-# A sample that takes so many times the mean counts for itself alone.
+# A sample that takes more than so many times the mean is not multiplied.
 cdef int FAR_ABOVE = 100
 
 
 def measure(bint calls, bint steps):
-    """Say what is measured from now on."""
+    """Set what is measured from now on."""
     global measured, changed
     changed += 1
     if calls or steps:
@@ -66,7 +66,7 @@ cdef class Timing:
         self.places = {}
 
     cdef Place place(self, str kind, object name):
-        """Return a place by its name, which is created if it is new."""
+        """Return the place of this kind and name; create it if it is new."""
         cdef str label = name if type(name) is str else str(name)
         found = self.places.get((kind, label))
         if found is None:
@@ -95,9 +95,10 @@ cdef class Timing:
 
 
 cdef int64_t weighed(int64_t spent, int weight, int64_t total, int64_t count) noexcept:
-    """Return what a sample stands for.
+    """Return the time of a sample, multiplied by the number of objects that it represents.
 
-    Where the process was interrupted for milliseconds, it was not for the objects between.
+    A sample far above the mean is not multiplied: the process was probably interrupted in it, and
+    not in the other objects as well.
     """
     if weight > 1 and count > 0 and spent > FAR_ABOVE * (total // count + 1):
         return spent
@@ -122,7 +123,15 @@ cdef bint start(Stopwatch* watch, Timing timing) except -1:
     return True
 
 
-cdef int stop(Stopwatch* watch, Nesting nesting) except -1:
+cdef bint is_inside_its_class(Stopwatch* watch) noexcept:
+    """Return whether a frame around this one is of the same class and direction."""
+    cdef Stopwatch* outer = watch.outer
+    while outer is not NULL and outer.counters != watch.counters:
+        outer = outer.outer
+    return outer is not NULL
+
+
+cdef int stop(Stopwatch* watch) except -1:
     """Book the measured object."""
     cdef Timing timing = <Timing>watch.timing
     cdef int64_t spent = althaia_now() - watch.began
@@ -131,12 +140,12 @@ cdef int stop(Stopwatch* watch, Nesting nesting) except -1:
     cdef int64_t inside = weighed(watch.inside, watch.weight, total, timing.sampled)
     watch.timing = NULL
     althaia_count(&timing.sampled, watch.weight)
-    if nesting == ROOT:
+    if watch.outer is NULL:
         althaia_count(&timing.root_objects, own + inside)
         althaia_count(&timing.root_inside, inside)
         return 0
     althaia_count(&timing.nested_own, own)
-    if nesting == NESTED:
-        # The time of an object inside one of its own class is in that one's.
+    # The time of an object inside one of its own class is in that one's.
+    if not is_inside_its_class(watch):
         althaia_count(&timing.nested_objects, own + inside)
     return 0

@@ -26,7 +26,7 @@ from althaia.trust.differences import (
     first_difference,
     first_difference_of_errors,
     first_difference_of_texts,
-    shown,
+    short_repr,
 )
 
 logger = logging.getLogger("althaia.compare")
@@ -380,7 +380,7 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
             return first_difference_of_errors(planned.error, upstream.error)
         if planned.error is not None or upstream.error is not None:
             one, other = (
-                shown(each.value) if each.error is None else f"raised {shown(each.error)}"
+                short_repr(each.value) if each.error is None else f"raised {short_repr(each.error)}"
                 for each in (planned, upstream)
             )
             return Difference("", one, other)

@@ -89,7 +89,7 @@ def first_difference_of_texts(planned: str | bytes, upstream: str | bytes) -> Di
         if found is not None:
             return found
     if type(planned) is not type(upstream):
-        return Difference("", *_told_apart(planned, upstream))
+        return Difference("", *_both_shortened(planned, upstream))
     return _in_text(planned, upstream)
 
 
@@ -109,7 +109,7 @@ def first_difference_of_errors(
     The notes that :mod:`althaia.trust.notes` adds are no difference.
     """
     if type(planned) is not type(upstream):
-        return Difference("", shown(planned), shown(upstream))
+        return Difference("", short_repr(planned), short_repr(upstream))
     name = type(planned).__name__
     comparison = _Comparison()
     for attribute in ("args", *OF_AN_ERROR, "__notes__"):
@@ -120,7 +120,7 @@ def first_difference_of_errors(
             return found
     one, other = planned.__cause__, upstream.__cause__
     if type(one) is not type(other):
-        return Difference(f"{name}.__cause__", shown(one), shown(other))
+        return Difference(f"{name}.__cause__", short_repr(one), short_repr(other))
     return None
 
 
@@ -132,7 +132,7 @@ def _without_ours(found: Any) -> Any:
     return kept or MISSING
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return a shortened repr of a value, even if its own ``__repr__`` raises."""
     try:
         text = _short.repr(value)
@@ -141,9 +141,9 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _told_apart(planned: Any, upstream: Any) -> tuple[str, str]:
+def _both_shortened(planned: Any, upstream: Any) -> tuple[str, str]:
     """Return reprs of both values, with their types if these differ or the reprs are equal."""
-    one, other = shown(planned), shown(upstream)
+    one, other = short_repr(planned), short_repr(upstream)
     if MISSING in (planned, upstream) or (type(planned) is type(upstream) and one != other):
         return one, other
     return f"{_type_name(planned)} {one}", f"{_type_name(upstream)} {other}"
@@ -164,7 +164,7 @@ class _Comparison:
         if planned is upstream:
             return None
         if type(planned) is not type(upstream):
-            return Difference(path, *_told_apart(planned, upstream))
+            return Difference(path, *_both_shortened(planned, upstream))
         cls = type(planned)
         if cls in (str, int, bool) or issubclass(cls, _TELLING):
             return self._plain(planned, upstream, path)
@@ -182,7 +182,7 @@ class _Comparison:
             same = planned == upstream
         else:  # Not by ==: NaN differs from itself, and -0.0 equals 0.0.
             same = repr(planned) == repr(upstream)
-        return None if same else Difference(path, *_told_apart(planned, upstream))
+        return None if same else Difference(path, *_both_shortened(planned, upstream))
 
     def _inside(self, planned: Any, upstream: Any, path: str) -> Difference | None:
         if isinstance(planned, Mapping):
@@ -195,7 +195,9 @@ class _Comparison:
             return first_difference_of_errors(planned, upstream)
         if isinstance(planned, _OPAQUE):
             return (
-                None if self._look_alike(planned, upstream) else self._told(planned, upstream, path)
+                None
+                if self._look_alike(planned, upstream)
+                else self._differing(planned, upstream, path)
             )
         return self._object(planned, upstream, path)
 
@@ -203,14 +205,16 @@ class _Comparison:
         ours, theirs = list(planned), list(upstream)
         for key in ours:
             if key not in upstream:
-                return Difference(below(path, key), shown(planned[key]), repr(MISSING))
+                return Difference(below(path, key), short_repr(planned[key]), repr(MISSING))
             if found := self.difference(planned[key], upstream[key], below(path, key)):
                 return found
         for key in theirs:
             if key not in planned:
-                return Difference(below(path, key), repr(MISSING), shown(upstream[key]))
+                return Difference(below(path, key), repr(MISSING), short_repr(upstream[key]))
         if ours != theirs or list(map(type, ours)) != list(map(type, theirs)):
-            return Difference(f"{path} (order of keys)".lstrip(), shown(ours), shown(theirs))
+            return Difference(
+                f"{path} (order of keys)".lstrip(), short_repr(ours), short_repr(theirs)
+            )
         return None
 
     def _sequence(self, planned: Any, upstream: Any, path: str) -> Difference | None:
@@ -220,13 +224,15 @@ class _Comparison:
         if len(planned) == len(upstream):
             return None
         index = min(len(planned), len(upstream))
-        one = shown(planned[index]) if index < len(planned) else repr(MISSING)
-        other = shown(upstream[index]) if index < len(upstream) else repr(MISSING)
+        one = short_repr(planned[index]) if index < len(planned) else repr(MISSING)
+        other = short_repr(upstream[index]) if index < len(upstream) else repr(MISSING)
         return Difference(f"{path}[{index}]", one, other)
 
     def _set(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        ours, theirs = (sorted(map(_named, each)) for each in (planned, upstream))
-        return None if ours == theirs else Difference(path, shown(planned), shown(upstream))
+        ours, theirs = (sorted(map(_type_and_repr, each)) for each in (planned, upstream))
+        return (
+            None if ours == theirs else Difference(path, short_repr(planned), short_repr(upstream))
+        )
 
     def _object(self, planned: Any, upstream: Any, path: str) -> Difference | None:
         """Compare objects of a user's class by their attributes, so that the path names these."""
@@ -235,13 +241,13 @@ class _Comparison:
             return self._mapping(ours, theirs, path)
         if self._look_alike(planned, upstream) or _says_equal(planned, upstream):
             return None
-        return self._told(planned, upstream, path)
+        return self._differing(planned, upstream, path)
 
-    def _told(self, planned: Any, upstream: Any, path: str) -> Difference:
-        return Difference(path, *_told_apart(planned, upstream))
+    def _differing(self, planned: Any, upstream: Any, path: str) -> Difference:
+        return Difference(path, *_both_shortened(planned, upstream))
 
     def _look_alike(self, planned: Any, upstream: Any) -> bool:
-        return _named(planned) == _named(upstream)
+        return _type_and_repr(planned) == _type_and_repr(upstream)
 
 
 def _says_equal(planned: Any, upstream: Any) -> bool:
@@ -251,7 +257,7 @@ def _says_equal(planned: Any, upstream: Any) -> bool:
         return False
 
 
-def _named(value: Any) -> str:
+def _type_and_repr(value: Any) -> str:
     """Return a value's type and repr, without what differs between equal objects."""
     try:
         text = repr(value)
@@ -274,4 +280,4 @@ def own_attributes(value: Any) -> dict[str, Any]:
 def below(path: str, key: Any) -> str:
     if isinstance(key, str) and key.isidentifier():
         return f"{path}.{key}" if path else key
-    return f"{path}[{shown(key)}]"
+    return f"{path}[{short_repr(key)}]"

@@ -73,7 +73,7 @@ def first_difference(planned: Written, upstream: Written) -> Difference | None:
 
 def _difference(planned: Written, upstream: Written, path: str) -> Difference | None:
     if planned[:2] != upstream[:2]:
-        return Difference(path, told(planned, True), told(upstream, True))
+        return Difference(path, shortened(planned, True), shortened(upstream, True))
     kind, ours, theirs = planned[1], planned[2], upstream[2]
     if kind == "keys":
         return _of_keys(ours, theirs, path)
@@ -81,14 +81,14 @@ def _difference(planned: Written, upstream: Written, path: str) -> Difference | 
         return _of_keys(ours, theirs, planned[0].rpartition(".")[2])
     if kind == "items":
         return _of_items(ours, theirs, path)
-    return None if ours == theirs else Difference(path, *_told_apart(planned, upstream))
+    return None if ours == theirs else Difference(path, *_both_shortened(planned, upstream))
 
 
-def _told_apart(planned: Written, upstream: Written) -> tuple[str, str]:
+def _both_shortened(planned: Written, upstream: Written) -> tuple[str, str]:
     """Return both values as text; of long texts only the part from the difference on."""
     ours, theirs = plain(planned), plain(upstream)
     if min(len(ours), len(theirs)) <= LONGEST:
-        return told(planned), told(upstream)
+        return shortened(planned), shortened(upstream)
     pairs = enumerate(zip(ours, theirs, strict=False))
     place = next((index for index, (one, other) in pairs if one != other), 0)
     start = max(place - 20, 0)
@@ -104,7 +104,7 @@ def _of_items(ours: list[Any], theirs: list[Any], path: str) -> Difference | Non
         return None
     index = min(len(ours), len(theirs))
     one, other = (
-        told(each[index]) if index < len(each) else "(missing)" for each in (ours, theirs)
+        shortened(each[index]) if index < len(each) else "(missing)" for each in (ours, theirs)
     )
     return Difference(f"{path}[{index}]", one, other)
 
@@ -114,12 +114,12 @@ def _of_keys(ours: list[Any], theirs: list[Any], path: str) -> Difference | None
     for step, key, value in ours:
         place = _joined(path, step)
         if key not in others:
-            return Difference(place, told(value), "(missing)")
+            return Difference(place, shortened(value), "(missing)")
         if found := _difference(value, others[key], place):
             return found
     for step, key, value in theirs:
         if key not in mine:
-            return Difference(_joined(path, step), "(missing)", told(value))
+            return Difference(_joined(path, step), "(missing)", shortened(value))
     if list(mine) == list(others):
         return None
     return Difference(f"{path} (order of keys)".lstrip(), ", ".join(mine), ", ".join(others))
@@ -129,7 +129,7 @@ def _joined(path: str, step: str) -> str:
     return f"{path}.{step}" if path and not step.startswith("[") else f"{path}{step}"
 
 
-def told(value: Written, with_type: bool = False) -> str:
+def shortened(value: Written, with_type: bool = False) -> str:
     """Return a value in this form as shortened text."""
     name, kind, content = value
     name = name.removeprefix("builtins.")

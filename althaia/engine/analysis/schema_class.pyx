@@ -27,26 +27,14 @@ from althaia.engine.analysis.reader cimport Analysis
 from althaia.engine.upstream cimport Upstream, static
 
 # Attributes that Schema.__init__ sets and a lazy instance lacks.
-LAZY_NAMES = frozenset(
-    {
-        "declared_fields",
-        "only",
-        "exclude",
-        "load_only",
-        "dump_only",
-        "fields",
-        "load_fields",
-        "dump_fields",
-    }
-)
+LAZY_NAMES = frozenset({
+    "declared_fields", "only", "exclude", "load_only", "dump_only", "fields", "load_fields",
+    "dump_fields",
+})
 # The attributes of an instance that upstream's construction reads.
 CONSTRUCTION = (
-    "_init_fields",
-    "_bind_field",
-    "on_bind_field",
-    "_normalize_nested_options",
-    "_Schema__apply_nested_option",
-    "set_class",
+    "_init_fields", "_bind_field", "on_bind_field", "_normalize_nested_options",
+    "_Schema__apply_nested_option", "set_class",
 )
 # Methods that upstream or the interpreter calls on the instance itself. A prototype must not get
 # these calls.
@@ -64,38 +52,16 @@ BINDING = ("_bind_to_schema", "__deepcopy__")
 UNCHANGING = (str, tuple, frozenset, type(None))
 COLLECTED = ("fields", "exclude", "load_only", "dump_only")
 OPTION_NAMES = (
-    "fields",
-    "exclude",
-    "load_only",
-    "dump_only",
-    "many",
-    "unknown",
-    "dateformat",
-    "datetimeformat",
-    "timeformat",
+    "fields", "exclude", "load_only", "dump_only", "many", "unknown", "dateformat",
+    "datetimeformat", "timeformat",
 )
 # Upstream's names that a subclass of a field may define without changing how it is copied and
 # bound: they run when the field is declared, shown or converts a value.
-HARMLESS = frozenset(
-    {
-        "__init__",
-        "__call__",
-        "__init_subclass__",
-        "__class_getitem__",
-        "__set_name__",
-        "__repr__",
-        "__str__",
-        "__module__",
-        "__doc__",
-        "__qualname__",
-        "default_error_messages",
-        "serialize",
-        "_serialize",
-        "get_value",
-        "deserialize",
-        "_deserialize",
-    }
-)
+HARMLESS = frozenset({
+    "__init__", "__call__", "__init_subclass__", "__class_getitem__", "__set_name__",
+    "__repr__", "__str__", "__module__", "__doc__", "__qualname__", "default_error_messages",
+    "serialize", "_serialize", "get_value", "deserialize", "_deserialize",
+})
 # The same for a model: it has been built by upstream, so copying and binding are done.
 BUILT = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
 # Descriptor types that keep no state which copy.copy of the field would have to copy.
@@ -105,78 +71,26 @@ METHOD_TYPES = (FunctionType, staticmethod, classmethod)
 # Types whose hash, comparison and truth value run no user code.
 PLAIN_NAMES = (str, type(None))
 # Attributes of a field that upstream's construction reads or writes.
-BOUND = frozenset(
-    {
-        "parent",
-        "name",
-        "root",
-        "load_only",
-        "dump_only",
-        "data_key",
-        "attribute",
-        "only",
-        "exclude",
-        "many",
-        "unknown",
-        "nested",
-        "schema",
-        "inner",
-        "key_field",
-        "value_field",
-        "tuple_fields",
-        "format",
-        "serialize_method_name",
-        "deserialize_method_name",
-    }
-)
+BOUND = frozenset({
+    "parent", "name", "root", "load_only", "dump_only", "data_key", "attribute", "only",
+    "exclude", "many", "unknown", "nested", "schema", "inner", "key_field", "value_field",
+    "tuple_fields", "format", "serialize_method_name", "deserialize_method_name",
+})
 # Attributes in the instance dictionaries of upstream's fields. A property of one of these names
 # could read the field's schema, and a step would read it from the prototype's field.
-KEPT = frozenset(
-    {
-        *BOUND,
-        "_deserialize_method",
-        "_schema",
-        "_serialize_method",
-        "absolute",
-        "allow_nan",
-        "allow_none",
-        "as_string",
-        "by_value",
-        "choices_text",
-        "constant",
-        "default_timezone",
-        "deserialize_func",
-        "dump_default",
-        "enum",
-        "error_messages",
-        "exploded",
-        "falsy",
-        "field",
-        "field_name",
-        "load_default",
-        "metadata",
-        "places",
-        "post_load",
-        "pre_load",
-        "precision",
-        "relative",
-        "require_tld",
-        "required",
-        "rounding",
-        "serialize_func",
-        "strict",
-        "timezone",
-        "truthy",
-        "validate",
-        "validate_length",
-        "validators",
-    }
-)
+KEPT = frozenset({
+    *BOUND, "_deserialize_method", "_schema", "_serialize_method", "absolute", "allow_nan",
+    "allow_none", "as_string", "by_value", "choices_text", "constant", "default_timezone",
+    "deserialize_func", "dump_default", "enum", "error_messages", "exploded", "falsy", "field",
+    "field_name", "load_default", "metadata", "places", "post_load", "pre_load", "precision",
+    "relative", "require_tld", "required", "rounding", "serialize_func", "strict", "timezone",
+    "truthy", "validate", "validate_length", "validators",
+})
 
 # Field classes that passed the check: type version, the names allowed to it, and the functions of
 # this release that nobody has read.
-cdef set _seen_classes = set()
-cdef int MOST_SEEN_CLASSES = 4096
+cdef set _checked_classes = set()
+cdef int MOST_CHECKED_CLASSES = 4096
 
 
 def names_left_out(Upstream upstream):
@@ -480,14 +394,14 @@ cdef int _check_field_class(Analysis analysis, object cls, object harmless=HARML
         return 0
     _check_registered(analysis, cls)
     # CPython uses no type version twice; a change of the class or of a base gives it a new one.
-    seen = (type_tag(cls), harmless, analysis.upstream.unknown)
-    if seen in _seen_classes:
+    checked = (type_tag(cls), harmless, analysis.upstream.unknown)
+    if checked in _checked_classes:
         return 0
     _check_bases(analysis, cls, harmless)
-    if seen[0]:
-        if len(_seen_classes) == MOST_SEEN_CLASSES:
-            _seen_classes.clear()
-        _seen_classes.add(seen)
+    if checked[0]:
+        if len(_checked_classes) == MOST_CHECKED_CLASSES:
+            _checked_classes.clear()
+        _checked_classes.add(checked)
 
 
 cdef int _check_bases(Analysis analysis, object cls, object harmless) except -1:

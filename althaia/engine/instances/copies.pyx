@@ -1,10 +1,11 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Lazy copies of a schema instance that is nested: ``Nested(Inner())``.
 
-For each parent upstream copies the instance, narrows the copy and binds its fields anew. The
-fields stay the instance's own, and binding them once more changes nothing. So such a copy differs
-from the one before in its identity: a *lazy* one runs the plans of a prototype, which is one that
-upstream's code made, and gets its mappings of fields when somebody looks into it.
+For each parent upstream copies the instance, applies ``only`` and ``exclude`` to the copy and binds
+its fields again. The copy shares the fields with the instance, and binding them again changes
+nothing. So two such copies differ only in their identity. A *lazy* copy runs the plans of a
+prototype, which is a copy that upstream's code made. It gets its mappings of fields when it is
+materialised.
 """
 
 cimport cython
@@ -38,7 +39,7 @@ cdef int FIRST_EXAMINATION = 8
 cdef int MOST_PROTOTYPES = 16
 cdef tuple MAPPINGS = ("fields", "load_fields", "dump_fields")
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
-# No marker for any value: all are compared.
+# Equals no value, so that every value is compared.
 cdef object NO_MARKER = object()
 
 
@@ -64,7 +65,8 @@ cdef class Copies:
 
 
 cdef object lazy_copy(object nested, object field):
-    """A lazy copy of what a nested field was given, or None: upstream's code shall copy it."""
+    """Return a lazy copy of a nested field's schema instance; None if upstream's code must copy
+    it."""
     cdef InstanceDict state = existing_dict(nested), own
     cdef Copies copies
     cdef Prototype prototype
@@ -95,7 +97,8 @@ cdef object lazy_copy(object nested, object field):
 
 
 cdef int learn(object nested, object field, object copied) except -1:
-    """Note a copy that upstream's code has made. After a few it becomes the prototype of others."""
+    """Record a copy that upstream's code has made. After several, one becomes the prototype of
+    later ones."""
     cdef InstanceDict state
     cdef Copies copies
     if not ALTHAIA_HAS_GIL:
@@ -121,7 +124,8 @@ cdef int learn(object nested, object field, object copied) except -1:
 
 
 cdef object options_of(object field):
-    """What narrows the copy that a nested field has; None where it is not plainly names."""
+    """Return the options of a nested field that select fields of the copy; None unless they are
+    plain collections of names."""
     only, exclude = field.only, names(field.exclude)
     if only is not None:
         only = names(only)
@@ -131,7 +135,8 @@ cdef object options_of(object field):
 
 
 cdef bint start(Copies copies, object nested, InstanceDict state) except -1:
-    """Examine an instance and remember what it has. False: its copies are upstream's."""
+    """Examine an instance and record its attributes. Return False if upstream's code must make its
+    copies."""
     cdef list contents = []
     copies.examined += 1
     copies.wait = FIRST_EXAMINATION << min(copies.examined, 10)
@@ -162,7 +167,8 @@ cdef bint start(Copies copies, object nested, InstanceDict state) except -1:
 
 
 cdef Prototype prototype_like(object copied, Copies copies):
-    """A prototype with what upstream's copy has; the copy is somebody's, and may be changed."""
+    """Return a prototype with the attributes of a copy that upstream made. The copy itself belongs
+    to its parent, and user code may change it."""
     cdef Prototype prototype = Prototype.__new__(Prototype)
     cdef dict attributes = PyDict_Copy(vars_of(copied))
     cdef InstanceDict state = InstanceDict.__new__(InstanceDict)

@@ -22,7 +22,8 @@ cdef int set_messages(object schema) except -1
 cdef inline object field_of_call(
     list children, Py_ssize_t slot, object field, object parent, InstanceDict state
 ):
-    """The field as the schema of a call has it, asked for once a call; below 0: the plan's."""
+    """Return the field of the call's schema, looked up once per call; with a ``slot`` below 0 the
+    plan's field."""
     if slot < 0:
         return field
     if <object>PyList_GET_ITEM(children, slot) is None:

@@ -33,7 +33,7 @@ from althaia.engine.instances.prototype cimport (
     plain_copy,
     vars_of,
 )
-from althaia.engine.instances.recipe cimport Recipe, Twins, recipe_of, twins_of
+from althaia.engine.instances.recipe cimport Recipe, OwnFields, recipe_of, own_fields_of
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
     adopt,
@@ -246,8 +246,9 @@ cdef int set_messages(object schema) except -1:
 
 
 cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
-    """Called first in upstream's ``Schema._init_fields``: whether nobody has read the instance that
-    is being made. It is then lazy from here on; otherwise upstream binds its fields."""
+    """Called first in upstream's ``Schema._init_fields``. Return whether no code has read the
+    instance that is being made. It is then lazy from here on; otherwise upstream binds its
+    fields."""
     cdef Prototype prototype = <Prototype>state.unbound
     if is_shadowed(state) or type(schema) is not prototype.cache.schema_class:
         look(schema)
@@ -435,7 +436,7 @@ cdef int materialise(object schema, InstanceDict state) except -1:
     the instance is unchanged.
     """
     cdef Prototype prototype = <Prototype>state.prototype
-    cdef Twins twins
+    cdef OwnFields own_fields
     cdef dict built
     cdef bint collecting
     if prototype is None:
@@ -444,19 +445,21 @@ cdef int materialise(object schema, InstanceDict state) except -1:
     try:
         if prototype.shares_fields:
             return put_in_place(schema, state, shared(state, prototype), None)
-        twins = twins_so_far(state, prototype)
-        built = rebuilt(schema, state.original, prototype, twins)
-        return put_in_place(schema, state, arrange(state, built), twins)
+        own_fields = own_fields_so_far(state, prototype)
+        built = rebuilt(schema, state.original, prototype, own_fields)
+        return put_in_place(schema, state, arrange(state, built), own_fields)
     finally:
         collect_again(collecting)
 
 
-cdef int put_in_place(object schema, InstanceDict state, dict arranged, Twins twins) except -1:
+cdef int put_in_place(
+    object schema, InstanceDict state, dict arranged, OwnFields own_fields
+) except -1:
     """Put the attributes into the instance dictionary and record its own fields."""
     if not althaia_has_simple_keys(arranged):
         # Comparing keys of a user's class runs user code: these entries are only moved to the end.
         state.prototype = None
-        state.twins = twins
+        state.own_fields = own_fields
         state.update(arranged)
         return 0
     try:
@@ -464,24 +467,24 @@ cdef int put_in_place(object schema, InstanceDict state, dict arranged, Twins tw
     except MemoryError:
         put_dict(schema, arranged)
     # A call in progress goes on with the prototype's fields and looks these up.
-    state.twins = twins
+    state.own_fields = own_fields
     state.prototype = None
     return 0
 
 
-cdef dict rebuilt(object schema, dict original, Prototype prototype, Twins twins):
+cdef dict rebuilt(object schema, dict original, Prototype prototype, OwnFields own_fields):
     """Return the attributes that a lazy instance lacks.
 
     :param original: the attributes of the schema of which it is a copy, or None.
-    :param twins: the instance's own fields; this function completes them.
+    :param own_fields: the instance's own fields; this function completes them.
     """
     cdef object copied
     cdef dict built
     if original is None:
-        return twins.recipe.build(twins, schema, schema)
+        return own_fields.recipe.build(own_fields, schema, schema)
     # Upstream's copy.copy shares the fields with the original, to which they are bound.
     copied = object.__new__(prototype.cache.schema_class)
-    built = twins.recipe.build(twins, copied, schema)
+    built = own_fields.recipe.build(own_fields, copied, schema)
     put_dict(copied, arrange(dict(original), built))
     built = dict(built)
     for name in ("fields", "load_fields", "dump_fields"):
@@ -507,15 +510,15 @@ cdef dict shared(InstanceDict state, Prototype prototype):
     return arranged
 
 
-cdef Twins twins_so_far(InstanceDict state, Prototype prototype):
-    """Return a copy of a lazy instance's twins, to which more can be added."""
-    cdef Twins twins
+cdef OwnFields own_fields_so_far(InstanceDict state, Prototype prototype):
+    """Return a copy of a lazy instance's own_fields, to which more can be added."""
+    cdef OwnFields own_fields
     if prototype.recipe is None:
         prototype.recipe = recipe_of(prototype.schema)
-    twins = twins_of(<Recipe>prototype.recipe, <Twins>state.twins)
-    if state.own is not None:
-        twins.start_from(state.own)
-    return twins
+    own_fields = own_fields_of(<Recipe>prototype.recipe, <OwnFields>state.own_fields)
+    if state.counterparts is not None:
+        own_fields.start_from(state.counterparts)
+    return own_fields
 
 
 cdef object real_field(object field, object parent, InstanceDict state):
@@ -535,7 +538,7 @@ cdef object real_field(object field, object parent, InstanceDict state):
     # A field that upstream never binds is shared by all instances.
     if own is None and is_of_prototype(field, state):
         if state.original is None:
-            reach(field, parent, state)
+            make_own_field(field, parent, state)
         else:
             materialise(parent, state)
         own = complete_field(field, state)
@@ -558,11 +561,11 @@ cdef bint is_of_prototype(object field, InstanceDict state):
 cdef object complete_field(object field, InstanceDict state):
     """Return an instance's complete counterpart of a prototype's or model's field, or None."""
     cdef tuple entry
-    if state.own is not None:
-        entry = <tuple>state.own.get(id(field))
+    if state.counterparts is not None:
+        entry = <tuple>state.counterparts.get(id(field))
         if entry is not None and (entry[2] or state.prototype is None):
             return entry[1]
-    return None if state.twins is None else (<Twins>state.twins).find(field)
+    return None if state.own_fields is None else (<OwnFields>state.own_fields).find(field)
 
 
 cdef int complete(object field, object parent, InstanceDict state) except -1:
@@ -574,24 +577,24 @@ cdef int complete(object field, object parent, InstanceDict state) except -1:
     if state.original is not None:
         materialise(parent, state)
         return 0
-    for entry in list(state.own.values()):
+    for entry in list(state.counterparts.values()):
         if entry[1] is field:
             if not entry[2]:
-                reach(entry[0], parent, state)
+                make_own_field(entry[0], parent, state)
             return 0
     return 0
 
 
-cdef int reach(object field, object parent, InstanceDict state) except -1:
+cdef int make_own_field(object field, object parent, InstanceDict state) except -1:
     """Make a lazy instance's own copy of one of the prototype's fields."""
-    cdef Twins twins
+    cdef OwnFields own_fields
     cdef bint collecting = stop_collecting()
     try:
-        twins = twins_so_far(state, <Prototype>state.prototype)
-        number = twins.recipe.index.get(id(field))
+        own_fields = own_fields_so_far(state, <Prototype>state.prototype)
+        number = own_fields.recipe.index.get(id(field))
         if number is not None:
-            twins.twin(number, parent, parent)
-            state.twins = twins
+            own_fields.make(number, parent, parent)
+            state.own_fields = own_fields
     finally:
         collect_again(collecting)
     return 0

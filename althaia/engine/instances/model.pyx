@@ -72,8 +72,7 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     """Return the model whose plan a schema runs in this call, or None.
 
     :param first: whether this is the instance's first call. A model is made after several
-        instances,
-        not after several calls of one.
+        instances, not after several calls of one.
     """
     cdef Model model
     cdef dict own
@@ -171,10 +170,10 @@ cdef bint may_be_lazy(PrototypeCache cache, object cls) noexcept:
 cdef int remember(InstanceDict state, dict own) except -1:
     """Add the instance's counterparts of its model's fields. Those of an earlier model stay,
     because a call in progress (in another thread, or an outer one) may use them."""
-    if state.own is None:
-        state.own = own
+    if state.counterparts is None:
+        state.counterparts = own
     else:
-        (<dict>state.own).update(own)
+        (<dict>state.counterparts).update(own)
     return 0
 
 
@@ -209,10 +208,10 @@ cdef object copy_of(object schema, InstanceDict state):
             return None
         copies = {}
         for key, field in attributes[name].items():
-            twin = twin_of(field, declared.get(key), schema, memo)
-            if twin is None:
+            copied = copy_of_field(field, declared.get(key), schema, memo)
+            if copied is None:
                 return None
-            copies[key] = twin
+            copies[key] = copied
         attributes[name] = copies
     # Each call reads these from the instance.
     for name in ("only", "exclude", "load_only", "dump_only", "partial"):
@@ -226,18 +225,18 @@ cdef object copy_of(object schema, InstanceDict state):
     return copy
 
 
-cdef object twin_of(object field, object declared, object schema, dict memo):
+cdef object copy_of_field(object field, object declared, object schema, dict memo):
     """Return the copy of a field, or None if the field references an object of its own instance:
     the model would keep that alive. Objects of the declared field live as long as the class
     anyway."""
-    cdef object twin = memo.get(id(field)), at_first
+    cdef object copied = memo.get(id(field)), at_first
     cdef dict state, origin
-    if twin is not None:
-        return twin
+    if copied is not None:
+        return copied
     if declared is None or type(field) is not type(declared) or type(vars_of(field)) is not dict:
         return None
-    twin = memo[id(field)] = clone(field)
-    state, origin = vars_of(twin), vars_of(declared)
+    copied = memo[id(field)] = clone(field)
+    state, origin = vars_of(copied), vars_of(declared)
     for name, value in list(state.items()):
         if type(name) is not str:
             return None
@@ -250,11 +249,11 @@ cdef object twin_of(object field, object declared, object schema, dict memo):
                 return None
             state[name] = memo[id(value)]
         elif name in INNER:
-            state[name] = twin_of(value, at_first, schema, memo)
+            state[name] = copy_of_field(value, at_first, schema, memo)
             if state[name] is None:
                 return None
         elif name == "tuple_fields":
-            inner = twins_of(value, at_first, schema, memo)
+            inner = copies_of_fields(value, at_first, schema, memo)
             if inner is None:
                 return None
             state[name] = inner
@@ -264,16 +263,16 @@ cdef object twin_of(object field, object declared, object schema, dict memo):
             state[name] = MethodType(value.__func__, memo[id(schema)])
         else:
             return None
-    return twin
+    return copied
 
 
-cdef object twins_of(object fields, object declared, object schema, dict memo):
-    """The fields of a Tuple as :func:`twin_of` makes them."""
-    cdef list twins
+cdef object copies_of_fields(object fields, object declared, object schema, dict memo):
+    """The fields of a Tuple as :func:`copy_of_field` makes them."""
+    cdef list copies
     if type(fields) is not list or type(declared) is not list or len(fields) != len(declared):
         return None
-    twins = [twin_of(each, first, schema, memo) for each, first in zip(fields, declared)]
-    return None if None in twins else twins
+    copies = [copy_of_field(each, first, schema, memo) for each, first in zip(fields, declared)]
+    return None if None in copies else copies
 
 
 # ---- Comparing ---------------------------------------------------------------------------
@@ -284,32 +283,11 @@ cdef bint are_alike(
 ) except -1:
     """Whether the fields of an instance equal the model's; fills ``own`` with the instance's
     counterpart of each field of the model. Runs no other code."""
-    cdef object mine
-    cdef dict theirs
-    cdef Py_ssize_t at = 0, model_at = 0
-    cdef PyObject *name
-    cdef PyObject *field
-    cdef PyObject *model_name
-    cdef PyObject *model_field
-    cdef object held
     cdef InstanceDict model_state = existing_dict(model)
-    fields = (<dict>state).get(mapping)
+    cdef object fields = (<dict>state).get(mapping)
     if model_state is None or type(fields) not in MAPPING_TYPES:
         return False
-    mine, theirs = fields, <dict>(<dict>model_state)[mapping]
-    if len(mine) != len(theirs):
-        return False
-    # No iterators: CPython 3.11 crashes if the allocation of an items iterator's first pair fails.
-    while PyDict_Next(theirs, &model_at, &model_name, &model_field):
-        if not PyDict_Next(mine, &at, &name, &field):
-            return False
-        if name != model_name and not is_same_text(<object>name, <object>model_name):
-            return False
-        # A strong reference: comparing may run the GC, and a finalizer may remove the field.
-        held = <object>field
-        if not is_same_field(held, <object>model_field, schema, model, own):
-            return False
-    return True
+    return have_counterparts(fields, (<dict>model_state)[mapping], schema, model, own)
 
 
 cdef bint is_same_text(object mine, object theirs) except -1:
@@ -320,20 +298,31 @@ cdef bint is_same_field(
     object field, object model_field, object schema, object model, dict own
 ) except -1:
     """Whether a field has the class of the model's field and equal or corresponding values."""
-    cdef object known = own.get(id(model_field)), mine, theirs, held
+    cdef object known = own.get(id(model_field)), mine
+    if known is not None:
+        return known[1] is field
+    if type(field) is not type(model_field):
+        return False
+    mine = althaia_dict_or_none(field)
+    if type(mine) is not dict:
+        return False
+    own[id(model_field)] = (model_field, field, True)
+    return have_counterparts(mine, vars_of(model_field), schema, model, own)
+
+
+cdef bint have_counterparts(
+    object mine, object theirs, object schema, object model, dict own
+) except -1:
+    """Whether two dictionaries have the same keys in the same order, with corresponding values."""
     cdef Py_ssize_t at = 0, model_at = 0
     cdef PyObject *name
     cdef PyObject *value
     cdef PyObject *model_name
     cdef PyObject *model_value
-    if known is not None:
-        return known[1] is field
-    if type(field) is not type(model_field):
+    cdef object held
+    if len(mine) != len(theirs):
         return False
-    mine, theirs = althaia_dict_or_none(field), vars_of(model_field)
-    if type(mine) is not dict or len(<dict>mine) != len(<dict>theirs):
-        return False
-    own[id(model_field)] = (model_field, field, True)
+    # No iterators: CPython 3.11 crashes if the allocation of an items iterator's first pair fails.
     while PyDict_Next(theirs, &model_at, &model_name, &model_value):
         if not PyDict_Next(mine, &at, &name, &value):
             return False
@@ -341,6 +330,7 @@ cdef bint is_same_field(
             return False
         if value == model_value:
             continue
+        # A strong reference: comparing may run the GC, and a finalizer may remove the value.
         held = <object>value
         if not is_counterpart(held, <object>model_value, schema, model, own):
             return False
@@ -359,9 +349,6 @@ cdef bint is_counterpart(
     if type(theirs) is int:
         return type(mine) is int and mine == theirs
     if issubclass(type(theirs), marshmallow.Field):
-        known = own.get(id(theirs))
-        if known is not None:
-            return known[1] is mine
         return is_same_field(mine, theirs, schema, model, own)
     if type(theirs) is MethodType:
         return (

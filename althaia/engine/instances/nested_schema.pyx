@@ -26,7 +26,7 @@ from althaia.cpython.primitives cimport (
     althaia_type_lookup,
 )
 from althaia.engine.instances.prototype cimport Prototype, clone, copied_names, names
-from althaia.engine.instances.recipe cimport Twins
+from althaia.engine.instances.recipe cimport OwnFields
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
     collect_again,
@@ -51,7 +51,8 @@ cdef int64_t rebound = 0
 
 
 def binding(schema):
-    """First in ``Schema._init_fields``: whether the instance is lazy, and nothing is to do."""
+    """Called first in ``Schema._init_fields``. Return True if the instance is lazy, so that no
+    field need be bound."""
     cdef PyObject* found = althaia_dict_there(schema)
     cdef object state, fields
     if found is NULL and althaia_type_lookup(type(schema), "fields") is None:
@@ -73,13 +74,13 @@ def binding(schema):
 
 
 cdef int64_t times_rebound() noexcept:
-    """Changes when fields of nested schemas may have been bound anew since a frame was opened."""
+    """Return a number that changes when fields of a nested schema may have been bound again."""
     return althaia_counted(&rebound)
 
 
 cdef object nested_field(object field, InstanceDict state):
-    """The nested field of a plan as the call's schema has it: where that is lazy, or was when
-    the call began, a copy of the prototype's field that is the schema's own.
+    """Return the field of the call's schema for a nested field of a plan. If the schema is lazy, or
+    was when the call began, that is its own copy of the prototype's field.
 
     :param state: the schema's dictionary as the call began.
     """
@@ -87,15 +88,15 @@ cdef object nested_field(object field, InstanceDict state):
     cdef object own
     if state is None:
         return field
-    if state.own is not None:
-        entry = <tuple>state.own.get(id(field))
+    if state.counterparts is not None:
+        entry = <tuple>state.counterparts.get(id(field))
         if entry is not None and entry[0] is field:
             return entry[1]
-    if state.twins is not None:
-        own = (<Twins>state.twins).find(field)
+    if state.own_fields is not None:
+        own = (<OwnFields>state.own_fields).find(field)
         if own is not None:
             return own
-    return reach(field, state) if has_prototypes_fields(state) else field
+    return own_copy_of(field, state) if has_prototypes_fields(state) else field
 
 
 cdef bint has_prototypes_fields(InstanceDict state):
@@ -108,22 +109,22 @@ cdef bint has_prototypes_fields(InstanceDict state):
     )
 
 
-cdef object reach(object field, InstanceDict state):
+cdef object own_copy_of(object field, InstanceDict state):
     """Give a lazy schema its own copy of a nested field of its prototype."""
     cdef object own
     cdef bint collecting = stop_collecting()
     try:
         own = unresolved(field)
-        if state.own is None:
-            state.own = {}
-        state.own[id(field)] = (field, own, False)
+        if state.counterparts is None:
+            state.counterparts = {}
+        state.counterparts[id(field)] = (field, own, False)
         return own
     finally:
         collect_again(collecting)
 
 
 cdef object unresolved(object field):
-    """A copy of a nested field without its schema."""
+    """Return a copy of a nested field that is not resolved."""
     cdef object own = clone(field)
     own._schema = None
     # The nested schema's own ``__init__`` is given these, and may change them.
@@ -135,18 +136,18 @@ cdef object unresolved(object field):
 
 
 cdef object nested_schema(object field, object parent, InstanceDict state):
-    """What ``Nested.schema`` gives for a field of :func:`nested_field`.
+    """Return what ``Nested.schema`` returns for a field that :func:`nested_field` has returned.
 
     :param parent: the schema whose field it is.
     :param state: the parent's dictionary as the call began.
     """
     if field._schema is None:
-        # What a touched parent was given may be options of what it nests.
+        # If user code has set an option on the parent, it applies to the nested schema.
         materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
         if schema is None:
             if marshmallow.nested_has_context and state is not None and state.prototype is not None:
-                # Upstream asks the field's parent, which is the prototype until then.
+                # Upstream reads the context of the field's parent, which is still the prototype.
                 complete(field, parent, state)
             schema = field.schema
             if issubclass(type(field.nested), marshmallow.Schema):
@@ -158,7 +159,8 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
 
 
 cdef object resolved(object field, object parent, InstanceDict state):
-    """The schema that ``Nested.schema`` would make of a field, or None: upstream's code shall."""
+    """Return the schema that ``Nested.schema`` would make for a field; None if upstream's code must
+    run."""
     cdef object nested = field.nested
     if marshmallow.nested_has_context:
         return resolved_with_context(field, parent, state)
@@ -176,13 +178,13 @@ cdef object resolved(object field, object parent, InstanceDict state):
 
 
 cdef object resolved_with_context(object field, object parent, InstanceDict state):
-    """The same in releases where nested schemas are given their parent's ``context``."""
+    """Do the same in releases where nested schemas get their parent's ``context``."""
     cdef object nested = field.nested, context = parents_context(field, parent, state)
     if type(context) is not dict or len(<dict>context) > 0:
-        # Upstream's code passes it on, and warns, of the field that is the instance's own.
+        # Upstream's code passes the context on, and warns of it.
         return None
     if althaia_type_lookup(type(nested), "__class__") is not object_class:
-        # It answers for its class, and upstream's code asks it.
+        # Its ``__class__`` is computed, and upstream's code reads that.
         return None
     if callable(nested) and not isinstance(nested, type):
         nested = nested()
@@ -194,15 +196,15 @@ cdef object resolved_with_context(object field, object parent, InstanceDict stat
 
 
 cdef object from_returned(object field, object nested, object context):
-    """What upstream makes of what is nested once it has been called, or needs no call.
+    """Return the schema that upstream makes from ``nested``, which it has called if it is callable.
 
-    :param context: what the nested schema is given as that; None: this release has none.
+    :param context: the nested schema's ``context``; None in a release without one.
     """
     if context is not None and type(nested) is str:
         nested = named(field, nested)
     if is_fresh(nested) and field.only is None and names(field.exclude) == ():
-        # Upstream copies the instance so as not to share it; this one nobody has, and
-        # what it is a copy of is seen only by whom looks into it.
+        # Upstream copies the instance so that it is not shared. Nobody else has this one, so that
+        # it can take the place of its copy.
         keep_original(nested)
         if context is not None:
             nested.context.update(context)
@@ -213,18 +215,18 @@ cdef object from_returned(object field, object nested, object context):
         return from_class(field, nested, context)
     if is_schema(nested):
         return from_instance(field, nested, context)
-    return from_twin(field, returning(nested) if callable(nested) else nested)
+    return from_other(field, returning(nested) if callable(nested) else nested)
 
 
 cdef object named(object field, str name):
-    """The schema class that a name stands for."""
+    """Return the schema class of this name."""
     if name == "self":
         return field.root.__class__
     return marshmallow.live["fields"]["class_registry"].get_class(name, all=False)
 
 
 cdef bint is_schema(object nested) except -1:
-    """Whether something is a schema, and upstream takes it for nothing else."""
+    """Whether an object is a schema instance, and passes no other test that upstream makes."""
     return (
         issubclass(type(nested), marshmallow.Schema)
         and not issubclass(type(nested), dict)
@@ -292,18 +294,18 @@ cdef object from_instance(object field, object nested, object context):
     if field.many is not None and marshmallow.nested_many_overrides:
         field._schema.many = field.many
     field._schema._init_fields()
-    # Once more where upstream's own has counted it; a class may have another one.
+    # Upstream's own ``_init_fields`` has counted this already, but the class may override that.
     althaia_count(&rebound, 1)
     learn(nested, field, field._schema)
     return field._schema
 
 
-cdef object from_twin(object field, object nested):
+cdef object from_other(object field, object nested):
     """Make the nested schema from anything else by upstream's code, on a copy of the field. A
     callable has been called already and is not called again."""
-    cdef object twin = clone(field)
-    twin.nested, twin._schema = nested, None
-    return twin.schema
+    cdef object copied = clone(field)
+    copied.nested, copied._schema = nested, None
+    return copied.schema
 
 
 cdef object of_nested(object field, str option):

@@ -9,7 +9,7 @@ cdef class Prototype:
     cdef readonly object schema
     cdef readonly PrototypeCache cache
     cdef tuple options
-    # Its fields are those of a nested instance, of which it is a copy, as are all copies'.
+    # It is a copy of a nested instance and shares the fields of that, as all such copies do.
     cdef bint shares_fields
     # Made when the first instance is materialised; see instances/recipe.
     cdef object recipe
@@ -27,8 +27,8 @@ cdef class PrototypeCache:
     cdef bint copies_bind_anew
     # An instance could not be lazy although its class's instances may: there may be a model.
     cdef bint refused
-    # What it rests on that instances have to be built in full; None where nothing tells when that
-    # changes. And how many instances wait before that is looked at again.
+    # The guard of the reason why instances are built in full; None if no change of it can be seen.
+    # `wait` is the number of instances before the class is examined again.
     cdef Guard refusal
     cdef int wait
     # A class of a kind that instances/construct cannot copy or build, and its type version then.

@@ -5,20 +5,20 @@ cdef class Recipe:
     cdef list changes
     cdef list sets
     cdef tuple attributes
-    cdef dict build(self, Twins twins, object parent, object schema)
+    cdef dict build(self, OwnFields own_fields, object parent, object schema)
 
 
-cdef class Twins:
+cdef class OwnFields:
     cdef Recipe recipe
-    cdef list made
+    cdef list by_number
     cdef list sets
     # Fields that the instance has and that are not complete, by their numbers.
-    cdef dict halves
+    cdef dict incomplete
     cdef object find(self, object field)
-    cdef int start_from(self, dict halves) except -1
-    cdef object twin(self, Py_ssize_t number, object parent, object schema)
+    cdef int start_from(self, dict incomplete) except -1
+    cdef object make(self, Py_ssize_t number, object parent, object schema)
     cdef int change(self, list changes, dict state, object parent, object schema) except -1
 
 
 cdef Recipe recipe_of(object prototype)
-cdef Twins twins_of(Recipe recipe, Twins before)
+cdef OwnFields own_fields_of(Recipe recipe, OwnFields before)

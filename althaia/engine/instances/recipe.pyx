@@ -2,8 +2,8 @@
 """Recipes: how the fields of a prototype become those of a lazy instance that is materialised.
 
 A prototype's fields never change. Which of their attributes differ from instance to instance is
-read once, and kept as a list of changes for each field. An instance's own field, a *twin*, is a
-copy of the prototype's dictionary with these changes.
+read once, and stored as a list of changes for each field. An instance's *own field* is a copy of
+the prototype's field with these changes.
 """
 
 from collections import OrderedDict
@@ -16,18 +16,18 @@ from cpython.type cimport PyType_IsSubtype
 from althaia.engine.instances.prototype cimport clone, copied_names, vars_of
 from althaia.engine.upstream cimport marshmallow
 
-# What an attribute becomes: the schema that the fields are bound to, a twin, a method of the
-# instance's, a copy of a set of names, a list with twins, copies of what Inferred has made.
+# What an attribute becomes: the schema that the fields are bound to, an own field, a method of the
+# instance, a copy of a set of names, a list with own fields, copies of what Inferred has made.
 cdef enum Change:
     PARENT
-    TWIN
+    OWN_FIELD
     METHOD
     NAMES
-    TWINS
+    OWN_FIELDS
     INFERRED
 
-# What an attribute of the schema becomes: a mapping with twins, the same fields in the same order
-# as the mapping before, a copy of a set, what the prototype has.
+# What an attribute of the schema becomes: a mapping with own fields, the same fields in the same
+# order as the mapping before, a copy of a set, what the prototype has.
 cdef enum Attribute:
     FIELDS
     ORDERED_FIELDS
@@ -49,13 +49,15 @@ cdef object ordered_dict = OrderedDict
 cdef class Recipe:
     """What is made of each field of one prototype, by the field's number."""
 
-    cdef dict build(self, Twins twins, object parent, object schema):
-        """The attributes that ``Schema.__init__`` left in the prototype, as a schema has them.
+    cdef dict build(self, OwnFields own_fields, object parent, object schema):
+        """Return the attributes that ``Schema.__init__`` would have set on an instance.
 
-        Neither user code nor upstream's runs: both may have changed since the schema was made.
+        Neither user code nor upstream's runs, because both may have changed since the instance was
+        made.
 
-        :param twins: the schema's own fields so far; completed.
-        :param parent: whom the fields are bound to: the schema, or what it is a copy of.
+        :param own_fields: the schema's own fields so far; completed.
+        :param parent: the schema to which the fields are bound: the instance, or the one of which
+            it is a copy.
         """
         cdef dict built = {}, fields = None
         cdef int kind
@@ -63,11 +65,11 @@ cdef class Recipe:
             if kind == FIELDS:
                 fields = {}
                 for key, number in <tuple>value:
-                    fields[key] = twins.twin(number, parent, schema)
+                    fields[key] = own_fields.make(number, parent, schema)
                 built[name] = fields
             elif kind == ORDERED_FIELDS:
                 built[name] = ordered_dict([
-                    (key, twins.twin(number, parent, schema)) for key, number in <tuple>value
+                    (key, own_fields.make(number, parent, schema)) for key, number in <tuple>value
                 ])
             elif kind == SAME_FIELDS:
                 built[name] = PyDict_Copy(fields)
@@ -82,54 +84,57 @@ cdef class Recipe:
 
 @cython.final
 @cython.no_gc_clear
-cdef class Twins:
-    """An instance's own fields, by the number of the prototype's; None where there is none yet."""
+cdef class OwnFields:
+    """An instance's own fields, by the number of the prototype's field; None for those not made
+    yet."""
 
     cdef object find(self, object field):
-        """The twin of a prototype's field, None where there is none yet."""
+        """Return the own field for a prototype's field; None if there is none yet."""
         number = self.recipe.index.get(id(field))
-        return None if number is None else self.made[number]
+        return None if number is None else self.by_number[number]
 
-    cdef int start_from(self, dict halves) except -1:
+    cdef int start_from(self, dict incomplete) except -1:
         """Complete fields that the instance has already, instead of making others.
 
-        :param halves: as ``InstanceDict.own``. Such a field is the prototype's but for its schema
-            and its sets of names, which fields around it share.
+        :param incomplete: as ``InstanceDict.counterparts``. Such a field differs from the
+        prototype's
+            only in its schema and its sets of names, which fields around it share.
         """
         cdef Recipe recipe = self.recipe
         cdef int kind
-        self.halves = {}
-        for theirs, mine, _ in halves.values():
+        self.incomplete = {}
+        for theirs, mine, _ in incomplete.values():
             number = recipe.index.get(id(theirs))
-            if number is None or self.made[number] is not None:
+            if number is None or self.by_number[number] is not None:
                 continue
-            self.halves[number] = mine
+            self.incomplete[number] = mine
             for name, kind, value in <list>recipe.changes[number]:
                 if kind == NAMES:
                     self.sets[value] = vars_of(mine)[name]
         return 0
 
-    cdef object twin(self, Py_ssize_t number, object parent, object schema):
-        """The instance's own field for the prototype's, with those inside and around it."""
-        cdef object made = self.made[number]
-        if made is not None:
-            return made
-        # After an error of memory a half may be complete in part: all is set again.
-        if self.halves is not None:
-            made = self.halves.get(number)
-        if made is None:
-            made = clone(self.recipe.fields[number])
-        self.made[number] = made
-        self.change(<list>self.recipe.changes[number], vars_of(made), parent, schema)
-        return made
+    cdef object make(self, Py_ssize_t number, object parent, object schema):
+        """Return the own field of this number; make it, with those inside and around it, if it is
+        new."""
+        cdef object field = self.by_number[number]
+        if field is not None:
+            return field
+        # After a MemoryError such a field may be complete only in part: all changes are made again.
+        if self.incomplete is not None:
+            field = self.incomplete.get(number)
+        if field is None:
+            field = clone(self.recipe.fields[number])
+        self.by_number[number] = field
+        self.change(<list>self.recipe.changes[number], vars_of(field), parent, schema)
+        return field
 
     cdef int change(self, list changes, dict state, object parent, object schema) except -1:
         cdef int kind
         for name, kind, value in changes:
             if kind == PARENT:
                 value = parent
-            elif kind == TWIN:
-                value = self.twin(value, parent, schema)
+            elif kind == OWN_FIELD:
+                value = self.make(value, parent, schema)
             elif kind == METHOD:
                 value = MethodType(value, schema)
             elif kind == NAMES:
@@ -140,7 +145,7 @@ cdef class Twins:
                 value = {cls: bound_copy(made, state) for cls, made in (<dict>value).items()}
             else:
                 value = [
-                    self.twin(each, parent, schema) if type(each) is int else each
+                    self.make(each, parent, schema) if type(each) is int else each
                     for each in <list>value
                 ]
             PyDict_SetItem(state, name, value)
@@ -154,24 +159,21 @@ cdef object bound_copy(object field, dict to):
     return copied
 
 
-cdef Twins twins_of(Recipe recipe, Twins before):
-    """What an instance has of its own, as a copy: the instance keeps what it had where there is
-    no memory for more."""
-    cdef Twins twins = Twins.__new__(Twins)
-    twins.recipe = recipe
-    twins.made = [None] * len(recipe.fields) if before is None else list(before.made)
-    twins.sets = [None] * len(recipe.sets) if before is None else list(before.sets)
-    return twins
+cdef OwnFields own_fields_of(Recipe recipe, OwnFields before):
+    """Return a copy of an instance's own fields so far. If memory runs out while more are made, the
+    instance keeps what it had."""
+    cdef OwnFields own_fields = OwnFields.__new__(OwnFields)
+    own_fields.recipe = recipe
+    own_fields.by_number = [None] * len(recipe.fields) if before is None else list(before.by_number)
+    own_fields.sets = [None] * len(recipe.sets) if before is None else list(before.sets)
+    return own_fields
 
 
 # ---- Reading a prototype -----------------------------------------------------------------
 
 
 cdef Recipe recipe_of(object prototype):
-    """The recipe of a prototype.
-
-    :param prototype: the schema instance.
-    """
+    """Return the recipe of a prototype, which is a schema instance."""
     cdef Recipe recipe = Recipe.__new__(Recipe)
     cdef list attributes = []
     cdef tuple entries, before = None
@@ -197,7 +199,8 @@ cdef Recipe recipe_of(object prototype):
 
 
 cdef object number_of(Recipe recipe, object field, object prototype):
-    """The number of a prototype's field, which is entered with those inside and around it."""
+    """Return the number of a prototype's field. Enter it, with the fields inside and around it, if
+    it is new."""
     cdef list changes = []
     cdef dict state = vars_of(field)
     cdef object parent
@@ -214,14 +217,15 @@ cdef object number_of(Recipe recipe, object field, object prototype):
     parent = state.get("parent")
     if parent is None:
         return number
-    # A field under two names is bound twice: what is inside keeps a parent out of all reach.
+    # A field under two names is bound twice. A field inside it may then have a parent that is in no
+    # mapping.
     changes.append(
         ("parent", PARENT, None) if parent is prototype
-        else ("parent", TWIN, number_of(recipe, parent, prototype))
+        else ("parent", OWN_FIELD, number_of(recipe, parent, prototype))
     )
     changes.append(("root", PARENT, None))
     if FIELD_CACHE in state:
-        # An inferred field, which upstream makes anew for each instance, as it does what it infers.
+        # Upstream makes an inferred field, and the fields that it has inferred, for each instance.
         changes.append((FIELD_CACHE, INFERRED, state[FIELD_CACHE]))
     for name in METHODS:
         method = state.get(name)
@@ -233,11 +237,11 @@ cdef object number_of(Recipe recipe, object field, object prototype):
             changes.append((name, METHOD, method.__func__))
     for name in INNER:
         inner = state.get(name)
-        # What a field does not bind, all instances share.
+        # All instances share an inner field that is never bound.
         if inner is not None and vars_of(inner).get("parent") is not None:
-            changes.append((name, TWIN, number_of(recipe, inner, prototype)))
+            changes.append((name, OWN_FIELD, number_of(recipe, inner, prototype)))
     if "tuple_fields" in state:
-        changes.append(("tuple_fields", TWINS, [
+        changes.append(("tuple_fields", OWN_FIELDS, [
             each if vars_of(each).get("parent") is None else number_of(recipe, each, prototype)
             for each in state["tuple_fields"]
         ]))
@@ -245,7 +249,7 @@ cdef object number_of(Recipe recipe, object field, object prototype):
 
 
 cdef Py_ssize_t number_of_set(Recipe recipe, object value) except -1:
-    """The number of a set of names, which may be that of several fields."""
+    """Return the number of a set of names, which several fields may share."""
     cdef Py_ssize_t i
     for i in range(len(recipe.sets)):
         if recipe.sets[i] is value:

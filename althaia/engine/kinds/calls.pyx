@@ -176,10 +176,10 @@ def load_function(analysis, field, options):
 def takes_context(analysis, field, function):
     """Whether upstream calls the function of a Function field with a context as well.
 
-    Releases that do so look at its signature in each call. Of the kinds of function below nothing
-    changes that but replacing their code.
+    Releases that do so read its signature in each call. The signature of the types of function
+    below changes only if their code is replaced.
 
-    :raises NotPlannable: its signature may be anything in the next call.
+    :raises NotPlannable: its signature may be another one in the next call.
     """
     if not analysis.upstream.functions_take_context:
         return False

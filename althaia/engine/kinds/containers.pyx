@@ -185,9 +185,10 @@ cdef class DumpDict(DumpStep):
         return result
 
     cdef dict converted_keys(self, dict value, DumpFrame frame):
-        """Each key and what is made of it, all before the first value, which may change them.
+        """Return the converted key of each key.
 
-        Where they stay as they are, only which there are counts.
+        All keys are converted before the first value, because user code for a value may change the
+        dictionary. If keys are not converted, only the presence of a key counts.
         """
         cdef dict keys
         if self.keys is None:
@@ -199,11 +200,12 @@ cdef class DumpDict(DumpStep):
         return keys
 
     def inner(self):
-        return {
-            label: step
-            for label, step in (("keys", self.keys), ("values", self.values))
-            if step is not None
-        }
+        return labelled(keys=self.keys, values=self.values)
+
+
+def labelled(**steps):
+    """Return the steps that are there, by label."""
+    return {label: step for label, step in steps.items() if step is not None}
 
 
 cdef object left_to_field(
@@ -218,12 +220,14 @@ cdef object left_to_field(
 # ---- Load --------------------------------------------------------------------------
 
 
-cdef int note_item(LoadFrame frame, list items, dict errors, object index) except -1:
-    """Store the messages and valid data of a failed item of a collection."""
+cdef dict with_failed_item(dict errors, object index, list items, LoadFrame frame):
+    """Store the messages and valid data of a failed item. Return the messages by index."""
     if frame.valid_data is not None:
         items.append(frame.valid_data)
+    if errors is None:
+        errors = {}
     errors[index] = frame.messages
-    return 0
+    return errors
 
 
 @cython.final
@@ -250,9 +254,7 @@ cdef class LoadList(LoadStep):
                 althaia_tick()
                 loaded = self.item.load(each, None, frame)
                 if loaded is FAILED:
-                    if errors is None:
-                        errors = {}
-                    note_item(frame, items, errors, index)
+                    errors = with_failed_item(errors, index, items, frame)
                 else:
                     items.append(loaded)
                 index += 1
@@ -275,9 +277,7 @@ cdef class LoadList(LoadStep):
                 althaia_tick()
                 loaded = self.item.read(tape, at, frame)
                 if loaded is FAILED:
-                    if errors is None:
-                        errors = {}
-                    note_item(frame, items, errors, index)
+                    errors = with_failed_item(errors, index, items, frame)
                 else:
                     items.append(loaded)
                 index += 1
@@ -314,9 +314,7 @@ cdef class LoadTuple(LoadStep):
                 break
             loaded = (<LoadStep>PyTuple_GET_ITEM(self.items, index)).load(each, None, frame)
             if loaded is FAILED:
-                if errors is None:
-                    errors = {}
-                note_item(frame, items, errors, index)
+                errors = with_failed_item(errors, index, items, frame)
             else:
                 items.append(loaded)
             index += 1
@@ -402,11 +400,7 @@ cdef class LoadDict(LoadStep):
         return result if errors is None else fail(frame, errors, result)
 
     def inner(self):
-        return {
-            label: step
-            for label, step in (("keys", self.keys), ("values", self.values))
-            if step is not None
-        }
+        return labelled(keys=self.keys, values=self.values)
 
 
 # ---- Analysis ----------------------------------------------------------------------
@@ -440,7 +434,7 @@ def dump_tuple(analysis, field, options):
 
 def load_tuple(analysis, field, options):
     inner = tuple_fields(analysis, field)
-    # Releases without the former ask the latter.
+    # Releases without the first function call the second.
     analysis.fields_helper("is_sequence_but_not_string", "is_collection")
     length = analysis.field_value(field, "validate_length")
     analysis.watch_field(length)
@@ -453,7 +447,7 @@ def load_tuple(analysis, field, options):
 
 
 def key_and_value_fields(analysis, field):
-    """The fields inside a Dict, None where there is none."""
+    """Return the key field and the value field of a Dict, None for one that it does not have."""
     if analysis.field_value(field, "mapping_type") is not dict:
         raise NotPlannable("mapping_type is not dict")
     inner = [analysis.field_value(field, name) for name in ("key_field", "value_field")]

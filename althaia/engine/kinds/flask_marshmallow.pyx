@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """flask-marshmallow: links, ``URLFor``, ``AbsoluteURLFor`` and ``Hyperlinks``.
 
-The fields look for ``<attribute>`` in each of their values by a regular expression, for each
-object. The steps keep what each text means. ``values`` and the tree of links may change at any
-time, so that they are read anew; ``url_for`` is called as the fields call it.
+For each object, the fields search each of their values for ``<attribute>`` by a regular expression.
+The steps cache the result for each text. ``values`` and the tree of links are read for each object,
+because user code may change them. ``url_for`` is called as the fields call it.
 """
 
 cimport cython
@@ -37,12 +37,12 @@ APPLYING = {
 }
 
 cdef int MOST_TEMPLATES = 1024
-# Texts and the attribute that each asks for: a tuple of names; None for a text that is a value.
+# For each text the path of the attribute that it names, as a tuple; None if the text is a value.
 cdef dict templates = {}
 
 
 cdef object attribute_in(str text, dict module):
-    """Return the path of the attribute that a text asks for, or None."""
+    """Return the path of the attribute that a text names, or None."""
     cdef object path = templates.get(text, templates)
     if path is templates:
         name = module["_tpl"](text)
@@ -97,7 +97,8 @@ cdef class DumpUrl(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpLinks(DumpStep):
-    """``module``: the package's namespace. ``classes``: those whose links are made here."""
+    """``module``: the package's namespace. ``classes``: those whose links this step writes
+    itself."""
 
     kind = "links"
     quiet = False
@@ -129,9 +130,9 @@ cdef class DumpLinks(DumpStep):
 
 
 def namespace(analysis, field, digests):
-    """Return the package's namespace, that of the method that was read.
+    """Return the package's namespace: the globals of the field's ``_serialize``.
 
-    :raises NotPlannable: a function in it is replaced, or nobody has read it.
+    :raises NotPlannable: a function in it is replaced, or its digest is not known.
     """
     module = static(type(field), "_serialize").__globals__
     for name in digests:

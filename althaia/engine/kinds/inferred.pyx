@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""``Inferred``: a field that goes by the type of each value.
+"""``Inferred``: a field that converts each value by its type.
 
 Releases before 4 make one for each name of ``Meta.fields`` and ``Meta.additional`` that has no
 declared field.
@@ -21,8 +21,8 @@ cdef class DumpInferred(DumpStep):
     :param made: the field's ``_field_cache``, the fields that upstream's code has made for it.
     :param steps: the step of a field of each class for which there is one.
 
-    Upstream's code converts the first value of each class and notes the field that it makes. A lazy
-    instance gets its own copies of those when it is looked at.
+    Upstream's code converts the first value of each class and stores the field that it makes. A
+    lazy instance gets its own copies of these fields when it is materialised.
     """
 
     kind = "by the value's type"

@@ -56,7 +56,7 @@ cdef class DumpRelated(DumpStep):
 
 
 cdef tuple keys_of(object field):
-    """Return the names that the field dumps, None if they are none or no plain text."""
+    """Return the names that the field dumps; None if there are none, or one is no exact str."""
     keys = tuple(dict.fromkeys([prop.key for prop in field.related_keys]))
     return keys if keys and all([type(key) is str for key in keys]) else None
 

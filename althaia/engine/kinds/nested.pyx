@@ -96,37 +96,23 @@ cdef class DumpNested(DumpStep):
         return self.converted(self.child_of(frame), value, frame)
 
     cdef object converted(self, DumpFrame child, object value, DumpFrame frame):
-        # A borrowed reference, held by the child frame. All threads share the plan, and changing
-        # its reference count would make them wait for each other.
-        cdef PyObject* plan = <PyObject*>child.plan
         if value is None:
             return None
-        althaia_enter()
-        try:
-            if child.plan is None:
-                result = child.schema.dump(value, many=child.schema.many or self.field.many)
-            else:
-                count_nested(<Plan>plan, False)
-                result = run_with_hooks(<DumpPlan>plan, value, child.many, child)
-        finally:
-            althaia_leave()
+        if child.plan is None:
+            result = child.schema.dump(value, many=child.schema.many or self.field.many)
+        else:
+            result = dumped(child, value)
         return self.plucked(result, child.schema, frame) if self.pluck else result
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         cdef DumpFrame child = self.child_of(frame)
-        cdef PyObject* plan = <PyObject*>child.plan
         if value is None or child.plan is None or self.pluck:
             value = self.converted(child, value, frame)
             if value is marshmallow.missing:
                 return False
             sink.any(value)
             return True
-        althaia_enter()
-        try:
-            count_nested(<Plan>plan, True)
-            return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
-        finally:
-            althaia_leave()
+        return written(child, value, sink)
 
     cdef DumpFrame child_of(self, DumpFrame frame):
         """Return the nested schema's frame in this call. It is opened for the first value, or for
@@ -157,6 +143,32 @@ cdef class DumpNested(DumpStep):
         return result[key]
 
 
+# The plan is a borrowed reference, held by the child frame. All threads share it, and changing its
+# reference count would make them wait for each other.
+
+
+cdef object dumped(DumpFrame child, object value):
+    """Dump a value by the plan of a nested schema."""
+    cdef PyObject* plan = <PyObject*>child.plan
+    althaia_enter()
+    try:
+        count_nested(<Plan>plan, False)
+        return run_with_hooks(<DumpPlan>plan, value, child.many, child)
+    finally:
+        althaia_leave()
+
+
+cdef bint written(DumpFrame child, object value, Sink sink) except -1:
+    """Write a value by the plan of a nested schema. Return False if nothing was written."""
+    cdef PyObject* plan = <PyObject*>child.plan
+    althaia_enter()
+    try:
+        count_nested(<Plan>plan, True)
+        return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
+    finally:
+        althaia_leave()
+
+
 cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     """Return a frame for a nested schema. It has no plan if ``Schema.dump`` must be called."""
     cdef DumpPlan plan = <DumpPlan>usable_plan(schema, DUMP, frame.large)
@@ -168,7 +180,7 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
             plan = None
     child = open_frame(plan, schema)
     child.large = frame.large
-    child.outer = <void*>frame
+    child.watch.outer = &frame.watch
     child.bound = times_rebound()
     if plan is not None:
         child.many = many_or(many, many_of_field)
@@ -205,12 +217,7 @@ cdef class DumpNestedOfField(DumpStep):
         child = self.frame_of(schema, field, frame)
         if child is None:
             return schema.dump(value, many=schema.many or field.many)
-        althaia_enter()
-        try:
-            count_nested(child.plan, False)
-            return run_with_hooks(child.plan, value, child.many, child)
-        finally:
-            althaia_leave()
+        return dumped(child, value)
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         cdef object field = self.own_field(frame)
@@ -223,12 +230,7 @@ cdef class DumpNestedOfField(DumpStep):
         if child is None:
             sink.any(schema.dump(value, many=schema.many or field.many))
             return True
-        althaia_enter()
-        try:
-            count_nested(child.plan, True)
-            return write_with_hooks(child.plan, value, child.many, child, sink)
-        finally:
-            althaia_leave()
+        return written(child, value, sink)
 
     cdef DumpFrame frame_of(self, object schema, object field, DumpFrame frame):
         """Return a frame for the schema that a field returned; None if its ``dump`` must be called.
@@ -316,13 +318,9 @@ cdef class LoadNested(LoadStep):
                 value = {self.key_in(child, frame): value}
         if child.plan is None:
             return self.load_by_call(value, partial, frame)
-        althaia_enter()
-        try:
-            child.tape = tape
-            child.root = at
-            return load_by_plan(child, value, frame)
-        finally:
-            althaia_leave()
+        child.tape = tape
+        child.root = at
+        return load_by_plan(child, value, frame)
 
     cdef object key_in(self, LoadFrame child, LoadFrame frame):
         """Return the key of the plucked field in its schema's input."""
@@ -353,14 +351,7 @@ cdef class LoadNested(LoadStep):
             return None
         schema = nested_schema(field, frame.schema, frame.state)
         plan = <LoadPlan>usable_plan(schema, LOAD, frame.large)
-        child = load_frame(plan, schema, self.field.unknown, partial)
-        child.large = frame.large
-        child.outer = <void*>frame
-        child.bound = times_rebound()
-        # Names in ``partial`` are a new list for each value, because hooks may change it.
-        if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
-            frame.children[self.slot] = child
-        return child
+        return kept_frame(load_frame(plan, schema, self.field.unknown, partial), self.slot, frame)
 
 
 cdef LoadFrame load_frame(
@@ -377,6 +368,18 @@ cdef LoadFrame load_frame(
     return open_load_frame(None, schema, None, None, None)
 
 
+cdef LoadFrame kept_frame(LoadFrame child, int slot, LoadFrame frame):
+    """Make a new frame the child of another one, and keep it for the values to come if its schema
+    is the same for all."""
+    child.large = frame.large
+    child.watch.outer = &frame.watch
+    child.bound = times_rebound()
+    # Names in ``partial`` are a new list for each value, because hooks may change it.
+    if frame.sub_partials is None and is_alike_for_all(child.schema, child.plan):
+        frame.children[slot] = child
+    return child
+
+
 cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
     """Load a value by a nested schema's plan."""
     # A borrowed reference, as in a dump.
@@ -385,6 +388,7 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
     count_nested(<Plan>plan, child.tape is not None)
     child.store = None
     child.index = None
+    althaia_enter()
     try:
         result = load_whole_or_fail(<LoadPlan>plan, value, child, True)
         if result is not FAILED:
@@ -395,6 +399,8 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
         error = handled_error(value, child)
     except marshmallow.ValidationError as raised:
         error = raised
+    finally:
+        althaia_leave()
     # Upstream raises another error with these messages, and its constructor converts a str to a
     # list.
     messages = error.messages
@@ -440,11 +446,7 @@ cdef class LoadNestedOfField(LoadStep):
                 raise marshmallow.ValidationError(
                     error.messages, valid_data=error.valid_data
                 ) from error
-        althaia_enter()
-        try:
-            return load_by_plan(child, value, frame)
-        finally:
-            althaia_leave()
+        return load_by_plan(child, value, frame)
 
     cdef LoadFrame frame_of(
         self, object schema, object unknown, object partial, LoadFrame frame
@@ -471,13 +473,7 @@ cdef class LoadNestedOfField(LoadStep):
             and before.bound == times_rebound()
         ):
             return before
-        child.large = frame.large
-        child.outer = <void*>frame
-        child.bound = times_rebound()
-        # Names in ``partial`` are a new list for each value, because hooks may change it.
-        if frame.sub_partials is None and is_alike_for_all(schema, child.plan):
-            frame.children[self.slot] = child
-        return child
+        return kept_frame(child, self.slot, frame)
 
 
 # ---- Analysis ----------------------------------------------------------------------

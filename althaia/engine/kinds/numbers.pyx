@@ -24,40 +24,29 @@ cdef double INFINITY_ = float("inf")
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpInteger(DumpStep):
     kind = "int"
+    cdef object num_type
     cdef bint as_string
 
-    def __init__(self, field, *, bint as_string, **options):
+    def __init__(self, field, *, num_type, bint as_string, **options):
         DumpStep.__init__(self, field, **options)
+        self.num_type = num_type
         self.as_string = as_string
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if value is None:
             return None
-        if type(value) is not int:
-            value = int(value)
+        if type(value) is not self.num_type:
+            value = self.num_type(value)
         return str(value) if self.as_string else value
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class DumpFloat(DumpStep):
+cdef class DumpFloat(DumpInteger):
     kind = "float"
-    cdef bint as_string
-
-    def __init__(self, field, *, bint as_string, **options):
-        DumpStep.__init__(self, field, **options)
-        self.as_string = as_string
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        if value is None:
-            return None
-        if type(value) is not float:
-            value = float(value)
-        return str(value) if self.as_string else value
 
 
 @cython.final
@@ -184,11 +173,10 @@ def dump_number(analysis, field, options):
     analysis.field_method(field, "_format_num", number)
     analysis.field_method(field, "_to_string", number)
     num_type = analysis.field_value(field, "num_type")
-    if num_type is int:
-        return DumpInteger(field, as_string=as_string, **options)
-    if num_type is float:
-        return DumpFloat(field, as_string=as_string, **options)
-    raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
+    if num_type is not int and num_type is not float:
+        raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")
+    step = DumpInteger if num_type is int else DumpFloat
+    return step(field, num_type=num_type, as_string=as_string, **options)
 
 
 def dump_decimal(analysis, field, options, as_string):

@@ -66,7 +66,8 @@ cdef class LoadOwnTime(LoadStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadOwnDateTime(LoadStep):
-    """Loads a datetime, which may have to have a time zone, or none."""
+    """Loads a datetime. ``awareness``: whether it must have a time zone, must have none, or
+    either."""
 
     kind = "datetime, ISO"
     cdef Awareness awareness
@@ -111,7 +112,7 @@ cdef object zone_of(int minutes, char kind):
 
 cdef object new_zone(int minutes):
     cdef int size = -minutes if minutes < 0 else minutes
-    # Of no minutes the sign is a plus.
+    # The sign of a zero offset is a plus.
     name = PyUnicode_FromFormat(
         "%c%02d%02d", <int>(c"-" if minutes < 0 else c"+"), size // 60, size % 60
     )
@@ -146,6 +147,6 @@ def load_own_iso(analysis, field, options, function, aware=None):
     if name == "from_iso_datetime":
         return LoadOwnDateTime(field, awareness=aware, **options)
     if aware is not None:
-        # The field's own method makes of another value what its class says.
+        # The field's own method checks what the other functions return.
         return None
     return (LoadOwnDate if name == "from_iso_date" else LoadOwnTime)(field, **options)

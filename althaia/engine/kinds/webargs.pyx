@@ -1,8 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""webargs: lists and tuples that are one text, ``DelimitedList`` and ``DelimitedTuple``.
+"""webargs: lists and tuples as one delimited text, ``DelimitedList`` and ``DelimitedTuple``.
 
-The mixin joins what its base dumps and splits what that loads. Its two methods are recognised by
-the digests of their sources; of a release that nobody has read, the field's own methods run.
+The mixin joins the items that its base dumps, and splits the text for its base to load. Its two
+methods are recognised by the digests of their sources. If a release has other sources, the field's
+own methods run.
 """
 
 cimport cython
@@ -28,7 +29,7 @@ DIGESTS = frozenset({"3c8b0360132b7fd6", "efd3408f9dd69222"})
 @cython.final
 @cython.no_gc_clear
 cdef class DumpDelimited(DumpStep):
-    """``size``: how many items a tuple has, -1 of a list."""
+    """``size``: the number of items of a tuple; -1 for a list."""
 
     kind = "delimited text"
     cdef DumpStep items
@@ -44,7 +45,7 @@ cdef class DumpDelimited(DumpStep):
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if self.size >= 0 and (type(value) is not tuple or len(<tuple>value) != self.size):
             return self.own_field(frame)._serialize(value, self.attr, obj)
-        # In a generator, as upstream: what is not iterable, or ends the iteration, fails alike.
+        # In a generator, as in upstream: a value that is not iterable then raises the same error.
         return self.delimiter.join(formatted(self.items.convert(value, obj, frame)))
 
     def inner(self):
@@ -52,7 +53,7 @@ cdef class DumpDelimited(DumpStep):
 
 
 def formatted(values):
-    """What is joined, one by one."""
+    """Return an iterator over the texts to join."""
     return (format(each) for each in values)
 
 
@@ -91,7 +92,7 @@ cdef class LoadDelimited(LoadStep):
 
 def dump_delimited(analysis, field, options):
     delimiter, size = checked(analysis, field, "_serialize")
-    # The step around it says where the value comes from.
+    # The step around it reads the value; this one only converts.
     items = (dump_list if size < 0 else dump_tuple)(analysis, field, {"attr": options["attr"]})
     return DumpDelimited(
         field, items=items, delimiter=delimiter, size=size, **analysis.with_own_slot(options)
@@ -113,7 +114,7 @@ def load_delimited(analysis, field, options):
 
 
 def checked(analysis, field, method):
-    """A field's delimiter, and how many items it has: -1 where it is a list.
+    """Return a field's delimiter and its number of items; -1 for a list.
 
     :raises NotPlannable: ``super()`` in the mixin's method is neither ``List`` nor ``Tuple``.
     """

@@ -24,10 +24,10 @@ cdef class InstanceDict(dict):
     # By the id of a field of the prototype or model: that field, the instance's own, and whether
     # the latter is as construction would have left it. Of a prototype's fields only nested ones are
     # here: a call that reaches one needs no more of it than its schema.
-    cdef dict own
+    cdef dict counterparts
     # The instance's own fields for the prototype's: those that user code has received, or all once
-    # the instance is materialised. A ``Twins`` of instances/recipe.
-    cdef object twins
+    # the instance is materialised. An ``OwnFields`` of instances/recipe.
+    cdef object own_fields
     # True if user code has received such a copy, which it may have changed. The next call then
     # checks the fields themselves.
     cdef bint handed_out

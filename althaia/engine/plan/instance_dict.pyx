@@ -67,11 +67,6 @@ cdef class InstanceDict(dict):
                 before, self.dump_plan = self.dump_plan, plan
         return 0
 
-    def clear_plans(self):
-        """Remove both plans."""
-        self.publish(DUMP, None)
-        self.publish(LOAD, None)
-
 
 def published_guard(schema, int direction):
     """Return the guard of the published plan for this direction, even if it does not hold; or

@@ -25,8 +25,6 @@ cdef class DumpFrame:
     cdef int64_t bound
     cdef Record record
     cdef Readings readings
-    # The frame of the schema around this one, borrowed; NULL for a call.
-    cdef void* outer
     cdef Stopwatch watch
 
 

@@ -37,21 +37,8 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.objects.object_reader cimport NOT_THERE_, Reading, Readings, is_plain, read_once
 from althaia.engine.plan.instance_dict cimport DUMP, existing_dict
 from althaia.engine.plan.template cimport Template, althaia_put
-from althaia.engine.statistics cimport Counters
-from althaia.engine.timing cimport (
-    AGAIN,
-    NESTED,
-    ROOT,
-    STEPS,
-    Nesting,
-    Place,
-    Timing,
-    measured,
-    now,
-    start,
-    stop,
-    weighed,
-)
+from althaia.engine.statistics cimport Counters, starts
+from althaia.engine.timing cimport STEPS, Place, Timing, measured, now, stop, weighed
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Record, Sink, expected_items
 
@@ -505,7 +492,9 @@ cdef inline PyObject* steps_of(DumpPlan plan, DumpFrame frame) noexcept:
 
 
 cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
-    if measured & STEPS and frame.watch.timing is NULL and starts(plan, frame, False):
+    if measured & STEPS and frame.watch.timing is NULL and starts(
+        plan, &frame.watch, False, TimedDumpStep
+    ):
         return run_timed(plan, obj, frame)
     if plan.template is not None:
         return run_template(plan, obj, frame)
@@ -517,30 +506,7 @@ cdef object run_timed(DumpPlan plan, object obj, DumpFrame frame):
     try:
         return run_one(plan, obj, frame)
     finally:
-        stop(&frame.watch, nesting_of(frame))
-
-
-cdef bint starts(DumpPlan plan, DumpFrame frame, bint text) except -1:
-    """Count an object. Return whether it is measured; the plan then has timed steps."""
-    cdef Counters counters = <Counters>plan.statistics
-    if plan.timed is None:
-        timed = tuple([TimedDumpStep(step, counters) for step in plan.steps])
-        with cython.critical_section(plan):
-            if plan.timed is None:
-                plan.timed = timed
-    return start(&frame.watch, counters.timing(text))
-
-
-cdef Nesting nesting_of(DumpFrame frame):
-    """Return how the objects of a frame were reached."""
-    cdef void* outer = frame.outer
-    if outer is NULL:
-        return ROOT
-    while outer is not NULL:
-        if (<DumpFrame>outer).plan.statistics is frame.plan.statistics:
-            return AGAIN
-        outer = (<DumpFrame>outer).outer
-    return NESTED
+        stop(&frame.watch)
 
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
@@ -586,7 +552,9 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef PyObject* record
     cdef bint done = False
     cdef object value
-    if measured & STEPS and frame.watch.timing is NULL and starts(plan, frame, True):
+    if measured & STEPS and frame.watch.timing is NULL and starts(
+        plan, &frame.watch, True, TimedDumpStep
+    ):
         return write_timed(plan, obj, frame, sink)
     if not plan.has_record:
         return sink.any(run_general(plan, obj, frame))
@@ -618,7 +586,7 @@ cdef int write_timed(DumpPlan plan, object obj, DumpFrame frame, Sink sink) exce
     try:
         return write_one(plan, obj, frame, sink)
     finally:
-        stop(&frame.watch, nesting_of(frame))
+        stop(&frame.watch)
 
 
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:

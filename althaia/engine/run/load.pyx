@@ -15,7 +15,7 @@ from althaia.engine.run.hooks cimport book_hook, invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
 from althaia.engine.run.published cimport valid_plan
-from althaia.engine.run.timed_load cimport nesting_of, starts
+from althaia.engine.run.timed_load import TimedLoadStep
 from althaia.engine.run.trail cimport left_item, left_step
 from althaia.engine.run.settings cimport is_plain_partial
 from althaia.cpython.primitives cimport (
@@ -30,6 +30,7 @@ from althaia.cpython.primitives cimport (
 )
 from althaia.engine.plan.instance_dict cimport LOAD, existing_dict
 from althaia.engine.plan.template cimport Template, althaia_put
+from althaia.engine.statistics cimport starts
 from althaia.engine.timing cimport STEPS, measured, now, stop
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.keys cimport Keys
@@ -123,14 +124,15 @@ cdef inline PyObject* steps_of(LoadPlan plan, LoadFrame frame) noexcept:
 
 
 cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
-    """What ``Schema._deserialize`` returns for one object; errors go to the frame's store."""
+    """Return what ``Schema._deserialize`` returns for one object; errors go to the frame's
+    store."""
     cdef bint plain = type(data) is dict
     cdef uint64_t version = althaia_trusted_version(data) if plain else 0
     cdef bint full = plain and plan.template is not None and plan.template.full
     cdef object result
     cdef Py_ssize_t found
     if measured & STEPS and frame.watch.timing is NULL and starts(
-        plan, frame, frame.tape is not None
+        plan, &frame.watch, frame.tape is not None, TimedLoadStep
     ):
         return load_timed(plan, data, -1, frame)
     result = new_result(plan, full)
@@ -159,7 +161,9 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     cdef PyObject* steps
     cdef PyObject* step = NULL
     cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(plan.steps)
-    if measured & STEPS and frame.watch.timing is NULL and starts(plan, frame, True):
+    if measured & STEPS and frame.watch.timing is NULL and starts(
+        plan, &frame.watch, True, TimedLoadStep
+    ):
         return load_timed(plan, None, at, frame)
     steps = steps_of(plan, frame)
     if not is_readable(plan, frame.tape, at):
@@ -287,7 +291,7 @@ cdef object load_timed(LoadPlan plan, object data, Py_ssize_t at, LoadFrame fram
     try:
         return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
     finally:
-        stop(&frame.watch, nesting_of(frame))
+        stop(&frame.watch)
 
 
 cdef bint has_known_keys(
@@ -373,7 +377,7 @@ cdef bint has_index_errors(LoadPlan plan, object schema) except -1:
 
 
 cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
-    """What ``Schema._deserialize`` returns."""
+    """Return what ``Schema._deserialize`` returns."""
     cdef list results
     cdef Py_ssize_t index = 0
     cdef bint done = False
@@ -569,7 +573,7 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
 
 
 cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
-    """What ``Schema._do_load`` returns or raises."""
+    """Return or raise what ``Schema._do_load`` does."""
     cdef object result = load_whole_or_fail(plan, data, frame, postprocess)
     if result is not FAILED:
         return result
@@ -577,7 +581,7 @@ cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postpro
 
 
 cdef object handled_error(object data, LoadFrame frame):
-    """The error of a load that has failed, as the schema's ``handle_error`` leaves it."""
+    """Return the error of a failed load, after the schema's ``handle_error`` has had it."""
     if frame.tape is not None:
         data = frame.tape.share(frame.root)
     error = marshmallow.ValidationError(frame.messages, data=data, valid_data=frame.valid_data)

@@ -45,7 +45,6 @@ cdef class LoadFrame:
     cdef bint compared
     cdef tuple input_keys
     # As in a dump frame.
-    cdef void* outer
     cdef Stopwatch watch
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)

@@ -85,9 +85,9 @@ cdef class LoadFrame:
         return 0
 
     cdef object field_input(self, object key, object data):
-        """The input that a field's own method is given: where it is text, made now.
+        """Return the input for a field's own method. If it is text, create the dictionary now.
 
-        The steps after this one read what they are given, which the method may have changed.
+        The method may change the dictionary, so that later steps read their values from it.
         """
         if data is not None or key is None or self.tape is None:
             return data

@@ -5,11 +5,10 @@ cimport cython
 from libc.stdint cimport int64_t
 
 from althaia.cpython.primitives cimport althaia_count
-from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.dump cimport has_quiet_steps, holds_schema
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.statistics cimport Counters
-from althaia.engine.timing cimport AGAIN, NESTED, ROOT, Nesting, Place, Timing, now, start, weighed
+from althaia.engine.timing cimport Place, Timing, now, weighed
 from althaia.formats.tape cimport Tape
 
 
@@ -86,26 +85,3 @@ cdef class TimedLoadStep(LoadStep):
 
     def inner(self):
         return self.step.inner()
-
-
-cdef bint starts(Plan plan, LoadFrame frame, bint text) except -1:
-    """Count an object. Return whether it is measured; the plan then has timed steps."""
-    cdef Counters counters = <Counters>plan.statistics
-    if plan.timed is None:
-        timed = tuple([TimedLoadStep(step, counters) for step in plan.steps])
-        with cython.critical_section(plan):
-            if plan.timed is None:
-                plan.timed = timed
-    return start(&frame.watch, counters.timing(text))
-
-
-cdef Nesting nesting_of(LoadFrame frame):
-    """Return how the objects of a frame were reached."""
-    cdef void* outer = frame.outer
-    if outer is NULL:
-        return ROOT
-    while outer is not NULL:
-        if (<LoadFrame>outer).plan.statistics is frame.plan.statistics:
-            return AGAIN
-        outer = (<LoadFrame>outer).outer
-    return NESTED

@@ -26,7 +26,7 @@ from althaia.formats.buffer cimport (
 from althaia.formats.json.encoder cimport Encoder
 from althaia.formats.json.style cimport Format, JSONRecord
 from althaia.formats.json.options cimport format_of
-from althaia.formats.sink cimport DeferredValue, Level, Record
+from althaia.formats.sink cimport DeferredValue, Level, Record, Sink
 
 
 # ---- Any value ----------------------------------------------------------------------
@@ -157,9 +157,7 @@ cdef class JSONSink(Encoder):
         cdef Level* level = &self.levels[self.depth - 1]
         if (<JSONRecord>level.record).order is not NULL:
             self.fragment_count -= 1
-        self.buffer.size = mark
-        level.count -= 1
-        return 0
+        return Sink.take_back(self, mark)
 
     cdef int close_record(self) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
