@@ -5,6 +5,10 @@ PURE_VENV ?= $(VENV)-pure
 PURE_TREE ?= build/pure
 PYTEST_ARGS ?=
 
+# pytest keeps the tests it has rewritten: without that each process of each pass does so anew, for
+# half a minute.
+unexport PYTHONDONTWRITEBYTECODE
+
 # How many tests run side by side.
 TEST_JOBS ?= 2
 # Runs what needs no environment.
