@@ -124,6 +124,18 @@ def test_a_digest_is_of_the_code_and_not_of_its_layout():
     one = known.digest("def f(a):\n    # why\n    return (a,\n        1)\n")
     assert one == known.digest("def f(a):\n\n  return (a, 1)")
     assert one != known.digest("def f(a):\n    return (a, 2)\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('x = f"a{b!r:>{w}} {{c}}"  # k', "4307140d7fb10f19"),
+        ('x = f"""a\n{b}\n c""" + f\'{"x"}\'', "6c4a721e57967ed4"),
+        ('f"é{a}" f"b"\n', "661f12362c3bfa89"),
+    ],
+)
+def test_an_f_string_has_one_digest_on_every_python(source, expected):
+    assert known.digest(source) == expected
     assert not known.is_known(len, frozenset())
     assert not known.is_known_module("no.such.module", frozenset())
 

@@ -13,7 +13,10 @@ import tokenize
 from functools import lru_cache
 from importlib.util import decode_source
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LAYOUT = (
     tokenize.COMMENT,
@@ -23,6 +26,9 @@ _LAYOUT = (
     tokenize.DEDENT,
     tokenize.ENDMARKER,
 )
+# Two numbers that no token has, where the interpreter's tokens have none.
+_F_STRING_BEGINS: int = getattr(tokenize, "FSTRING_START", -1)
+_F_STRING_ENDS: int = getattr(tokenize, "FSTRING_END", -2)
 
 
 def digest(source: str) -> str:
@@ -33,9 +39,31 @@ def digest(source: str) -> str:
     >>> digest("x = 1  # one") == digest("x  =  1")
     True
     """
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    words = [token.string for token in tokens if token.type not in _LAYOUT]
-    return _short_hash("\n".join(words).encode())
+    return _short_hash("\n".join(_words(source)).encode())
+
+
+def _words(source: str) -> Iterator[str]:
+    """The tokens that have a meaning. An f-string is one token, as before CPython 3.12."""
+    lines = source.splitlines(keepends=True)
+    begins: list[tuple[int, int]] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == _F_STRING_BEGINS:
+            begins.append(token.start)
+        elif token.type == _F_STRING_ENDS:
+            begin = begins.pop()
+            if not begins:
+                yield _text(lines, begin, token.end)
+        elif not begins and token.type not in _LAYOUT:
+            yield token.string
+
+
+def _text(lines: list[str], begin: tuple[int, int], end: tuple[int, int]) -> str:
+    """What stands between two places, each a line from 1 and a column from 0."""
+    first, last = begin[0] - 1, end[0] - 1
+    inside = lines[first : last + 1]
+    inside[-1] = inside[-1][: end[1]]
+    inside[0] = inside[0][begin[1] :]
+    return "".join(inside)
 
 
 def _short_hash(content: bytes) -> str:
