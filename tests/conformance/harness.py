@@ -180,6 +180,8 @@ def run(function: Scenario, library: Any, **arguments: object) -> Outcome:
         _own_registry(library),
     ):
         warnings.simplefilter("always")
+        # The collector may end here what another test has left open.
+        warnings.simplefilter("ignore", ResourceWarning)
         try:
             log.returned(function(library, log, **arguments))
         except Exception as error:

@@ -517,8 +517,9 @@ def test_indexing_asks_the_object(ma, log):
     log.attempt(ma.Schema.from_dict({"a": ma.fields.Raw()})().load, Counting(b=1))
 
 
-# What has too few or cannot be unpacked is said in Cython's words: docs/differences.md.
-@pytest.mark.parametrize("item", [(1, 2, 3), "ab"])
+# What has too few or cannot be unpacked is said in Cython's words, from CPython 3.14 on also what
+# has too many: docs/differences.md.
+@pytest.mark.parametrize("item", ["ab", *([(1, 2, 3)] if sys.version_info < (3, 14) else [])])
 @scenario
 def test_items_that_are_no_pairs(ma, log, item):
     class Items(dict):
