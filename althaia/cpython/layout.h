@@ -79,6 +79,14 @@
 #define ALTHAIA_COLLECTS_IN_ALLOCATIONS 0
 #endif
 
+/* A thread says whether a debugger or profiler is told of its calls. From 3.12 on they may be told by
+ * other ways (PEP 669). */
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+#define ALTHAIA_KNOWS_TRACING 1
+#else
+#define ALTHAIA_KNOWS_TRACING 0
+#endif
+
 /* ---- Shims ------------------------------------------------------------------------ */
 
 #if PY_VERSION_HEX < 0x030D0000
@@ -269,6 +277,37 @@ althaia_intercept(PyObject *cls, getattrofunc getter)
         type->tp_getattro = getter;
         PyType_Modified(type);
     }
+}
+
+static initproc althaia_plain_init = NULL;
+
+/* Replace the tp_init of the class by our function, if it is the one that calls `__init__`, which
+ * `plain` has: a class with an `__init__` of its own. CPython puts that back where `__init__` of the
+ * class or of a base is replaced. */
+static inline void
+althaia_intercept_init(PyObject *cls, PyObject *plain, initproc init)
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (althaia_plain_init == NULL) {
+        althaia_plain_init = ((PyTypeObject *)plain)->tp_init;
+    }
+    if (type->tp_init == althaia_plain_init) {
+        type->tp_init = init;
+    }
+}
+
+/* Return 1 if somebody may see the frames of this thread's calls: a debugger, a profiler, or who
+ * evaluates them (PEP 523). */
+static inline int
+althaia_is_traced(void)
+{
+#if ALTHAIA_KNOWS_TRACING
+    PyThreadState *thread = PyThreadState_Get();
+    return thread->cframe->use_tracing
+        || _PyInterpreterState_GetEvalFrameFunc(thread->interp) != _PyEval_EvalFrameDefault;
+#else
+    return 1;
+#endif
 }
 
 static PyGetSetDef althaia_intercepted_dict;

@@ -230,3 +230,47 @@ def test_a_method_of_the_set_of_names_is_replaced(ma: Any, log: Any, method: str
             log("replaced", found, calls[:])
     calls.clear()
     log("after", make(), calls)
+
+
+@pytest.mark.parametrize("owner", ["the class", "a base", "Schema"])
+@scenario
+def test_init_is_replaced_for_a_while(ma: Any, log: Any, owner: str) -> None:
+    class Base(ma.Schema):
+        a = ma.fields.Integer()
+
+    class S(Base):
+        b = ma.fields.Integer()
+
+    class Sub(S):
+        pass
+
+    class Own(Base):
+        def __init__(self) -> None:
+            log("own __init__", type(self).__name__)
+            super().__init__(only=("a",))
+
+    original = ma.Schema.__init__
+
+    def spied(self: Any, *args: Any, **options: Any) -> None:
+        log("__init__", type(self).__name__, args, sorted(options))
+        original(self, *args, **options)
+
+    def make() -> None:
+        later = type("Later", (S,), {})
+        for cls in (S, Sub, later, later, Own):
+            log.attempt(lambda cls=cls: cls().dump({"a": "1", "b": "2"}))
+        log.attempt(lambda: list(S(many=True, only=("b",)).load([{"b": 1}])))
+        log.attempt(lambda: S(1))
+        log.attempt(lambda: S(wrong=1))
+
+    for _ in range(3):
+        make()
+    with mock.patch.object(
+        {"the class": S, "a base": Base, "Schema": ma.Schema}[owner], "__init__", spied
+    ):
+        make()
+    for _ in range(3):
+        make()
+    S.__bases__ = (Own,)
+    for _ in range(3):
+        make()

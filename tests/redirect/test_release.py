@@ -142,6 +142,28 @@ def test_the_served_release_itself_is_interpreted_on_demand(tmp_path, switch, en
     succeed("-c", dedent(code), cwd=tmp_path, env=env)
 
 
+@pytest.mark.parametrize("watch", ["setprofile", "settrace"])
+def test_who_watches_calls_sees_how_instances_are_made(install, tmp_path, watch):
+    """As with the real one, also where instances are made without a call otherwise."""
+    code = f"""
+        import sys
+        from marshmallow import Schema, fields
+        class S(Schema):
+            a = fields.Int()
+        for _ in range(30):
+            S().dump({{"a": 1}})
+        seen = []
+        sys.{watch}(lambda frame, event, argument: seen.append(frame.f_code.co_qualname))
+        S()
+        sys.{watch}(None)
+        print(seen[0])
+    """
+    env = install("4.3.1")
+    for options in ((), ("import althaia; althaia.patch()",)):
+        out = succeed("-c", "\n".join((*options, dedent(code))), cwd=tmp_path, env=env)
+        assert out.split() == ["Schema.__init__"]
+
+
 def test_a_release_with_another_label_is_not_the_compiled_one(install, tmp_path):
     code = f"import althaia; althaia.patch(); {CHECK}; print(marshmallow.__file__)"
     env = install(releases.SERVED, "4.4.1")

@@ -8,7 +8,7 @@ itself as ``self``. Reading any other attribute (``fields``, ``only``, ``__dict_
 the prototype's. *Interceptors*, slots of its class, see that reading.
 """
 
-from types import MethodType
+from types import FunctionType, MethodType
 
 from cpython.dict cimport PyDict_Update
 from cpython.object cimport PyObject
@@ -25,6 +25,7 @@ from althaia.cpython.primitives cimport (
     althaia_type_lookup,
 )
 from althaia.engine.instances.prototype cimport (
+    DEFAULTS,
     Prototype,
     PrototypeCache,
     at_once,
@@ -44,16 +45,22 @@ from althaia.engine.plan.instance_dict cimport (
     put_dict,
     stop_collecting,
 )
+from althaia.engine.sample cimport sample
 from althaia.engine.upstream cimport marshmallow
 
 cdef extern from "althaia/cpython/layout.h":
     ctypedef object (*getattrofunc)(object, object)
     ctypedef object (*getter)(object, void*)
+    ctypedef int (*initproc)(object, object, PyObject*) except -1
+    initproc althaia_plain_init
+    bint ALTHAIA_KNOWS_TRACING
+    bint althaia_is_traced()
     getter althaia_plain_dict
     bint althaia_is_intercepted(object cls, getattrofunc interceptor)
     PyObject* althaia_dict_there(object obj)
     void althaia_intercept(object cls, getattrofunc interceptor)
     void althaia_intercept_dict(object descriptor, getter interceptor)
+    void althaia_intercept_init(object cls, object plain, initproc init)
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
@@ -64,6 +71,8 @@ cdef extern from "Python.h":
 cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
     {"__dict__", "__getstate__", "__reduce_ex__", "__reduce__"}
 )
+# Whether upstream's functions are interpreted, so that debuggers and profilers see their frames.
+cdef bint have_frames = False
 cdef frozenset lazy_names = frozenset(LAZY_NAMES)
 cdef frozenset intercepted = lazy_names | ASKED_FOR_DICTIONARY
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
@@ -73,6 +82,7 @@ cdef str GET_STATE = "__getstate__"
 cdef Py_ssize_t GET_STATE_LENGTH = len(GET_STATE)
 cdef object object_state = object.__getstate__
 cdef frozenset OPTIONS = frozenset({"only", "exclude", "load_only", "dump_only"})
+cdef str INIT = "__init__"
 cdef str INIT_FIELDS = "_init_fields"
 # The settings that are set before fields are bound.
 cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
@@ -92,7 +102,7 @@ cdef int FREE_EXAMINATIONS = 32
 
 def connect():
     """Take the names of the served release, and the classes that exist already."""
-    global shadowing, lazy_names, intercepted, kept_names
+    global shadowing, lazy_names, intercepted, kept_names, have_frames
     cdef list classes = [marshmallow.Schema]
     lazy_names = names_left_out(marshmallow)
     intercepted = lazy_names | ASKED_FOR_DICTIONARY
@@ -100,6 +110,7 @@ def connect():
     if marshmallow.has_context:
         kept_names |= {CONTEXT}
     shadowing = frozenset(marshmallow.schema_attributes) | lazy_names
+    have_frames = type(marshmallow.schema_attributes[INIT]) is FunctionType
     for cls in classes:
         adopt_instances(cls)
         classes += type.__subclasses__(cls)
@@ -141,14 +152,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     prototype = cache.find(key)
     if prototype is None:
         return False
-    opts = cache.opts
-    kept = {
-        MANY: opts.many if many is None else many,
-        PARTIAL: partial,
-        UNKNOWN: opts.unknown if unknown is None else unknown,
-    }
-    if marshmallow.has_context:
-        kept[CONTEXT] = context or {}
+    kept = settings_of(cache, many, partial, unknown, context)
     if althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]:
         return bind_by_replacement(schema, kept, prototype)
     kept[ERROR_MESSAGES] = messages_of(cls)
@@ -157,6 +161,62 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     if context:
         warn_of_context()
     return True
+
+
+cdef int lazy_init(object schema, object args, PyObject* options) except -1:
+    """``tp_init`` of classes with lazy instances: make one that is given no options, without a call
+    of ``__init__``, which takes eight keyword-only parameters."""
+    if (
+        len(<tuple>args) == 0
+        and (options is NULL or len(<dict>options) == 0)
+        and not (have_frames and althaia_is_traced())
+        and is_made_without_options(schema)
+    ):
+        return 0
+    return althaia_plain_init(schema, args, options)
+
+
+cdef bint is_made_without_options(object schema) except -1:
+    """Make an instance lazy if its class has a prototype for that, as :func:`construct` does.
+
+    Return False, having changed nothing, if ``__init__`` must be called.
+    """
+    cdef object cls = type(schema)
+    cdef object table = althaia_type_lookup(cls, "_hooks")
+    cdef PrototypeCache cache
+    cdef Prototype prototype
+    cdef dict kept
+    if sample.on or type(table) is not marshmallow.HookTable:
+        return False
+    cache = table.prototypes
+    if (
+        cache is None
+        or cache.schema_class is not cls
+        or althaia_type_lookup(cls, INIT) is not marshmallow.schema_attributes[INIT]
+        or althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]
+    ):
+        return False
+    prototype = <Prototype>cache.prototypes.get(DEFAULTS)
+    if prototype is None or made_dict(schema) is not None or not cache.holds(schema):
+        return False
+    kept = settings_of(cache, None, None, None, None)
+    kept[ERROR_MESSAGES] = messages_of(cls)
+    return put_lazy(schema, kept, prototype, True) is not None
+
+
+cdef dict settings_of(
+    PrototypeCache cache, object many, object partial, object unknown, object context
+):
+    """Return the attributes that ``Schema.__init__`` sets from these options."""
+    cdef object opts = cache.opts
+    cdef dict kept = {
+        MANY: opts.many if many is None else many,
+        PARTIAL: partial,
+        UNKNOWN: opts.unknown if unknown is None else unknown,
+    }
+    if marshmallow.has_context:
+        kept[CONTEXT] = context or {}
+    return kept
 
 
 cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint is_bound):
@@ -736,6 +796,8 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
     if not guard.watches(cls):
         return False
     althaia_intercept(cls, lazy_getattr)
+    if ALTHAIA_HAS_GIL and (ALTHAIA_KNOWS_TRACING or not have_frames):
+        althaia_intercept_init(cls, marshmallow.Schema, lazy_init)
     guard.watch_class(cls)
     intercept(cls)
     return True

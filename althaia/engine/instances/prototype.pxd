@@ -3,6 +3,8 @@ from althaia.engine.plan.guard cimport Guard
 
 # Build every plan and prototype at its schema's first use; for tests.
 cdef bint at_once
+# The key of instances without options.
+cdef tuple DEFAULTS
 
 
 cdef class Prototype:
