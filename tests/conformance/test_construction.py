@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import copyreg
 
@@ -128,11 +129,24 @@ HOOKS = (
 )  # fmt: skip
 
 
+EXAMINED = 12
+"""So many instances of a class come before its construction has been examined."""
+
+
+def make_some(cls):
+    for _ in range(EXAMINED):
+        with contextlib.suppress(ValueError, LookupError):
+            cls()
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["first", "later"])
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook.__name__)
 @scenario
-def test_on_bind_field(ma, log, hook):
+def test_on_bind_field(ma, log, hook, later):
     """Hooks that look, and hooks that change what is being bound."""
     cls = schema(ma, on_bind_field=lambda self, name, field: hook(self, log, name, field))
+    if later:
+        make_some(cls)
     obj = {"id": 1, "name": "n", "one": 1, "two": 2, "inner": {"x": 1}, "many": [{"y": "2"}]}
     for options in ({}, {"many": True}, {"partial": True, "unknown": "exclude"}, {}):
         try:
@@ -143,6 +157,102 @@ def test_on_bind_field(ma, log, hook):
         state(log, made)
         log("dumped", log.attempt(made.dump, obj, many=False))
         log("loaded", log.attempt(made.load, {"ID": "1", "name": 2, "when": "x"}, many=False))
+
+
+def count_name(self, value):
+    if value is not None:
+        vars(self)["name"] = f"{value}!"
+
+
+def note_binding(log):
+    def _bind_to_schema(self, field_name, parent):
+        log("binding", field_name, self.parent is None, list(vars(parent)))
+        super(type(self), self)._bind_to_schema(field_name, parent)
+
+    return _bind_to_schema
+
+
+BOUND_OTHERWISE = {
+    "own _bind_to_schema": lambda log: {"_bind_to_schema": note_binding(log)},
+    "a computed key": lambda log: {"data_key": property(lambda self: "K", lambda self, key: None)},
+    "a computed name": lambda log: {
+        "name": property(lambda self: vars(self).get("name"), count_name)
+    },
+    "own __setattr__": lambda log: {
+        "__setattr__": lambda self, name, value: (
+            log("set", name) if name in ("parent", "root") else None,
+            object.__setattr__(self, name, value),
+        )[0]
+    },
+    "__setattr__ of object": lambda log: {"__setattr__": object.__setattr__},
+    "a name of the class": lambda log: {"root": None},
+}
+
+
+@pytest.mark.parametrize("change", BOUND_OTHERWISE)
+@scenario
+def test_fields_that_are_bound_in_their_own_way(ma, log, change):
+    Own = type("Own", (ma.fields.Integer,), BOUND_OTHERWISE[change](log))
+    cls = schema(
+        ma, id=Own(), on_bind_field=lambda self, name, field: rename(self, log, name, field)
+    )
+    make_some(cls)
+    for _ in range(2):
+        made = cls()
+        state(log, made)
+        log("dumped", log.attempt(made.dump, {"id": 1, "name": "n"}))
+        log("loaded", log.attempt(made.load, {"ID": "1", "K": 2, "NAME": "n"}))
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"load_only": 1},
+        {"dump_only": "yes"},
+        {"data_key": ""},
+        {"attribute": ""},
+        {"name": "given"},
+    ],
+    ids=str,
+)
+@scenario
+def test_values_that_a_hook_leaves(ma, log, marks):
+    def on_bind_field(self, name, field):
+        vars(field).update(marks if name == "id" else {})
+
+    cls = schema(ma, on_bind_field=on_bind_field)
+    make_some(cls)
+    made = cls()
+    state(log, made)
+    log("dumped", log.attempt(made.dump, {"id": 1, "name": "n"}))
+    log("loaded", log.attempt(made.load, {"ID": "1", "": 2, "name": "n"}))
+
+
+@scenario
+def test_classes_that_change_after_they_were_examined(ma, log):
+    """Each change is seen by the next instance."""
+    cls = schema(ma, on_bind_field=lambda self, name, field: log("bound", name))
+    make_some(cls)
+
+    def _bind_field(self, name, field):
+        log("own", name)
+        ma.Schema._bind_field(self, name, field)
+
+    def change_field():
+        cls._declared_fields["id"].data_key = "other"
+
+    for change in (
+        lambda: cls._declared_fields.update(more=ma.fields.Int()),
+        change_field,
+        lambda: setattr(cls.opts, "load_only", ("id",)),
+        lambda: setattr(cls.opts, "exclude", ("name",)),
+        lambda: setattr(cls, "_bind_field", _bind_field),
+        lambda: setattr(cls, "on_bind_field", ma.Schema.on_bind_field),
+    ):
+        change()
+        made = cls()
+        state(log, made)
+        log("dumped", log.attempt(made.dump, {"id": 1, "name": "n", "more": 3}))
 
 
 FIELD_CHANGES = {

@@ -192,6 +192,43 @@ def examine_nested(Upstream upstream, schema):
     return _watchable(analysis.guard())
 
 
+def watch_construction(Upstream upstream, schema, declared, tables):
+    """Return a guard of what an instance's construction by ``instances/construct`` rests on, or
+    None if that cannot be watched.
+
+    It only watches; the caller then asks whether the conditions hold.
+
+    :param schema: an instance of the class, without attributes.
+    :param declared: the class's ``_declared_fields``.
+    :param tables: the tables in which ``copy`` looks for a class first.
+    """
+    analysis = Analysis(upstream, schema, declared)
+    try:
+        analysis.field_function("schema", "is_collection", "copy")
+        analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
+        analysis.as_defined("utils", "Mapping")
+        _check_copying(analysis)
+        _check_sets(analysis)
+        opts = static(type(schema), "opts")
+        for name in ("fields", "exclude", "additional"):
+            option = analysis.state_of(opts).get(name, ())
+            if type(option) is list:
+                analysis.watch_list(option)
+            elif type(option) not in UNCHANGING:
+                return None
+        if upstream.infers_fields:
+            analysis.as_defined("fields", "Inferred")
+            analysis.watch_type(seam.defined["fields"]["Inferred"])
+        for _, field in analysis.items():
+            analysis.watch_field(field)
+            for table in tables:
+                analysis.watch_entry(table, type(field))
+    except NotPlannable:
+        return None
+    guard, _ = _watchable(analysis.guard())
+    return guard
+
+
 cdef int _check_copying(Analysis analysis) except -1:
     """Raise NotPlannable if upstream's fields are not copied by Python's own functions."""
     analysis.field_function("fields", "copy")

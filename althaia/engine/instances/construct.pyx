@@ -13,17 +13,30 @@ import copyreg
 from collections import OrderedDict
 
 from althaia import seam
+from althaia.engine.analysis.schema_class import watch_construction
 from althaia.engine.instances import lazy as _lazy
 from althaia.engine.plan.guard import ABSENT
 from althaia.engine.upstream import static
 
+from cpython.dict cimport PyDict_SetItem
+
 from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
     althaia_dict_or_none,
     althaia_type_lookup,
     althaia_type_tag,
 )
 from althaia.engine.instances.lazy cimport set_messages, warn_of_context
-from althaia.engine.instances.prototype cimport PrototypeCache, clone
+from althaia.engine.instances.prototype cimport PrototypeCache, clone, vars_of
+from althaia.engine.plan.guard cimport Guard
+from althaia.engine.plan.instance_dict cimport (
+    InstanceDict,
+    collect_again,
+    existing_dict,
+    may_be_put,
+    put_dict,
+    stop_collecting,
+)
 from althaia.engine.sample cimport is_upstreams_turn, sample
 from althaia.engine.upstream cimport marshmallow
 
@@ -83,7 +96,26 @@ cdef tuple PLAIN_KEYS = (str, type(None))
 # Type versions of field classes that are copied in the default way. A change of the class changes
 # its version, and CPython uses none twice.
 cdef set simply_copied = set()
+# The same of classes whose fields are bound by setting three attributes, and read where Python
+# keeps them.
+cdef set plainly_bound = set()
 cdef int MOST_TAGS = 1024
+# How often the conditions of one class are examined for a guard.
+cdef int MOST_EXAMINATIONS = 16
+cdef dict NOTHING = {}
+cdef str BIND_FIELD = "_bind_field"
+cdef str ON_BIND_FIELD = "on_bind_field"
+cdef str BIND_TO_SCHEMA = "_bind_to_schema"
+cdef str DECLARED_FIELDS = "declared_fields"
+cdef str LOAD_ONLY = "load_only"
+cdef str DUMP_ONLY = "dump_only"
+cdef str DATA_KEY = "data_key"
+cdef str ATTRIBUTE = "attribute"
+cdef str PARENT = "parent"
+cdef str NAME = "name"
+cdef str ROOT = "root"
+# Attributes of a field that binding sets and :func:`sort` reads.
+cdef tuple BOUND = (PARENT, NAME, ROOT, LOAD_ONLY, DUMP_ONLY, DATA_KEY, ATTRIBUTE)
 
 
 def construct(
@@ -101,16 +133,48 @@ def construct(
         return True
     if only is not None or not is_empty(exclude) or is_known_to_be_odd(type(schema)):
         return False
-    if not is_replaceable(schema):
-        return False
     declared = althaia_type_lookup(type(schema), "_declared_fields")
     if type(declared) is not dict:
+        return False
+    if is_as_examined(schema):
+        make_at_once(schema, <dict>declared, many, load_only, dump_only, partial, unknown, context)
+        return True
+    guard = construction_guard(schema, <dict>declared)
+    if not is_replaceable(schema):
         return False
     if not copies_simply(<dict>declared):
         note_odd_field(type(schema), <dict>declared)
         return False
+    if guard is not None:
+        cache_there(type(schema)).construction = <Guard>guard
     make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown, context)
     return True
+
+
+cdef bint is_as_examined(object schema) except -1:
+    """Whether the conditions below were found to hold for the class and nothing has changed that
+    they rest on. The instance must be new: its own attributes were not examined."""
+    cdef PrototypeCache cache = cache_there(type(schema))
+    if cache is None or cache.construction is None or not althaia_is_bare(schema):
+        return False
+    if cache.construction.holds(schema, NOTHING):
+        return True
+    cache.construction = None
+    return False
+
+
+cdef object construction_guard(object schema, dict declared):
+    """Return a guard of all that the conditions below rest on, or None; recorded before they are
+    asked. For classes of which nobody knows yet whether they have lazy instances, there is none."""
+    cdef PrototypeCache cache = cache_there(type(schema))
+    if (
+        not ALTHAIA_HAS_GIL or cache is None or cache.guard is not None
+        or cache.constructions >= MOST_EXAMINATIONS
+        or not althaia_is_bare(schema) or not may_be_put(schema)
+    ):
+        return None
+    cache.constructions += 1
+    return watch_construction(marshmallow, schema, declared, dispatch_tables)
 
 
 cdef bint is_refused_by_none(object unknown, object context):
@@ -137,11 +201,18 @@ cdef bint is_replaceable(object schema) except -1:
     """Whether make() gives the same instance as upstream's construction: the class overrides none
     of it, and no field is selected or left out."""
     cdef object state
+    cdef bint collecting
     if not is_as_shipped() or not has_upstreams_construction(type(schema)):
         return False
     if althaia_is_bare(schema):
         return True
-    state = althaia_dict_or_none(schema)
+    # CPython 3.11 must not run the GC while it makes a dictionary of an object's attributes; see
+    # instance_dict.made_dict().
+    collecting = stop_collecting()
+    try:
+        state = althaia_dict_or_none(schema)
+    finally:
+        collect_again(collecting)
     if state is None:
         return True
     # An InstanceDict: a second call of ``__init__``, or upstream's is building a prototype.
@@ -377,11 +448,65 @@ cdef int make(
     return set_messages(schema)
 
 
+cdef int make_at_once(
+    object schema, dict declared, object many, object load_only, object dump_only,
+    object partial, object unknown, object context,
+) except -1:
+    """Do the same for an instance without attributes: give it all of them in one dictionary, which
+    is the one that holds plans."""
+    cdef object opts = althaia_type_lookup(type(schema), "opts")
+    cdef InstanceDict state
+    cdef dict fields = copied(declared)
+    cdef object excluded, ordered = None
+    cdef bint collecting
+    # In upstream's order: an option may be computed.
+    if many is None:
+        many = opts.many
+    excluded = set(opts.exclude)
+    if marshmallow.has_context:
+        ordered = opts.ordered
+    load_only = set(load_only) or set(opts.load_only)
+    dump_only = set(dump_only) or set(opts.dump_only)
+    if unknown is None:
+        unknown = opts.unknown
+    if context:
+        warn_of_context()
+    collecting = stop_collecting()
+    try:
+        state = InstanceDict.__new__(InstanceDict)
+        PyDict_SetItem(state, DECLARED_FIELDS, fields)
+        PyDict_SetItem(state, "many", many)
+        PyDict_SetItem(state, "only", None)
+        PyDict_SetItem(state, "exclude", excluded)
+        if marshmallow.has_context:
+            PyDict_SetItem(state, "ordered", ordered)
+        PyDict_SetItem(state, LOAD_ONLY, load_only)
+        PyDict_SetItem(state, DUMP_ONLY, dump_only)
+        PyDict_SetItem(state, "partial", partial)
+        PyDict_SetItem(state, "unknown", unknown)
+        if marshmallow.has_context:
+            PyDict_SetItem(state, "context", context or {})
+        PyDict_SetItem(state, "fields", {})
+        PyDict_SetItem(state, "load_fields", {})
+        PyDict_SetItem(state, "dump_fields", {})
+        put_dict(schema, state)
+    finally:
+        collect_again(collecting)
+    if (
+        althaia_type_lookup(type(schema), "_init_fields")
+        is marshmallow.schema_attributes["_init_fields"]
+    ):
+        bind(schema, list(declared))
+    else:
+        schema._init_fields()
+    return set_messages(schema)
+
+
 cdef int bind(object schema, list names) except -1:
     """Do what ``Schema._init_fields`` does. Binding may run user code, which gets the schema: each
     attribute of the schema and its fields is read when upstream reads it."""
     cdef object fields = new_mapping(schema), load_fields, dump_fields
-    cdef list keys, targets
+    cdef bint simply = marshmallow.defines(type(schema), BIND_FIELD, marshmallow.Schema)
     for name in names:
         if marshmallow.infers_fields:
             # User code that ran while one field was bound may have removed another.
@@ -390,9 +515,112 @@ cdef int bind(object schema, list names) except -1:
                 field = marshmallow.live["fields"]["Inferred"]()
         else:
             field = schema.declared_fields[name]
-        schema._bind_field(name, field)
+        if not simply or not bind_simply(schema, name, field):
+            schema._bind_field(name, field)
         fields[name] = field
     load_fields, dump_fields = new_mapping(schema), new_mapping(schema)
+    if not sort(fields, load_fields, dump_fields):
+        sort_by_attributes(fields, load_fields, dump_fields)
+    schema.fields = fields
+    schema.dump_fields = dump_fields
+    schema.load_fields = load_fields
+    return 0
+
+
+cdef bint bind_simply(object schema, object name, object field) except -1:
+    """Do what ``Schema._bind_field`` does for a field of which ``Field._bind_to_schema`` only sets
+    the parents and the name. Return False if upstream's method must run."""
+    cdef InstanceDict state = existing_dict(schema)
+    cdef dict own
+    cdef object hook
+    if (
+        state is None
+        or BIND_FIELD in <dict>state
+        or not is_empty_set((<dict>state).get(LOAD_ONLY))
+        or not is_empty_set((<dict>state).get(DUMP_ONLY))
+        or not binds_plainly(type(field))
+    ):
+        return False
+    own = vars_of(field)
+    if (
+        type(own) is not dict
+        or BIND_TO_SCHEMA in own
+        or own.get(PARENT, ABSENT) is not None
+        or own.get(NAME, ABSENT) is not None
+        or own.get(ROOT, ABSENT) is not None
+    ):
+        return False
+    PyDict_SetItem(own, PARENT, schema)
+    PyDict_SetItem(own, NAME, name)
+    PyDict_SetItem(own, ROOT, schema)
+    hook = althaia_type_lookup(type(schema), ON_BIND_FIELD)
+    if (
+        hook is not marshmallow.schema_attributes[ON_BIND_FIELD]
+        or ON_BIND_FIELD in <dict>state
+    ):
+        schema.on_bind_field(name, field)
+    return True
+
+
+cdef bint is_empty_set(object names) noexcept:
+    return type(names) is set and len(<set>names) == 0
+
+
+cdef bint binds_plainly(object cls) except -1:
+    """Whether a field class binds as ``Field`` does, and its fields' attributes are set and read in
+    their dictionaries."""
+    cdef unsigned int tag = althaia_type_tag(cls)
+    if tag != 0 and tag in plainly_bound:
+        return True
+    if (
+        not issubclass(cls, marshmallow.Field)
+        or not marshmallow.defines(cls, BIND_TO_SCHEMA, marshmallow.Field)
+        or althaia_type_lookup(cls, "__setattr__") is not object_setattr
+        or althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
+    ):
+        return False
+    for name in BOUND:
+        if althaia_type_lookup(cls, name) is not None:
+            return False
+    if len(plainly_bound) >= MOST_TAGS:
+        plainly_bound.clear()
+    plainly_bound.add(tag)
+    return True
+
+
+cdef bint sort(object fields, object load_fields, object dump_fields) except -1:
+    """Fill the mappings of loaded and of dumped fields where no attribute is computed and no names
+    collide. Return False, with the mappings empty, if that is not known of all."""
+    cdef set keys = set(), targets = set()
+    cdef dict own
+    for name, field in fields.items():
+        if not binds_plainly(type(field)):
+            break
+        own = vars_of(field)
+        dump_only, load_only = own.get(DUMP_ONLY), own.get(LOAD_ONLY)
+        key, target = own.get(DATA_KEY, ABSENT), own.get(ATTRIBUTE, ABSENT)
+        if (
+            type(dump_only) is not bool or type(load_only) is not bool
+            or type(key) not in PLAIN_KEYS or type(target) not in PLAIN_KEYS
+        ):
+            break
+        if dump_only is False:
+            load_fields[name] = field
+            targets.add(target or name)
+        if load_only is False:
+            dump_fields[name] = field
+            keys.add(name if key is None else key)
+    else:
+        if len(keys) == len(dump_fields) and len(targets) == len(load_fields):
+            return True
+    load_fields.clear()
+    dump_fields.clear()
+    return False
+
+
+cdef int sort_by_attributes(object fields, object load_fields, object dump_fields) except -1:
+    """Do the same as upstream does it: reading an attribute may run user code."""
+    cdef list keys, targets
     for name, field in fields.items():
         if not field.dump_only:
             load_fields[name] = field
@@ -407,9 +635,6 @@ cdef int bind(object schema, list names) except -1:
     targets = [field.attribute or name for name, field in load_fields.items()]
     if len(targets) != len(set(targets)):
         refuse(fields)
-    schema.fields = fields
-    schema.dump_fields = dump_fields
-    schema.load_fields = load_fields
     return 0
 
 

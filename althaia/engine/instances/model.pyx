@@ -22,6 +22,11 @@ from althaia.engine.instances.prototype cimport PrototypeCache, clone, vars_of
 from althaia.engine.plan.instance_dict cimport DUMP, InstanceDict, existing_dict, put_dict
 from althaia.engine.upstream cimport marshmallow
 
+cdef extern from "althaia/cpython/differences.h":
+    int althaia_next_difference(
+        dict mine, dict theirs, Py_ssize_t* at, PyObject** my_value, PyObject** their_value
+    )
+
 cdef extern from "Python.h":
     bint PyDict_Next(object mapping, Py_ssize_t* at, PyObject** key, PyObject** value)
 
@@ -320,8 +325,20 @@ cdef bint have_counterparts(
     cdef PyObject *model_name
     cdef PyObject *model_value
     cdef object held
+    cdef int found
     if len(mine) != len(theirs):
         return False
+    while True:
+        found = althaia_next_difference(<dict>mine, <dict>theirs, &at, &value, &model_value)
+        if found == 0:
+            return True
+        if found < 0:
+            break
+        held = <object>value
+        if not is_counterpart(held, <object>model_value, schema, model, own):
+            return False
+    # Their keys are other objects, or in another order.
+    at = 0
     # No iterators: CPython 3.11 crashes if the allocation of an items iterator's first pair fails.
     while PyDict_Next(theirs, &model_at, &model_name, &model_value):
         if not PyDict_Next(mine, &at, &name, &value):

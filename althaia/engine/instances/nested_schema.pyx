@@ -55,6 +55,7 @@ def binding(schema):
     field need be bound."""
     cdef PyObject* found = althaia_dict_there(schema)
     cdef object state, fields
+    cdef bint collecting
     if found is NULL and althaia_type_lookup(type(schema), "fields") is None:
         # Its attributes are in the object. A dictionary of them would slow its construction down.
         try:
@@ -62,7 +63,12 @@ def binding(schema):
         except AttributeError:
             return False
     else:
-        state = althaia_dict_or_none(schema)
+        # See instance_dict.made_dict().
+        collecting = stop_collecting()
+        try:
+            state = althaia_dict_or_none(schema)
+        finally:
+            collect_again(collecting)
         if state is None:
             return False
         if type(state) is InstanceDict and (<InstanceDict>state).unbound is not None:

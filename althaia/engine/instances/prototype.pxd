@@ -36,6 +36,10 @@ cdef class PrototypeCache:
     # A class of a kind that instances/construct cannot copy or build, and its type version then.
     cdef object odd
     cdef unsigned int odd_tag
+    # Of what it rests on that instances/construct may build instances; and how often that was
+    # examined.
+    cdef Guard construction
+    cdef int constructions
     cdef bint holds(self, object schema) except -1
     cdef bint still_holds(self, object schema) except -1
     cdef int _copy_class(self) except -1

@@ -7,6 +7,8 @@ cimport cython
 from cpython.dict cimport PyDict_Update
 from cpython.object cimport PyObject
 
+from althaia import seam
+
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_dict_or_none,
@@ -28,6 +30,10 @@ cdef extern from "althaia/cpython/layout.h":
     PyObject* althaia_dict_there(object obj)
 
 
+# Copying a plain dictionary does not look it up in the module, where a test may have replaced it.
+cdef object deepcopy = seam.defined.get("copy", vars(copy))["deepcopy"]
+
+
 cdef class InstanceDict(dict):
     """A schema's instance dictionary. The plans are C attributes of it, so that iterating over
     ``vars(schema)`` does not show them.
@@ -45,7 +51,7 @@ cdef class InstanceDict(dict):
         plain = {}
         memo[id(self)] = plain
         for key, value in self.items():
-            plain[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
+            plain[deepcopy(key, memo)] = deepcopy(value, memo)
         return plain
 
     # The lock is for free-threaded builds: another thread may drop the plan after this one has read
