@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BASELINE = Path(__file__).with_name("baseline.json")
 TOLERANCE = 0.03
 OBJECTS = 50
-WARM_UPS = 40
+WARM_UPS = 120
 """Calls before the count: plans and lazy instances come with use, the latter at a class's tenth
 instance; what is counted is the steady state."""
 

@@ -51,21 +51,17 @@ from althaia.engine.planner cimport (
     is_plainly_true,
     passes,
     plain_many,
-    plan_holder,
 )
 from althaia.cpython.primitives cimport (
     althaia_count,
     althaia_counted,
     althaia_enter,
     althaia_leave,
-    althaia_read_int,
     althaia_type_lookup,
-    althaia_write_int,
 )
 from althaia.engine.plan.instance_dict cimport (
     DUMP,
     LOAD,
-    InstanceDict,
     collect_again,
     stop_collecting,
 )
@@ -147,20 +143,7 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
     cdef Plan plan = valid_plan(schema, direction)
     if plan is None and (is_plainly_true(many) or not passes(schema, True)):
         plan = find_anew(schema, direction, is_large(obj, many))
-        if plan is None and is_plainly_true(many):
-            count_once(schema, direction, obj)
     return None if plan is None or plan.declined else plan
-
-
-cdef int count_once(object schema, int direction, object obj) except -1:
-    """Count a collection as one use: upstream's loop will ask for a plan again for each item."""
-    cdef InstanceDict state = plan_holder(schema)
-    cdef int wait
-    if state is not None and (type(obj) is list or type(obj) is tuple):
-        wait = althaia_read_int(&state.waits[direction])
-        if wait > 0:
-            althaia_write_int(&state.waits[direction], wait + <int>min(len(obj), LARGE))
-    return 0
 
 
 # In rows: below this, a pause of the GC saves nothing that can be measured.

@@ -27,8 +27,8 @@ def tell(plan: Any, direction: str) -> None:
     # If logging has not been imported, nobody has set up a logger.
     if counters.logged or not (settings().log or "logging" in sys.modules):
         return
-    import logging
-
+    # Not by a statement: a test may have replaced __import__.
+    logging = sys.modules.get("logging") or __import__("logging")
     logger = logging.getLogger("althaia")
     if settings().log:
         _listen(logger)

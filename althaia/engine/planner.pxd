@@ -1,5 +1,4 @@
 from althaia.engine.plan.plan cimport Plan
-from althaia.engine.plan.instance_dict cimport InstanceDict
 from althaia.engine.statistics cimport Counters
 
 cdef enum:
@@ -8,7 +7,6 @@ cdef enum:
 
 
 cdef Counters counters_of(object schema, int direction)
-cdef InstanceDict plan_holder(object schema)
 cdef object plain_many(object schema)
 cdef bint passes(object schema, bint inside) except -1
 cdef Plan find_anew(object schema, int direction, bint large)

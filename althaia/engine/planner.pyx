@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Find, build, publish and drop plans.
 
-Building a plan costs about as much as twenty objects dumped by upstream. So it is built after a few
-uses of the schema, or at once for a large collection; a class that was made inside a call is never
+Making a plan takes as long as it saves in some fifteen objects. So it is made after as many uses of
+the schema, or at once for a large collection; a class that was made inside a call is never
 used again and gets none. After each drop the schema waits longer for its next plan.
 """
 
@@ -48,7 +48,8 @@ cdef extern from "Python.h":
 
 cdef int LONGEST_WAIT = 1024
 # In uses. A declined call counts as two: Schema.dump asks, then Schema._serialize, which it calls.
-cdef int FIRST_WAIT = 9
+# Making a plan takes as long as some fifteen uses more than they would with it.
+cdef int FIRST_WAIT = 31
 # So many instances of a class get a plan after FIRST_WAIT uses; later ones wait longer.
 cdef int FIRST_INSTANCES = 4
 cdef bint strict = False

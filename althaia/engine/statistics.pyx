@@ -5,7 +5,7 @@ They are C integers, so that counting a call costs about a nanosecond. Builds wi
 them atomically.
 """
 
-from weakref import ref
+from weakref import KeyedRef
 
 cimport cython
 
@@ -33,7 +33,6 @@ cdef class Counters:
 
     def __cinit__(self):
         self.why = ""
-        self.before = {}
 
     cdef Timing timing(self, bint text):
         """What is measured of calls from or to text, or objects."""
@@ -59,7 +58,9 @@ cdef class Counters:
     def as_dict(self):
         """The counters by name, since they were last reset."""
         cdef dict before = self.before
-        return {name: count - before.get(name, 0) for name, count in self.counted().items()}
+        if before is None:
+            return self.counted()
+        return {name: count - before[name] for name, count in self.counted().items()}
 
     def reset(self):
         """Count from here."""
@@ -121,9 +122,9 @@ def add_up(total, counters):
 cdef dict _by_class = {}
 
 
-def forgets(key):
-    """A weak reference's callback that takes the entry away."""
-    return lambda _: _by_class.pop(key, None)
+def forget(gone):
+    """Take the entry away of a class that is gone; its weak reference calls this."""
+    _by_class.pop(gone.key, None)
 
 
 cpdef Statistics statistics_of(object schema_class):
@@ -131,7 +132,7 @@ cpdef Statistics statistics_of(object schema_class):
     cdef Statistics found = _by_class.get(id(schema_class))
     if found is None:
         found = Statistics.__new__(Statistics)
-        found.schema_class = ref(schema_class, forgets(id(schema_class)))
+        found.schema_class = KeyedRef(schema_class, forget, id(schema_class))
         found = _by_class.setdefault(id(schema_class), found)
     return found
 

@@ -20,10 +20,34 @@ from althaia.engine.run import dump, load, load_step
 from althaia.engine.run.validators import check_for
 from althaia.engine.upstream import definers
 
+from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_type_tag
 from althaia.engine.analysis.reader cimport Analysis
-from althaia.engine.upstream cimport Upstream, static
+from althaia.engine.upstream cimport MOST_CLASSES, Upstream, static
 
 DUMP, LOAD = 0, 1
+
+# Functions that plans replace or rest on, as Analysis.watch_group() takes them.
+cdef tuple DUMPING_FUNCTIONS = ("schema", ("missing", "PRE_DUMP", "POST_DUMP"))
+cdef tuple MISSING_OF_FIELDS = ("fields", ("missing_",))
+# utils.get_value calls _get_value_for_keys only for a dotted path.
+cdef tuple GET_VALUE = ("schema", ("get_value",))
+cdef tuple GETTERS = ("utils", ("_get_value_for_key", "_get_value_for_keys"))
+cdef tuple CONJUNCTION = ("fields", ("And",))
+cdef tuple ERROR_OF_VALIDATORS = ("validate", ("ValidationError",))
+cdef tuple LOADING_FUNCTIONS = (
+    ("schema", (
+        "Mapping", "missing", "set_value", "EXCLUDE", "INCLUDE", "RAISE", "PRE_LOAD", "POST_LOAD",
+        "VALIDATES", "VALIDATES_SCHEMA", "is_collection",
+    )),
+    ("utils", ("is_iterable_but_not_string", "is_generator")),
+    ("schema", ("is_sequence_but_not_string",)),
+    # A plan knows the types of its values and does not ask these. Upstream's isinstance() does, and
+    # fails if one of them is not a type.
+    ("utils", ("Mapping", "Sequence")),
+    ("schema", ("ErrorStore", "ValidationError")),
+    ("fields", ("ValidationError", "missing_")),
+    ("error_store", ("copy_containers", "merge_errors", "SCHEMA")),
+)
 
 StepOptions = dict
 
@@ -248,12 +272,22 @@ cdef object _maker(Analysis analysis, object field, str method, int direction):
 
     :raises NotPlannable: nobody has read this method.
     """
+    cdef Upstream upstream = analysis.upstream
+    cdef object version = 2 * althaia_type_tag(type(field)) + direction
+    known = upstream.makers.get(version)
+    if known is not None:
+        return known
     function = static(type(field), method)
-    kinds = analysis.upstream.kinds[direction]
+    kinds = upstream.kinds[direction]
     known = kinds.get(identity(function))
     if known is not None:
         qualified_name, maker = known
         analysis.known(qualified_name)
+        if version > 1 and ALTHAIA_HAS_GIL:
+            # CPython uses no type version twice.
+            if len(upstream.makers) >= MOST_CLASSES:
+                upstream.makers.clear()
+            upstream.makers[version] = maker
         return maker
     of_package = _package_entry(kinds, function)
     if of_package is not None:
@@ -301,7 +335,7 @@ class _Dumping:
 
     def check(self, Analysis analysis):
         analysis.known("schema.Schema._serialize", "schema.Schema.dump")
-        analysis.field_function("schema", "missing", "PRE_DUMP", "POST_DUMP")
+        analysis.watch_group(DUMPING_FUNCTIONS)
         upstreams = static(analysis.upstream.Schema, "get_attribute")
         found = static(type(analysis.schema), "get_attribute")
         if isinstance(found, classmethod):
@@ -386,7 +420,7 @@ cdef object _dumped_key(Analysis analysis, str name, object field):
 
 cdef object _source(Analysis analysis, str name, object field):
     """Where a field's value comes from, as keyword arguments of a step."""
-    analysis.field_function("fields", "missing_")
+    analysis.watch_group(MISSING_OF_FIELDS)
     check = analysis.field_value(field, "_CHECK_ATTRIBUTE")
     if check is False:
         return {"source": dump.Source.NO_ATTRIBUTE}
@@ -407,9 +441,8 @@ cdef object _source(Analysis analysis, str name, object field):
         why = analysis.why_schema_method("get_attribute")
         return source | {"source": dump.Source.ACCESSOR, "why": why}
     try:
-        analysis.field_function("schema", "get_value")
-        # utils.get_value calls _get_value_for_keys only for a dotted path.
-        analysis.field_function("utils", "_get_value_for_key", "_get_value_for_keys")
+        analysis.watch_group(GET_VALUE)
+        analysis.watch_group(GETTERS)
     except NotPlannable as opaque:
         return source | {"source": dump.Source.ACCESSOR, "why": opaque.reason}
     if "." in target:
@@ -421,11 +454,14 @@ cdef int _check_getter(Analysis analysis, object field) except -1:
     """Raise NotPlannable unless the field's ``get_value`` is upstream's, or a package's that only
     calls upstream's."""
     base = analysis.upstream.Field
+    own = "get_value" in analysis.state_of(field)
+    if not own and analysis.upstream.defines(type(field), "get_value", base):
+        return 0
     found = definers(type(field), "get_value")
     if (
         len(found) > 1
         and found[1] is base
-        and "get_value" not in analysis.state_of(field)
+        and not own
         and _package_entry(analysis.upstream.kinds[DUMP], static(type(field), "get_value"))
     ):
         analysis.class_method(base, "get_value")
@@ -517,19 +553,8 @@ class _Loading:
 
 cdef int _check_helpers(Analysis analysis) except -1:
     """Raise NotPlannable if a function that a load plan replaces is not as upstream defined it."""
-    analysis.field_function("schema", "Mapping", "missing", "set_value")
-    analysis.field_function("schema", "EXCLUDE", "INCLUDE", "RAISE")
-    analysis.field_function("schema", "PRE_LOAD", "POST_LOAD", "VALIDATES", "VALIDATES_SCHEMA")
-    analysis.field_function("schema", "is_collection")
-    analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
-    analysis.field_function("schema", "is_sequence_but_not_string")
-    # A plan knows the types of its values and does not ask these. Upstream's isinstance() does, and
-    # fails if one of them is not a type.
-    analysis.field_function("utils", "Mapping", "Sequence")
-    analysis.field_function("schema", "ErrorStore")
-    analysis.field_function("schema", "ValidationError")
-    analysis.field_function("fields", "ValidationError", "missing_")
-    analysis.field_function("error_store", "copy_containers", "merge_errors", "SCHEMA")
+    for group in LOADING_FUNCTIONS:
+        analysis.watch_group(<tuple>group)
     store = analysis.upstream.schema["ErrorStore"]
     analysis.watch_type(store)
     for name in ("__init__", "store_error"):
@@ -613,8 +638,8 @@ cdef object _validation(Analysis analysis, object field):
     try:
         analysis.field_method(field, "_validate", upstream.Field)
         analysis.field_method(field, "_validate_all", upstream.Field)
-        analysis.field_function("fields", "And")
-        analysis.field_function("validate", "ValidationError")
+        analysis.watch_group(CONJUNCTION)
+        analysis.watch_group(ERROR_OF_VALIDATORS)
         analysis.watch_type(upstream.validate["And"])
         conjunction = upstream.validate["And"]
         for name in ("__call__", "__init__"):

@@ -1,11 +1,16 @@
 """What the marshmallow that is loaded gave: the one place where the engine asks for it."""
 
+cdef enum:
+    # Classes that `Upstream` keeps findings about.
+    MOST_CLASSES = 4096
+
 
 cpdef object static(object cls, object name)
 
 
 cdef class Helper:
-    # The namespace of its module, the name there, and what upstream defined it as.
+    # The module, its namespace, the name there, and what upstream defined it as.
+    cdef readonly str module
     cdef readonly dict namespace
     cdef readonly str name
     cdef readonly object defined
@@ -62,15 +67,25 @@ cdef class Upstream:
     cdef public tuple kinds
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.
     cdef dict helpers, entries
-    # Whether a method that upstream defined on a class means what it meant, by both.
+    # By class and name: the method that upstream defined on the class if it means what it meant.
     cdef dict known_methods
+    # What `group` has found.
+    cdef dict groups
+    # By type version, the checks of the analysis that a class has passed, a bit for each.
+    cdef dict passed
+    # By twice the type version, and one more for loading, the maker of a field class's step.
+    cdef dict makers
     # The version of OrderedSet that was found to be as it was defined.
     cdef unsigned int plain_sets_tag
 
     cdef bint has_plain_sets(self) except -1
     cdef Helper helper(self, str module, str name)
+    cdef tuple group(self, tuple key)
+    cdef bint has_passed(self, object cls, int check) except -1
+    cdef int note_passed(self, object cls, int check) except -1
     cdef tuple helper_entries(self, object bits)
     cpdef bint defines(self, cls, name, owner) except -1
+    cpdef bint is_read(self, str name) except -1
     cdef int find_features(self, set variants) except -1
 
 

@@ -14,7 +14,11 @@ from althaia import seam
 from althaia.engine.plan.guard import ABSENT
 
 from althaia.engine.plan.guard cimport by_mapping
-from althaia.cpython.primitives cimport althaia_type_lookup_or, althaia_type_tag
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_type_lookup_or,
+    althaia_type_tag,
+)
 
 cdef object ABSENT_ = ABSENT
 # Python's integers: there are more helpers than a C integer has bits.
@@ -23,6 +27,7 @@ cdef object ONE = 1
 
 # The result of a look-up that finds nothing. No class has it as an attribute.
 MISSING = object()
+cdef object MISSING_ = MISSING
 
 
 cpdef object static(object cls, object name):
@@ -40,9 +45,22 @@ cdef class Helper:
     """A name in one of upstream's modules whose function plans replace by their own code."""
 
 
+# What definers() has found, by type version and name.
+cdef dict _definers = {}
+
+
 def definers(cls, name):
     """The classes of the MRO that define the attribute, nearest first."""
-    return [base for base in cls.__mro__ if name in base.__dict__]
+    cdef tuple version = (althaia_type_tag(cls), name)
+    cdef list found = <list>_definers.get(version)
+    if found is None:
+        found = [base for base in cls.__mro__ if name in base.__dict__]
+        # CPython uses no type version twice. Without the GIL the class may have changed meanwhile.
+        if version[0] != 0 and ALTHAIA_HAS_GIL:
+            if len(_definers) >= MOST_CLASSES:
+                _definers.clear()
+            _definers[version] = found
+    return found
 
 
 FACTS = {
@@ -134,6 +152,9 @@ cdef class Upstream:
         self.helpers = {}
         self.entries = {}
         self.known_methods = {}
+        self.groups = {}
+        self.passed = {}
+        self.makers = {}
 
     cdef int find_features(self, set variants) except -1:
         """Set the features of the release from its variants."""
@@ -185,20 +206,27 @@ cdef class Upstream:
 
     cpdef bint defines(self, cls, name, owner) except -1:
         """Whether :meth:`has` is true and the method has been read in this release."""
-        cdef tuple method = (owner, name)
-        cdef object known
-        if not self.has(cls, name, owner):
-            return False
-        known = self.known_methods.get(method)
-        if known is None:
-            known = self.known_methods[method] = self.is_known(qualified(owner, name))
-        return known
+        cdef dict methods = <dict>self.known_methods.get(owner)
+        cdef object method
+        if methods is None:
+            methods = <dict>self.known_methods.setdefault(owner, {})
+        method = methods.get(name)
+        if method is None:
+            method = MISSING_
+            if self.is_read(qualified(owner, name)):
+                method = seam.pristine[owner].get(name, MISSING_)
+            methods[name] = method
+        return static(cls, name) is method
 
     def why_not(self, cls, name, owner):
         """Why :meth:`defines` is false."""
         if self.has(cls, name, owner):
             return f"this release's {qualified(owner, name)} is another one"
         return f"{name} is overridden by {self.owner(cls, name)}"
+
+    cpdef bint is_read(self, str name) except -1:
+        """:meth:`is_known` of one function."""
+        return name not in self.unknown
 
     def is_known(self, *names):
         """Whether the named functions mean what they meant when the plans were written.
@@ -222,6 +250,7 @@ cdef class Upstream:
         cdef Helper helper = <Helper>self.helpers.get(place)
         if helper is None:
             helper = Helper.__new__(Helper)
+            helper.module = module
             helper.namespace = self.live[module]
             helper.name = name
             helper.defined = seam.defined[module].get(name, ABSENT_)
@@ -230,6 +259,39 @@ cdef class Upstream:
                 helper.bit = ONE << len(self.helpers)
                 helper = <Helper>self.helpers.setdefault(place, helper)
         return helper
+
+    cdef tuple group(self, tuple key):
+        """Several names in one of upstream's modules: as :class:`Helper`, and their bits together.
+
+        :param key: the module, and a tuple of the names.
+        """
+        cdef tuple found = <tuple>self.groups.get(key)
+        cdef Helper helper
+        cdef object bits = 0
+        if found is None:
+            helpers = tuple([self.helper(key[0], name) for name in key[1]])
+            for helper in helpers:
+                bits |= helper.bit
+            found = <tuple>self.groups.setdefault(key, (helpers, bits))
+        return found
+
+    cdef bint has_passed(self, object cls, int check) except -1:
+        """Whether the present version of a class has passed a check of the analysis."""
+        cdef unsigned int tag = althaia_type_tag(cls)
+        cdef object checks = self.passed.get(tag) if tag != 0 else None
+        return checks is not None and <int>checks & check
+
+    cdef int note_passed(self, object cls, int check) except -1:
+        """Record that a class has passed a check, which rests on nothing but what it and its bases
+        define. CPython uses no type version twice."""
+        cdef unsigned int tag = althaia_type_tag(cls)
+        if tag == 0 or not ALTHAIA_HAS_GIL:
+            # Without the GIL another thread may have changed the class since the check began.
+            return 0
+        if len(self.passed) >= MOST_CLASSES:
+            self.passed.clear()
+        self.passed[tag] = <int>self.passed.get(tag, 0) | check
+        return 0
 
     cdef tuple helper_entries(self, object bits):
         """Return the guard entries of a set of helpers. Plans with equal sets share them."""

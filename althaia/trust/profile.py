@@ -272,7 +272,7 @@ def _outside(cls: Any, direction: str, spent: dict[str, Any]) -> Iterator[str]:
         left = [f"unknown: {cls.__name__}() raised {type(error).__name__}"]
     yield from left
     if spent["outside"] and not left:
-        yield f"{spent['outside']} calls before its plan was made, at the fifth use"
+        yield f"{spent['outside']} calls before its plan was made, at the sixteenth use"
 
 
 # ---- Without plans ---------------------------------------------------------------------

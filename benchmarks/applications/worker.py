@@ -25,7 +25,7 @@ from typing import Any
 
 ROWS = 30
 """Objects of a collection."""
-WARM_UPS = 30
+WARM_UPS = 120
 ROUNDS = 5
 ROUND = 0.002
 """Seconds of processor time of a round."""

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from althaia import marshmallow as ma
+from althaia.engine import planner
 from althaia.engine.plan.template import Template
 from tests.interpreters import FREE_THREADED
 
@@ -220,3 +221,31 @@ def test_a_key_added_to_a_result_goes_with_it(size: int) -> None:
         assert list(result) == [*names, key]
         del result
         assert sys.getrefcount(key) == before
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_template_that_is_filled_between_results(way: str) -> None:
+    """Results before, at and after the filling are the same, also with keys that are missing, and
+    where a result is the hundredth inside another."""
+    planner.build_at_once(False)
+
+    class Node(ma.Schema):
+        a = ma.fields.Raw()
+        below = ma.fields.Nested(lambda: Node())
+        z = ma.fields.Raw()
+
+    schema = Node()
+    for depth in (*range(12), *range(12), *range(20)):
+        data: dict[str, Any] = {"a": depth}
+        for n in range(depth):
+            data = {"below": data, "z": n} if n % 3 else {"a": n, "below": data}
+        result = WAYS[way](schema, data)
+        assert result == data
+        assert json.dumps(result) == json.dumps(data)
+
+
+def test_a_template_counts_its_results() -> None:
+    template = Template(KEYS, 3)
+    assert not template.full
+    template = Template(KEYS)
+    assert template.full is SHARING

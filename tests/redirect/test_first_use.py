@@ -128,7 +128,7 @@ ma.Schema(), ma.fields.Int(), ma.Schema.dump, ma.validate.Email()("a@b.co")
 assert not is_loaded() and ma.Schema().dump({}) == {}
 rows = ma.Schema.from_dict({"x": ma.fields.Int()})(many=True)
 assert is_loaded() and althaia.info().plans == "on"
-for _ in range(10):
+for _ in range(20):
     rows.dump([{"x": "1"}])
 [counted] = althaia.stats().values()
 assert counted["dump"]["calls"] > 0, counted
@@ -148,7 +148,7 @@ def made():
 
 def use(cls):
     rows = cls(many=True)
-    for _ in range(10):
+    for _ in range(20):
         print(rows.dump([{"x": "1"}]), rows.load([{"x": "2"}]), rows.dumps([]), rows.fields)
 """
 

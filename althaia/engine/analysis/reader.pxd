@@ -1,7 +1,11 @@
 """What analyses share, declared for the makers of steps."""
 
 from althaia.engine.plan.guard cimport Guard
-from althaia.engine.upstream cimport Upstream
+from althaia.engine.upstream cimport Helper, Upstream
+
+cdef enum:
+    # A check that a class of fields passes once for each of its versions; see `Upstream.passed`.
+    READABLE = 1
 
 
 cdef class Analysis:
@@ -17,7 +21,10 @@ cdef class Analysis:
     cdef dict _types, _fields, _unwatched, _entries, _schema_names
     # The helpers of upstream's that are watched, a bit for each.
     cdef object _helpers
-    cdef set _readable, _looked_at
+    cdef set _looked_at
+    # The class that was watched last; the field that was asked for last, and its attributes.
+    cdef object _last_type, _last_field
+    cdef dict _last_state
     cpdef watch_type(self, cls)
     cpdef watch_field(self, field)
     cpdef dict state_of(self, field)
@@ -26,4 +33,6 @@ cdef class Analysis:
     cpdef field_value(self, field, name)
     cpdef field_method(self, field, name, owner)
     cpdef check_readable(self, field)
-    cdef int _watch_helper(self, str module, str name) except -1
+    cdef int watch_group(self, tuple group) except -1
+    cdef bint _holds_fields(self, dict state) except -1
+    cdef int _watch_helper(self, Helper helper) except -1

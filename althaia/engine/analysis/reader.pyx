@@ -16,14 +16,15 @@ from types import GetSetDescriptorType
 cimport cython
 
 from althaia import seam
-from althaia.engine.plan.guard import ABSENT, snapshot, type_tag
-from althaia.engine.plan.guard import state_of as copied_state
+from althaia.engine.plan.guard import ABSENT
 from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import qualified
 
-from althaia.engine.plan.guard cimport Guard
-from althaia.engine.upstream cimport Helper, Upstream, static
+from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_type_tag
+from althaia.engine.plan.guard cimport Guard, snapshot
+from althaia.engine.plan.guard cimport state_of as copied_state
+from althaia.engine.upstream cimport MOST_CLASSES, Helper, Upstream, static
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -36,6 +37,11 @@ cdef extern from "Python.h":
 cdef object ABSENT_ = ABSENT
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
+cdef tuple UTILS_OF_FIELDS = ("fields", ("utils",))
+cdef tuple HOLDING = ("inner", "key_field", "value_field", "tuple_fields")
+# Methods that upstream's classes still have: the type version, the name, and the functions of this
+# release that nobody has read.
+cdef set kept_methods = set()
 
 NOT_PLAIN = "the dictionary of an instance cannot be replaced"
 """The reason for a schema whose instance dictionary cannot hold plans."""
@@ -81,14 +87,13 @@ cdef class Analysis:
         self._schema_names = {}
         self._helpers = 0
         self.shared = {}
-        self._readable = set()
         self._looked_at = set()
         self.watch_type(type(schema))
 
     def items(self):
         """Names and fields of the mapping, as they were when the analysis began."""
-        flat = self._members or ()
-        return list(zip(flat[::2], flat[1::2], strict=True))
+        cdef tuple flat = self._members or ()
+        return [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
 
     def leave_out_members(self):
         """Do not watch the mapping: it is not a plain dict, and reading it could run user code."""
@@ -99,29 +104,43 @@ cdef class Analysis:
 
     cpdef watch_type(self, cls):
         """Watch a class, before anything is asked of it."""
-        if id(cls) not in self._types:
-            self._types[id(cls)] = (cls, type_tag(cls))
+        cdef object key
+        if cls is self._last_type:
+            return
+        key = <Py_ssize_t><void*>cls
+        if key not in self._types:
+            self._types[key] = (cls, althaia_type_tag(cls))
+        self._last_type = cls
 
     cpdef watch_field(self, field):
         """Watch a field or validator, before anything is asked of it.
 
         :raises NotPlannable: it has no instance dictionary.
         """
-        if id(field) in self._fields:
+        cdef object key = <Py_ssize_t><void*>field
+        if key in self._fields:
             return
         self.watch_type(type(field))
         try:
-            self._fields[id(field)] = (field, type(field), copied_state(field))
+            self._fields[key] = (field, type(field), copied_state(field))
         except TypeError as error:
             raise NotPlannable(str(error)) from None
 
     cpdef dict state_of(self, field):
         """The instance dictionary of a field as it was when it was first watched."""
-        cdef tuple entry = <tuple>self._fields.get(id(field))
+        cdef tuple entry
+        cdef object key
+        if field is self._last_field:
+            return self._last_state
+        key = <Py_ssize_t><void*>field
+        entry = <tuple>self._fields.get(key)
         if entry is None:
             self.watch_field(field)
-            entry = <tuple>self._fields[id(field)]
-        return <dict>entry[2]
+            entry = <tuple>self._fields[key]
+        # Mostly one field is asked for one thing after the other.
+        self._last_field = field
+        self._last_state = <dict>entry[2]
+        return self._last_state
 
     def leave_out(self, field, *names):
         """Do not watch these attributes of a watched field: each call reads them anew."""
@@ -184,6 +203,8 @@ cdef class Analysis:
     def holds_own_code(self, field):
         """Whether a field inside this one runs code that may look at its schema: a nested one, one
         of the user's own kind, or a function that is given the schema's context."""
+        if not self._holds_fields(self.state_of(field)):
+            return False
         waiting, seen = [field], set()
         while waiting:
             each = waiting.pop()
@@ -202,6 +223,14 @@ cdef class Analysis:
                 return True
             waiting += tuple_fields or ()
         return False
+
+    cdef bint _holds_fields(self, dict state) except -1:
+        """Whether a field with these attributes may have others inside, or a function that is
+        given the schema's context."""
+        for name in HOLDING:
+            if state.get(name) is not None:
+                return True
+        return self.upstream.functions_take_context and "serialize_func" in state
 
     @contextmanager
     def inside(self, field):
@@ -271,7 +300,7 @@ cdef class Analysis:
         :raises NotPlannable: this release has another one.
         """
         for name in names:
-            if not self.upstream.is_known(name):
+            if not self.upstream.is_read(name):
                 raise NotPlannable(f"this release's {name} is another one")
 
     # -- Fields
@@ -318,25 +347,41 @@ cdef class Analysis:
 
         :raises NotPlannable: where it has not, or where the class is not upstream's.
         """
+        cdef tuple version = (althaia_type_tag(cls), name, self.upstream.unknown)
+        if version in kept_methods:
+            return
         if cls.__dict__.get(name) is not seam.pristine.get(cls, {}).get(name, ABSENT):
             raise NotPlannable(f"{name} of {cls.__module__}.{cls.__qualname__} is not upstream's")
         self.known(qualified(cls, name))
+        # CPython uses no type version twice. Without the GIL the class may have changed meanwhile.
+        if version[0] != 0 and ALTHAIA_HAS_GIL:
+            if len(kept_methods) >= MOST_CLASSES:
+                kept_methods.clear()
+            kept_methods.add(version)
 
     def field_function(self, module, *names):
         """Watch names of an upstream module that the plan replaces by its own code.
 
         :raises NotPlannable: where one is not upstream's.
         """
-        for name in names:
-            self._watch_helper(module, name)
+        self.watch_group((module, names))
 
-    cdef int _watch_helper(self, str module, str name) except -1:
-        cdef Helper helper = self.upstream.helper(module, name)
+    cdef int watch_group(self, tuple group) except -1:
+        """:meth:`field_function` of a module and a tuple of names."""
+        cdef tuple helpers
+        helpers, bits = self.upstream.group(group)
+        if self._helpers & bits == bits:
+            return 0
+        for helper in helpers:
+            self._watch_helper(<Helper>helper)
+        return 0
+
+    cdef int _watch_helper(self, Helper helper) except -1:
         if self._helpers & helper.bit:
             return 0
         # The guard's entry holds upstream's definition; all plans share the entry.
-        if (<dict>helper.namespace).get(name, ABSENT_) is not helper.defined:
-            raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
+        if helper.namespace.get(helper.name, ABSENT_) is not helper.defined:
+            raise NotPlannable(f"marshmallow.{helper.module}.{helper.name} is replaced")
         if not helper.known:
             self.known(*helper.origins)
             helper.known = True
@@ -348,9 +393,8 @@ cdef class Analysis:
 
         :raises NotPlannable: where one, or the module, is not upstream's.
         """
-        self._watch_helper("fields", "utils")
-        for name in names:
-            self._watch_helper("utils", name)
+        self.watch_group(UTILS_OF_FIELDS)
+        self.watch_group(("utils", names))
 
     def as_defined(self, module, name):
         """Watch a name of an upstream module that has to stay what upstream defined it as.
@@ -367,7 +411,7 @@ cdef class Analysis:
         :raises NotPlannable: where its class answers for them itself.
         """
         cls = type(field)
-        if id(cls) in self._readable:
+        if self.upstream.has_passed(cls, READABLE):
             return
         if static(cls, "__getattribute__") is not object_getattribute:
             raise NotPlannable(
@@ -377,7 +421,7 @@ cdef class Analysis:
             raise NotPlannable(f"__getattr__ is defined by {self._owner(cls, '__getattr__')}")
         if type(static(cls, "__dict__")) is not GetSetDescriptorType:
             raise NotPlannable(f"__dict__ is overridden by {self._owner(cls, '__dict__')}")
-        self._readable.add(id(cls))
+        self.upstream.note_passed(cls, READABLE)
 
     def check_writable(self, field):
         """Make sure that a field's attributes are set without user code.

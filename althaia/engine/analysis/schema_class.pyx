@@ -361,7 +361,7 @@ cdef int _check_sets(Analysis analysis) except -1:
     """Raise NotPlannable if user code could run while the sets of field names are made."""
     sets = analysis.upstream.OrderedSet
     analysis.watch_type(sets)
-    if not analysis.upstream.is_pristine(sets):
+    if not analysis.upstream.has_plain_sets():
         raise NotPlannable("upstream's OrderedSet has been changed")
 
 

@@ -10,6 +10,8 @@ cdef object ANY
 
 
 cdef tuple by_mapping(tuple entries)
+cpdef tuple snapshot(mapping, unwatched=*)
+cpdef dict state_of(obj)
 
 
 cdef class Guard:

@@ -14,9 +14,11 @@ the address of one. It watches
 """
 
 cimport cython
-from cpython.dict cimport PyDict_Copy
+from cpython.dict cimport PyDict_Copy, PyDict_Next
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint64_t
 
 from althaia.cpython.primitives cimport (
@@ -92,13 +94,15 @@ ANY = _Marker("<any value>")
 ABSENT = _Marker("<absent>")
 
 
-def snapshot(mapping, unwatched=()):
+cpdef tuple snapshot(mapping, unwatched=()):
     """Return the entries of a dictionary as one flat tuple: key, value, key, …
 
     :param unwatched: keys that must exist, but may have any value.
     """
     cdef list flat = []
-    if not ALTHAIA_HAS_GIL and type(mapping) is dict:
+    if type(mapping) is dict:
+        if ALTHAIA_HAS_GIL and not unwatched:
+            return flat_tuple(<dict>mapping)
         # Iterate over a copy: another thread may change the dictionary.
         mapping = PyDict_Copy(mapping)
     for key, value in mapping.items():
@@ -107,7 +111,22 @@ def snapshot(mapping, unwatched=()):
     return tuple(flat)
 
 
-def state_of(obj):
+cdef tuple flat_tuple(dict mapping):
+    """Return the entries as :func:`snapshot` does. No other code runs meanwhile."""
+    cdef tuple flat = PyTuple_New(2 * len(mapping))
+    cdef Py_ssize_t at = 0, i = 0
+    cdef PyObject *key
+    cdef PyObject *value
+    while PyDict_Next(mapping, &at, &key, &value):
+        Py_INCREF(<object>key)
+        PyTuple_SET_ITEM(flat, i, <object>key)
+        Py_INCREF(<object>value)
+        PyTuple_SET_ITEM(flat, i + 1, <object>value)
+        i += 2
+    return flat
+
+
+cpdef dict state_of(obj):
     """Return a copy of an object's instance dictionary without running user code.
 
     :raises TypeError: it has none, or its type is not exactly dict, so that copying may run code.

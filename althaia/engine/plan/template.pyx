@@ -33,21 +33,47 @@ cdef class Template:
     """Creates the dictionaries for the results of one plan.
 
     :param keys: their keys, in order and distinct.
+    :param wait: how many results are made before the template is filled. That takes as long as it
+        saves in some hundred results.
 
     If ``full`` is true, a new dictionary has all the keys with the value None; otherwise it is
-    empty, because that is cheaper. In both cases :func:`althaia_put` stores the values.
+    empty, because that is cheaper. In both cases :func:`althaia_put` stores the values. Whoever
+    makes a result reads ``full`` once: a result inside it may be the one that fills the template.
     """
 
-    def __init__(self, tuple keys):
-        shared = share_keys(keys)
-        # Without the GIL a copy locks the template and waits for other threads that copy it.
-        self.full = shared is not None or (ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS)
-        self.mapping = dict.fromkeys(keys) if shared is None else shared
-        self.smaller = most_keys_below(getsizeof(self.start())) if self.full else -1
+    def __init__(self, tuple keys, int wait=0):
+        self.keys = keys
+        self.smaller = -1
+        self.wait = wait
+        # Without the GIL another thread may be reading the template while it is filled.
+        if wait == 0 or not ALTHAIA_HAS_GIL:
+            self.fill()
 
-    cdef dict start(self):
+    cdef bint fills(self) except -1:
+        """Count one result of a template that is not full. Return whether it is from now on."""
+        if self.keys is None:
+            return False
+        self.wait -= 1
+        if self.wait <= 0:
+            self.fill()
+        return self.full
+
+    cdef int fill(self) except -1:
+        cdef tuple keys = self.keys
+        cdef bint full
+        shared = share_keys(keys)
+        self.keys = None
+        # Without the GIL a copy locks the template and waits for other threads that copy it.
+        full = shared is not None or (ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS)
+        if full:
+            self.mapping = dict.fromkeys(keys) if shared is None else shared
+            self.smaller = most_keys_below(getsizeof(self.start(True)))
+        self.full = full
+        return 0
+
+    cdef dict start(self, bint full):
         """Return a new dictionary."""
-        return <dict>PyDict_Copy(self.mapping) if self.full else {}
+        return <dict>PyDict_Copy(self.mapping) if full else {}
 
     cdef dict trimmed(self, dict result):
         """Return a result of which keys were deleted in a dictionary that is no larger than one

@@ -22,6 +22,7 @@ from libc.string cimport memcpy
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.run.hooks cimport invoke
 from althaia.engine.instances.lazy cimport field_of_call
+from althaia.engine.instances.prototype cimport at_once
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.trail cimport left_item, left_step
@@ -36,7 +37,7 @@ from althaia.cpython.primitives cimport (
 )
 from althaia.engine.objects.object_reader cimport NOT_THERE_, Reading, Readings, is_plain, read_once
 from althaia.engine.plan.instance_dict cimport DUMP, existing_dict
-from althaia.engine.plan.template cimport Template, althaia_put
+from althaia.engine.plan.template cimport FILLED_AFTER, Template, althaia_put
 from althaia.engine.statistics cimport Counters, starts
 from althaia.engine.timing cimport STEPS, Place, Timing, measured, now, stop, weighed
 from althaia.engine.upstream cimport marshmallow
@@ -348,7 +349,7 @@ cdef class DumpPlan(Plan):
             # Text is the same for both.
             self.has_record = self.dict_class is dict or self.dict_class is OrderedDict
             if self.dict_class is dict:
-                self.template = Template(tuple(keys))
+                self.template = Template(tuple(keys), 0 if at_once else FILLED_AFTER)
 
 
 cdef bint is_quiet(DumpPlan plan) except -1:
@@ -441,7 +442,8 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
     """Dump one object to a dictionary with the keys of the plan's template."""
     cdef PyObject* steps = steps_of(plan, frame)
     cdef Py_ssize_t i, size = PyTuple_GET_SIZE(<object>steps)
-    cdef dict result = plan.template.start()
+    cdef bint full = plan.template.full or plan.template.fills()
+    cdef dict result = plan.template.start(full)
     cdef Reading reading = reading_of(obj, frame)
     cdef PyObject* step = NULL
     cdef bint done = False
@@ -452,7 +454,7 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
             value = serialized(i, <DumpStep>step, obj, frame, reading)
             if value is not marshmallow.missing:
                 althaia_put(result, i, <void*>(<DumpStep>step).key, value)
-            elif plan.template.full:
+            elif full:
                 PyDict_DelItem(result, (<DumpStep>step).key)
         done = True
     finally:

@@ -11,6 +11,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdint cimport int64_t, uint64_t
 
 from althaia.engine.plan.guard cimport Guard
+from althaia.engine.instances.prototype cimport at_once
 from althaia.engine.run.hooks cimport book_hook, invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
@@ -29,7 +30,7 @@ from althaia.cpython.primitives cimport (
     althaia_try_features,
 )
 from althaia.engine.plan.instance_dict cimport LOAD, existing_dict
-from althaia.engine.plan.template cimport Template, althaia_put
+from althaia.engine.plan.template cimport FILLED_AFTER, Template, althaia_put
 from althaia.engine.statistics cimport starts
 from althaia.engine.timing cimport STEPS, measured, now, stop
 from althaia.engine.upstream cimport marshmallow
@@ -112,7 +113,7 @@ cdef class LoadPlan(Plan):
             and len(set(targets)) == len(targets)
             and not any(step.dotted for step in steps)
         ):
-            self.template = Template(tuple(targets))
+            self.template = Template(tuple(targets), 0 if at_once else FILLED_AFTER)
 
 
 # ---- Objects ------------------------------------------------------------------------
@@ -123,12 +124,17 @@ cdef inline PyObject* steps_of(LoadPlan plan, LoadFrame frame) noexcept:
     return <PyObject*>plan.steps if frame.watch.timing is NULL else <PyObject*>plan.timed
 
 
+cdef inline bint is_filled(LoadPlan plan) except -1:
+    """Return whether a new result has all keys from the start."""
+    return plan.template is not None and (plan.template.full or plan.template.fills())
+
+
 cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     """Return what ``Schema._deserialize`` returns for one object; errors go to the frame's
     store."""
     cdef bint plain = type(data) is dict
     cdef uint64_t version = althaia_trusted_version(data) if plain else 0
-    cdef bint full = plain and plan.template is not None and plan.template.full
+    cdef bint full = plain and is_filled(plan)
     cdef object result
     cdef Py_ssize_t found
     if measured & STEPS and frame.watch.timing is NULL and starts(
@@ -169,7 +175,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     if not is_readable(plan, frame.tape, at):
         return load_one(plan, frame.tape.share(at), frame)
     others = open_record(plan, at, frame)
-    full = plan.template is not None and plan.template.full
+    full = is_filled(plan)
     result = new_result(plan, full)
     try:
         while i < size and frame.input_dict is None:
@@ -209,7 +215,7 @@ cdef inline object trimmed(LoadPlan plan, object result, bint full):
 cdef inline object new_result(LoadPlan plan, bint full):
     """Return the object to fill: if ``full``, a dictionary that has all keys already."""
     if full:
-        return plan.template.start()
+        return plan.template.start(True)
     return {} if plan.dict_class is dict else plan.dict_class()
 
 
