@@ -11,6 +11,7 @@ import http.server
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 import tomllib
 import zipfile
@@ -114,7 +115,32 @@ def by_uv(address: str, *wanted: str) -> dict[str, str]:
     return dict(line.split("==") for line in out.split())
 
 
-INSTALLERS = {"pip": by_pip, "uv": by_uv}
+def by_poetry(address: str, *wanted: str) -> dict[str, str]:
+    if find_spec("poetry") is None:
+        pytest.skip("poetry is not installed here")
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder, "pyproject.toml")
+        project.write_text(
+            f"""
+            [project]
+            name = "application"
+            version = "1"
+            requires-python = ">=3.11,<4"
+            dependencies = {list(wanted)}
+            [tool.poetry]
+            package-mode = false
+            [[tool.poetry.source]]
+            name = "local"
+            url = "{address}"
+            priority = "primary"
+            """
+        )
+        run("poetry", "lock", "--no-interaction", "--no-cache", "--directory", folder)
+        locked = tomllib.loads(Path(folder, "poetry.lock").read_text("utf-8"))["package"]
+    return {each["name"]: each["version"] for each in locked}
+
+
+INSTALLERS = {"pip": by_pip, "uv": by_uv, "poetry": by_poetry}
 
 
 @pytest.mark.parametrize("beside", BESIDE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import shutil
 import sys
@@ -273,8 +274,29 @@ MOVED = {
     "cut off": lambda folder: (folder / "schema.py").write_bytes(
         (folder / "schema.py").read_bytes()[:20_000]
     ),
+    "of byte code alone": lambda folder: bytecode_alone(folder),
+    "without metadata": lambda folder: shutil.rmtree(metadata_of(folder)),
+    "with metadata that are no text": lambda folder: (
+        metadata_of(folder).joinpath("METADATA").write_bytes(b"\xff\xfe\0")
+    ),
+    "with metadata of another name": lambda folder: metadata_of(folder).rename(
+        folder.with_name("fork-9.9.dist-info")
+    ),
     "another library of that name": lambda folder: another_library(folder),
 }
+
+
+def metadata_of(folder: Path) -> Path:
+    """The folder of metadata beside the package."""
+    (found,) = folder.parent.glob("marshmallow-*.dist-info")
+    return found
+
+
+def bytecode_alone(folder: Path) -> None:
+    """Leave compiled files in the places of the sources."""
+    compileall.compile_dir(folder, quiet=2, legacy=True)
+    for source in folder.rglob("*.py"):
+        source.unlink()
 
 
 def replaced_by(path: Path, target: str | None) -> None:
