@@ -200,7 +200,7 @@ cdef object outside(
 ):
     """Call upstream's own method, which asks the seam once more, and book its time.
 
-    Only so its end is seen: the seam is asked at its beginning.
+    This is the only way to see its end, because it calls the seam only at its beginning.
     """
     cdef OutsideCall call = OutsideCall.__new__(OutsideCall)
     cdef OutsideCall around = outside_now()
@@ -229,7 +229,7 @@ cdef object outside(
 
 
 cdef int tell_outside(OutsideCall around, object schema, int64_t spent) except -1:
-    """Tell the call outside a plan that is around this one what this one took."""
+    """Add the time of a call to the call outside a plan that is around it, if there is one."""
     if around is None:
         return 0
     if around.schema is schema:

@@ -18,14 +18,15 @@ from althaia.engine.timing cimport Stopwatch, Timing, start
 cdef class Counters:
     """The counters of one schema class in one direction.
 
-    ``calls`` were answered by a plan, ``unplanned`` ones left to upstream's own code; ``nested``
-    are those that the plan of a schema around it made;
-    ``straight`` is how many of the answered ones went straight to or from text, without
-    dictionaries; ``objects`` is how many objects the answered calls were given, nested ones not
-    counted;
-    ``built``, ``declined`` and ``invalidated`` count plans: those made, those of them that
-    leave everything to upstream's code, and those dropped because something had changed. ``why``
-    is the reason why the last plan leaves everything, else "".
+    :ivar calls: calls that a plan answered.
+    :ivar unplanned: calls that were left to upstream's code.
+    :ivar nested: calls that the plan of a schema around it made.
+    :ivar straight: those of ``calls`` that went from or to text without dictionaries.
+    :ivar objects: the objects that ``calls`` were given, nested ones not counted.
+    :ivar built: plans that were made.
+    :ivar declined: those of ``built`` that leave everything to upstream's code.
+    :ivar invalidated: plans that were dropped because something had changed.
+    :ivar why: the reason why the last plan leaves everything to upstream's code, else "".
 
     ``logged`` says that this was logged; ``before`` holds what had been counted when the counters
     were last reset. They go on themselves: the planner goes by how many plans were built.
@@ -35,7 +36,7 @@ cdef class Counters:
         self.why = ""
 
     cdef Timing timing(self, bint text):
-        """What is measured of calls from or to text, or objects."""
+        """Return what is measured of calls from or to text, or objects."""
         cdef Timing found = self.of_text if text else self.of_objects
         return self.new_timing(text) if found is None else found
 
@@ -49,7 +50,8 @@ cdef class Counters:
             return self.of_text if text else self.of_objects
 
     def timings(self):
-        """All that was measured: of calls from or to objects, and text."""
+        """Return all that was measured: of calls from or to objects, and of those from or to
+        text."""
         return [
             None if timing is None else timing.counted()
             for timing in (self.of_objects, self.of_text)
@@ -128,7 +130,7 @@ def forget(gone):
 
 
 cpdef Statistics statistics_of(object schema_class):
-    """The counters of a schema class, made where there are none yet."""
+    """Return the counters of a schema class; make them if there are none yet."""
     cdef Statistics found = _by_class.get(id(schema_class))
     if found is None:
         found = Statistics.__new__(Statistics)

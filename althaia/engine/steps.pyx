@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, annotation_typing=False
-"""From a schema and its fields to a plan, for dumping or for loading.
+"""Makes the plan of a schema, for dumping or for loading, from the schema and its fields.
 
 For each field the narrowest step is chosen that its class and instance allow: one of the
 :mod:`althaia.engine.kinds`; where something is overridden, the field's own ``_serialize`` or
@@ -53,11 +53,11 @@ StepOptions = dict
 
 
 class Kind(namedtuple("Kind", ("name", "dump", "load"), defaults=(None, None))):
-    """One class of upstream's fields and what stands for its methods.
+    """One class of upstream's fields, and the makers of the steps that replace its methods.
 
     A maker is called with the analysis, the field and the step's keyword arguments (where a value
-    comes from and where it goes). It returns the step, or raises NotPlannable where the field's own
-    method has to run.
+    comes from and where it goes). It returns the step. It raises NotPlannable if the field's own
+    method must run.
 
     :param name: the class in ``marshmallow.fields``.
     :param dump: the maker for the ``_serialize`` that this class defines, if it does.
@@ -71,10 +71,10 @@ _OF_PACKAGE = ("name", "digests", "dump", "load", "get_value")
 
 
 class PackageKind(namedtuple("PackageKind", _OF_PACKAGE, defaults=(None, None, False))):
-    """A class of a well-known package's fields and what stands for its methods.
+    """A field class of a well-known package, and the makers of the steps that replace its methods.
 
     :param name: the class that defines them, with its module.
-    :param digests: of the sources of its methods that somebody has read.
+    :param digests: the digests of the sources of its methods that were reviewed.
     :param dump: the maker for its ``_serialize``, if it has one.
     :param load: the maker for its ``_deserialize``, if it has one.
     :param get_value: whether it has a ``get_value`` that only calls the one of ``Field``.
@@ -121,7 +121,7 @@ def by_function(Upstream upstream, kinds):
 
 
 def analyse(Upstream upstream, schema, direction, statistics):
-    """The plan of a schema; where nothing can be planned, one that says why.
+    """Return the plan of a schema. If nothing can be planned, it declines each call and says why.
 
     :param schema: a marshmallow schema instance.
     :param direction: ``DUMP`` or ``LOAD``.
@@ -167,7 +167,7 @@ def analyse(Upstream upstream, schema, direction, statistics):
 
 
 cdef object _dict_class(Analysis analysis):
-    """The class of what the schema returns."""
+    """Return the class of the dictionaries that the schema returns."""
     upstream = analysis.upstream
     if upstream.is_ordered_by_option and upstream.has(
         type(analysis.schema), "dict_class", upstream.Schema
@@ -248,7 +248,7 @@ cdef object _step(Analysis analysis, object way, object name, object field):
 
 
 cdef object _conversion(Analysis analysis, object field, object options, int direction):
-    """The step that converts as the field's own method would."""
+    """Return the step that converts as the field's own method does."""
     method, own_step = _CONVERSIONS[direction]
     try:
         analysis.check_readable(field)
@@ -268,9 +268,9 @@ cdef object _conversion(Analysis analysis, object field, object options, int dir
 
 
 cdef object _maker(Analysis analysis, object field, str method, int direction):
-    """The maker of the step that stands for a field's method.
+    """Return the maker of the step that replaces a field's method.
 
-    :raises NotPlannable: nobody has read this method.
+    :raises NotPlannable: the method was not reviewed.
     """
     cdef Upstream upstream = analysis.upstream
     cdef object version = 2 * althaia_type_tag(type(field)) + direction
@@ -296,7 +296,7 @@ cdef object _maker(Analysis analysis, object field, str method, int direction):
 
 
 cdef object _package_entry(object kinds, object function):
-    """What is known of a package's function; None if nobody has read it."""
+    """Return the digests and the maker for a package's function; None if it was not reviewed."""
     if type(function) is not FunctionType or type(function.__module__) is not str:
         return None
     entry = kinds.get(f"{function.__module__}.{function.__qualname__}")
@@ -365,7 +365,8 @@ class _Dumping:
         return _conversion(analysis, field, options, DUMP)
 
     def reach(self, Analysis analysis, dict own):
-        """How much of upstream's code the plan may stand for."""
+        """Return how much of upstream's code the plan may replace, as keyword arguments of a
+        plan."""
         whole = own["_invoke_dump_processors"] and own["_invoke_processors"] and own["_serialize"]
         return {
             "whole": whole,
@@ -376,7 +377,7 @@ class _Dumping:
         }
 
     def hooks(self, Analysis analysis):
-        """The schema's hooks, as keyword arguments of a plan."""
+        """Return the schema's hooks, as keyword arguments of a plan."""
         before, behind = _hooks(analysis, ("pre_dump", "post_dump"))
         has_hooks = before is not None or behind is not None
         return {"before": before, "behind": behind, "has_hooks": has_hooks}
@@ -400,7 +401,7 @@ cdef object _plain_options(Analysis analysis, str name):
         static(cls, "__getattribute__") is object.__getattribute__
         and static(cls, name) is ABSENT
         and type(static(cls, "__dict__")) is GetSetDescriptorType
-        # Else its __getattr__ is asked.
+        # Otherwise CPython would call a __getattr__.
         and name in object.__getattribute__(opts, "__dict__")
     )
     return opts if plain else None
@@ -525,7 +526,8 @@ class _Loading:
         return _loaded(analysis, field, options)
 
     def reach(self, Analysis analysis, dict own):
-        """How much of upstream's code the plan may stand for."""
+        """Return how much of upstream's code the plan may replace, as keyword arguments of a
+        plan."""
         whole = all(own[name] for name in self.whole)
         return {
             "whole": whole,
@@ -536,7 +538,7 @@ class _Loading:
         }
 
     def hooks(self, Analysis analysis):
-        """The schema's hooks and validators, as keyword arguments of a plan."""
+        """Return the schema's hooks and validators, as keyword arguments of a plan."""
         tags = ("pre_load", "validates", "validates_schema", "post_load")
         found = before, of_fields, of_schema, behind = _hooks(analysis, tags)
         return {
@@ -566,7 +568,7 @@ cdef int _check_helpers(Analysis analysis) except -1:
 
 
 cdef object _loaded(Analysis analysis, object field, object options):
-    """The step that does all of ``field.deserialize``."""
+    """Return the step that does all of ``field.deserialize``."""
     try:
         analysis.check_readable(field)
         analysis.field_method(field, "deserialize", analysis.upstream.Field)
@@ -579,7 +581,7 @@ cdef object _loaded(Analysis analysis, object field, object options):
 
 
 def inner_load_step(Analysis analysis, field):
-    """The step of a field inside another.
+    """Return the step of a field inside another.
 
     :raises NotPlannable: it is no field.
     """
@@ -589,7 +591,7 @@ def inner_load_step(Analysis analysis, field):
 
 
 def load_conversion(Analysis analysis, field):
-    """The step of a field inside another of which upstream calls ``_deserialize`` alone.
+    """Return the step of an inner field of which upstream calls only ``_deserialize``.
 
     :raises NotPlannable: it is no field.
     """
@@ -598,7 +600,8 @@ def load_conversion(Analysis analysis, field):
 
 
 cdef object _around(Analysis analysis, object field):
-    """Missing and None, defaults, processors and validators, as keyword arguments of a step."""
+    """Return what ``field.deserialize`` does around ``_deserialize`` (missing and None, the
+    default, processors, validators), as keyword arguments of a step."""
     required = analysis.field_flag(field, "required")
     constant = analysis.upstream.fields["Constant"]
     if analysis.upstream.defines(type(field), "_validate_missing", constant):
@@ -617,14 +620,15 @@ cdef object _around(Analysis analysis, object field):
 
 
 cdef object _processors(Analysis analysis, object field):
-    """What processes a value before and after, as keyword arguments of a step."""
+    """Return the functions that process a value before and after, as keyword arguments of a
+    step."""
     if not analysis.upstream.has_processors:
         return {}
     return {name: _functions(analysis, field, name) for name in ("pre_load", "post_load")}
 
 
 cdef object _functions(Analysis analysis, object field, str name):
-    """A field's list of processors, None while it is empty."""
+    """Return a field's list of processors; None if it is empty. The guard watches the list."""
     functions = analysis.field_value(field, name)
     if type(functions) is not list:
         raise NotPlannable(f"{name} is no list")
@@ -633,7 +637,7 @@ cdef object _functions(Analysis analysis, object field, str name):
 
 
 cdef object _validation(Analysis analysis, object field):
-    """Whether and how the field validates, as keyword arguments of a step."""
+    """Return how the field validates, as keyword arguments of a step."""
     upstream = analysis.upstream
     try:
         analysis.field_method(field, "_validate", upstream.Field)
@@ -648,7 +652,7 @@ cdef object _validation(Analysis analysis, object field):
         validators = analysis.field_value(field, "validators")
         if type(validators) is not list:
             raise NotPlannable("validators is no list")
-        # Releases in which False is an error look its message up for each value.
+        # Releases in which a validator's False is an error look up the message for each value.
         if upstream.false_is_an_error and "validator_failed" not in analysis.field_value(
             field, "error_messages"
         ):

@@ -1,4 +1,4 @@
-"""What the marshmallow that is loaded gave: the one place where the engine asks for it."""
+"""The loaded marshmallow's classes and functions: the only place where the engine gets them."""
 
 cdef enum:
     # Classes that `Upstream` keeps findings about.

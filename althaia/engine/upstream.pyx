@@ -31,7 +31,7 @@ cdef object MISSING_ = MISSING
 
 
 cpdef object static(object cls, object name):
-    """The attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
+    """Return the attribute as the class's bases define it, descriptors unbound, or ``ABSENT``.
 
     >>> static(bool, "real") is int.__dict__["real"]
     True
@@ -94,30 +94,31 @@ with the release that the plans were written against. Any other variant counts a
 cdef class Upstream:
     """One loaded copy of marshmallow.
 
-    Whatever differs between its releases is asked of this object; no step knows a version.
+    Each difference between releases is an attribute of this object. No step knows a version.
 
     :param unknown: qualified names (``fields.Integer._serialize``) of functions whose
         meaning nobody knows.
-    :param variants: those that are known to mean something else, with the name of that.
-    :ivar partial_by_data_key: names in ``partial`` go on to a nested field by its key in the
-        input, not by its name.
-    :ivar copies_messages: an ``ErrorStore`` copies the containers of messages that it is given.
-    :ivar has_processors: fields have ``pre_load`` and ``post_load``.
-    :ivar nested_many_overrides: ``Nested(many=…)`` is set on a copied instance; else that has its
-        own.
-    :ivar empty_key_is_a_key: ``Pluck`` takes an empty ``data_key`` for one.
-    :ivar fragment_follows_host: a URL may go on with ``#`` behind its host.
-    :ivar hooks_get_unknown: hooks of a load are given ``unknown``.
-    :ivar checks_unknown: ``load(unknown=…)`` refuses what is none of the three.
-    :ivar false_is_an_error: so it is when a validator that is a function returns it.
-    :ivar nested_has_context: nested schemas are given their parent's ``context``.
-    :ivar has_context: instances have ``context`` and ``ordered``, and check ``unknown``.
-    :ivar infers_fields: a name without a field gets one that goes by the values.
-    :ivar functions_take_context: functions of a ``Function`` with a second parameter are given
-        ``context``.
-    :ivar has_serialization_type: a ``TimeDelta`` is an int or a float, as its field says.
-    :ivar is_ordered_by_option: ``dict_class`` follows from ``Schema.ordered``.
-    :ivar collection_keyword: what tells ``_invoke_schema_validators`` which hooks are to run.
+    :param variants: functions that are known to do something else, with the variant's name.
+    :ivar partial_by_data_key: whether names in ``partial`` name a nested field by its key in the
+        input, not by its attribute.
+    :ivar copies_messages: whether an ``ErrorStore`` copies containers of messages.
+    :ivar has_processors: whether fields have ``pre_load`` and ``post_load``.
+    :ivar nested_many_overrides: whether ``Nested(many=…)`` is set on a copied instance; otherwise
+        the copy has the instance's ``many``.
+    :ivar empty_key_is_a_key: whether ``Pluck`` uses an empty ``data_key``.
+    :ivar fragment_follows_host: whether ``#`` may follow the host of a URL directly.
+    :ivar hooks_get_unknown: whether the hooks of a load get ``unknown``.
+    :ivar checks_unknown: whether ``load(unknown=…)`` rejects other values than the three.
+    :ivar false_is_an_error: whether a validator function that returns False has failed.
+    :ivar nested_has_context: whether nested schemas get their parent's ``context``.
+    :ivar has_context: whether instances have ``context`` and ``ordered``, and check ``unknown``.
+    :ivar infers_fields: whether a name without a field gets one that converts by the value's type.
+    :ivar functions_take_context: whether a function of a ``Function`` field with a second parameter
+        gets ``context``.
+    :ivar has_serialization_type: whether ``TimeDelta`` has the option ``serialization_type``.
+    :ivar is_ordered_by_option: whether ``dict_class`` depends on ``Schema.ordered``.
+    :ivar collection_keyword: the keyword of ``_invoke_schema_validators`` that says which hooks
+    run.
     """
 
     def __init__(self, frozenset unknown=frozenset(), dict variants=None):
@@ -229,7 +230,7 @@ cdef class Upstream:
         return name not in self.unknown
 
     def is_known(self, *names):
-        """Whether the named functions mean what they meant when the plans were written.
+        """Whether the named functions do what they did when the plans were written.
 
         :param names: as in the semantic lock: ``fields.Integer._validated``.
         """
@@ -245,7 +246,7 @@ cdef class Upstream:
         return (f"{module}.{name}", f"{short(home)}.{name}" if home else f"{module}.{name}")
 
     cdef Helper helper(self, str module, str name):
-        """A name in one of upstream's modules, as plans watch it."""
+        """Return the record of a name in one of upstream's modules that plans watch."""
         cdef tuple place = (module, name)
         cdef Helper helper = <Helper>self.helpers.get(place)
         if helper is None:
@@ -306,8 +307,8 @@ cdef class Upstream:
         return found
 
     def owner(self, cls, name):
-        """Where a class gets an attribute from, for people: ``app.schemas.Slug``; what was put into
-        a class of upstream's goes by its own name."""
+        """Return where a class gets an attribute from, for people: ``app.schemas.Slug``. For a
+        function that was put into one of upstream's classes, return the function's own name."""
         for base in cls.__mro__:
             if name in base.__dict__:
                 value = base.__dict__[name]
@@ -324,12 +325,12 @@ cdef class Upstream:
 
 
 def short(module):
-    """A module of marshmallow as the semantic lock calls it."""
+    """Return the name of a module of marshmallow in the semantic lock."""
     return module.rpartition("marshmallow.")[2]
 
 
 def qualified(cls, name=None):
-    """A class, or what it defines, as the semantic lock calls it."""
+    """Return the name of a class, or of its attribute, in the semantic lock."""
     path = f"{short(cls.__module__)}.{cls.__qualname__}"
     if name is None:
         return path
@@ -338,7 +339,7 @@ def qualified(cls, name=None):
 
 
 def load():
-    """The loaded copy of marshmallow, an :class:`Upstream`.
+    """Return an :class:`Upstream` for the loaded marshmallow.
 
     :raises KeyError: marshmallow's modules have not been imported through the seam.
     """
@@ -346,6 +347,6 @@ def load():
 
 
 def connect(Upstream upstream):
-    """Have all plans run on this copy of marshmallow."""
+    """Let all plans use this marshmallow."""
     global marshmallow
     marshmallow = upstream

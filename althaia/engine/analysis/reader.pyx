@@ -155,14 +155,15 @@ cdef class Analysis:
         return is_first
 
     def watch_list(self, items):
-        """Watch a list; its items."""
+        """Watch a list. Return its items as a tuple."""
         watched = tuple(items)
         self._lists.append(items)
         self._lists.append(watched)
         return watched
 
     def watch_entry(self, mapping, key):
-        """The value under a key (``ABSENT`` of the guards where there is none), watched."""
+        """Watch a key of a dictionary. Return its value, the guards' ``ABSENT`` if there is
+        none."""
         value = mapping.get(key, ABSENT)
         self._entries[id(mapping), key] = (mapping, key, value)
         return value
@@ -184,7 +185,7 @@ cdef class Analysis:
         return options if "own_slot" in options else options | {"own_slot": self.new_slot()}
 
     def guard(self):
-        """The guard of all that was watched."""
+        """Return the guard of everything that was watched."""
         return Guard(
             tuple([named(name, self._schema_names[name]) for name in self._schema_names]),
             self.members,
@@ -236,7 +237,7 @@ cdef class Analysis:
     def inside(self, field):
         """Return the context manager in which a field inside another is analysed.
 
-        :raises NotPlannable: where it may be inside itself.
+        :raises NotPlannable: it is inside itself, or too deep inside others.
         """
         if len(self._outer) == DEEPEST or any([outer is field for outer in self._outer]):
             raise NotPlannable("fields stand inside each other without an end")
@@ -249,9 +250,9 @@ cdef class Analysis:
     # -- The schema
 
     def schema_value(self, name):
-        """An attribute of the schema, read without running code.
+        """Return an attribute of the schema, read without running code.
 
-        :raises NotPlannable: where a descriptor computes it.
+        :raises NotPlannable: a descriptor computes it.
         """
         raw = static(type(self.schema), name)
         if self.is_data_descriptor(raw):
@@ -286,7 +287,7 @@ cdef class Analysis:
         return self.upstream.defines(type(self.schema), name, self.upstream.Schema)
 
     def why_schema_method(self, name):
-        """Where the schema gets a method from that is not upstream's."""
+        """Return where the schema gets a method from that is not upstream's, as text."""
         if self._schema_names.get(name, ABSENT) is not ABSENT:
             return f"{name} is set on the schema instance"
         return self.upstream.why_not(type(self.schema), name, self.upstream.Schema)
@@ -306,9 +307,9 @@ cdef class Analysis:
     # -- Fields
 
     cpdef field_value(self, field, name):
-        """An attribute of a watched field, read without running code.
+        """Return an attribute of a watched field, read without running code.
 
-        :raises NotPlannable: where a descriptor computes it, or where there is none.
+        :raises NotPlannable: a descriptor computes it, or there is none.
         """
         cdef object raw = static(type(field), name)
         cdef object value
@@ -322,9 +323,9 @@ cdef class Analysis:
         return raw
 
     def field_flag(self, field, name):
-        """A field's attribute that is True or False.
+        """Return a field's attribute that is True or False.
 
-        :raises NotPlannable: where it is anything else.
+        :raises NotPlannable: it is anything else.
         """
         value = self.field_value(field, name)
         if type(value) is not bool:
@@ -334,7 +335,7 @@ cdef class Analysis:
     cpdef field_method(self, field, name, owner):
         """Make sure that a field's method is the one upstream defined on ``owner``.
 
-        :raises NotPlannable: where it is not, saying where it comes from.
+        :raises NotPlannable: it is another one; the reason says where it comes from.
         """
         if name in self.state_of(field):
             raise NotPlannable(f"{name} is set on the field instance")
@@ -345,7 +346,7 @@ cdef class Analysis:
     def class_method(self, cls, name):
         """Make sure that one of upstream's classes still has the method it was defined with.
 
-        :raises NotPlannable: where it has not, or where the class is not upstream's.
+        :raises NotPlannable: it has another one, or the class is not upstream's.
         """
         cdef tuple version = (althaia_type_tag(cls), name, self.upstream.unknown)
         if version in kept_methods:
@@ -362,7 +363,7 @@ cdef class Analysis:
     def field_function(self, module, *names):
         """Watch names of an upstream module that the plan replaces by its own code.
 
-        :raises NotPlannable: where one is not upstream's.
+        :raises NotPlannable: one is not upstream's.
         """
         self.watch_group((module, names))
 
@@ -391,24 +392,25 @@ cdef class Analysis:
     def fields_helper(self, *names):
         """Watch functions that upstream's fields find in ``marshmallow.utils``.
 
-        :raises NotPlannable: where one, or the module, is not upstream's.
+        :raises NotPlannable: one of them, or the module, is not upstream's.
         """
         self.watch_group(UTILS_OF_FIELDS)
         self.watch_group(("utils", names))
 
     def as_defined(self, module, name):
-        """Watch a name of an upstream module that has to stay what upstream defined it as.
+        """Watch a name of an upstream module that must stay what upstream defined it as.
 
-        :raises NotPlannable: where it is replaced.
+        :raises NotPlannable: it is replaced.
         """
         found = self.watch_entry(self.upstream.live[module], name)
         if found is not seam.defined[module].get(name, ABSENT):
             raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
 
     cpdef check_readable(self, field):
-        """Make sure that a field's attributes are where Python keeps them.
+        """Make sure that reading a field's attributes runs no code of its class.
 
-        :raises NotPlannable: where its class answers for them itself.
+        :raises NotPlannable: its class defines ``__getattribute__``, ``__getattr__`` or
+        ``__dict__``.
         """
         cls = type(field)
         if self.upstream.has_passed(cls, READABLE):
@@ -426,7 +428,7 @@ cdef class Analysis:
     def check_writable(self, field):
         """Make sure that a field's attributes are set without user code.
 
-        :raises NotPlannable: where its class is told of it.
+        :raises NotPlannable: its class defines ``__setattr__``.
         """
         cls = type(field)
         if static(cls, "__setattr__") is not object_setattr:
@@ -468,9 +470,9 @@ def why_unwatchable(guard):
 
 
 def check_truth(field):
-    """Raise NotPlannable if ``bool()`` of an inner field could run user code; upstream calls it.
+    """Make sure that ``bool()`` of an inner field, which upstream calls, runs no user code.
 
-    :raises NotPlannable: where its class answers for itself.
+    :raises NotPlannable: its class defines ``__bool__`` or ``__len__``.
     """
     for name in ("__bool__", "__len__"):
         if static(type(field), name) is not ABSENT:
