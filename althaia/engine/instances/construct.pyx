@@ -59,6 +59,7 @@ cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
 cdef object object_new = object.__new__
+cdef object object_class = object.__dict__["__class__"]
 cdef tuple REPLACED_FUNCTIONS = (
     "schema.Schema.__init__",
     "schema.Schema._init_fields",
@@ -171,6 +172,8 @@ cdef object construction_guard(object schema, dict declared):
         not ALTHAIA_HAS_GIL or cache is None or cache.guard is not None
         or cache.constructions >= MOST_EXAMINATIONS
         or not althaia_is_bare(schema) or not may_be_put(schema)
+        # Upstream's isinstance() asks an instance for its class while it binds each field.
+        or althaia_type_lookup(type(schema), "__class__") is not object_class
     ):
         return None
     cache.constructions += 1
