@@ -18,6 +18,7 @@ cdef class MessagePackSink(Sink):
     cdef int pack_other(self, object value, Py_ssize_t level, bint made) except -1
     cdef int pack_items(self, object value, Py_ssize_t level) except -1
     cdef int pack_mapping(self, object value, Py_ssize_t level) except -1
+    cdef int pack_pairs(self, list pairs, Py_ssize_t level) except -1
     cdef int move_deferred(self, Py_ssize_t first, Py_ssize_t distance) except -1
 
 
