@@ -1,3 +1,7 @@
+from cpython.list cimport PyList_GET_SIZE
+from cpython.set cimport PySet_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_SIZE
+
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.statistics cimport Counters
 
@@ -22,8 +26,11 @@ cdef inline bint is_large(object obj, object many):
     """Whether one call is likely to repay the building of a plan."""
     if obj is None or not is_plainly_true(many):
         return False
-    if type(obj) is list:
-        return len(<list>obj) >= LARGE
-    if type(obj) is tuple:
-        return len(<tuple>obj) >= LARGE
+    # Without a __len__ of the user's: SQLAlchemy's relationships are subclasses of list.
+    if isinstance(obj, list):
+        return PyList_GET_SIZE(obj) >= LARGE
+    if isinstance(obj, tuple):
+        return PyTuple_GET_SIZE(obj) >= LARGE
+    if isinstance(obj, (set, frozenset)):
+        return PySet_GET_SIZE(obj) >= LARGE
     return True

@@ -115,6 +115,42 @@ def test_an_instance_built_in_full_gets_room_for_plans_in_its_second_call() -> N
     assert counts(schema)["built"] == 1
 
 
+def test_attributes_set_before_init_are_no_first_call() -> None:
+    """As in marshmallow-sqlalchemy's schemas."""
+    planner.build_at_once(False)
+
+    class Session(ma.Schema):
+        a = fields.Integer()
+
+        def __init__(self, **options: Any) -> None:
+            self.session = None
+            super().__init__(**options)
+
+        def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+            field_obj.data_key = field_name.title()
+
+    for _ in range(60):
+        schema = Session()
+        assert schema.dump({"a": 1}) == {"A": 1}
+    if not FREE_THREADED:  # Models need the GIL.
+        assert counts(schema)["calls"] > 30
+
+
+class Related(list[Any]):
+    """As a relationship of SQLAlchemy's."""
+
+
+@pytest.mark.parametrize("kind", [Related, list, tuple, set, frozenset])
+def test_a_short_collection_is_not_large(kind: Any) -> None:
+    planner.build_at_once(False)
+    schema = ma.Schema.from_dict({"a": fields.Integer()})()
+    few, many = ([1, 2], range(30)) if kind in (set, frozenset) else ([{}] * 3, [{}] * 30)
+    schema.dump(kind(few), many=True)
+    assert counts(schema)["built"] == 0
+    schema.dump(kind(many), many=True)
+    assert counts(schema)["built"] == 1
+
+
 def test_a_class_that_lives_is_planned_for() -> None:
     planner.build_at_once(False)
 

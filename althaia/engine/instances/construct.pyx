@@ -33,12 +33,16 @@ from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
     collect_again,
     existing_dict,
+    instance_dict,
     may_be_put,
     put_dict,
     stop_collecting,
 )
 from althaia.engine.sample cimport is_upstreams_turn, sample
 from althaia.engine.upstream cimport marshmallow
+
+cdef extern from "althaia/cpython/layout.h":
+    bint althaia_has_made_dict(object obj)
 
 cdef extern from "althaia/cpython/layout.h":
     bint althaia_is_bare(object obj)
@@ -149,6 +153,10 @@ def construct(
     if guard is not None:
         cache_there(type(schema)).construction = <Guard>guard
     make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown, context)
+    if ALTHAIA_HAS_GIL and althaia_has_made_dict(schema):
+        # It was made to ask the conditions above of it. A plain one would say that the instance has
+        # had its first call (planner.passes), and no model would be made.
+        instance_dict(schema)
     return True
 
 
