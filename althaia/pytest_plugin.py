@@ -125,10 +125,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         name: sum(each[name] for each in every)
         for name in ("compared", "different", "not_deterministic")
     }
-    skipped = sum(sum(each["skipped"].values()) for each in every)
+    reasons: dict[str, int] = {}
+    for each in every:
+        for why, count in each["skipped"].items():
+            reasons[why] = reasons.get(why, 0) + count
+    skipped = ", ".join(f"{count:,} {why}" for why, count in sorted(reasons.items()))
     terminalreporter.write_line(
         f"althaia: {counts['compared']:,} calls compared, {counts['different']:,} different, "
-        f"{counts['not_deterministic']:,} not deterministic, {skipped:,} skipped"
+        f"{counts['not_deterministic']:,} not deterministic, skipped: {skipped or 'none'}"
     )
 
 
