@@ -364,11 +364,11 @@ def test_calls_left_out_to_save_time_are_counted(monkeypatch):
     monkeypatch.setattr(compare, "process_time", lambda: 1.0)
     althaia.compare(0.5)
     line = Line()
-    for _ in range(100):
+    for _ in range(400):  # The first of them are not planned.
         line.dump({})
     report = althaia.compare_report()
     assert report.compared == 0
-    assert report.skipped["to keep the time spent below 100.0%"] > 20
+    assert report.skipped["to keep the time spent below 100.0%"] > 80
     althaia.compare(1.0)
     line.dump({})
     assert althaia.compare_report().compared == 1, "all calls are all calls"
