@@ -372,7 +372,7 @@ def test_accepted_what_was_replaced_goes_with_the_next_use(used_in: str) -> None
     schema.fields["a"].load_default = None
     gc.collect()
     assert replaced() is not None
-    for _ in range(5):
+    for _ in range(20):
         getattr(schema, used_in)({"a": 1})
     gc.collect()
     assert replaced() is None
