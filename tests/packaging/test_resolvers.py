@@ -116,7 +116,8 @@ def by_uv(address: str, *wanted: str) -> dict[str, str]:
 
 
 def by_poetry(address: str, *wanted: str) -> dict[str, str]:
-    if find_spec("poetry") is None:
+    # poetry-core alone makes an importable "poetry".
+    if find_spec("poetry") is None or find_spec("poetry.__main__") is None:
         pytest.skip("poetry is not installed here")
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder, "pyproject.toml")
