@@ -9,6 +9,7 @@ suite, plans are made at the first use of a schema, and a difference fails the t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
@@ -120,16 +121,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """How many calls were compared: none is worth knowing, too."""
     if not config.getoption("althaia_compare"):
         return
+    from althaia.trust.compare import reasons_as_text
+
     every = _workers or [althaia.compare_report().as_dict()]
     counts = {
         name: sum(each[name] for each in every)
         for name in ("compared", "different", "not_deterministic")
     }
-    reasons: dict[str, int] = {}
-    for each in every:
-        for why, count in each["skipped"].items():
-            reasons[why] = reasons.get(why, 0) + count
-    skipped = ", ".join(f"{count:,} {why}" for why, count in sorted(reasons.items()))
+    skipped = reasons_as_text(sum((Counter(each["skipped"]) for each in every), Counter()))
     terminalreporter.write_line(
         f"althaia: {counts['compared']:,} calls compared, {counts['different']:,} different, "
         f"{counts['not_deterministic']:,} not deterministic, skipped: {skipped or 'none'}"

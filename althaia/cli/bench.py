@@ -249,24 +249,17 @@ def _row_of_failing(theirs: dict[str, Any], ours: dict[str, Any]) -> Row:
     return Row("what fails", 1, False, "", f"differs at [{first}]: only {side} raises: {why}")
 
 
-def _difference(theirs: bytes, ours: bytes) -> str:
-    found = first_difference(json.loads(ours), json.loads(theirs))
-    if found is None:
-        return ""
-    return (
-        f"differs at {found.path or 'the result itself'}: {found.planned} by althaia, "
-        f"{found.upstream} by marshmallow"
-    )
+DIFFERENT = "differs at {path}: {second} by althaia, {first} by marshmallow"
+CHANGING = "is not deterministic at {path}: marshmallow gave {first} and then {second}"
 
 
-def _change(first: bytes, second: bytes) -> str:
-    """Return where two outputs of marshmallow differ; empty if they do not."""
+def _difference(words: str, first: bytes, second: bytes) -> str:
+    """Return where the second output differs from the first, in these words; "" if nowhere."""
     found = first_difference(json.loads(second), json.loads(first))
     if found is None:
         return ""
-    return (
-        f"is not deterministic at {found.path or 'the result itself'}: marshmallow gave "
-        f"{found.upstream} and then {found.planned}"
+    return words.format(
+        path=found.path or "the result itself", first=found.upstream, second=found.planned
     )
 
 
@@ -295,9 +288,9 @@ def _row(
         again = scratch / "again"
         for side in (sides[0], another()):
             side.ask("prepare", direction=direction, many=many, output=str(again))
-            if change := _change(outputs[0], again.read_bytes()):
+            if change := _difference(CHANGING, outputs[0], again.read_bytes()):
                 return Row(work, objects, False, invalid, change, deterministic=False)
-        return Row(work, objects, False, invalid, _difference(*outputs))
+        return Row(work, objects, False, invalid, _difference(DIFFERENT, *outputs))
     times: list[list[float]] = [[], []]
     for turn in range(rounds):
         # Take turns at running first: the processor slows down when it gets hot.

@@ -23,7 +23,6 @@ from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_count,
     althaia_counted,
-    althaia_dict_or_none,
     althaia_read_int,
     althaia_type_lookup,
     althaia_write_int,
@@ -32,10 +31,9 @@ from althaia.engine.plan.instance_dict cimport (
     DUMP,
     LOAD,
     InstanceDict,
-    collect_again,
     existing_dict,
     instance_dict,
-    stop_collecting,
+    made_dict,
 )
 from althaia.engine.statistics cimport Counters, Statistics, statistics_of
 from althaia.engine.upstream cimport marshmallow
@@ -122,7 +120,6 @@ cdef bint passes(object schema, bint inside) except -1:
         around it
     """
     global passing
-    cdef bint collecting
     if at_once or models_at_once or not ALTHAIA_HAS_GIL or althaia_has_made_dict(schema):
         return False
     if passing is not <void*>schema:
@@ -133,11 +130,7 @@ cdef bint passes(object schema, bint inside) except -1:
             return True
     # Asked a second time, or another instance had its first call meanwhile, in a hook.
     passing = NULL
-    collecting = stop_collecting()
-    try:
-        althaia_dict_or_none(schema)
-    finally:
-        collect_again(collecting)
+    made_dict(schema)
     return True
 
 

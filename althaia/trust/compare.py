@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -141,11 +141,19 @@ class Report:
         if self.not_deterministic:
             text += f", {self.not_deterministic:,} not deterministic"
         if self.skipped:
-            reasons = ", ".join(f"{n:,} {why}" for why, n in sorted(self.skipped.items()))
-            text += f"; skipped: {reasons}"
+            text += f"; skipped: {reasons_as_text(self.skipped)}"
         if not seam.defined:
             text += "; this process runs no marshmallow of althaia's: call althaia.patch()"
         return "\n".join([text, *(f"  {each}" for each in self.findings)])
+
+
+def reasons_as_text(skipped: Mapping[str, int]) -> str:
+    """Return how many calls were skipped for each reason.
+
+    >>> reasons_as_text({"load into a database session": 1_200})
+    '1,200 load into a database session'
+    """
+    return ", ".join(f"{count:,} {why}" for why, count in sorted(skipped.items()))
 
 
 @dataclass(frozen=True, slots=True)

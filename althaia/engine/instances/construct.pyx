@@ -34,6 +34,7 @@ from althaia.engine.plan.instance_dict cimport (
     collect_again,
     existing_dict,
     instance_dict,
+    made_dict,
     may_be_put,
     put_dict,
     stop_collecting,
@@ -43,8 +44,6 @@ from althaia.engine.upstream cimport marshmallow
 
 cdef extern from "althaia/cpython/layout.h":
     bint althaia_has_made_dict(object obj)
-
-cdef extern from "althaia/cpython/layout.h":
     bint althaia_is_bare(object obj)
 
 cdef object COPY = copy
@@ -212,18 +211,11 @@ cdef bint is_replaceable(object schema) except -1:
     """Whether make() gives the same instance as upstream's construction: the class overrides none
     of it, and no field is selected or left out."""
     cdef object state
-    cdef bint collecting
     if not is_as_shipped() or not has_upstreams_construction(type(schema)):
         return False
     if althaia_is_bare(schema):
         return True
-    # CPython 3.11 must not run the GC while it makes a dictionary of an object's attributes; see
-    # instance_dict.made_dict().
-    collecting = stop_collecting()
-    try:
-        state = althaia_dict_or_none(schema)
-    finally:
-        collect_again(collecting)
+    state = made_dict(schema)
     if state is None:
         return True
     # An InstanceDict: a second call of ``__init__``, or upstream's is building a prototype.
@@ -449,13 +441,7 @@ cdef int make(
     schema.fields = {}
     schema.load_fields = {}
     schema.dump_fields = {}
-    if (
-        althaia_type_lookup(type(schema), "_init_fields")
-        is marshmallow.schema_attributes["_init_fields"]
-    ):
-        bind(schema, list(declared))
-    else:
-        schema._init_fields()
+    init_fields(schema, declared)
     return set_messages(schema)
 
 
@@ -503,6 +489,12 @@ cdef int make_at_once(
         put_dict(schema, state)
     finally:
         collect_again(collecting)
+    init_fields(schema, declared)
+    return set_messages(schema)
+
+
+cdef int init_fields(object schema, dict declared) except -1:
+    """Call the class's ``_init_fields``, or do what upstream's does."""
     if (
         althaia_type_lookup(type(schema), "_init_fields")
         is marshmallow.schema_attributes["_init_fields"]
@@ -510,7 +502,7 @@ cdef int make_at_once(
         bind(schema, list(declared))
     else:
         schema._init_fields()
-    return set_messages(schema)
+    return 0
 
 
 cdef int bind(object schema, list names) except -1:

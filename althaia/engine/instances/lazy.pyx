@@ -41,7 +41,6 @@ from althaia.engine.plan.instance_dict cimport (
     adopt_instances,
     collect_again,
     existing_dict,
-    made_dict,
     put_dict,
     stop_collecting,
 )
@@ -132,7 +131,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     cdef InstanceDict state
     if is_built_in_full(cls, schema):
         return False
-    state = made_dict(schema)
+    state = existing_dict(schema)
     if state is not None:
         # A second call of ``__init__``, or upstream's is building a prototype.
         look(schema)
@@ -197,7 +196,7 @@ cdef bint is_made_without_options(object schema) except -1:
     ):
         return False
     prototype = <Prototype>cache.prototypes.get(DEFAULTS)
-    if prototype is None or made_dict(schema) is not None or not cache.holds(schema):
+    if prototype is None or existing_dict(schema) is not None or not cache.holds(schema):
         return False
     kept = settings_of(cache, None, None, None, None)
     kept[ERROR_MESSAGES] = messages_of(cls)

@@ -20,7 +20,6 @@ from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_count,
     althaia_counted,
-    althaia_dict_or_none,
     althaia_has_weak_references,
     althaia_is_simply_true,
     althaia_type_lookup,
@@ -31,6 +30,7 @@ from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
     collect_again,
     existing_dict,
+    made_dict,
     stop_collecting,
 )
 from althaia.engine.upstream cimport marshmallow
@@ -55,7 +55,6 @@ def binding(schema):
     field need be bound."""
     cdef PyObject* found = althaia_dict_there(schema)
     cdef object state, fields
-    cdef bint collecting
     if found is NULL and althaia_type_lookup(type(schema), "fields") is None:
         # Its attributes are in the object. A dictionary of them would slow its construction down.
         try:
@@ -63,12 +62,7 @@ def binding(schema):
         except AttributeError:
             return False
     else:
-        # See instance_dict.made_dict().
-        collecting = stop_collecting()
-        try:
-            state = althaia_dict_or_none(schema)
-        finally:
-            collect_again(collecting)
+        state = made_dict(schema)
         if state is None:
             return False
         if type(state) is InstanceDict and (<InstanceDict>state).unbound is not None:

@@ -90,16 +90,15 @@ cdef InstanceDict existing_dict(object schema):
     return <InstanceDict>found
 
 
-cdef InstanceDict made_dict(object schema):
-    """Do what :func:`existing_dict` does for an instance that is being created.
+cdef object made_dict(object schema):
+    """Return the schema's dictionary, of any type; make one if its attributes are inline values.
 
-    Its attributes may still be inline values. CPython 3.11 allocates a dictionary for them. If the
-    GC runs in that allocation, and user code creates and replaces the instance's dictionary,
-    CPython continues with freed values. Hence the GC is disabled.
+    If the GC runs while CPython 3.11 allocates that dictionary, and user code creates and replaces
+    the instance's dictionary, CPython continues with freed values. Hence the GC is disabled.
     """
     cdef bint collecting = stop_collecting()
     try:
-        return existing_dict(schema)
+        return althaia_dict_or_none(schema)
     finally:
         collect_again(collecting)
 
@@ -147,7 +146,7 @@ cdef InstanceDict claimed_dict(object schema):
     cdef InstanceDict replacement
     cdef object state
     cdef bint collecting
-    replacement = made_dict(schema)
+    replacement = existing_dict(schema)
     if replacement is not None:
         return replacement
     if not may_be_put(schema):
