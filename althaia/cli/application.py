@@ -28,6 +28,8 @@ class Line:
     """Why the schema could not be explained; empty if it could."""
     unresolved: tuple[str, ...] = ()
     """Why nested schemas are not known: each reason once."""
+    built: str = ""
+    """Why each instance is built in full; empty if instances are lazy."""
 
     @property
     def is_planned(self) -> bool:
@@ -41,6 +43,7 @@ class Line:
             "unplanned": list(self.left),
             "error": self.error,
             "unresolved": list(self.unresolved),
+            "built": self.built,
         }
 
     def as_text(self) -> str:
@@ -53,6 +56,8 @@ class Line:
             text += f": {', '.join(self.left[:MOST_NAMED])}{more}"
         if self.unresolved:
             text += f" (nested schema unknown: {'; '.join(self.unresolved)})"
+        if self.built:
+            text += f" (instances built in full: {self.built})"
         return text
 
 
@@ -100,7 +105,8 @@ def line_of_explained(name: str, explained: dict[str, Any]) -> Line:
         return Line(name, 0, (), explained["no_plans"])
     found = list(steps(explained))
     left = tuple(dict.fromkeys(f"{direction} {path}" for direction, path, why in found if why))
-    return Line(name, len(found), left, unresolved=tuple(dict.fromkeys(_unresolved(explained))))
+    unresolved = tuple(dict.fromkeys(_unresolved(explained)))
+    return Line(name, len(found), left, unresolved=unresolved, built=explained["built"])
 
 
 def _unresolved(explained: Any) -> Iterator[str]:

@@ -80,6 +80,12 @@ class Side:
                 self.sources = objects_of(source, count)
                 about = f"{len(self.sources):,} {kinds_of(self.sources)} of {source}"
             dumped, failing, why = self._each(self.sources, self._dump_one)
+            if not dumped and source is None:
+                raise DataError(
+                    f"the objects made up from the schema's fields (types.SimpleNamespace) cannot "
+                    f"be dumped: {why}; name objects of your own with --source MODULE:NAME, or "
+                    f"records with --data FILE"
+                )
             if not dumped:
                 self.schema.dump(self.sources, many=True)
             self._leave_out(failing)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from althaia.trust.differences import Difference
-from althaia.trust.portable import first_difference
+from althaia.trust.portable import first_difference, is_raised
 
 COUNT = 1_000
 
@@ -96,6 +96,7 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
         "data": planned["about"],
         "plan": planned["plan"],
         "calls": len(calls),
+        "raised": sum(is_raised(answer) for _, answer in planned["calls"]),
         "different": len(different),
         "not_deterministic": len(unsteady),
         "differences": _kinds(calls, different),
@@ -166,7 +167,7 @@ def as_text(report: dict[str, Any]) -> str:
     """The report for reading."""
     lines = [
         f"{report['schema']}, {report['data']}: {report['calls']:,} calls, "
-        f"{report['different']:,} different",
+        f"{report['raised']:,} raised, {report['different']:,} different",
         f"  {report['plan']}",
     ]
     for each in report["differences"]:

@@ -4,7 +4,8 @@ The schema is named as package.module:Schema, where Schema is a schema class, an
 or a dotted path to one. The module is imported with marshmallow redirected.
 
 A module or package alone (package.module) is shown with one line a schema class, worst first:
-how many of the steps of both directions, nested schemas' included, run outside a plan, and which.
+how many of the steps of both directions, nested schemas' included, run outside a plan, and which;
+and why its instances are built in full, where they are.
 With --fail-on unplanned the exit code is 1 where there are any: for continuous integration.
 """
 
@@ -30,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "schema", metavar="MODULE[:SCHEMA]", help="e.g. shop.schemas:Order, or shop.schemas"
     )
     parser.add_argument(
-        "--verbose", action="store_true", help="also how instances are built and what is compared"
+        "--verbose", action="store_true", help="also what is compared before each call"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(

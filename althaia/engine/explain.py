@@ -272,14 +272,14 @@ class Explanation:
             return f"no plans run: {self.no_plans}"
         parts = [each.summary() for each in (self.dump, self.load) if each is not None]
         if self.built:
-            parts.append("each instance is built in full, as slowly as without althaia")
+            parts.append(f"each instance is built in full, because {self.built}")
         return "; ".join(parts)
 
     def as_text(self, *, verbose: bool = True) -> str:
         """The same for reading, as a tree.
 
-        :param verbose: False opens with the :meth:`summary` and leaves out how instances are
-            built and what is compared before each call.
+        :param verbose: False opens with the :meth:`summary` and leaves out what is compared before
+            each call.
         """
         return "\n".join(self.lines("", verbose))
 
@@ -289,14 +289,14 @@ class Explanation:
             yield f"{head}: as above"
             return
         yield head
-        if not verbose:
-            if not indent:
-                yield f"  {self.summary()}"
+        if not (verbose or indent):
+            # The reason why instances are built in full is part of it.
+            yield f"  {self.summary()}"
         elif self.no_plans:
             yield f"{indent}  no plans run: {self.no_plans}"
         elif self.built:
             yield f"{indent}  instances: built in full at once, because {self.built}"
-        else:
+        elif verbose:
             yield f"{indent}  instances: built when somebody looks into them"
         for direction in (self.dump, self.load):
             if direction is not None:

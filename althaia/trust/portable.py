@@ -25,6 +25,11 @@ def outcome(call: Callable[..., Any], *args: Any) -> Written:
         return written(error)
 
 
+def is_raised(answer: Written) -> bool:
+    """Return whether an :func:`outcome` is an exception."""
+    return bool(answer[1] == "raised")
+
+
 def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     """Return a value as plain data that differs for values of different types.
 

@@ -20,6 +20,8 @@ DIRECTIONS = ("dump", "dumps", "load", "loads")
 MOST = 10
 """So many fields are listed."""
 
+FIRST_PLAN = "at the sixteenth use, at about the twelfth where each call makes an instance"
+
 
 @dataclass(frozen=True)
 class Line:
@@ -272,7 +274,7 @@ def _outside(cls: Any, direction: str, spent: dict[str, Any]) -> Iterator[str]:
         left = [f"unknown: {cls.__name__}() raised {type(error).__name__}"]
     yield from left
     if spent["outside"] and not left:
-        yield f"{spent['outside']} calls before its plan was made, at the sixteenth use"
+        yield f"{spent['outside']} calls before its plan was made: {FIRST_PLAN}"
 
 
 # ---- Without plans ---------------------------------------------------------------------

@@ -243,6 +243,8 @@ def test_what_was_measured_is_said(bench):
         (("nowhere:Order",), "no module 'nowhere'"),
         (("shop:Order", "--data", "missing.json"), "missing.json"),
         (("shop:Broken", "--dump"), "ZeroDivisionError"),
+        (("shop:Doubled",), "name objects of your own with --source MODULE:NAME"),
+        (("shop:Doubled", "--source", "shop:number"), "TypeError"),
     ],
 )
 def test_what_cannot_be_measured_is_said(bench, words, said):

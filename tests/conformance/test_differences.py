@@ -11,6 +11,7 @@ import inspect
 import json
 import subprocess
 import sys
+import warnings
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -426,6 +427,25 @@ def test_accepted_nothing_is_handled_while_an_attribute_is_asked_for() -> None:
 
     assert contexts(UPSTREAM) == [TypeError] * 3
     assert contexts(OURS) == [type(None)] * 3
+
+
+@compiled_only
+@pytest.mark.skipif(engine is None, reason="marshmallow's own code makes instances")
+def test_accepted_the_line_of_a_warning_from_on_bind_field() -> None:
+    def line(ma: Any) -> str:
+        class S(ma.Schema):
+            a = ma.fields.Integer()
+
+            def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+                warnings.warn("bound", stacklevel=2)
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            S()
+        return caught[0].filename
+
+    assert line(UPSTREAM).endswith("schema.py")
+    assert line(OURS) == __file__
 
 
 @planned_only

@@ -350,7 +350,8 @@ def test_the_summary_says_what_is_left_and_what_it_costs() -> None:
     assert althaia.explain(Order).summary() == (
         "dump: 6 of 7 fields planned (prices.values runs its own code, as slowly as without "
         "althaia), a nested schema of unknown is unknown; load: 5 of 6 fields planned, a nested "
-        "schema of unknown is unknown; each instance is built in full, as slowly as without althaia"
+        "schema of unknown is unknown; each instance is built in full, because "
+        f"{__name__}.Slug defines _bind_to_schema"
     )
 
 
@@ -400,9 +401,23 @@ def test_the_short_text_opens_with_the_summary() -> None:
     explanation = althaia.explain(Order)
     lines = explanation.as_text(verbose=False).splitlines()
     assert lines[:2] == [explanation.schema, f"  {explanation.summary()}"]
-    assert not any("guard:" in line or "instances:" in line for line in lines)
+    assert not any("guard:" in line or "instances: built when" in line for line in lines)
     kept = [line for line in explanation.as_text().splitlines() if line in lines]
     assert kept == [lines[0], *lines[2:]]
+
+
+def test_the_short_text_says_why_nested_instances_are_built_in_full() -> None:
+    class Bound(ma.Schema):
+        def on_bind_field(self, field_name: str, field_obj: Any) -> None: ...
+
+    class Around(ma.Schema):
+        inside = fields.Nested(Bound)
+
+    lines = althaia.explain(Around).as_text(verbose=False).splitlines()
+    assert [line.strip() for line in lines if "built in full" in line] == [
+        "instances: built in full at once, because on_bind_field is overridden by "
+        f"{__name__}.{Bound.__qualname__}"
+    ] * 2
 
 
 def test_a_dictionary_that_cannot_be_replaced() -> None:

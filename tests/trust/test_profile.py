@@ -179,6 +179,25 @@ def test_a_call_outside_a_plan_has_its_reason() -> None:
     assert "dict_class" in found.why[0]
 
 
+@needs_engine
+def test_calls_before_a_plan_have_the_reason() -> None:
+    from althaia.engine import planner
+
+    class New(ma.Schema):
+        a = fields.Integer()
+
+    # In these tests plans are made at once otherwise.
+    planner.build_at_once(False)
+    with althaia.profile() as profile:
+        for _ in range(3):
+            New().dump({"a": 1})
+    found = next(each for each in profile.lines if each.schema.endswith("New"))
+    assert found.why == (
+        "3 calls before its plan was made: at the sixteenth use, at about the twelfth where each "
+        "call makes an instance",
+    )
+
+
 def test_text_and_page() -> None:
     with althaia.profile() as profile:
         Outer().dump([ROW] * 100, many=True)
