@@ -422,6 +422,9 @@ def _schemas(schema: Any, depth: int = 6) -> Iterator[Any]:
     yield schema
     own = schema.load_fields if hasattr(schema, "load_fields") else schema._declared_fields
     for field in own.values() if depth else ():
+        if field is None:
+            # marshmallow-sqlalchemy declares it for a name that it leaves out.
+            continue
         field = getattr(field, "inner", field)
         below = field.__dict__.get("_schema") or field.__dict__.get("nested")
         if hasattr(below, "opts"):

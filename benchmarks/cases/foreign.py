@@ -251,6 +251,20 @@ def auto_schema(ma: Marshmallow) -> Made:
     return Product, source, {"id": 1, "sku": "SKU-0001", "name": "Product", "price": "1.25"}
 
 
+def auto_schema_exclude(ma: Marshmallow) -> Made:
+    from benchmarks import orm
+
+    base = library(ma, "marshmallow_sqlalchemy").SQLAlchemyAutoSchema
+
+    class Product(base):
+        class Meta:
+            model = orm.Product
+            exclude = ("sku",)
+
+    source = orm.order_rows(1)[0].lines[0].product
+    return Product, source, {"id": 1, "name": "Product", "price": "1.25"}
+
+
 def auto_schema_session(ma: Marshmallow) -> Made:
     from benchmarks import orm
 
@@ -360,6 +374,7 @@ SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float
     "delimited": ("webargs' DelimitedList", delimited, 8, 5),
     "links": ("flask-marshmallow's URLFor and Hyperlinks", links, None, None),
     "sqla": ("SQLAlchemyAutoSchema, transient instances", auto_schema, 6, 5),
+    "sqla-exclude": ("SQLAlchemyAutoSchema with Meta.exclude", auto_schema_exclude, None, None),
     "sqla-session": ("SQLAlchemyAutoSchema(session=…)", auto_schema_session, None, None),
     "sqla-related": ("SQLAlchemyAutoSchema, include_relationships", related, None, None),
     "one-of": ("OneOfSchema", one_of, None, None),

@@ -67,6 +67,18 @@ def test_mocks_are_put_and_taken_away(mocks: int, bound: int) -> None:
     assert instances_until_lazy(cls) <= bound
 
 
+def test_none_is_declared_for_a_name_that_is_left_out() -> None:
+    """As marshmallow-sqlalchemy does it for ``Meta.exclude``."""
+    cls = schema_class()
+    cls._declared_fields["gone"] = None
+    cls.opts.exclude = ("gone",)
+    assert instances_until_lazy(cls) <= 12
+    cls._declared_fields["gone"] = cls._declared_fields["a"]
+    instances_until_lazy(cls)
+    cls._declared_fields["gone"] = None
+    assert instances_until_lazy(cls) <= 2
+
+
 def test_a_class_that_changes_all_the_time_is_examined_ever_less_often() -> None:
     cls = schema_class()
     instances_until_lazy(cls)

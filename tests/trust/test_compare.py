@@ -416,6 +416,24 @@ def test_loading_into_a_session_is_skipped():
     assert report.compared == 1
 
 
+def test_none_is_declared_for_a_name_that_is_left_out():
+    """As marshmallow-sqlalchemy does it for ``Meta.exclude``."""
+
+    class Short(Schema):
+        class Meta:
+            exclude = ("gone",)
+
+        number = fields.Int()
+
+    class Above(Schema):
+        short = fields.Nested(Short)
+
+    Short._declared_fields["gone"] = None
+    althaia.compare(1.0)
+    assert Above().load({"short": {"number": "1"}}) == {"short": {"number": 1}}
+    assert althaia.compare_report().compared == 1
+
+
 def test_nan_and_equal_numbers_of_other_form():
     class Odd(Schema):
         a = fields.Float(allow_nan=True)

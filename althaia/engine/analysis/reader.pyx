@@ -95,6 +95,11 @@ cdef class Analysis:
         cdef tuple flat = self._members or ()
         return [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
 
+    def fields(self):
+        """The fields of the mapping. marshmallow-sqlalchemy declares None for a name that it leaves
+        out."""
+        return [field for _, field in self.items() if field is not None]
+
     def leave_out_members(self):
         """Do not watch the mapping: it is not a plain dict, and reading it could run user code."""
         if self._members is None:

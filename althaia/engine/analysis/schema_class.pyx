@@ -128,7 +128,7 @@ def examine(Upstream upstream, cls, schema):
             _check_inferred(analysis)
         if static(cls, "_declared_fields") is not declared:
             raise NotPlannable("_declared_fields is being changed")
-        for _, field in analysis.items():
+        for field in analysis.fields():
             _check_field(analysis, cls, field, True)
     except NotPlannable as opaque:
         refusal, _ = _watchable(analysis.guard())
@@ -151,7 +151,7 @@ def examine_model(Upstream upstream, schema):
         # Schema.__init__ decides which attributes an instance has.
         analysis.known("schema.Schema.__init__")
         _check_instances(cls, upstream)
-        for _, field in analysis.items():
+        for field in analysis.fields():
             _check_copied(analysis, field)
     except NotPlannable as opaque:
         return None, opaque.reason
@@ -219,7 +219,7 @@ def watch_construction(Upstream upstream, schema, declared, tables):
         if upstream.infers_fields:
             analysis.as_defined("fields", "Inferred")
             analysis.watch_type(seam.defined["fields"]["Inferred"])
-        for _, field in analysis.items():
+        for field in analysis.fields():
             analysis.watch_field(field)
             for table in tables:
                 analysis.watch_entry(table, type(field))

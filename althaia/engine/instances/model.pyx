@@ -213,6 +213,10 @@ cdef object copy_of(object schema, InstanceDict state):
             return None
         copies = {}
         for key, field in attributes[name].items():
+            if field is None and name == "declared_fields":
+                # marshmallow-sqlalchemy declares it for a name that it leaves out.
+                copies[key] = None
+                continue
             copied = copy_of_field(field, declared.get(key), schema, memo)
             if copied is None:
                 return None

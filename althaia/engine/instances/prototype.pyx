@@ -84,12 +84,13 @@ cdef class PrototypeCache:
             # A user's _init_fields may change the class before it reads the instance, so copies are
             # needed. Otherwise the guard watches the originals; copies would only take memory.
             self.declared = {
-                name: memo.setdefault(id(field), clone(field))
+                name: None if field is None else memo.setdefault(id(field), clone(field))
                 for name, field in self.declared.items()
             }
         self.copies_bind_anew = any(
             inner_fields(inner)
-            for field in self.declared.values() for inner in inner_fields(field)
+            for field in self.declared.values() if field is not None
+            for inner in inner_fields(field)
         )
         return 0
 

@@ -16,7 +16,7 @@ cdef class OwnFields:
     cdef dict incomplete
     cdef object find(self, object field)
     cdef int start_from(self, dict incomplete) except -1
-    cdef object make(self, Py_ssize_t number, object parent, object schema)
+    cdef object make(self, object number, object parent, object schema)
     cdef int change(self, list changes, dict state, object parent, object schema) except -1
 
 

@@ -113,10 +113,13 @@ cdef class OwnFields:
                     self.sets[value] = vars_of(mine)[name]
         return 0
 
-    cdef object make(self, Py_ssize_t number, object parent, object schema):
+    cdef object make(self, object number, object parent, object schema):
         """Return the own field of this number; make it, with those inside and around it, if it is
-        new."""
-        cdef object field = self.by_number[number]
+        new. Without a number it is None."""
+        cdef object field
+        if number is None:
+            return None
+        field = self.by_number[number]
         if field is not None:
             return field
         # After a MemoryError such a field may be complete only in part: all changes are made again.
@@ -200,13 +203,15 @@ cdef Recipe recipe_of(object prototype):
 
 cdef object number_of(Recipe recipe, object field, object prototype):
     """Return the number of a prototype's field. Enter it, with the fields inside and around it, if
-    it is new."""
+    it is new. None, which marshmallow-sqlalchemy declares for a name that it leaves out, has no
+    number."""
     cdef list changes = []
-    cdef dict state = vars_of(field)
+    cdef dict state
     cdef object parent
     number = recipe.index.get(id(field))
-    if number is not None:
+    if field is None or number is not None:
         return number
+    state = vars_of(field)
     number = recipe.index[id(field)] = len(recipe.fields)
     recipe.fields.append(field)
     recipe.changes.append(changes)

@@ -1,0 +1,394 @@
+"""Names for which a class declares None, as marshmallow-sqlalchemy does for those it leaves out."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.test_foreign_fields import shop
+
+ROW = {"id": 1, "name": "n", "inner": {"id": 2, "name": "m"}, "all": [{"id": 3}], "gone": 4}
+RECORD = {"id": "1", "name": "n", "inner": {"id": "2"}, "all": [{"id": "3"}]}
+REFUSED = {"id": "?", "inner": {"gone": 1}, "gone": 2}
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"only": ("id", "inner.id")},
+    {"only": ("gone",)},
+    {"only": ("id", "gone")},
+    {"only": ("id", "gone.x")},
+    {"only": ("nowhere",)},
+    {"exclude": ("id",)},
+    {"exclude": ("gone",)},
+    {"exclude": ("gone.x",)},
+    {"exclude": ("inner.gone", "all.gone")},
+    {"load_only": ("gone", "id")},
+    {"dump_only": ("gone", "id")},
+    {"partial": ("gone",), "unknown": "include"},
+    {"many": True},
+]
+
+
+def declaring(ma: Any, *left_out: str) -> Any:
+    """A base of classes that declare None for these names."""
+
+    class Declaring(type(ma.Schema)):  # type: ignore[misc]
+        @classmethod
+        def get_declared_fields(mcs, klass: Any, *args: Any, **kwargs: Any) -> Any:
+            found = super().get_declared_fields(klass, *args, **kwargs)
+            found.update(dict.fromkeys(left_out))
+            return found
+
+    return Declaring("Declaring", (ma.Schema,), {})
+
+
+def schema(ma: Any, **members: Any) -> Any:
+    fields, base = ma.fields, declaring(ma, "gone")
+
+    class Inner(base):
+        class Meta:
+            exclude = ("gone",)
+
+        id = fields.Integer()
+        name = fields.String()
+
+    class Outer(base):
+        class Meta:
+            exclude = ["gone"]
+
+        id = fields.Integer(required=True)
+        name = fields.String()
+        inner = fields.Nested(Inner)
+        all = fields.List(fields.Nested(Inner))
+        for name_, member in members.items():
+            locals()[name_] = member
+            del name_, member
+
+    return Outer
+
+
+def use(log: Any, made: Any) -> None:
+    log.attempt(made.dump, [ROW, ROW] if made.many else ROW)
+    log.attempt(made.load, [RECORD] if made.many else dict(RECORD))
+    log.attempt(made.load, [REFUSED] if made.many else dict(REFUSED))
+
+
+def state(log: Any, made: Any) -> None:
+    """What a schema has, and whose it is."""
+    log("names", list(vars(made)))
+    for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
+        found = getattr(made, name)
+        log(name, type(found), [(key, field is None) for key, field in found.items()])
+    for name, field in made.declared_fields.items():
+        if field is not None:
+            log(name, field is made.fields.get(name), getattr(field.parent, "declared_fields", 0))
+            log(name, field is type(made)._declared_fields[name], field.parent is made)
+    log("options", made.only, made.exclude, made.load_only, made.dump_only)
+
+
+def attempts(log: Any, cls: Any, **options: Any) -> None:
+    for _ in range(4):
+        made = log.attempt(cls, **options)
+        if isinstance(made, cls):
+            use(log, made)
+    made = log.attempt(cls, **options)
+    if isinstance(made, cls):
+        state(log, made)
+        use(log, made)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@scenario
+def test_instances(ma: Any, log: Any, options: Any) -> None:
+    attempts(log, schema(ma), **options)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+@scenario
+def test_copies(ma: Any, log: Any, copied: Any) -> None:
+    cls = schema(ma)
+    for _ in range(3):
+        cls().dump(ROW)
+    for used in (False, True):
+        made = cls()
+        if used:
+            use(log, made)
+        log("reduced", sorted(made.__reduce_ex__(4)[2]), sorted(made.__getstate__()))
+        other = copied(made)
+        state(log, other)
+        use(log, other)
+        log("apart", other.fields is made.fields, other.fields["id"] is made.fields["id"])
+
+
+@pytest.mark.usefixtures("models_at_once")
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@scenario
+def test_instances_with_a_hook_of_binding(ma: Any, log: Any, options: Any) -> None:
+    def on_bind_field(self: Any, name: str, field: Any) -> None:
+        log("bind", name, list(self.declared_fields), self.declared_fields["gone"])
+        field.data_key = name.upper()
+
+    cls = schema(ma, on_bind_field=on_bind_field)
+    attempts(log, cls, **options)
+    for _ in range(3):
+        log.attempt(cls().load, {"ID": "1", "INNER": {"id": "2", "gone": 1}})
+
+
+@pytest.mark.usefixtures("models_at_once")
+@scenario
+def test_a_hook_of_binding_that_fills_the_place(ma: Any, log: Any) -> None:
+    def on_bind_field(self: Any, name: str, field: Any) -> None:
+        self.declared_fields["gone"] = field
+
+    attempts(log, schema(ma, on_bind_field=on_bind_field))
+
+
+@scenario
+def test_a_replaced_init_fields(ma: Any, log: Any) -> None:
+    upstreams = ma.Schema._init_fields
+
+    def passing_on(self: Any) -> None:
+        upstreams(self)
+
+    def looking(self: Any) -> None:
+        log("declared", self.declared_fields["gone"], list(self.declared_fields))
+        upstreams(self)
+
+    for function in (passing_on, looking):
+        log.patch(ma.Schema, "_init_fields", function)
+        attempts(log, schema(ma))
+
+
+@scenario
+def test_nothing_leaves_the_name_out(ma: Any, log: Any) -> None:
+    """Upstream cannot bind None. It says so for each instance, until the name is left out."""
+    cls = type("Open", (declaring(ma, "gone"),), {"id": ma.fields.Integer()})
+    attempts(log, cls)
+    attempts(log, cls, exclude=("gone",))
+    attempts(log, cls, only=("id",))
+    attempts(log, cls, load_only=("gone",))
+    cls.opts.exclude = ("gone",)
+    attempts(log, cls)
+
+
+@scenario
+def test_only_some_names_are_declared_by_the_options(ma: Any, log: Any) -> None:
+    class Some(declaring(ma, "gone")):  # type: ignore[misc]
+        class Meta:
+            fields = ("name", "id")
+
+        id = ma.fields.Integer()
+        name = ma.fields.String()
+
+    for options in OPTIONS:
+        if "inner" not in str(options):
+            attempts(log, Some, **options)
+
+
+def exchange(cls: Any, ma: Any) -> None:
+    cls._declared_fields["gone"] = ma.fields.Integer()
+
+
+def fill(cls: Any, ma: Any) -> None:
+    exchange(cls, ma)
+    cls.opts.exclude = ()
+
+
+def remove(cls: Any, ma: Any) -> None:
+    del cls._declared_fields["gone"]
+
+
+def allow(cls: Any, ma: Any) -> None:
+    cls.opts.exclude.clear()
+
+
+def empty(cls: Any, ma: Any) -> None:
+    cls._declared_fields["id"] = None
+
+
+def leave_out(cls: Any, ma: Any) -> None:
+    empty(cls, ma)
+    cls.opts.exclude.append("id")
+
+
+def declare_anew(cls: Any, ma: Any) -> None:
+    cls._declared_fields = {"id": ma.fields.String(), "gone": None}
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("change", [exchange, fill, remove, allow, empty, leave_out, declare_anew])
+@scenario
+def test_classes_that_change(ma: Any, log: Any, change: Any, own: bool) -> None:
+    def on_bind_field(self: Any, name: str, field: Any) -> None:
+        pass
+
+    cls = schema(ma, **({"on_bind_field": on_bind_field} if own else {}))
+    for _ in range(3):
+        use(log, cls())
+    waiting, used = cls(), cls()
+    use(log, used)
+    change(cls, ma)
+    for made in (waiting, used):
+        use(log, made)
+        state(log, made)
+    attempts(log, cls)
+    attempts(log, cls, only=("name", "inner"))
+
+
+@scenario
+def test_nested_schemas(ma: Any, log: Any) -> None:
+    cls, nested = schema(ma), ma.fields.Nested
+
+    class Outer(ma.Schema):
+        by_class = nested(cls)
+        by_instance = nested(cls())
+        by_function = nested(lambda: cls(only=("id", "name")))
+        several = ma.fields.List(nested(cls(exclude=("inner",)), only=("id", "all.id")))
+        less = nested(cls, exclude=("id", "inner.name"))
+        none = nested(cls, only=("gone",))
+
+    names = ("by_class", "by_instance", "by_function", "less", "none")
+    row = {**dict.fromkeys(names, ROW), "several": [ROW]}
+    record = {**dict.fromkeys(names[:-1], RECORD), "several": [{"id": "1"}]}
+    for _ in range(12):
+        made = Outer()
+        log("dumped", made.dump(row))
+        log.attempt(made.load, record)
+        log.attempt(made.load, {"by_class": REFUSED, "by_instance": REFUSED, "less": REFUSED})
+        log.attempt(Outer(only=("by_instance.id", "several.id")).dump, row)
+        log.attempt(Outer(only=("by_instance.gone",)).dump, row)
+        log.attempt(Outer(exclude=("by_class.gone", "by_instance.gone")).dump, row)
+    for name in (*names, "several"):
+        field = made.fields[name]
+        state(log, getattr(field, "inner", field).schema)
+
+
+@scenario
+def test_subclasses(ma: Any, log: Any) -> None:
+    cls = schema(ma)
+
+    class Inheriting(cls):  # type: ignore[misc]
+        more = ma.fields.Integer()
+
+    class LeavingOutLess(cls):  # type: ignore[misc]
+        class Meta:
+            exclude = ("name",)
+
+    class Plain(ma.Schema):
+        """Upstream removes no inherited field for a None; it looks for fields alone."""
+
+        id = ma.fields.Integer()
+        name = ma.fields.String()
+
+    class Without(Plain):
+        name = None
+
+    class Further(Without):
+        class Meta:
+            exclude = ("name",)
+
+    for made in (Inheriting, LeavingOutLess, Without, Further, type("Last", (Inheriting,), {})):
+        log("declared", [(name, type(field)) for name, field in made._declared_fields.items()])
+        attempts(log, made)
+
+
+@scenario
+def test_validators(ma: Any, log: Any) -> None:
+    def check(self: Any, value: Any, **kwargs: Any) -> None:
+        log("checked", value)
+
+    cls = schema(ma, check_gone=ma.validates("gone")(check), check_id=ma.validates("id")(check))
+    attempts(log, cls)
+    attempts(log, cls, only=("name",))
+    attempts(log, type("Wrong", (cls,), {"wrong": ma.validates("nowhere")(check)}))
+
+
+# ---- marshmallow-sqlalchemy ----------------------------------------------------------------
+
+
+@scenario
+def test_auto_schemas(ma: Any, log: Any) -> None:
+    foreign, Author, Book, session, engine = shop(ma, log)
+    auto, nested = foreign.SQLAlchemyAutoSchema, foreign.fields.Nested
+
+    class Short(auto):
+        class Meta:
+            model = Book
+            exclude = ("title",)
+
+    class Keys(auto):
+        class Meta:
+            model = Book
+            exclude = ("title", "author")
+            include_fk = True
+            include_relationships = True
+
+    class Some(auto):
+        class Meta:
+            model = Book
+            fields = ("title", "isbn")
+
+    class Table(auto):
+        class Meta:
+            table = Book.__table__
+            exclude = ("title",)
+
+    class Made(auto):
+        class Meta:
+            model = Book
+            exclude = ("title",)
+            load_instance = True
+            sqla_session = session
+
+    class Hidden(auto):
+        """The field is declared, and None takes its place."""
+
+        class Meta:
+            model = Book
+            exclude = ("title",)
+
+        title = ma.fields.String()
+
+    class Renamed(Short):
+        def on_bind_field(self, name: str, field: Any) -> None:
+            field.data_key = name.title()
+
+    class Also(Short):
+        extra = ma.fields.Method("get_extra")
+
+        def get_extra(self, obj: Any) -> Any:
+            return type(self).__name__
+
+    class Writer(auto):
+        class Meta:
+            model = Author
+            exclude = ("name",)
+            include_relationships = True
+
+        books = ma.fields.List(nested(Short))
+
+    classes = (Short, Keys, Some, Table, Made, Hidden, Renamed, Also)
+    books = session.query(Book).order_by(Book.isbn).all()
+    record = {"isbn": "i1", "edition": 1}
+    for cls in classes:
+        log("declared", [(name, field is None) for name, field in cls._declared_fields.items()])
+        for _ in range(5):
+            log.attempt(cls().dump, books[0])
+            log.attempt(cls(many=True).dump, books)
+            log.attempt(cls(only=("isbn",)).dump, books[1])
+            log.attempt(cls(only=("title",)).dump, books[1])
+            log.attempt(cls(exclude=("edition",)).dump, books[1])
+            log.attempt(cls(transient=True).load, dict(record))
+            log.attempt(cls().load, {"isbn": 3, "title": "t"})
+            log.attempt(cls().validate, {"edition": "?"})
+    for _ in range(5):
+        for author in session.query(Author).order_by(Author.id):
+            log.attempt(Writer().dump, author)
+            log.attempt(Writer(only=("books.isbn",)).dump, author)
+        log.attempt(Writer().load, {"books": [record]})
+        log.attempt(Writer().load, {"name": "n", "books": [{"title": "t"}]})
+    session.close()
+    engine.dispose()
