@@ -39,7 +39,7 @@ REPLACED = frozenset(
         "utils.get_value",
     }
 )
-"""The functions of upstream that :func:`dump` replaces."""
+"""The functions of upstream that :func:`dump` replaces, as the engine's ``run.unplanned`` does."""
 
 
 def is_known() -> bool:

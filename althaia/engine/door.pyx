@@ -35,6 +35,7 @@ from althaia.engine.run.load cimport (
 from althaia.engine.run.load_step cimport LoadFrame
 from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
 from althaia.engine.run.published cimport valid_plan
+from althaia.engine.run.unplanned cimport dump_one
 from althaia.engine.run.settings cimport (
     is_plain_flag,
     is_plain_partial,
@@ -139,11 +140,12 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
 
 
 cdef inline Plan inner_plan(object schema, int direction, object obj, object many):
-    """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``, or None."""
+    """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``; a declined
+    one if there can be none, or None if there is none yet."""
     cdef Plan plan = valid_plan(schema, direction)
     if plan is None and (is_plainly_true(many) or not passes(schema, True)):
         plan = find_anew(schema, direction, is_large(obj, many))
-    return None if plan is None or plan.declined else plan
+    return plan
 
 
 # In rows: below this, a pause of the GC saves nothing that can be measured.
@@ -406,8 +408,10 @@ def serialize(schema, obj, many):
     cdef int64_t began = now() if measured else 0
     cdef DumpPlan plan = <DumpPlan>inner_plan(schema, DUMP, obj, many)
     cdef DumpFrame frame
+    if plan is None:
+        return dump_one(schema, obj) if many is False else DECLINED
     if (
-        plan is None
+        plan.declined
         # In this method None is a value of its own; it does not mean the schema's setting.
         or many is None
         or not is_plain_flag(many)
@@ -563,6 +567,7 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     cdef LoadFrame frame
     if (
         plan is None
+        or plan.declined
         # In this method None is a value of its own; it does not mean the schema's setting.
         or many is None
         or not is_plain_flag(many)

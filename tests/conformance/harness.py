@@ -133,6 +133,7 @@ except ImportError:
     engine = planner = None
 
 MODES = ["no-plans"] if engine is None else ["plans", "no-plans"]
+FIRST_USES = "first-uses"
 
 
 @contextlib.contextmanager
@@ -301,6 +302,14 @@ def compare(function: Scenario, *, plans: bool = engine is not None, **arguments
     check(expected, actual, function, arguments)
 
 
+def compare_first_uses(function: Scenario, **arguments: object) -> None:
+    """The same with plans as in production: a schema's first calls have none.
+
+    :raises differ.Differ: with the input and the first difference.
+    """
+    check(_expected(function, arguments), run(function, ours, **arguments), function, arguments)
+
+
 def compare_from_text(function: Scenario, **arguments: object) -> None:
     """The same with plans, and ``schema.loads`` in the place of ``schema.load``.
 
@@ -328,6 +337,8 @@ def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., 
             compare(through_text(function), **arguments)
         elif mode == FROM_TEXT:
             compare_from_text(function, **arguments)
+        elif mode == FIRST_USES:
+            compare_first_uses(function, **arguments)
         else:
             compare(function, plans=mode == "plans", **arguments)
 
@@ -338,6 +349,11 @@ def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., 
     switch = inspect.Parameter("mode", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     test.__signature__ = inspect.Signature([switch, *parameters])
     return pytest.mark.parametrize("mode", modes)(test)
+
+
+def dump_scenario(function: Scenario) -> Callable[..., None]:
+    """As :func:`scenario`, and also as a schema's first calls, which have no plan."""
+    return scenario(function, MODES if engine is None else [*MODES, FIRST_USES])
 
 
 def table(function: Scenario) -> Callable[..., None]:

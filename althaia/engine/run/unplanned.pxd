@@ -1,0 +1,1 @@
+cdef object dump_one(object schema, object obj)
