@@ -42,10 +42,7 @@ class Side:
     def __init__(self, schema: str, patched: bool) -> None:
         if patched:
             althaia.patch()
-        found = target.resolve(schema)
-        self.schema = found() if isinstance(found, type) else found
-        if not (hasattr(self.schema, "dump_fields") and hasattr(self.schema, "load_fields")):
-            raise target.TargetError(f"{schema} is {found!r}, which is no marshmallow schema")
+        self.schema = target.schema(schema)
         import marshmallow
 
         self.invalid = marshmallow.ValidationError
@@ -64,7 +61,10 @@ class Side:
         if file is not None:
             self.records = read_records(Path(file))
             about = f"{len(self.records):,} records of {Path(file).name}"
-            self.sources, failing, why = self._each(self.records, self._load_one)
+            # A pre_load hook may change its input.
+            self.sources, failing, why = self._each(
+                self.records, lambda each: self.schema.load(copy.deepcopy(each), many=False)
+            )
             if self.sources:
                 self._leave_out(failing)
             else:
@@ -79,7 +79,9 @@ class Side:
             else:
                 self.sources = objects_of(source, count)
                 about = f"{len(self.sources):,} {kinds_of(self.sources)} of {source}"
-            dumped, failing, why = self._each(self.sources, self._dump_one)
+            dumped, failing, why = self._each(
+                self.sources, lambda each: self.schema.dump(each, many=False)
+            )
             if not dumped and source is None:
                 raise DataError(
                     f"the objects made up from the schema's fields (types.SimpleNamespace) cannot "
@@ -111,13 +113,6 @@ class Side:
                 failing.append(place)
                 why = why or f"{type(error).__name__}: {error}"[:300]
         return results, failing, why
-
-    def _load_one(self, record: Any) -> Any:
-        # A pre_load hook may change its input.
-        return self.schema.load(copy.deepcopy(record), many=False)
-
-    def _dump_one(self, source: Any) -> Any:
-        return self.schema.dump(source, many=False)
 
     def _leave_out(self, failing: list[int]) -> None:
         """Leave out the objects or records that fail, so that the others can be measured."""

@@ -27,10 +27,7 @@ def answers(task: dict[str, Any]) -> dict[str, Any]:
     """
     if task["patched"]:
         althaia.patch()
-    found = target.resolve(task["schema"])
-    schema = found() if isinstance(found, type) else found
-    if not (hasattr(schema, "dump_fields") and hasattr(schema, "load_fields")):
-        raise target.TargetError(f"{task['schema']} is {found!r}, which is no marshmallow schema")
+    schema = target.schema(task["schema"])
     plan = ""
     if task["patched"]:
         hooks.plan_at_once()
@@ -54,15 +51,11 @@ def _given(task: dict[str, Any]) -> tuple[list[Any], str]:
 
 def _dump_calls(schema: Any, objects: list[Any]) -> Iterator[tuple[str, Written]]:
     for index, each in enumerate(objects):
-        yield f"dump [{index}]", outcome(_dump, schema, each)
-    yield f"dump all {len(objects):,}", outcome(lambda: schema.dump(objects, many=True))
+        yield f"dump [{index}]", outcome(schema.dump, each, many=False)
+    yield f"dump all {len(objects):,}", outcome(schema.dump, objects, many=True)
     # Parse the text again if it is JSON, so that a difference has a path.
     yield f"dumps all {len(objects):,}", outcome(lambda: _read(schema.dumps(objects, many=True)))
-    yield f"text of all {len(objects):,}", outcome(lambda: schema.dumps(objects, many=True))
-
-
-def _dump(schema: Any, each: Any) -> Any:
-    return schema.dump(each, many=False)
+    yield f"text of all {len(objects):,}", outcome(schema.dumps, objects, many=True)
 
 
 def _read(text: Any) -> Any:
@@ -76,19 +69,11 @@ def _load_calls(schema: Any, records: list[Any]) -> Iterator[tuple[str, Written]
     # A pre_load hook may change a record: each call gets its own copy.
     texts = [json.dumps(each) for each in records]
     for index, text in enumerate(texts):
-        yield f"load [{index}]", outcome(_load, schema, json.loads(text))
+        yield f"load [{index}]", outcome(schema.load, json.loads(text), many=False)
     for index, text in enumerate(texts):
-        yield f"loads [{index}]", outcome(_loads, schema, text)
+        yield f"loads [{index}]", outcome(schema.loads, text, many=False)
     every = [json.loads(text) for text in texts]
-    yield f"load all {len(records):,}", outcome(lambda: schema.load(every, many=True))
-
-
-def _load(schema: Any, record: Any) -> Any:
-    return schema.load(record, many=False)
-
-
-def _loads(schema: Any, text: str) -> Any:
-    return schema.loads(text, many=False)
+    yield f"load all {len(records):,}", outcome(schema.load, every, many=True)
 
 
 def main() -> None:

@@ -10,6 +10,18 @@ class TargetError(Exception):
     """The words on the command line name nothing."""
 
 
+def schema(text: str) -> Any:
+    """The schema that ``text`` names; an instance if it names a class.
+
+    :raises TargetError: it names none.
+    """
+    found = resolve(text)
+    made = found() if isinstance(found, type) else found
+    if not (hasattr(made, "dump_fields") and hasattr(made, "load_fields")):
+        raise TargetError(f"{text} is {found!r}, which is no marshmallow schema")
+    return made
+
+
 def resolve(text: str) -> Any:
     """The object that ``text`` names.
 

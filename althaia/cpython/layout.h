@@ -71,14 +71,6 @@
 #define ALTHAIA_KNOWS_DICT_WATCHERS 0
 #endif
 
-/* The GC may run, and call user code, in any allocation. From 3.12 on it runs only between
- * bytecodes. */
-#if PY_VERSION_HEX < 0x030C0000
-#define ALTHAIA_COLLECTS_IN_ALLOCATIONS 1
-#else
-#define ALTHAIA_COLLECTS_IN_ALLOCATIONS 0
-#endif
-
 /* A thread says whether a debugger or profiler is told of its calls. From 3.12 on they may be told by
  * other ways (PEP 669). */
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000

@@ -334,11 +334,10 @@ def explain(schema: Any) -> Explanation:
     if reason:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
     from althaia.engine.objects import libraries
-    from althaia.engine.planner import build, build_load
+    from althaia.engine.planner import build
     from althaia.engine.upstream import load
 
-    builders = {"dump": build, "load": build_load}
-    explained = _Explainer(load(), builders).schema(instance)
+    explained = _Explainer(load(), build).schema(instance, "dump", "load")
     return replace(explained, readers=libraries.status())
 
 
@@ -381,29 +380,28 @@ def _is_schema_class(cls: type) -> bool:
 class _Explainer:
     """Builds one explanation; remembers the schemas above the present one."""
 
-    def __init__(self, upstream: Upstream, builders: Mapping[str, Callable[[Any], Any]]) -> None:
+    def __init__(self, upstream: Upstream, build: Callable[[Any, str], Any]) -> None:
         self.upstream = upstream
-        self.builders = builders
+        self.build = build
         self.path: list[Any] = []
 
-    def schema(self, schema: Any, *wanted: str) -> Explanation:
+    def schema(self, schema: Any, *directions: str) -> Explanation:
         identity = _identity(schema)
         name, many = _name(type(schema)), bool(schema.many)
         if identity in self.path or len(self.path) == DEEPEST:
             return Explanation(name, many, seen=True)
         self.path.append(identity)
         try:
-            directions = {
-                direction: self.direction(direction, schema, build(schema), bool(wanted))
-                for direction, build in self.builders.items()
-                if direction in (wanted or self.builders)
+            found = {
+                each: self.direction(each, schema, self.build(schema, each), len(self.path) > 1)
+                for each in directions
             }
         finally:
             self.path.pop()
         from althaia.engine.analysis.schema_class import examine
 
         _, built, _ = examine(self.upstream, type(schema), schema)
-        return Explanation(name, many, directions.get("dump"), directions.get("load"), built)
+        return Explanation(name, many, found.get("dump"), found.get("load"), built)
 
     def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Direction:
         guard = plan.guard

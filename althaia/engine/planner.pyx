@@ -75,14 +75,9 @@ cdef Counters counters_of(object schema, int direction):
     return statistics.load if direction == LOAD else statistics.dump
 
 
-def build(schema):
-    """Return a new :class:`DumpPlan` of a schema, without publishing it."""
-    return build_plan(schema, DUMP)
-
-
-def build_load(schema):
-    """Return a new :class:`LoadPlan` of a schema, without publishing it."""
-    return build_plan(schema, LOAD)
+def build(schema, str direction="dump"):
+    """Return a new plan of a schema for ``"dump"`` or ``"load"``, without publishing it."""
+    return build_plan(schema, LOAD if direction == "load" else DUMP)
 
 
 cdef Plan build_plan(object schema, int direction):

@@ -53,4 +53,6 @@ cdef struct Stopwatch:
 
 cdef int64_t weighed(int64_t spent, int weight, int64_t total, int64_t count) noexcept
 cdef bint start(Stopwatch* watch, Timing timing) except -1
+cdef int64_t arrived(Stopwatch* watch, Place place, bint own) except -1
+cdef int64_t left(Stopwatch* watch, Place place, int64_t began, bint nested) except -1
 cdef int stop(Stopwatch* watch) except -1

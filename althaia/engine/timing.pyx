@@ -123,6 +123,37 @@ cdef bint start(Stopwatch* watch, Timing timing) except -1:
     return True
 
 
+cdef int64_t arrived(Stopwatch* watch, Place place, bint own) except -1:
+    """Book the time since the step before, in which the value was read. Return the time now.
+
+    :param own: whether the user's code has read it.
+    """
+    cdef int64_t began = althaia_now()
+    cdef int64_t spent = weighed(began - watch.mark, watch.weight, place.spent, place.count)
+    althaia_count(&place.spent, spent)
+    if own:
+        althaia_count(&place.own, spent)
+    else:
+        althaia_count(&place.reading, spent)
+        althaia_count(&(<Timing>watch.timing).reading, spent)
+    watch.mark = began
+    return began
+
+
+cdef int64_t left(Stopwatch* watch, Place place, int64_t began, bint nested) except -1:
+    """Book the time in which a step has converted its value, and return it; 0 for a nested schema,
+    which books its own."""
+    cdef int64_t spent
+    watch.mark = althaia_now()
+    spent = weighed(watch.mark - began, watch.weight, place.spent, place.count)
+    althaia_count(&place.count, watch.weight)
+    if nested:
+        watch.inside += watch.mark - began
+        return 0
+    althaia_count(&place.spent, spent)
+    return spent
+
+
 cdef bint is_inside_its_class(Stopwatch* watch) noexcept:
     """Return whether a frame around this one is of the same class and direction."""
     cdef Stopwatch* outer = watch.outer

@@ -59,17 +59,18 @@ def _head(source: bytes, path: str, version: str, engine: bool) -> bytes:
 def _ours() -> bytes:
     global _our_files
     if _our_files is None:
-        data = [_data(name) for name in _READ]
+        data = [data_of(name) for name in _READ]
         lines = data[-1].decode().splitlines()
         names = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-        _our_files = b"".join([*data, *(_data(f"patches/{name}") for name in names)])
+        _our_files = b"".join([*data, *(data_of(f"patches/{name}") for name in names)])
     return _our_files
 
 
 _our_files: bytes | None = None
 
 
-def _data(name: str) -> bytes:
+def data_of(name: str) -> bytes:
+    """Return the content of one of our files in this folder."""
     # Not by open(): the package may lie in an archive.
     loader: Any = globals()["__loader__"]
     data: bytes = loader.get_data(os.path.join(os.path.dirname(__file__), *name.split("/")))

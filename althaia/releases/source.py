@@ -7,13 +7,13 @@ tracebacks, debuggers and coverage show the file correctly.
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import decode_source
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from althaia.releases import digests, meanings, patching
+from althaia.releases.bytecode import data_of
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -82,10 +82,7 @@ def queue() -> list[patching.Patch]:
 
 
 def _text(name: str) -> str:
-    # Not by open(): the package may lie in an archive.
-    loader: Any = globals()["__loader__"]
-    data: bytes = loader.get_data(os.path.join(os.path.dirname(__file__), *name.split("/")))
-    return data.decode().replace("\r\n", "\n")
+    return data_of(name).decode().replace("\r\n", "\n")
 
 
 @cache

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _YES = ("1", "true", "yes", "on")
 _NO = ("0", "false", "no", "off")
+_ON = ("compiled", "plans")
+"""Flags that are on where their variables are not set."""
 
 
 class ConfigError(ValueError):
@@ -60,31 +62,16 @@ class Settings:
     gc: str
     """``ALTHAIA_GC``: ``pause`` where the garbage collector is off during large dumps, else ""."""
 
-    def __init__(
-        self,
-        *,
-        patch: bool,
-        disable: bool,
-        require_compiled: bool,
-        compiled: bool,
-        plans: bool,
-        strict: bool,
-        compare: float,
-        notes: bool,
-        gc: str,
-        log: bool,
-    ) -> None:
+    def __init__(self, environ: Mapping[str, str]) -> None:
         put = object.__setattr__
-        put(self, "compiled", compiled)
-        put(self, "patch", patch)
-        put(self, "disable", disable)
-        put(self, "require_compiled", require_compiled)
-        put(self, "plans", plans)
-        put(self, "strict", strict)
-        put(self, "compare", compare)
-        put(self, "notes", notes)
-        put(self, "gc", gc)
-        put(self, "log", log)
+        for name in self.__slots__:
+            variable = f"ALTHAIA_{name.upper()}"
+            if name == "compare":
+                put(self, name, _share(environ, variable))
+            elif name == "gc":
+                put(self, name, _collector(environ, variable))
+            else:
+                put(self, name, _flag(environ, variable, default=name in _ON))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(
@@ -111,18 +98,7 @@ def read(environ: Mapping[str, str]) -> Settings:
     >>> read({"ALTHAIA_PLANS": "0"}).plans
     False
     """
-    return Settings(
-        patch=_flag(environ, "ALTHAIA_PATCH", default=False),
-        disable=_flag(environ, "ALTHAIA_DISABLE", default=False),
-        require_compiled=_flag(environ, "ALTHAIA_REQUIRE_COMPILED", default=False),
-        compiled=_flag(environ, "ALTHAIA_COMPILED", default=True),
-        plans=_flag(environ, "ALTHAIA_PLANS", default=True),
-        strict=_flag(environ, "ALTHAIA_STRICT", default=False),
-        compare=_share(environ, "ALTHAIA_COMPARE"),
-        notes=_flag(environ, "ALTHAIA_NOTES", default=False),
-        gc=_collector(environ, "ALTHAIA_GC"),
-        log=_flag(environ, "ALTHAIA_LOG", default=False),
-    )
+    return Settings(environ)
 
 
 def settings() -> Settings:

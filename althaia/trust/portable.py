@@ -17,10 +17,10 @@ LONGEST = 100
 Written = list[Any]
 
 
-def outcome(call: Callable[..., Any], *args: Any) -> Written:
+def outcome(call: Callable[..., Any], *args: Any, **options: Any) -> Written:
     """Return the result or the exception of a call in this form."""
     try:
-        return written(call(*args))
+        return written(call(*args, **options))
     except Exception as error:
         return written(error)
 

@@ -264,12 +264,10 @@ def _code(places: dict[tuple[str, str], dict[str, int]]) -> dict[str, float]:
 def _outside(cls: Any, direction: str, spent: dict[str, Any]) -> Iterator[str]:
     """What of a class runs outside a plan, and why."""
     from althaia.engine import outside
-    from althaia.engine.planner import build, build_load
+    from althaia.engine.planner import build
 
     try:
-        schema = cls()
-        plan = build(schema) if direction == "dump" else build_load(schema)
-        left = list(outside.parts(plan))
+        left = list(outside.parts(build(cls(), direction)))
     except Exception as error:
         left = [f"unknown: {cls.__name__}() raised {type(error).__name__}"]
     yield from left

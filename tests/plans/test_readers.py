@@ -199,7 +199,6 @@ def test_a_wrapper_is_not_known_for_what_it_wraps():
 def test_a_watch_ends_with_what_it_watches():
     with pytest.raises(ValueError, match="16"):
         readers.Watch(tuple(type(f"T{i}", (), {}) for i in range(17)))
-    assert repr(readers.NOT_THERE) == "<not there>"
 
 
 def test_what_is_patched_in_the_middle_is_seen_in_the_next_call(authors, monkeypatch):

@@ -3,6 +3,7 @@
 
 import datetime as dt
 import email.utils
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 
 cimport cython
@@ -253,15 +254,7 @@ def load_moment(analysis, field, options):
     return LoadMoment(field, parse=parse, **options)
 
 
-def load_naive(analysis, field, options):
-    return load_of_awareness(analysis, field, options, "NaiveDateTime", aware=False)
-
-
-def load_aware(analysis, field, options):
-    return load_of_awareness(analysis, field, options, "AwareDateTime", aware=True)
-
-
-def load_of_awareness(analysis, field, options, name, *, aware):
+def load_of_awareness(analysis, field, options, *, name, aware):
     fields = analysis.upstream.fields
     owners = definers(type(field), "_deserialize")
     # Releases of marshmallow without the former class have its methods in the latter.
@@ -279,6 +272,6 @@ def load_of_awareness(analysis, field, options, name, *, aware):
 KINDS = (
     Kind("_TemporalField", dump=dump_moment, load=load_moment),
     Kind("DateTime", dump=dump_moment, load=load_moment),
-    Kind("NaiveDateTime", load=load_naive),
-    Kind("AwareDateTime", load=load_aware),
+    Kind("NaiveDateTime", load=partial(load_of_awareness, name="NaiveDateTime", aware=False)),
+    Kind("AwareDateTime", load=partial(load_of_awareness, name="AwareDateTime", aware=True)),
 )

@@ -41,7 +41,7 @@ cdef class Readings:
     cdef Reading decided(self, tuple names, object cls)
 
 
-cdef object NOT_THERE_
+cdef object NOT_THERE
 
 cdef bint is_plain(object obj)
 cdef object read_once(object obj, str name, object missing)

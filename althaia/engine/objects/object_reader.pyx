@@ -139,12 +139,19 @@ cdef class Reader:
     cdef void* get(
         self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
     ) except? NULL:
-        """Return a new reference; NULL without an error if the object itself must be read.
+        """Return the entry of the instance dictionary as a new reference; NULL without an error if
+        the object itself must be read.
 
         :param index: the index of the name in the reading.
         :param cache: the inline cache of the calling step, or NULL.
         """
-        return NULL
+        cdef object name = <object>PyTuple_GET_ITEM(reading.names, index)
+        cdef void* found
+        if reading.has_inline_caches and cache is not NULL:
+            found = althaia_cached_entry(obj, name, cache)
+            if found is not NULL:
+                return found
+        return althaia_instance_entry(obj, <str>name)
 
 
 cdef Reading open_reading(object cls):
@@ -154,20 +161,6 @@ cdef Reading open_reading(object cls):
     reading.tag = althaia_type_tag(cls)
     reading.has_inline_caches = althaia_has_inline_caches(cls)
     return reading
-
-
-cdef void* entry_of(
-    Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
-) except? NULL:
-    """Return the entry of the instance dictionary as a new reference; NULL without an error if the
-    object itself must be read."""
-    cdef object name = <object>PyTuple_GET_ITEM(reading.names, index)
-    cdef void* found
-    if reading.has_inline_caches and cache is not NULL:
-        found = althaia_cached_entry(obj, name, cache)
-        if found is not NULL:
-            return found
-    return althaia_instance_entry(obj, <str>name)
 
 
 @cython.final
@@ -187,18 +180,13 @@ cdef class Reading:
             or type(obj) is not self.cls
             or ALTHAIA_TYPE_TAG(self.cls) != self.tag
         ):
-            return NOT_THERE_
+            return NOT_THERE
         found = self.reader.get(self, obj, index, cache)
-        return NOT_THERE_ if found is NULL else taken(found)
+        return NOT_THERE if found is NULL else taken(found)
 
 
-class _NotThere:
-    def __repr__(self):
-        return "<not there>"
-
-
-NOT_THERE = _NotThere()
-cdef object NOT_THERE_ = NOT_THERE
+# What a reading returns if the object itself must be read.
+cdef object NOT_THERE = object()
 
 
 @cython.final
@@ -265,11 +253,6 @@ cdef class DescriptorReader(Reader):
         state = althaia_dict_or_none(impl)
         return state is not None and self.permission in state
 
-    cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
-    ) except? NULL:
-        return entry_of(reading, obj, index, cache)
-
 
 @cython.final
 cdef class AttributeReader(Reader):
@@ -304,11 +287,6 @@ cdef class AttributeReader(Reader):
 
     cdef Py_ssize_t index_of(self, object cls, str name) except -2:
         return NOT_READ if althaia_has_class_attribute(cls, name) else 0
-
-    cdef void* get(
-        self, Reading reading, object obj, Py_ssize_t index, althaia_inline_cache* cache
-    ) except? NULL:
-        return entry_of(reading, obj, index, cache)
 
 
 @cython.final
@@ -387,6 +365,10 @@ cdef class Entry:
     cdef tuple readers
     cdef int examined
 
+    def __init__(self, str marker, tuple loader):
+        self.marker = marker
+        self.loader = loader
+
     cdef tuple now(self):
         """Return the readers. Create them again if something that they depend on has changed."""
         cdef Reader reader
@@ -408,14 +390,7 @@ cdef class Entry:
         return readers
 
 
-cdef Entry entry_for(str marker, tuple loader):
-    cdef Entry entry = Entry()
-    entry.marker = marker
-    entry.loader = loader
-    return entry
-
-
-cdef list registered = [entry_for(marker, loader) for marker, loader in READERS.items()]
+cdef list registered = [Entry(marker, loader) for marker, loader in READERS.items()]
 
 
 cdef Reader reader_of(object cls):
@@ -490,6 +465,6 @@ cdef object read_once(object obj, str name, object missing):
             reading = reader.open(type(obj), (name,))
             if reader.begin(reading, obj):
                 value = reading.value(obj, 0, NULL)
-                if value is not NOT_THERE_:
+                if value is not NOT_THERE:
                     return value
     return althaia_get_value(obj, <void*>name, <void*>missing)

@@ -35,11 +35,11 @@ from althaia.cpython.primitives cimport (
     althaia_tick,
     althaia_try_features,
 )
-from althaia.engine.objects.object_reader cimport NOT_THERE_, Reading, Readings, is_plain, read_once
+from althaia.engine.objects.object_reader cimport NOT_THERE, Reading, Readings, is_plain, read_once
 from althaia.engine.plan.instance_dict cimport DUMP, existing_dict
 from althaia.engine.plan.template cimport FILLED_AFTER, Template, althaia_put
 from althaia.engine.statistics cimport Counters, starts
-from althaia.engine.timing cimport STEPS, Place, Timing, measured, now, stop, weighed
+from althaia.engine.timing cimport STEPS, Place, Timing, arrived, left, measured, now, stop
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Record, Sink, expected_items
 
@@ -256,7 +256,7 @@ cdef class TimedDumpStep(DumpStep):
         self.of_text = counters.timing(True).place("field", step.attr)
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef int64_t began = self.arrived(frame)
+        cdef int64_t began = arrived(&frame.watch, self.place(frame), self.reads_own)
         try:
             return self.step.convert(value, obj, frame)
         finally:
@@ -275,7 +275,7 @@ cdef class TimedDumpStep(DumpStep):
             began = (frame.watch.mark - began) * frame.watch.weight
             althaia_count(&(<Timing>frame.watch.timing).writing, began)
             return True
-        began = self.arrived(frame)
+        began = arrived(&frame.watch, self.place(frame), self.reads_own)
         try:
             return self.step.write(value, obj, frame, sink)
         finally:
@@ -284,33 +284,10 @@ cdef class TimedDumpStep(DumpStep):
     cdef Place place(self, DumpFrame frame):
         return self.of_text if (<Timing>frame.watch.timing).text else self.of_objects
 
-    cdef int64_t arrived(self, DumpFrame frame) except -1:
-        """Book the time since the step before, in which the value was read."""
-        cdef Place place = self.place(frame)
-        cdef int64_t began = now()
-        cdef int64_t spent = weighed(
-            began - frame.watch.mark, frame.watch.weight, place.spent, place.count
-        )
-        althaia_count(&place.spent, spent)
-        if self.reads_own:
-            althaia_count(&place.own, spent)
-        else:
-            althaia_count(&place.reading, spent)
-            althaia_count(&(<Timing>frame.watch.timing).reading, spent)
-        frame.watch.mark = began
-        return began
-
     cdef int left(self, DumpFrame frame, int64_t began, bint written) except -1:
         """Book the time in which the value was converted or written."""
         cdef Place place = self.place(frame)
-        cdef int64_t spent
-        frame.watch.mark = now()
-        spent = weighed(frame.watch.mark - began, frame.watch.weight, place.spent, place.count)
-        althaia_count(&place.count, frame.watch.weight)
-        if self.nested:
-            frame.watch.inside += frame.watch.mark - began
-            return 0
-        althaia_count(&place.spent, spent)
+        cdef int64_t spent = left(&frame.watch, place, began, self.nested)
         if self.own:
             althaia_count(&place.own, spent)
         elif written:
@@ -389,7 +366,7 @@ cdef inline object value_of(
             )
         else:
             value = reading.value(obj, i, &step.cache)
-            if value is NOT_THERE_:
+            if value is NOT_THERE:
                 value = althaia_get_value(obj, <void*>step.name, <void*>marshmallow.missing)
     elif step.source == NO_ATTRIBUTE:
         return None

@@ -151,7 +151,7 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
         or found != len(<dict>data)
         or not has_known_keys(plan, <dict>data, version, frame)
     ):
-        load_unknown(plan, data, result, frame)
+        load_unknown(plan, data, None, result, frame)
     return trimmed(plan, result, full)
 
 
@@ -199,9 +199,9 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     if frame.input_dict is not None:
         load_fields(plan, i, frame.input_dict, True, result, full, frame)
         if frame.unknown != "exclude":
-            load_unknown(plan, frame.input_dict, result, frame)
+            load_unknown(plan, frame.input_dict, None, result, frame)
     elif others and frame.unknown != "exclude":
-        read_unknown(plan, result, frame)
+        load_unknown(plan, frame.tape.entries(frame.record), frame.tape, result, frame)
     return trimmed(plan, result, full)
 
 
@@ -349,25 +349,16 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
     return plan.text_keys.place(frame.tape, at, frame.places)
 
 
-cdef int load_unknown(LoadPlan plan, object data, object result, LoadFrame frame) except -1:
-    """Process the keys that belong to no field, as ``unknown`` says."""
+cdef int load_unknown(
+    LoadPlan plan, object data, Tape tape, object result, LoadFrame frame
+) except -1:
+    """Process the keys that belong to no field, as ``unknown`` says. With a tape, the values of
+    ``data`` are indexes of slots."""
     for key in set(data) - plan.keys:
         althaia_tick()
         value = data[key]
         if frame.unknown == "include":
-            result[key] = value
-        elif frame.unknown == "raise":
-            frame.store_error([frame.schema.error_messages["unknown"]], key)
-    return 0
-
-
-cdef int read_unknown(LoadPlan plan, object result, LoadFrame frame) except -1:
-    """Do the same for the present record of the tape."""
-    cdef dict entries = frame.tape.entries(frame.record)
-    for key in set(entries) - plan.keys:
-        althaia_tick()
-        if frame.unknown == "include":
-            result[key] = frame.tape.share(entries[key])
+            result[key] = value if tape is None else tape.share(value)
         elif frame.unknown == "raise":
             frame.store_error([frame.schema.error_messages["unknown"]], key)
     return 0

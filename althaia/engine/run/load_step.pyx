@@ -22,16 +22,7 @@ from althaia.engine.upstream cimport marshmallow
 from althaia.formats.tape cimport ARRAY, Tape
 
 
-class Failed:
-    """What a step returns if the value is not valid."""
-
-    __slots__ = ()
-
-    def __repr__(self):
-        return "<failed>"
-
-
-cdef object FAILED = Failed()
+cdef object FAILED = object()
 cdef str SCHEMA = "_schema"
 
 

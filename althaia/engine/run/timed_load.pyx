@@ -8,7 +8,7 @@ from althaia.cpython.primitives cimport althaia_count
 from althaia.engine.run.dump cimport has_quiet_steps, holds_schema
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.statistics cimport Counters
-from althaia.engine.timing cimport Place, Timing, now, weighed
+from althaia.engine.timing cimport Place, Timing, arrived, left
 from althaia.formats.tape cimport Tape
 
 
@@ -38,14 +38,16 @@ cdef class TimedLoadStep(LoadStep):
         self.of_text = counters.timing(True).place("field", step.attr)
 
     cdef object load(self, object value, object data, LoadFrame frame):
-        cdef int64_t began = self.arrived(frame)
+        cdef int64_t began = arrived(&frame.watch, self.place(frame), False)
+        frame.watch.validated = 0
         try:
             return self.step.load(value, data, frame)
         finally:
             self.left(frame, began)
 
     cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
-        cdef int64_t began = self.arrived(frame)
+        cdef int64_t began = arrived(&frame.watch, self.place(frame), False)
+        frame.watch.validated = 0
         try:
             return self.step.read(tape, at, frame)
         finally:
@@ -54,30 +56,10 @@ cdef class TimedLoadStep(LoadStep):
     cdef Place place(self, LoadFrame frame):
         return self.of_text if (<Timing>frame.watch.timing).text else self.of_objects
 
-    cdef int64_t arrived(self, LoadFrame frame) except -1:
-        """Book the time since the step before, in which the value was read."""
-        cdef Place place = self.place(frame)
-        cdef int64_t began = now()
-        cdef int64_t spent = weighed(
-            began - frame.watch.mark, frame.watch.weight, place.spent, place.count
-        )
-        althaia_count(&place.spent, spent)
-        althaia_count(&place.reading, spent)
-        althaia_count(&(<Timing>frame.watch.timing).reading, spent)
-        frame.watch.validated = 0
-        return began
-
     cdef int left(self, LoadFrame frame, int64_t began) except -1:
         """Book the time in which the value was converted and validated."""
         cdef Place place = self.place(frame)
-        cdef int64_t spent
-        frame.watch.mark = now()
-        spent = weighed(frame.watch.mark - began, frame.watch.weight, place.spent, place.count)
-        althaia_count(&place.count, frame.watch.weight)
-        if self.nested:
-            frame.watch.inside += frame.watch.mark - began
-            return 0
-        althaia_count(&place.spent, spent)
+        cdef int64_t spent = left(&frame.watch, place, began, self.nested)
         if not self.own:
             spent = min(spent, frame.watch.validated * frame.watch.weight)
         althaia_count(&place.own, spent)

@@ -16,16 +16,7 @@ from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import static
 
 
-class Passed:
-    """What a check returns if the value is valid."""
-
-    __slots__ = ()
-
-    def __repr__(self):
-        return "<passed>"
-
-
-cdef object PASSED = Passed()
+cdef object PASSED = object()
 
 
 @cython.no_gc_clear

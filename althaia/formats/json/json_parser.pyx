@@ -97,16 +97,13 @@ cdef extern from *:
     const bint ALTHAIA_DOUBLES_ARE_ROUNDED
 
 
-def loads(
-    s, *, cls=None, object_hook=None, parse_float=None, parse_int=None, parse_constant=None,
-    object_pairs_hook=None, **kw,
-):
+def loads(s, **options):
     """Return or raise what ``json.loads`` does for the same arguments, faster.
 
     :param s: a ``str``, ``bytes`` or ``bytearray`` that holds one JSON document; bytes in UTF-8,
         UTF-16 or UTF-32.
-    :param cls: with this option or one of those after it, ``json.loads`` is called. It is also
-        called if a program has replaced a part of ``json``.
+    :param options: those of ``json.loads``, which is called if there is one, or if a program has
+        replaced a part of ``json``.
     :raises json.JSONDecodeError: the text is not valid JSON; message and position are the standard
         library's.
 
@@ -114,29 +111,8 @@ def loads(
     >>> json.loads('{"symbol": "ACME", "prices": [1, 2.5]}')
     {'symbol': 'ACME', 'prices': [1, 2.5]}
     """
-    cdef Tape tape
-    cdef dict options
-    if (
-        cls is None
-        and object_hook is None
-        and parse_float is None
-        and parse_int is None
-        and parse_constant is None
-        and object_pairs_hook is None
-        and not kw
-    ):
-        tape = read_json(s)
-        return standard_loads()(s) if tape is None else tape.make(0)
-    options = {
-        "cls": cls,
-        "object_hook": object_hook,
-        "parse_float": parse_float,
-        "parse_int": parse_int,
-        "parse_constant": parse_constant,
-        "object_pairs_hook": object_pairs_hook,
-    }
-    options = {name: value for name, value in options.items() if value is not None}
-    return standard_loads()(s, **options, **kw)
+    cdef Tape tape = None if options else read_json(s)
+    return standard_loads()(s, **options) if tape is None else tape.make(0)
 
 
 cdef object standard_loads():

@@ -142,7 +142,7 @@ if LIBRARY == "plans":
         # With the free lists empty, pairs are allocated too: CPython 3.11 crashes where there is
         # no memory for the one in an iterator over items().
         gc.collect()
-        plans = planner.build(child), planner.build_load(child)
+        plans = planner.build(child), planner.build(child, "load")
         kinds = [[step.kind for step in plan.steps] for plan in plans]
         return kinds, examine(upstream, Child, child)[1]
 

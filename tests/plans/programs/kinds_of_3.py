@@ -103,8 +103,8 @@ def main() -> None:
     for number, (theirs, mine) in enumerate(zip(answers(real), answers(ours), strict=True)):
         assert theirs == mine, f"{number}:\n real {theirs}\n ours {mine}"
     for cls in schemas(ours):
-        for build in (planner.build, planner.build_load):
-            own = {step.attr for step in build(cls()).steps if not step.narrow}
+        for direction in ("dump", "load"):
+            own = {step.attr for step in planner.build(cls(), direction).steps if not step.narrow}
             assert own <= LEFT.keys(), own
     print("kinds_of_3")
 
