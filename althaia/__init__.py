@@ -517,11 +517,11 @@ def _watch() -> None:
     from althaia.switch.config import settings
 
     share, notes = settings().compare, settings().notes
-    if not share and not notes and "althaia.trust.hooks" not in sys.modules:
+    if not share and not notes and "althaia.trust.seam_layers" not in sys.modules:
         return
-    from althaia.trust import hooks
+    from althaia.trust import seam_layers
 
-    hooks.connected()
+    seam_layers.connected()
     if notes:
         from althaia.trust import notes as trust_notes
 

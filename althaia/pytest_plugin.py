@@ -55,9 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if redirect.is_patched():
         doubles.teach()
     if config.getoption("althaia_compare"):
-        from althaia.trust import compare, hooks
+        from althaia.trust import compare, seam_layers
 
-        hooks.plan_at_once()
+        seam_layers.plan_at_once()
         compare.compare(1.0, on_every=_found.append)
 
 

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
-    {"calls", "cpython", "marshmallow", "releases", "seam"},
+    {"call_errors", "cpython", "marshmallow", "releases", "seam"},
     {"collection", "switch"},
     {"formats"},
     {"engine"},

@@ -15,7 +15,7 @@ import althaia
 from althaia.cli import benchwork, target
 from althaia.switch.config import ConfigError
 from althaia.switch.installed import ReleaseError
-from althaia.trust import hooks
+from althaia.trust import seam_layers
 from althaia.trust.portable import Written, outcome
 
 
@@ -30,7 +30,7 @@ def answers(task: dict[str, Any]) -> dict[str, Any]:
     schema = target.schema(task["schema"])
     plan = ""
     if task["patched"]:
-        hooks.plan_at_once()
+        seam_layers.plan_at_once()
         explanation = althaia.explain(schema)
         if explanation.no_plans:
             raise benchwork.DataError(f"there is nothing to compare: {explanation.no_plans}")

@@ -57,10 +57,10 @@ def execute(options: argparse.Namespace) -> int:
 
 def _show(stack: ExitStack, result: Profile, options: argparse.Namespace) -> None:
     stack.close()
-    shown = json.dumps(result.as_dict(), indent=2) if options.json else result.as_text()
+    text = json.dumps(result.as_dict(), indent=2) if options.json else result.as_text()
     if options.html:
         Path(options.html).write_text(result.as_html(), "utf-8")
     if options.output:
-        Path(options.output).write_text(shown + "\n", "utf-8")
+        Path(options.output).write_text(text + "\n", "utf-8")
     else:
-        print(shown, file=sys.stderr)
+        print(text, file=sys.stderr)

@@ -183,9 +183,9 @@ def _hide_own_frames(error: BaseException) -> None:
     The exception itself goes on to the interpreter, which knows what follows from it: the
     exit code, the signal of a KeyboardInterrupt, the prompt of ``-i``.
     """
-    shown = error.__traceback__
-    while shown is not None and shown.tb_frame.f_globals.get("__name__") == __name__:
-        shown = shown.tb_next
+    visible = error.__traceback__
+    while visible is not None and visible.tb_frame.f_globals.get("__name__") == __name__:
+        visible = visible.tb_next
     hook = sys.excepthook
 
     def excepthook(
@@ -193,7 +193,7 @@ def _hide_own_frames(error: BaseException) -> None:
     ) -> None:
         sys.excepthook = hook
         if value is error:
-            traceback = sys.last_traceback = value.__traceback__ = shown
+            traceback = sys.last_traceback = value.__traceback__ = visible
         hook(kind, value, traceback)
 
     sys.excepthook = excepthook

@@ -16,10 +16,10 @@ def schema(text: str) -> Any:
     :raises TargetError: it names none.
     """
     found = resolve(text)
-    made = found() if isinstance(found, type) else found
-    if not (hasattr(made, "dump_fields") and hasattr(made, "load_fields")):
+    instance = found() if isinstance(found, type) else found
+    if not (hasattr(instance, "dump_fields") and hasattr(instance, "load_fields")):
         raise TargetError(f"{text} is {found!r}, which is no marshmallow schema")
-    return made
+    return instance
 
 
 def resolve(text: str) -> Any:

@@ -254,11 +254,11 @@ althaia_at_dict_event(PyDict_WatchEvent event, PyObject *dict, PyObject *key, Py
 /* Return 1 if the change succeeded (`done` is its return value) and increased the epoch above
  * `*before`. Store the present epoch in `*before` for the next change. */
 static inline int
-althaia_was_told(int done, uint64_t *before)
+althaia_epoch_grew(int done, uint64_t *before)
 {
-    int told = done >= 0 && althaia_epoch != *before;
+    int grew = done >= 0 && althaia_epoch != *before;
     *before = althaia_epoch;
-    return told;
+    return grew;
 }
 
 /* Check that CPython calls the watcher for each way of changing a dictionary. */
@@ -269,22 +269,22 @@ althaia_try_dict_watchers(PyObject *names)
     PyObject *dict = PyDict_New(), *other = PyDict_New(), *popped = NULL;
     uint64_t before = althaia_epoch;
     int holds = dict != NULL && other != NULL && althaia_watch_dict(dict) == 0
-        && althaia_was_told(PyDict_SetItem(dict, first, first), &before)
-        && althaia_was_told(PyDict_SetItem(dict, first, Py_None), &before)
+        && althaia_epoch_grew(PyDict_SetItem(dict, first, first), &before)
+        && althaia_epoch_grew(PyDict_SetItem(dict, first, Py_None), &before)
         && PyDict_SetItem(other, second, second) == 0
-        && althaia_was_told(PyDict_Update(dict, other), &before)
-        && althaia_was_told(PyDict_DelItem(dict, first), &before)
+        && althaia_epoch_grew(PyDict_Update(dict, other), &before)
+        && althaia_epoch_grew(PyDict_DelItem(dict, first), &before)
         && (popped = PyObject_CallMethod(dict, "popitem", NULL)) != NULL
-        && althaia_was_told(0, &before)
-        && althaia_was_told(PyDict_Update(dict, other), &before);
+        && althaia_epoch_grew(0, &before)
+        && althaia_epoch_grew(PyDict_Update(dict, other), &before);
     if (holds) {
         PyDict_Clear(dict);
-        holds = althaia_was_told(0, &before);
+        holds = althaia_epoch_grew(0, &before);
     }
     Py_XDECREF(popped);
     Py_XDECREF(dict);
     Py_XDECREF(other);
-    return holds && althaia_was_told(0, &before);
+    return holds && althaia_epoch_grew(0, &before);
 }
 
 /* Check that CPython calls the watcher for each way of changing inline values, once the instance
@@ -301,12 +301,12 @@ althaia_try_inline_watchers(PyObject *cls, PyObject *names)
     uint64_t before = althaia_epoch;
     if (dict != NULL && althaia_values_of(dict) != NULL && althaia_values_of(dict)->embedded
         && althaia_watch_dict(dict) == 0) {
-        holds = althaia_was_told(PyObject_SetAttr(instance, first, Py_None), &before)
-            && althaia_was_told(PyObject_DelAttr(instance, first), &before)
-            && althaia_was_told(PyObject_SetAttr(instance, first, first), &before)
-            && althaia_was_told(PyDict_SetItem(dict, second, Py_None), &before)
-            && althaia_was_told(PyDict_DelItem(dict, second), &before)
-            && althaia_was_told(PyObject_SetAttr(instance, second, second), &before);
+        holds = althaia_epoch_grew(PyObject_SetAttr(instance, first, Py_None), &before)
+            && althaia_epoch_grew(PyObject_DelAttr(instance, first), &before)
+            && althaia_epoch_grew(PyObject_SetAttr(instance, first, first), &before)
+            && althaia_epoch_grew(PyDict_SetItem(dict, second, Py_None), &before)
+            && althaia_epoch_grew(PyDict_DelItem(dict, second), &before)
+            && althaia_epoch_grew(PyObject_SetAttr(instance, second, second), &before);
     }
     Py_XDECREF(dict);
     Py_XDECREF(instance);

@@ -60,7 +60,7 @@ cdef extern from "althaia/cpython/inline_cache.h":
     object althaia_cached_item(dict mapping, void* key, void* absent, althaia_inline_cache* cache)
 
 
-cdef extern from "althaia/cpython/compare.h":
+cdef extern from "althaia/cpython/snapshots.h":
     bint althaia_has_plain_keys(dict mapping)
     bint althaia_has_simple_keys(dict mapping)
     bint althaia_same_entries(object mapping, tuple snapshot, object any_)

@@ -15,7 +15,7 @@ althaia_repeat_call(PyObject *function, PyObject *const *args, Py_ssize_t count,
 {
     PyObject *module, *positional = NULL, *named = NULL, *result = NULL;
     Py_ssize_t i;
-    module = PyImport_ImportModule("althaia.calls");
+    module = PyImport_ImportModule("althaia.call_errors");
     if (module == NULL) {
         return NULL;
     }

@@ -50,7 +50,7 @@ from althaia.engine.planner cimport (
     find_anew,
     is_large,
     is_plainly_true,
-    passes,
+    is_first_call,
     plain_many,
 )
 from althaia.cpython.primitives cimport (
@@ -125,7 +125,7 @@ cdef inline Plan whole_plan(object schema, int direction, object obj, object man
     if plan is None:
         if many is None:
             many = plain_many(schema)
-        if is_plainly_true(many) or not passes(schema, False):
+        if is_plainly_true(many) or not is_first_call(schema, False):
             plan = find_anew(schema, direction, is_large(obj, many))
         if plan is None:
             counters = counters_of(schema, direction)
@@ -143,44 +143,45 @@ cdef inline Plan inner_plan(object schema, int direction, object obj, object man
     """Return the plan that replaces ``Schema._serialize`` or ``Schema._deserialize``; a declined
     one if there can be none, or None if there is none yet."""
     cdef Plan plan = valid_plan(schema, direction)
-    if plan is None and (is_plainly_true(many) or not passes(schema, True)):
+    if plan is None and (is_plainly_true(many) or not is_first_call(schema, True)):
         plan = find_anew(schema, direction, is_large(obj, many))
     return plan
 
 
-# In rows: below this, a pause of the GC saves nothing that can be measured.
-cdef int MANY_ROWS = 1000
+# The fewest objects for which a pause of the GC saves a measurable time.
+cdef int MANY_OBJECTS = 1000
 
 
 cdef bint pause_collector(DumpPlan plan, object obj, object many) except -1:
     """Switch the GC off for a large dump, if ``patch(gc="pause")`` asks for it.
 
-    Return whether this call switched it off: only then does :func:`collect_again` switch it on, so
-    that nested calls and other threads do not. The GC runs each time that enough objects have been
-    allocated; those of a result are all alive, so that it finds nothing.
+    Return whether this call switched it off; only then :func:`collect_again` switches it on. The GC
+    runs after a number of allocations. The objects of a result are all alive, so that these runs
+    find nothing.
     """
-    if not (type(obj) is list or type(obj) is tuple) or len(obj) < MANY_ROWS:
+    if not (type(obj) is list or type(obj) is tuple) or len(obj) < MANY_OBJECTS:
         return False
     return seam.pause_collector and is_plainly_true(many) and is_quiet(plan) and stop_collecting()
 
 
 # ---- Measured calls ---------------------------------------------------------------------
 #
-# `began` is when a call began, 0 if nothing is measured.
+# `began` is the time at which a call began; 0 if nothing is measured.
 
 
 cdef class OutsideCall:
     """A call that upstream's own code answers, while it is measured."""
     cdef object schema
-    # The function of the seam that is called once more and declines at once; None after that.
+    # The hook of the seam that upstream's method will call, and that must decline at once; None
+    # after it has done so.
     cdef str declining
-    # What calls of this schema and of others took inside it, in nanoseconds.
+    # The nanoseconds that calls inside this one took: of the same schema, and of other schemas.
     cdef int64_t same, others
 
 
 # In a context variable, because another thread, task or greenlet may call meanwhile.
 cdef object _outside = ContextVar("althaia_outside", default=None)
-# How many there are in all threads: while there is none, the variable is not read.
+# The number of such calls in all threads. While it is 0, the context variable is not read.
 cdef int64_t outside_calls = 0
 
 
@@ -200,9 +201,11 @@ cdef bint is_declining(object schema, str name) except -1:
 cdef object outside(
     object schema, int direction, str name, bint text, int64_t began, tuple args, dict options
 ):
-    """Call upstream's own method, which asks the seam once more, and book its time.
+    """Call upstream's own method and book its time.
 
-    This is the only way to see its end, because it calls the seam only at its beginning.
+    The method calls the hook of the seam again, which declines (:func:`is_declining`). Declining
+    the first time would not do: the seam is called only at the beginning of the method, so that its
+    end would not be seen.
     """
     cdef OutsideCall call = OutsideCall.__new__(OutsideCall)
     cdef OutsideCall around = outside_now()
@@ -215,7 +218,7 @@ cdef object outside(
     althaia_count(&outside_calls, 1)
     try:
         result = seam.pristine[marshmallow.Schema][name](schema, *args, **options)
-        # Plans of single objects inside the call have counted theirs.
+        # Subtract the objects that plans inside the call have counted.
         counted = althaia_counted(&timing.objects) - counted
         many = plain_many(schema) if many is None else many
         althaia_count(&timing.objects, max(count(args[0], many, result) - counted, 0))
@@ -246,7 +249,7 @@ cdef int book(Plan plan, object schema, bint text, int64_t began) except -1:
     cdef Timing timing = (<Counters>plan.statistics).timing(text)
     cdef OutsideCall around = outside_now()
     cdef int64_t spent = now() - began
-    # Inside a call of the same schema it is that call's fields.
+    # Inside a call of the same schema this is not another call, but the fields of that one.
     if around is None or around.schema is not schema:
         althaia_count(&timing.calls, 1)
     althaia_count(&timing.spent, spent)
@@ -255,11 +258,11 @@ cdef int book(Plan plan, object schema, bint text, int64_t began) except -1:
 
 # ---- Dump ------------------------------------------------------------------------------
 #
-# Each call finds its plan, opens a frame and runs it. If one of these gives None, upstream's code
-# runs.
+# Each call finds its plan, opens a frame and runs it. If there is no plan or no frame, upstream's
+# code runs.
 
 cdef enum Result:
-    # The result of Schema._serialize; of Schema.dump; of Schema.dumps as str; the same as bytes.
+    # What Schema._serialize returns, Schema.dump, Schema.dumps, and the last as bytes.
     FIELDS
     WHOLE
     TEXT

@@ -156,8 +156,8 @@ class Direction:
     """Dump or load of one schema.
 
     ``declined`` is the reason why there is no plan at all, else "". ``overridden`` are the
-    schema's own methods that upstream's code calls, each with its origin; ``hooks`` the
-    names of the schema's hooks by kind; ``guard`` counts what is compared once per call.
+    schema's own methods that upstream's code calls, each with its origin. ``hooks`` are the names
+    of the schema's hooks by kind. ``guard`` is the number of things that each call compares.
     ``text`` is the reason why ``dumps`` makes dictionaries first, "" if it writes text straight
     from the objects; None for a load and for nested schemas. ``whole`` is False if ``overridden``
     methods run around the plan.

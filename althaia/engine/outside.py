@@ -24,7 +24,7 @@ def parts(plan: Any) -> Iterator[str]:
 def tell(plan: Any, direction: str) -> None:
     """Log what runs outside a new plan, once for each class, if the logger is enabled."""
     counters = plan.statistics
-    # If logging has not been imported, nobody has set up a logger.
+    # If nobody has imported logging, there is no handler either.
     if counters.logged or not (settings().log or "logging" in sys.modules):
         return
     # Not by a statement: a test may have replaced __import__.

@@ -6,13 +6,13 @@ from althaia.engine.plan.plan cimport Plan
 from althaia.engine.statistics cimport Counters
 
 cdef enum:
-    # What building costs, in objects that upstream's compiled code dumps.
+    # Upstream's compiled code dumps this many objects in the time that making a plan takes.
     LARGE = 24
 
 
 cdef Counters counters_of(object schema, int direction)
 cdef object plain_many(object schema)
-cdef bint passes(object schema, bint inside) except -1
+cdef bint is_first_call(object schema, bint inside) except -1
 cdef Plan find_anew(object schema, int direction, bint large)
 cdef Plan usable_plan(object schema, int direction, bint large)
 
@@ -23,10 +23,10 @@ cdef inline bint is_plainly_true(object flag):
 
 
 cdef inline bint is_large(object obj, object many):
-    """Whether one call is likely to repay the building of a plan."""
+    """Whether a plan is likely to pay off in this call alone."""
     if obj is None or not is_plainly_true(many):
         return False
-    # Without a __len__ of the user's: SQLAlchemy's relationships are subclasses of list.
+    # Not by len(), which may call user code: SQLAlchemy's relationships are subclasses of list.
     if isinstance(obj, list):
         return PyList_GET_SIZE(obj) >= LARGE
     if isinstance(obj, tuple):

@@ -1,9 +1,10 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Find, build, publish and drop plans.
 
-Making a plan takes as long as it saves in some fifteen objects. So it is made after as many uses of
-the schema, or at once for a large collection; a class that was made inside a call is never
-used again and gets none. After each drop the schema waits longer for its next plan.
+Making a plan takes about as long as the plan saves in fifteen uses. Hence a schema gets its first
+plan after that many uses, or at once if it dumps or loads a large collection. A class that is
+created inside a call is not used so often, and never gets a plan. Each time that a plan is dropped,
+the schema waits longer for the next one.
 """
 
 from althaia.engine import steps as analyse
@@ -44,11 +45,12 @@ cdef extern from "althaia/cpython/layout.h":
 cdef extern from "Python.h":
     object PyObject_GenericGetAttr(object obj, object name)
 
-cdef int LONGEST_WAIT = 1024
-# In uses. A declined call counts as two: Schema.dump asks, then Schema._serialize, which it calls.
-# Making a plan takes as long as some fifteen uses more than they would with it.
+# The wait for a plan is counted in requests. A call without a plan makes two of them: Schema.dump,
+# and Schema._serialize, which it calls. Hence the plan is made at the sixteenth call.
 cdef int FIRST_WAIT = 31
-# So many instances of a class get a plan after FIRST_WAIT uses; later ones wait longer.
+cdef int LONGEST_WAIT = 1024
+# The number of instances of a class that get a plan after FIRST_WAIT requests. Later ones wait
+# longer.
 cdef int FIRST_INSTANCES = 4
 cdef bint strict = False
 
@@ -86,10 +88,10 @@ cdef Plan build_plan(object schema, int direction):
 
 
 cdef object plain_many(object schema):
-    """``schema.many`` where it is an ordinary attribute, else None; runs no user code."""
+    """Return ``schema.many``, or None if reading it would run user code."""
     cdef InstanceDict state
     if althaia_type_lookup(type(schema), "many") is None:
-        # Without making room for plans, as below.
+        # instance_dict() would create the dictionary; see is_first_call().
         try:
             return PyObject_GenericGetAttr(schema, "many")
         except AttributeError:
@@ -98,33 +100,34 @@ cdef object plain_many(object schema):
     return None if state is None else state.get("many")
 
 
-# The instance whose first call is running; only compared, never followed.
-cdef void* passing = NULL
-# What a first call counts as; see FIRST_WAIT.
-cdef int PASSED = 2
+# The instance whose first call is running. Only its address is compared.
+cdef void* in_first_call = NULL
+# The requests of a first call, which were not counted; see FIRST_WAIT.
+cdef int FIRST_CALL = 2
 
 
-cdef bint passes(object schema, bint inside) except -1:
-    """Whether this is an instance's first call and nothing is made for it, not even room for plans:
-    most instances of classes that are built in full have no second call.
+cdef bint is_first_call(object schema, bint inside) except -1:
+    """Whether this is the first call of an instance, for which nothing is prepared.
 
-    Its attributes are in the object until then. The dictionary that is made of them at the end of
-    the call says that there was one.
+    Most instances that are built in full are used once, so that a place for plans would be wasted.
+    CPython stores the attributes of an instance in the object as long as nobody asks for its
+    dictionary. The second request of the first call creates the dictionary; from then on it shows
+    that there was a call.
 
-    :param inside: whether ``Schema._serialize`` or ``Schema._deserialize`` asks, not the call
-        around it
+    :param inside: whether ``Schema._serialize`` or ``Schema._deserialize`` asks; ``Schema.dump`` or
+        ``Schema._do_load``, which call them, have asked before.
     """
-    global passing
+    global in_first_call
     if at_once or models_at_once or not ALTHAIA_HAS_GIL or althaia_has_made_dict(schema):
         return False
-    if passing is not <void*>schema:
+    if in_first_call is not <void*>schema:
         if is_due_for_model(schema):
             return False
         if not inside:
-            passing = <void*>schema
+            in_first_call = <void*>schema
             return True
-    # Asked a second time, or another instance had its first call meanwhile, in a hook.
-    passing = NULL
+    # This is the second request; or a hook has used another instance for the first time meanwhile.
+    in_first_call = NULL
     made_dict(schema)
     return True
 
@@ -158,10 +161,10 @@ cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
 
 
 cdef int first_wait(object schema, int direction):
-    """Return how many uses a schema waits for its first plan.
+    """Return how many requests a schema waits for its first plan.
 
-    If a program makes many instances of a class and uses each a few times, their plans never pay
-    off. So the wait grows with the number of plans built for the class.
+    If a program creates many instances of a class and uses each a few times, their plans do not pay
+    off. Hence the wait grows with the number of plans that were built for the class.
     """
     cdef Counters counters = counters_of(schema, direction)
     cdef int64_t built = althaia_counted(&counters.built)
@@ -169,8 +172,8 @@ cdef int first_wait(object schema, int direction):
 
 
 cdef bint is_due(object schema, InstanceDict state, int direction):
-    """Count one use down and return whether a plan is due."""
-    # Read once: two threads that count down together may lose a use, but cannot skip 0.
+    """Count one request, and return whether a plan is due."""
+    # Read the counter once: two threads that count together may lose a request, but cannot skip 0.
     cdef int wait = althaia_read_int(&state.waits[direction])
     if wait == 0 and althaia_read_int(&state.drops[direction]) == 0:
         wait = first_wait(schema, direction)
@@ -181,7 +184,7 @@ cdef bint is_due(object schema, InstanceDict state, int direction):
 
 
 cdef bint is_first_use(InstanceDict state, int direction) noexcept:
-    """Whether no call has asked for a plan of this direction before."""
+    """Whether no plan of this direction was requested before."""
     return (
         althaia_read_int(&state.waits[direction]) == 0
         and althaia_read_int(&state.drops[direction]) == 0
@@ -200,7 +203,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
     A lazy instance uses its prototype's plan. An instance that upstream built in full uses its
     model's plan until it is due for its own.
     """
-    cdef bint has_passed = (
+    cdef bint had_first_call = (
         not at_once and ALTHAIA_HAS_GIL and althaia_has_made_dict(schema)
         and existing_dict(schema) is None
     )
@@ -209,8 +212,8 @@ cdef Plan find_anew(object schema, int direction, bint large):
     cdef bint first
     if state is None:
         return None
-    if has_passed:
-        althaia_write_int(&state.waits[direction], first_wait(schema, direction) - PASSED)
+    if had_first_call:
+        althaia_write_int(&state.waits[direction], first_wait(schema, direction) - FIRST_CALL)
     if state.prototype is not None:
         prototype = prototype_to_plan(schema, state)
         if prototype is not None:
@@ -238,7 +241,7 @@ cdef Plan find_own(object schema, int direction, bint large):
     if state is None:
         return None
     drop_published(schema, state, direction)
-    # Instances were used before the prototype or model was made: its first plan is due now.
+    # A prototype or model is made after several instances were used: its first plan is due now.
     if (
         not is_first_use(state, direction)
         and not is_due(schema, state, direction)
@@ -250,7 +253,7 @@ cdef Plan find_own(object schema, int direction, bint large):
 
 
 cdef int drop_published(object schema, InstanceDict state, int direction) except -1:
-    """Drop the published plan, if there is one, and look at the other direction's."""
+    """Drop the published plan, if there is one, and that of the other direction if it is stale."""
     if state.published(direction) is not None:
         drop(schema, state, direction)
         drop_stale(schema, state, LOAD if direction == DUMP else DUMP)

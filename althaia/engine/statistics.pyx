@@ -28,8 +28,8 @@ cdef class Counters:
     :ivar invalidated: plans that were dropped because something had changed.
     :ivar why: the reason why the last plan leaves everything to upstream's code, else "".
 
-    ``logged`` says that this was logged; ``before`` holds what had been counted when the counters
-    were last reset. They go on themselves: the planner goes by how many plans were built.
+    ``logged`` is true if the log has a line about this class. A reset does not set the counters
+    back, because the planner needs the number of plans built; it stores their values in ``before``.
     """
 
     def __cinit__(self):

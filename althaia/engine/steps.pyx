@@ -12,7 +12,7 @@ from types import FunctionType, GetSetDescriptorType
 
 from althaia import seam
 from althaia.engine.analysis.reader import NOT_PLAIN, why_unwatchable
-from althaia.engine.objects.digests import is_known
+from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan.guard import ABSENT
 from althaia.engine.plan.instance_dict import may_be_put, published_guard
 from althaia.engine.plan.not_plannable import NotPlannable
@@ -129,39 +129,39 @@ def analyse(Upstream upstream, schema, direction, statistics):
     :return: a ``DumpPlan`` or ``LoadPlan``.
     """
     cdef Analysis analysis
-    way = LOADING if direction == LOAD else DUMPING
+    rules = LOADING if direction == LOAD else DUMPING
     common = {"schema_class": type(schema), "statistics": statistics}
     if not may_be_put(schema):
-        return _declined(way, Analysis(upstream, schema, None).guard(), NOT_PLAIN, common)
+        return _declined(rules, Analysis(upstream, schema, None).guard(), NOT_PLAIN, common)
     # Read from the dictionary: attribute access could run user code of the schema's class.
-    members = object.__getattribute__(schema, "__dict__").get(way.members)
+    members = object.__getattribute__(schema, "__dict__").get(rules.members)
     analysis = Analysis(upstream, schema, members, published_guard(schema, 1 - direction))
     try:
-        _check_schema(analysis, way.members)
-        way.check(analysis)
+        _check_schema(analysis, rules.members)
+        rules.check(analysis)
         dict_class = _dict_class(analysis)
-        hooks = way.hooks(analysis)
-        steps = tuple([_step(analysis, way, name, field) for name, field in analysis.items()])
-    except NotPlannable as opaque:
+        hooks = rules.hooks(analysis)
+        steps = tuple([_step(analysis, rules, name, field) for name, field in analysis.items()])
+    except NotPlannable as refusal:
         analysis.leave_out_members()
-        return _declined(way, analysis.guard(), opaque.reason, common)
-    own = {name: analysis.schema_method_is_upstreams(name) for name in way.methods}
-    reach = way.reach(analysis, own)
-    plain_settings = _has_plain_settings(analysis, way.settings)
+        return _declined(rules, analysis.guard(), refusal.reason, common)
+    upstreams = {name: analysis.schema_method_is_upstreams(name) for name in rules.methods}
+    replaceable = rules.replaceable(analysis, upstreams)
+    plain_settings = _has_plain_settings(analysis, rules.settings)
     if not plain_settings:
         # Upstream reads these settings again for each hook: only plain values give the same again.
-        reach |= {"whole": False, "nestable": False}
+        replaceable |= {"whole": False, "nestable": False}
     guard = analysis.guard()
     if guard.unwatchable() is not None:
-        return _declined(way, guard, why_unwatchable(guard), common)
-    return way.plan(
+        return _declined(rules, guard, why_unwatchable(guard), common)
+    return rules.plan(
         steps,
         guard,
         dict_class=dict_class,
         slots=analysis.slots,
         plain_settings=plain_settings,
         **hooks,
-        **reach,
+        **replaceable,
         **common,
     )
 
@@ -183,9 +183,9 @@ cdef object _dict_class(Analysis analysis):
     return dict_class
 
 
-cdef object _declined(object way, object guard, str reason, object common):
+cdef object _declined(object rules, object guard, str reason, object common):
     """Return a plan that declines every call. Its guard watches the reason."""
-    return way.plan((), guard, declined=reason, dict_class=dict, **common)
+    return rules.plan((), guard, declined=reason, dict_class=dict, **common)
 
 
 cdef int _check_schema(Analysis analysis, str members) except -1:
@@ -238,13 +238,13 @@ cdef bint _is_plain_hook(object hook) except -1:
     )
 
 
-cdef object _step(Analysis analysis, object way, object name, object field):
+cdef object _step(Analysis analysis, object rules, object name, object field):
     if type(name) is not str:
         raise NotPlannable(f"a field's name is a {type(name).__qualname__}")
     if not isinstance(field, analysis.upstream.Field):
         raise NotPlannable(f"{name!r} is no field but a {type(field).__qualname__}")
     analysis.watch_field(field)
-    return way.step(analysis, name, field)
+    return rules.step(analysis, name, field)
 
 
 cdef object _conversion(Analysis analysis, object field, object options, int direction):
@@ -259,8 +259,8 @@ cdef object _conversion(Analysis analysis, object field, object options, int dir
             # The field's own method runs, and calls the fields inside it.
             options = analysis.with_own_slot(options)
         return maker(analysis, field, options)
-    except NotPlannable as opaque:
-        why = "; ".join(filter(None, (options.get("why"), opaque.reason)))
+    except NotPlannable as refusal:
+        why = "; ".join(filter(None, (options.get("why"), refusal.reason)))
         options = analysis.with_own_slot(options) | {"why": why}
         if direction == DUMP and _is_plainly_found(analysis, field, method):
             options["method_slot"] = analysis.new_slot()
@@ -326,12 +326,13 @@ cdef int _watch_inner(Analysis analysis, object field) except -1:
 
 
 class _Dumping:
-    """The part of the analysis that only dumping needs."""
+    """What the plan of a dump reads of a schema, and how it is made."""
 
     members = "dump_fields"
     plan = dump.DumpPlan
     settings = ("many",)
-    methods = ("dumps", "dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
+    whole = ("_serialize", "_invoke_dump_processors", "_invoke_processors")
+    methods = (*whole, "dump", "dumps")
 
     def check(self, Analysis analysis):
         analysis.known("schema.Schema._serialize", "schema.Schema.dump")
@@ -354,25 +355,25 @@ class _Dumping:
             analysis.check_readable(field)
             analysis.field_method(field, "serialize", upstream.Field)
             options.update(_source(analysis, name, field))
-        except NotPlannable as opaque:
+        except NotPlannable as refusal:
             return dump.OpaqueDumpStep(
                 field,
                 source=dump.Source.SERIALIZE,
                 default=upstream.missing,
-                why=opaque.reason,
+                why=refusal.reason,
                 **analysis.with_own_slot(options),
             )
         return _conversion(analysis, field, options, DUMP)
 
-    def reach(self, Analysis analysis, dict own):
+    def replaceable(self, Analysis analysis, dict upstreams):
         """Return how much of upstream's code the plan may replace, as keyword arguments of a
         plan."""
-        whole = own["_invoke_dump_processors"] and own["_invoke_processors"] and own["_serialize"]
+        whole = all(upstreams[name] for name in self.whole)
         return {
             "whole": whole,
-            "nestable": whole and own["dump"],
-            "many_allowed": own["_serialize"],
-            "straight": whole and own["dump"] and own["dumps"],
+            "nestable": whole and upstreams["dump"],
+            "many_allowed": upstreams["_serialize"],
+            "straight": whole and upstreams["dump"] and upstreams["dumps"],
             "opts": _plain_options(analysis, "render_module"),
         }
 
@@ -430,9 +431,9 @@ cdef object _source(Analysis analysis, str name, object field):
     source = {"default": analysis.field_value(field, "dump_default")}
     try:
         _check_getter(analysis, field)
-    except NotPlannable as opaque:
+    except NotPlannable as refusal:
         source = analysis.with_own_slot(source)
-        return source | {"source": dump.Source.GET_VALUE, "why": opaque.reason}
+        return source | {"source": dump.Source.GET_VALUE, "why": refusal.reason}
     attribute = analysis.field_value(field, "attribute")
     target = name if attribute is None else attribute
     if type(target) is not str:
@@ -444,8 +445,8 @@ cdef object _source(Analysis analysis, str name, object field):
     try:
         analysis.watch_group(GET_VALUE)
         analysis.watch_group(GETTERS)
-    except NotPlannable as opaque:
-        return source | {"source": dump.Source.ACCESSOR, "why": opaque.reason}
+    except NotPlannable as refusal:
+        return source | {"source": dump.Source.ACCESSOR, "why": refusal.reason}
     if "." in target:
         return source | {"source": dump.Source.PATH, "path": tuple(target.split("."))}
     return source | {"source": dump.Source.KEY}
@@ -485,7 +486,7 @@ def inner_dump_step(Analysis analysis, field, attr):
 
 
 class _Loading:
-    """The part of the analysis that only loading needs."""
+    """The same for a load."""
 
     members = "load_fields"
     plan = load.LoadPlan
@@ -525,15 +526,15 @@ class _Loading:
         options = {"attr": name, "key": key, "target": target, "dotted": "." in target}
         return _loaded(analysis, field, options)
 
-    def reach(self, Analysis analysis, dict own):
+    def replaceable(self, Analysis analysis, dict upstreams):
         """Return how much of upstream's code the plan may replace, as keyword arguments of a
         plan."""
-        whole = all(own[name] for name in self.whole)
+        whole = all(upstreams[name] for name in self.whole)
         return {
             "whole": whole,
-            "nestable": whole and own["load"] and own["_do_load"],
-            "many_allowed": own["_deserialize"],
-            "silent_errors": own["handle_error"],
+            "nestable": whole and upstreams["load"] and upstreams["_do_load"],
+            "many_allowed": upstreams["_deserialize"],
+            "silent_errors": upstreams["handle_error"],
             "opts": _plain_options(analysis, "index_errors"),
         }
 
@@ -573,9 +574,9 @@ cdef object _loaded(Analysis analysis, object field, object options):
         analysis.check_readable(field)
         analysis.field_method(field, "deserialize", analysis.upstream.Field)
         options = options | _around(analysis, field)
-    except NotPlannable as opaque:
+    except NotPlannable as refusal:
         return load_step.OpaqueLoadStep(
-            field, opaque=True, why=opaque.reason, **analysis.with_own_slot(options)
+            field, opaque=True, why=refusal.reason, **analysis.with_own_slot(options)
         )
     return _conversion(analysis, field, options, LOAD)
 
@@ -657,8 +658,8 @@ cdef object _validation(Analysis analysis, object field):
             field, "error_messages"
         ):
             raise NotPlannable("error_messages has no 'validator_failed'")
-    except NotPlannable as opaque:
-        return {"own_validate": True, "why": opaque.reason}
+    except NotPlannable as refusal:
+        return {"own_validate": True, "why": refusal.reason}
     watched = analysis.watch_list(validators)
     return {"checks": tuple(check_for(analysis, each, field) for each in watched) or None}
 

@@ -21,17 +21,19 @@ cdef class Place:
 
 cdef class Timing:
     cdef readonly bint text
-    # Counted exactly: calls by a plan, by the plan of a schema around it, outside a plan; objects.
+    # The exact numbers of calls answered by a plan, of calls by the plan of a schema around this
+    # one, of calls outside a plan, and of objects.
     cdef public int64_t calls, nested, outside, objects
-    # The objects before the last change of `measured`, and which that was.
+    # The number of objects at the last change of `measured`, and the number of that change.
     cdef int64_t before, since
-    # Nanoseconds, measured exactly: calls by a plan; outside one, of which the second is what no
-    # other schema's calls took; parsing, and finishing text.
+    # Nanoseconds, each call measured: of calls answered by a plan; of calls outside a plan, with
+    # and without the calls of other schemas inside them; of parsing text and of finishing it.
     cdef public int64_t spent, outside_spent, outside_own, parsing
-    # Nanoseconds, measured in a sample and multiplied: objects of calls and what nested schemas
-    # took of them; nested objects; what of those no schema inside them took; by what was done.
+    # Nanoseconds, measured in a sample and multiplied: of the objects of calls, and the share of
+    # nested schemas in them; of nested objects, and without the schemas inside them; of reading
+    # values and of writing text.
     cdef public int64_t root_objects, root_inside, nested_objects, nested_own, reading, writing
-    # How many objects those are.
+    # The number of objects that the sample stands for.
     cdef int64_t sampled
     cdef public dict places
     cdef Place place(self, str kind, object name)
@@ -46,13 +48,13 @@ cdef struct Stopwatch:
     # The watch of the frame around this one, borrowed; NULL for a call.
     Stopwatch* outer
     int64_t began, mark
-    # What steps with a nested schema took, and user's validators in the step at hand.
+    # Nanoseconds of the steps with a nested schema, and of the user's validators in this step.
     int64_t inside, validated
     int weight
 
 
 cdef int64_t weighed(int64_t spent, int weight, int64_t total, int64_t count) noexcept
 cdef bint start(Stopwatch* watch, Timing timing) except -1
-cdef int64_t arrived(Stopwatch* watch, Place place, bint own) except -1
-cdef int64_t left(Stopwatch* watch, Place place, int64_t began, bint nested) except -1
+cdef int64_t book_reading(Stopwatch* watch, Place place, bint own) except -1
+cdef int64_t book_conversion(Stopwatch* watch, Place place, int64_t began, bint nested) except -1
 cdef int stop(Stopwatch* watch) except -1

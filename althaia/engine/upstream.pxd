@@ -47,7 +47,7 @@ cdef class Upstream:
     cdef readonly dict schema_attributes
     # For the analysis.
     cdef readonly frozenset unknown
-    # What holds of this release and not of every other; see FACTS in upstream.pyx.
+    # What holds of this release and not of every other; see FEATURES_BY_VARIANT in upstream.pyx.
     cdef readonly bint partial_by_data_key
     cdef readonly bint copies_messages
     cdef readonly bint has_processors

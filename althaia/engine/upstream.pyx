@@ -63,7 +63,7 @@ def definers(cls, name):
     return found
 
 
-FACTS = {
+FEATURES_BY_VARIANT = {
     ("schema.Schema._deserialize", "partial by data_key"): ("partial_by_data_key",),
     ("error_store.ErrorStore.store_error", "not copied"): ("copies_messages",),
     ("fields.Field.deserialize", "no processors"): ("has_processors",),
@@ -146,7 +146,7 @@ cdef class Upstream:
         )
         self.set_value = defined["utils"]["set_value"]
         self.unknown = unknown.union(
-            [name for name, variant in variants.items() if (name, variant) not in FACTS]
+            [each[0] for each in variants.items() if each not in FEATURES_BY_VARIANT]
         )
         self.find_features(set(variants.items()))
         self.kinds = ({}, {})
@@ -161,7 +161,7 @@ cdef class Upstream:
         """Set the features of the release from its variants."""
         cdef set reversed_ = set()
         for variant in variants:
-            reversed_.update(FACTS.get(variant, ()))
+            reversed_.update(FEATURES_BY_VARIANT.get(variant, ()))
         self.partial_by_data_key = "partial_by_data_key" in reversed_
         self.copies_messages = "copies_messages" not in reversed_
         self.has_processors = "has_processors" not in reversed_

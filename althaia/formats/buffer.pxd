@@ -1,4 +1,4 @@
-"""Declarations of :file:`buffer.h`, :file:`json/quoting.h` and :file:`json/numbers.h`."""
+"""Declarations of :file:`buffer.h`, :file:`json/quoting.h` and :file:`json/number_text.h`."""
 
 
 cdef extern from "althaia/formats/buffer.h":
@@ -20,7 +20,7 @@ cdef extern from "althaia/formats/json/quoting.h":
     int althaia_put_text(althaia_buffer* buffer, object text, bint ensure_ascii) except -1
 
 
-cdef extern from "althaia/formats/json/numbers.h":
+cdef extern from "althaia/formats/json/number_text.h":
     int ALTHAIA_LONGEST_NUMBER
     int althaia_put_small_integer(althaia_buffer* buffer, object number) except -1
     int althaia_put_double(althaia_buffer* buffer, double number) except -1

@@ -128,7 +128,7 @@ class Release:
             self._codes.pop(f"{REAL}.{file}", None)
 
     def _unread_without(self, file: str, error: Exception) -> dict[str, str]:
-        """Return what to call unread of a file that cannot be read, or that is not there."""
+        """Return the unread functions of a file that does not exist, or that cannot be read."""
         # An archive raises OSError with the number 0.
         if not isinstance(error, OSError) or error.errno not in (None, 0, errno.ENOENT):
             return {file.removesuffix(".py").replace("/", "."): ""}
@@ -163,7 +163,7 @@ class Release:
         losses = [*self.lost]
         if self.left_out and self.how != UNTOUCHED:
             losses.append(f"hooks without a place in it: {', '.join(self.left_out)}")
-        # One whose functions are listed in docs/releases.md is no news.
+        # docs/releases.md lists the functions of these releases: no reason to warn.
         if self.how == INTERPRETED and self.version not in LISTED and _has_engine():
             losses += self._unread_in_words()
         if not losses or self._said:
@@ -333,7 +333,7 @@ def _real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
             continue
         try:
             spec: ModuleSpec | None = find(name, path)
-        except ImportError:  # It says that there shall be none.
+        except ImportError:  # The finder forbids this import.
             return None
         if spec is not None:
             return spec
@@ -365,7 +365,7 @@ class InstalledLoader:
         self._release = release
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """As ordinary modules are."""
+        """Let the import system create an ordinary module."""
 
     def exec_module(self, module: ModuleType) -> None:
         exec(self.get_code(), module.__dict__)

@@ -240,8 +240,8 @@ def interpreter_features() -> dict[str, bool]:
         if error.name != "althaia.engine.plan.guard":
             raise
         return {}
-    facts: dict[str, bool] = guards.facts()
-    return facts
+    found: dict[str, bool] = guards.features()
+    return found
 
 
 def check_compiled() -> None:

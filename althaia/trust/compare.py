@@ -20,7 +20,6 @@ from time import process_time, thread_time
 from typing import Any, Final
 
 from althaia import seam
-from althaia.trust.copies import copy_of, has_one_shot, is_one_shot
 from althaia.trust.differences import (
     Difference,
     first_difference,
@@ -28,6 +27,7 @@ from althaia.trust.differences import (
     first_difference_of_texts,
     short_repr,
 )
+from althaia.trust.input_copies import copy_of, has_one_shot, is_one_shot
 
 logger = logging.getLogger("althaia.compare")
 

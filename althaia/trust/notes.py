@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from althaia import seam
-from althaia.trust import hooks
+from althaia.trust import seam_layers
 
 BEGINNING: Final = "althaia: while "
 """How each of these notes begins."""
@@ -44,14 +44,14 @@ def switch(on: bool) -> None:
     """Switch notes on or off."""
     global _asked
     _asked = True
-    hooks.take(_layer)
+    seam_layers.take(_layer)
     if on:
-        hooks.put(_layer, HEIGHT)
+        seam_layers.put(_layer, HEIGHT)
     elif trail := sys.modules.get("althaia.engine.run.trail"):
         trail.keep(False)
 
 
-def _layer(name: str, inner: hooks.Hook) -> hooks.Hook | None:
+def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
     doing = _DOING.get(name)
     if doing is None:
         return None

@@ -43,7 +43,7 @@ def none():
 PLANTED = """
 import althaia
 from althaia import seam
-from althaia.trust import hooks
+from althaia.trust import seam_layers
 
 def layer(name, inner):
     if name not in ("dump", "load"):
@@ -57,7 +57,7 @@ def layer(name, inner):
     return wrong
 
 if althaia.is_patched():
-    hooks.put(layer, 0)
+    seam_layers.put(layer, 0)
 from shop import *
 """
 

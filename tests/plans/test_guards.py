@@ -231,7 +231,7 @@ def test_counts() -> None:
 
 
 @pytest.mark.skipif(
-    not guards.facts()["dictionary watchers"], reason="this CPython tells of no changes"
+    not guards.features()["dictionary watchers"], reason="this CPython tells of no changes"
 )
 def test_a_change_of_each_watched_dictionary_is_told_of() -> None:
     schema = make()
@@ -257,7 +257,7 @@ def test_a_change_of_each_watched_dictionary_is_told_of() -> None:
 
 
 def test_what_holds_of_this_interpreter() -> None:
-    facts = guards.facts()
+    facts = guards.features()
     assert facts["type version tags"]
     if sys.implementation.name == "cpython" and facts["global interpreter lock"]:
         known = sys.version_info[:2]

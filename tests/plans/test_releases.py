@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from althaia.engine.upstream import FACTS
+from althaia.engine.upstream import FEATURES_BY_VARIANT
 from althaia.releases import digests, meanings
 from althaia.switch.release import LISTED
 from tests import releases
@@ -65,7 +65,7 @@ def test_the_engine_knows_every_variant() -> None:
         for name, by_digest in table().variants.items()
         for text in by_digest.values()
     }
-    assert recorded == set(FACTS)
+    assert recorded == set(FEATURES_BY_VARIANT)
 
 
 def run_on(version: str, *words: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from althaia import seam
-from althaia.trust import compare, hooks
+from althaia.trust import compare, seam_layers
 from tests.conformance.harness import engine, plans_at_once
 
 Plant = Callable[..., None]
@@ -34,10 +34,10 @@ def _off() -> Iterator[None]:
 @pytest.fixture
 def plant() -> Iterator[Plant]:
     """Let a function change what the plan of one of the seam's functions gives."""
-    planted: list[hooks.Layer] = []
+    planted: list[seam_layers.Layer] = []
 
     def plant(name: str, wrong: Callable[[Any], Any]) -> None:
-        def layer(each: str, inner: hooks.Hook) -> hooks.Hook | None:
+        def layer(each: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
             def answer(*args: Any) -> Any:
                 given = inner(*args)
                 return given if given is seam.DECLINED else wrong(given)
@@ -45,8 +45,8 @@ def plant() -> Iterator[Plant]:
             return answer if each == name else None
 
         planted.append(layer)
-        hooks.put(layer, 0)
+        seam_layers.put(layer, 0)
 
     yield plant
     for layer in planted:
-        hooks.take(layer)
+        seam_layers.take(layer)

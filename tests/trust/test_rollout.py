@@ -98,7 +98,7 @@ def althaia_report():
 PLANTED = """
 
 # A step that goes wrong for one price of one order.
-from althaia.trust import hooks
+from althaia.trust import seam_layers
 
 def layer(name, inner):
     def wrong(*args):
@@ -110,7 +110,7 @@ def layer(name, inner):
     return wrong if name in ("dump", "load") else None
 
 if althaia.is_patched():
-    hooks.put(layer, 0)
+    seam_layers.put(layer, 0)
 """
 
 TESTS = """

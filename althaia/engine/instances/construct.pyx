@@ -154,7 +154,7 @@ def construct(
     make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown, context)
     if ALTHAIA_HAS_GIL and althaia_has_made_dict(schema):
         # It was made to ask the conditions above of it. A plain one would say that the instance has
-        # had its first call (planner.passes), and no model would be made.
+        # had its first call (planner.is_first_call), and no model would be made.
         instance_dict(schema)
     return True
 

@@ -22,7 +22,7 @@ from althaia.engine.instances.prototype cimport PrototypeCache, clone, vars_of
 from althaia.engine.plan.instance_dict cimport DUMP, InstanceDict, existing_dict, put_dict
 from althaia.engine.upstream cimport marshmallow
 
-cdef extern from "althaia/cpython/differences.h":
+cdef extern from "althaia/cpython/dict_differences.h":
     int althaia_next_difference(
         dict mine, dict theirs, Py_ssize_t* at, PyObject** my_value, PyObject** their_value
     )

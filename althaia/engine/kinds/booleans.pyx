@@ -70,7 +70,7 @@ cdef class LoadBoolean(LoadStep):
             # Do not call the field, which would search the sets again: comparing a member may run
             # user code.
             return frame.failed(self.field.make_error("invalid", input=value))
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
     cdef object refused(self, object value, object cause, LoadFrame frame):
         """Do the rest of ``Boolean._deserialize`` after comparing a member has raised."""

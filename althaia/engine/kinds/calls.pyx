@@ -123,7 +123,7 @@ cdef class LoadByCallOfTwo(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object context = frame.schema.context
         if context is None:
-            return self.own(value, data, frame)
+            return self.by_field(value, data, frame)
         return self.function(value, context)
 
 

@@ -247,7 +247,7 @@ cdef class LoadList(LoadStep):
         cdef Py_ssize_t index = 0
         cdef bint done = False
         if type(value) is not list and type(value) is not tuple:
-            return self.own(value, data, frame)
+            return self.by_field(value, data, frame)
         items = []
         try:
             for each in value:
@@ -307,7 +307,7 @@ cdef class LoadTuple(LoadStep):
         cdef dict errors = None
         cdef Py_ssize_t index = 0, size = len(self.items)
         if type(value) is not list and type(value) is not tuple or len(value) != size:
-            return self.own(value, data, frame)
+            return self.by_field(value, data, frame)
         for each in value:
             if index == size:
                 # User code has added to the list meanwhile.
@@ -338,7 +338,7 @@ cdef class LoadDict(LoadStep):
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
-            return self.own(value, data, frame)
+            return self.by_field(value, data, frame)
         if self.keys is None and self.values is None:
             return dict(value)
         return self.converted(<dict>value, None, frame)

@@ -156,7 +156,7 @@ cdef class LoadRfc(LoadStep):
                 moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
                 0, where, PyDateTimeAPI.DateTimeType,
             )
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 @cython.final
@@ -166,22 +166,22 @@ cdef class LoadFormat(LoadStep):
 
     kind = "strptime, plain"
     cdef str format
-    cdef str made
+    cdef str result_type
 
-    def __init__(self, field, *, str format, str made, **options):
+    def __init__(self, field, *, str format, str result_type, **options):
         LoadStep.__init__(self, field, **options)
         self.format = format
-        self.made = made
+        self.result_type = result_type
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef althaia_moment at
         if type(value) is not str or not althaia_read_format(value, self.format, &at):
-            return self.own(value, data, frame)
-        if self.made == "date":
+            return self.by_field(value, data, frame)
+        if self.result_type == "date":
             return PyDateTimeAPI.Date_FromDate(
                 at.year, at.month, at.day, PyDateTimeAPI.DateType
             )
-        if self.made == "time":
+        if self.result_type == "time":
             return PyDateTimeAPI.Time_FromTime(
                 at.hour, at.minute, at.second, at.microsecond, None, PyDateTimeAPI.TimeType
             )
@@ -255,13 +255,13 @@ def load_by_format(analysis, field, options, chosen):
     # Newer Python versions warn if a format has no year.
     if "%Y" not in chosen or not althaia_is_plain_format(chosen):
         return None
-    made = analysis.field_value(field, "OBJ_TYPE")
-    owner = OWNERS.get(made) if type(made) is str else None
+    result_type = analysis.field_value(field, "OBJ_TYPE")
+    owner = OWNERS.get(result_type) if type(result_type) is str else None
     if owner is None:
         return None
     analysis.field_method(field, "_make_object_from_format", analysis.upstream.fields[owner])
     analysis.field_function("fields", "dt")
-    for name in ("datetime", made):
+    for name in ("datetime", result_type):
         analysis.watch_original(dt, name, TEMPORAL[name])
     try:
         import _strptime
@@ -273,4 +273,4 @@ def load_by_format(analysis, field, options, chosen):
             type(found) is FunctionType and found.__module__ == "_strptime"
         ):
             raise NotPlannable(f"_strptime.{name} is replaced")
-    return LoadFormat(field, format=chosen, made=made, **options)
+    return LoadFormat(field, format=chosen, result_type=result_type, **options)

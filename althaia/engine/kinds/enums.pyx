@@ -86,7 +86,7 @@ cdef class LoadEnum(LoadStep):
             member = althaia_dict_item(self.members, value, None)
             if member is not None:
                 return member
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
     def inner(self):
         return {"member": self.converter}

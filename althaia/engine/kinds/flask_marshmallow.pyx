@@ -14,7 +14,7 @@ from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.upstream cimport marshmallow, static
 
 from althaia.engine.steps import PackageKind
-from althaia.engine.objects.digests import is_known
+from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan.not_plannable import NotPlannable
 
 URL = frozenset({"59c1111322529628", "ccb602f8212189c7"})
@@ -161,8 +161,8 @@ def dump_links(analysis, field, options):
         if not isinstance(cls, type):
             raise NotPlannable("URLFor is no class")
         analysis.watch_type(cls)
-    made = [cls for cls in classes if is_plain_link(analysis, cls)]
-    return DumpLinks(field, module=module, classes=tuple(made), **options)
+    plain_links = [cls for cls in classes if is_plain_link(analysis, cls)]
+    return DumpLinks(field, module=module, classes=tuple(plain_links), **options)
 
 
 def is_plain_link(analysis, cls):

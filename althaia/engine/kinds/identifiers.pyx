@@ -75,7 +75,7 @@ cdef class LoadUUID(LoadStep):
             return value
         if type(value) is str and althaia_uuid_octets(value, octets):
             return new_uuid(althaia_uuid_number(octets))
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 cdef object new_uuid(object number):

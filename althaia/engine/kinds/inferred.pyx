@@ -18,7 +18,7 @@ from althaia.engine.upstream import definers
 cdef class DumpInferred(DumpStep):
     """
     :param mapping: the schema's ``TYPE_MAPPING``, a field class by type; read for each value.
-    :param made: the field's ``_field_cache``, the fields that upstream's code has made for it.
+    :param field_cache: the field's ``_field_cache``, the fields that upstream's code has created.
     :param steps: the step of a field of each class for which there is one.
 
     Upstream's code converts the first value of each class and stores the field that it makes. A
@@ -26,12 +26,12 @@ cdef class DumpInferred(DumpStep):
     """
 
     kind = "by the value's type"
-    cdef dict mapping, made, steps
+    cdef dict mapping, field_cache, steps
 
-    def __init__(self, field, *, dict mapping, dict made, dict steps, **options):
+    def __init__(self, field, *, dict mapping, dict field_cache, dict steps, **options):
         DumpStep.__init__(self, field, **options)
         self.mapping = mapping
-        self.made = made
+        self.field_cache = field_cache
         self.steps = steps
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
@@ -42,7 +42,7 @@ cdef class DumpInferred(DumpStep):
         step = self.steps.get(cls)
         if step is None:
             return self.own_field(frame)._serialize(value, self.attr, obj)
-        if cls not in self.made:
+        if cls not in self.field_cache:
             return self.field._serialize(value, self.attr, obj)
         return (<DumpStep>step).convert(value, obj, frame)
 
@@ -53,8 +53,8 @@ cdef class DumpInferred(DumpStep):
 def dump_inferred(analysis, field, options):
     upstream = analysis.upstream
     mapping = analysis.schema_value("TYPE_MAPPING")
-    made = analysis.field_value(field, "_field_cache")
-    if type(mapping) is not dict or type(made) is not dict:
+    field_cache = analysis.field_value(field, "_field_cache")
+    if type(mapping) is not dict or type(field_cache) is not dict:
         raise NotPlannable("TYPE_MAPPING or _field_cache is no plain dictionary")
     for name in ("parent", "root"):
         if analysis.field_value(field, name) is not analysis.schema:
@@ -67,7 +67,7 @@ def dump_inferred(analysis, field, options):
         if step is not None:
             steps[cls] = step
     options = analysis.with_own_slot(options)
-    return DumpInferred(field, mapping=mapping, made=made, steps=steps, **options)
+    return DumpInferred(field, mapping=mapping, field_cache=field_cache, steps=steps, **options)
 
 
 def step_of(analysis, cls):
@@ -81,9 +81,9 @@ def step_of(analysis, cls):
             for owner in definers(cls, method):
                 if owner is not object:
                     analysis.class_method(owner, method)
-        made = cls()
-        made._bind_to_schema("", analysis.schema)
-        step = inner_dump_step(analysis, made, "")
+        field = cls()
+        field._bind_to_schema("", analysis.schema)
+        step = inner_dump_step(analysis, field, "")
         analysis.shared[cls] = step if step.narrow else None
     return analysis.shared[cls]
 

@@ -11,7 +11,7 @@ cimport cython
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 
 from althaia.engine.steps import PackageKind
-from althaia.engine.objects.digests import is_known
+from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import static
 

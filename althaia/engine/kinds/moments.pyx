@@ -123,7 +123,7 @@ cdef class LoadMoment(LoadStep):
                 return self.parse(value)
             except (TypeError, AttributeError, ValueError):
                 pass
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 @cython.final
@@ -151,7 +151,7 @@ cdef class LoadAwareness(LoadStep):
                 zone = <object>PyDateTime_DATE_GET_TZINFO(parsed)
                 if type(zone) is timezone if self.aware else zone is None:
                     return parsed
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 # ---- Analysis ----------------------------------------------------------------------

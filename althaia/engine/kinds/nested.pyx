@@ -22,7 +22,7 @@ from althaia.engine.run.load cimport (
     load_whole_or_fail,
     open_load_frame,
 )
-from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail, own_load
+from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail, field_deserialize
 from althaia.engine.instances.nested_schema cimport (
     nested_field,
     nested_schema,
@@ -294,7 +294,8 @@ cdef class LoadNested(LoadStep):
         ):
             # This method is upstream's, which does not read the input around the value.
             value = value if tape is None else tape.share(at)
-            return own_load(nested_field(self.field, frame.state), value, self.key, data, frame)
+            field = nested_field(self.field, frame.state)
+            return field_deserialize(field, value, self.key, data, frame)
         many = True if child.schema.many or self.field.many else False
         if tape is not None and (
             self.pluck or child.plan is None or many != (tape.slots[at].kind == ARRAY)

@@ -95,7 +95,7 @@ cdef class LoadInteger(LoadStep):
                 return int(value)
             except (TypeError, ValueError, OverflowError):
                 pass
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 @cython.final
@@ -119,11 +119,11 @@ cdef class LoadFloat(LoadStep):
         # Outside the except block, so that errors of the field's own code do not get the first
         # error as their __context__.
         if converted is None:
-            return self.own(value, data, frame)
+            return self.by_field(value, data, frame)
         if not self.allow_nan:
             number = <double>converted
             if number != number or number == INFINITY_ or number == -INFINITY_:
-                return self.own(value, data, frame)
+                return self.by_field(value, data, frame)
         return converted
 
 
@@ -158,7 +158,7 @@ cdef class LoadDecimal(LoadStep):
                     return number
             except (InvalidOperation, TypeError, ValueError, OverflowError):
                 pass
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 # ---- Analysis ----------------------------------------------------------------------

@@ -46,7 +46,7 @@ cdef class LoadOwnDate(LoadStep):
         cdef althaia_moment at
         if type(value) is str and althaia_read_own_date(value, &at):
             return PyDateTimeAPI.Date_FromDate(at.year, at.month, at.day, PyDateTimeAPI.DateType)
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 @cython.final
@@ -60,7 +60,7 @@ cdef class LoadOwnTime(LoadStep):
             return PyDateTimeAPI.Time_FromTime(
                 at.hour, at.minute, at.second, at.microsecond, None, PyDateTimeAPI.TimeType
             )
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 @cython.final
@@ -89,7 +89,7 @@ cdef class LoadOwnDateTime(LoadStep):
                 at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond,
                 zone_of(zone, kind), PyDateTimeAPI.DateTimeType,
             )
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 cdef dict ZONES = {}

@@ -97,7 +97,7 @@ cdef class LoadTimeDelta(LoadStep):
                 return timedelta(**{self.precision: self.made(value)})
             except (TypeError, ValueError, OverflowError):
                 pass
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 # ---- Analysis ----------------------------------------------------------------------

@@ -80,10 +80,10 @@ cdef class LoadDelimited(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef list values
         if type(value) is not str:
-            return self.own(value, data, frame)
+            return self.by_field(value, data, frame)
         values = (<str>value).split(self.delimiter) if value else []
         if self.size >= 0 and len(values) != self.size:
-            return self.own(value, data, frame)
+            return self.by_field(value, data, frame)
         return self.items.convert([each or self.empty for each in values], data, frame)
 
     def inner(self):

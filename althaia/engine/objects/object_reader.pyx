@@ -1,12 +1,11 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Object readers: read attributes of other libraries' objects where those libraries store them.
 
-An attribute of an ORM's object is a descriptor written in Python. It mostly finds the value in the
-instance dictionary, but costs more than the rest of a field. A *reader* is for the types of one
-library. It determines for which attributes the value may be taken from where the descriptor would
-find it. This is determined once per call and type (a :class:`Reading`). The object's type is
-compared before every read. If the value is not there (an attribute is expired, deferred or not
-loaded), the descriptor is called.
+An attribute of an ORM's object is a descriptor written in Python. Calling it takes longer than all
+the rest of dumping a field, although it mostly returns an entry of the instance dictionary. A
+*reader* knows the types of one library. It decides, once per call and type, which attributes can be
+read from that entry directly (a :class:`Reading`). Each read compares the object's type first. If
+there is no entry (the attribute is expired, deferred or not loaded), the descriptor is called.
 
 :mod:`althaia.engine.objects.libraries` lists the libraries.
 """
@@ -49,7 +48,7 @@ althaia_try_features()
 
 cdef object absent = ABSENT
 cdef Py_ssize_t NOT_READ = -1
-# How often the readers of a library whose code has changed are created again.
+# The readers of a library are created again if its code has changed, but at most this many times.
 cdef int MOST_EXAMINATIONS = 64
 
 
@@ -358,8 +357,11 @@ cdef extern from *:
 
 
 cdef class Entry:
-    """A library: the class attribute by which its types are recognized, and the arguments of
-    :func:`libraries.load`."""
+    """A library and its readers.
+
+    :param marker: the name of a class attribute that the library's types have.
+    :param loader: the arguments of :func:`libraries.load`.
+    """
     cdef str marker
     cdef tuple loader
     cdef tuple readers
@@ -370,7 +372,7 @@ cdef class Entry:
         self.loader = loader
 
     cdef tuple now(self):
-        """Return the readers. Create them again if something that they depend on has changed."""
+        """Return the readers; create them again if something on which they depend has changed."""
         cdef Reader reader
         cdef tuple readers, _before
         with cython.critical_section(self):
@@ -400,7 +402,7 @@ cdef Reader reader_of(object cls):
     cdef bint marked = False
     cdef unsigned int tag = althaia_type_tag(cls)
     if not tag:
-        # Without a type version a change of the type would not be noticed.
+        # Nothing would show a later change of the type.
         return None
     for entry in registered:
         if althaia_has_class_attribute(cls, entry.marker):
@@ -443,8 +445,8 @@ cdef class Readings:
         return reading if reading.reader.begin(reading, obj) else None
 
     cdef Reading decided(self, tuple names, object cls):
-        # The key is the id, not the class, because a metaclass may define __hash__ and __eq__. The
-        # reading keeps the class alive.
+        # The key is not the class itself, because a metaclass may define __hash__ and __eq__. The
+        # reading keeps the class alive, so that no other class gets its id.
         cdef object key = id(cls)
         cdef Reading reading = <Reading>self.known.get(key)
         cdef Reader reader

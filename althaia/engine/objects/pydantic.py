@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from althaia.engine.objects.digests import is_known
+from althaia.engine.objects.known_code import is_known
 from althaia.engine.objects.libraries import NoReader
 from althaia.engine.objects.object_reader import AttributeReader, Watch
 

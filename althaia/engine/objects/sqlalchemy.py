@@ -14,7 +14,7 @@ import operator
 import sys
 from typing import Any
 
-from althaia.engine.objects.digests import is_known, is_known_module
+from althaia.engine.objects.known_code import is_known, is_known_module
 from althaia.engine.objects.libraries import NoReader
 from althaia.engine.objects.object_reader import DescriptorReader, Reader, RowReader, Watch
 

@@ -60,11 +60,11 @@ althaia_try_features()
 althaia_start_watching()
 
 
-def facts():
+def features():
     """Return by name which features of CPython work here. Plans replace the others by the public
     C API.
 
-    >>> facts()["type version tags"]
+    >>> features()["type version tags"]
     True
     """
     return {

@@ -55,7 +55,7 @@ cdef class DumpPlan(Plan):
     # For each step the name that an object reader may read, see objects/object_reader.pyx.
     cdef tuple names
     cdef readonly bint straight
-    # All keys are known and dictionaries are plain or ordered: written without making them.
+    # All keys are known, and dict_class is dict or OrderedDict, so that a sink needs no dictionary.
     cdef bint has_record
     cdef Record record
 

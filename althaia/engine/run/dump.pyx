@@ -39,7 +39,16 @@ from althaia.engine.objects.object_reader cimport NOT_THERE, Reading, Readings, 
 from althaia.engine.plan.instance_dict cimport DUMP, existing_dict
 from althaia.engine.plan.template cimport FILLED_AFTER, Template, althaia_put
 from althaia.engine.statistics cimport Counters, starts
-from althaia.engine.timing cimport STEPS, Place, Timing, arrived, left, measured, now, stop
+from althaia.engine.timing cimport (
+    STEPS,
+    Place,
+    Timing,
+    book_conversion,
+    book_reading,
+    measured,
+    now,
+    stop,
+)
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Record, Sink, expected_items
 
@@ -240,7 +249,7 @@ cdef class TimedDumpStep(DumpStep):
     cdef DumpStep step
     # Which code the step runs: the user's, or the plan of another schema. Whether reading the value
     # is the user's, too.
-    cdef bint own, nested, reads_own
+    cdef bint runs_user_code, nested, reads_by_user_code
     cdef Place of_objects, of_text
 
     def __init__(self, DumpStep step, Counters counters):
@@ -250,13 +259,13 @@ cdef class TimedDumpStep(DumpStep):
         )
         self.step = step
         self.nested = holds_schema(step)
-        self.own = not self.nested and not has_quiet_steps(step)
-        self.reads_own = step.source in (ACCESSOR, GET_VALUE, SERIALIZE)
+        self.runs_user_code = not self.nested and not has_quiet_steps(step)
+        self.reads_by_user_code = step.source in (ACCESSOR, GET_VALUE, SERIALIZE)
         self.of_objects = counters.timing(False).place("field", step.attr)
         self.of_text = counters.timing(True).place("field", step.attr)
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef int64_t began = arrived(&frame.watch, self.place(frame), self.reads_own)
+        cdef int64_t began = book_reading(&frame.watch, self.place(frame), self.reads_by_user_code)
         try:
             return self.step.convert(value, obj, frame)
         finally:
@@ -265,7 +274,7 @@ cdef class TimedDumpStep(DumpStep):
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         cdef int64_t began
         if not self.step.quiet:
-            # Its result is the user's, and its text is not.
+            # The user's code makes the result. The sink writes its text, which is booked apart.
             value = self.convert(value, obj, frame)
             if value is marshmallow.missing:
                 return False
@@ -275,7 +284,7 @@ cdef class TimedDumpStep(DumpStep):
             began = (frame.watch.mark - began) * frame.watch.weight
             althaia_count(&(<Timing>frame.watch.timing).writing, began)
             return True
-        began = arrived(&frame.watch, self.place(frame), self.reads_own)
+        began = book_reading(&frame.watch, self.place(frame), self.reads_by_user_code)
         try:
             return self.step.write(value, obj, frame, sink)
         finally:
@@ -287,8 +296,8 @@ cdef class TimedDumpStep(DumpStep):
     cdef int left(self, DumpFrame frame, int64_t began, bint written) except -1:
         """Book the time in which the value was converted or written."""
         cdef Place place = self.place(frame)
-        cdef int64_t spent = left(&frame.watch, place, began, self.nested)
-        if self.own:
+        cdef int64_t spent = book_conversion(&frame.watch, place, began, self.nested)
+        if self.runs_user_code:
             althaia_count(&place.own, spent)
         elif written:
             althaia_count(&(<Timing>frame.watch.timing).writing, spent)
@@ -330,9 +339,9 @@ cdef class DumpPlan(Plan):
 
 
 cdef bint is_quiet(DumpPlan plan) except -1:
-    """Whether no field, default, accessor or hook of the user's runs in a plan.
+    """Return whether no field, default, accessor or hook of the user's runs in a plan.
 
-    What a nested schema has is not known here, nor what reading an object runs."""
+    Nested schemas are not examined, nor what reading an attribute of an object may run."""
     return not plan.has_hooks and all([
         step.source in (KEY, PATH, NO_ATTRIBUTE) and not callable(step.default)
         and has_quiet_steps(step)

@@ -74,7 +74,7 @@ cdef class LoadStep:
     cdef readonly int own_slot
     cdef object own_field(self, LoadFrame frame)
     cdef object convert(self, object value, object data, LoadFrame frame)
-    cdef object own(self, object value, object data, LoadFrame frame)
+    cdef object by_field(self, object value, object data, LoadFrame frame)
     cdef object load(self, object value, object data, LoadFrame frame)
     cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame)
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame)
@@ -84,5 +84,5 @@ cdef class LoadStep:
     cdef object timed_failure(self, Check check, object value, LoadFrame frame)
 
 
-cdef object own_load(object field, object value, object key, object data, LoadFrame frame)
+cdef object field_deserialize(object field, object value, object key, object data, LoadFrame frame)
 cdef object fail(LoadFrame frame, object messages, object valid_data)

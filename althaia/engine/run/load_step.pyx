@@ -102,7 +102,9 @@ cdef object fail(LoadFrame frame, object messages, object valid_data):
 # ---- Steps --------------------------------------------------------------------------
 
 
-cdef object own_load(object field, object value, object key, object data, LoadFrame frame):
+cdef object field_deserialize(
+    object field, object value, object key, object data, LoadFrame frame
+):
     """Return what a field's own ``_deserialize`` returns, or FAILED."""
     try:
         if frame.kwargs is None:
@@ -164,10 +166,10 @@ cdef class LoadStep:
         """Return what ``field._deserialize`` returns, or FAILED."""
         return value
 
-    cdef object own(self, object value, object data, LoadFrame frame):
+    cdef object by_field(self, object value, object data, LoadFrame frame):
         """Call the field's own ``_deserialize``."""
         data = frame.field_input(self.key, data)
-        return own_load(self.own_field(frame), value, self.key, data, frame)
+        return field_deserialize(self.own_field(frame), value, self.key, data, frame)
 
     cdef object own_field(self, LoadFrame frame):
         """Return the field of this call's schema, for user code that may inspect it."""
@@ -306,7 +308,7 @@ cdef class OwnLoadStep(LoadStep):
     quiet = False
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        return self.own(value, data, frame)
+        return self.by_field(value, data, frame)
 
 
 @cython.final

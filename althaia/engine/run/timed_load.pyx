@@ -8,7 +8,7 @@ from althaia.cpython.primitives cimport althaia_count
 from althaia.engine.run.dump cimport has_quiet_steps, holds_schema
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.statistics cimport Counters
-from althaia.engine.timing cimport Place, Timing, arrived, left
+from althaia.engine.timing cimport Place, Timing, book_conversion, book_reading
 from althaia.formats.tape cimport Tape
 
 
@@ -19,7 +19,7 @@ cdef class TimedLoadStep(LoadStep):
 
     cdef LoadStep step
     # Which code the step runs: the user's, or the plan of another schema.
-    cdef bint own, nested
+    cdef bint runs_user_code, nested
     cdef Place of_objects, of_text
 
     def __init__(self, LoadStep step, Counters counters):
@@ -28,7 +28,7 @@ cdef class TimedLoadStep(LoadStep):
         )
         self.step = step
         self.nested = holds_schema(step)
-        self.own = not self.nested and (
+        self.runs_user_code = not self.nested and (
             step.own_validate
             or step.pre_load is not None
             or step.post_load is not None
@@ -38,7 +38,7 @@ cdef class TimedLoadStep(LoadStep):
         self.of_text = counters.timing(True).place("field", step.attr)
 
     cdef object load(self, object value, object data, LoadFrame frame):
-        cdef int64_t began = arrived(&frame.watch, self.place(frame), False)
+        cdef int64_t began = book_reading(&frame.watch, self.place(frame), False)
         frame.watch.validated = 0
         try:
             return self.step.load(value, data, frame)
@@ -46,7 +46,7 @@ cdef class TimedLoadStep(LoadStep):
             self.left(frame, began)
 
     cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
-        cdef int64_t began = arrived(&frame.watch, self.place(frame), False)
+        cdef int64_t began = book_reading(&frame.watch, self.place(frame), False)
         frame.watch.validated = 0
         try:
             return self.step.read(tape, at, frame)
@@ -59,8 +59,8 @@ cdef class TimedLoadStep(LoadStep):
     cdef int left(self, LoadFrame frame, int64_t began) except -1:
         """Book the time in which the value was converted and validated."""
         cdef Place place = self.place(frame)
-        cdef int64_t spent = left(&frame.watch, place, began, self.nested)
-        if not self.own:
+        cdef int64_t spent = book_conversion(&frame.watch, place, began, self.nested)
+        if not self.runs_user_code:
             spent = min(spent, frame.watch.validated * frame.watch.weight)
         althaia_count(&place.own, spent)
         return 0

@@ -10,7 +10,7 @@ from typing import Any, Final
 from althaia import seam
 
 json: Any = seam.defined.get("schema", {}).get("json", _json)
-"""marshmallow's: a program may have put another module under the name since."""
+"""marshmallow's own. A program may have replaced ``sys.modules["json"]`` since."""
 
 INDENTS_IN_PYTHON: Final = sys.version_info < (3, 13)
 """Whether this Python version uses its encoder in Python if ``indent`` is given, not that in C."""

@@ -11,7 +11,7 @@ import pytest
 
 from althaia import marshmallow as ma
 from althaia.engine import kinds, planner, steps
-from althaia.engine.objects.digests import is_known
+from althaia.engine.objects.known_code import is_known
 from benchmarks.third_party import library
 
 fields = ma.fields

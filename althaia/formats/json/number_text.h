@@ -1,6 +1,6 @@
 /* Writes numbers as Python's repr does. */
-#ifndef ALTHAIA_NUMBERS_H
-#define ALTHAIA_NUMBERS_H
+#ifndef ALTHAIA_NUMBER_TEXT_H
+#define ALTHAIA_NUMBER_TEXT_H
 
 #include <Python.h>
 #include <float.h>

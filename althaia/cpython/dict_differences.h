@@ -1,6 +1,6 @@
 /* Finding the entries in which two dictionaries of the same keys differ. */
-#ifndef ALTHAIA_DIFFERENCES_H
-#define ALTHAIA_DIFFERENCES_H
+#ifndef ALTHAIA_DICT_DIFFERENCES_H
+#define ALTHAIA_DICT_DIFFERENCES_H
 
 #include <Python.h>
 
