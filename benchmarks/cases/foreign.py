@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks import data
 from benchmarks.cases.calls import Invalid
@@ -146,6 +147,37 @@ def nested_instance(ma: Marshmallow) -> Made:
         "work": work,
     }
     return Person, record, record
+
+
+def nested_dictionary(ma: Marshmallow) -> Made:
+    """A nested field that is given a dictionary: each instance makes a schema class of it."""
+    fields = ma.fields
+
+    class Person(ma.Schema):
+        id = fields.Int(required=True)
+        name = fields.Str(required=True)
+        home = fields.Nested({"street": fields.Str(), "city": fields.Str()})
+
+    record = {"id": 7, "name": "Ada Writer", "home": {"street": "Long Road 1", "city": "Leeds"}}
+    return Person, record, record
+
+
+def put_back(ma: Marshmallow) -> Made:
+    """A class whose methods and field methods were replaced again and again, and put back."""
+    cls: Any
+    cls, source, record = one_own(ma)
+    name = type(cls._declared_fields["name"])
+
+    def bind(schema: Any) -> None:
+        ma.Schema._init_fields(schema)
+
+    def serialize(field: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+        return value
+
+    for _ in range(20):
+        with patch.object(cls, "_init_fields", bind), patch.object(name, "_serialize", serialize):
+            cls().dump(source)
+    return cls, source, record
 
 
 def looks_at_fields(ma: Marshmallow) -> Made:
@@ -369,6 +401,8 @@ SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float
     "wrapped": ("_init_fields wrapped", wrapped, 8, 10),
     "given": ("Nested with a schema property", given, 5, 5),
     "nested-instance": ("Nested(Inner())", nested_instance, 7, 7),
+    "nested-dict": ("Nested({…}), a class for each call", nested_dictionary, None, None),
+    "put-back": ("methods replaced and put back", put_back, None, None),
     "looks-at-fields": ("hooks that read self.fields", looks_at_fields, 4, 4),
     "callable": ("fields with __call__", callable_fields, 8, 10),
     "delimited": ("webargs' DelimitedList", delimited, 8, 5),

@@ -8,6 +8,7 @@ Where a schema is made for each call the collector is on: nobody else frees upst
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,6 +78,28 @@ def build_new_only_dump(ma: Marshmallow, count: int) -> Work:
 def build_new_many_dump(ma: Marshmallow, count: int) -> Work:
     cls, sources = schema(ma), [data.small() for _ in range(count)]
     return lambda: cls(many=True).dump(sources)
+
+
+def build_pickle(ma: Marshmallow, count: int) -> Work:
+    # Pickle finds a class by its name in this module: one for each library.
+    cls = schema(ma)
+    cls.__qualname__ = f"Pickled_{ma.__name__}".replace(".", "_")
+    cls.__module__ = __name__
+    globals()[cls.__qualname__] = cls
+    instance, source = cls(), data.small()
+    instance.dump(source)
+    return lambda: len(pickle.dumps(instance)) > 0
+
+
+def build_read_fields(ma: Marshmallow, count: int) -> Work:
+    instance, turns = schema(ma)(), range(count)
+
+    def work() -> object:
+        for _ in turns:
+            found = instance.fields
+        return list(found)
+
+    return work
 
 
 def build_schema_class(ma: Marshmallow, count: int) -> Work:
@@ -160,6 +183,8 @@ def cases() -> Iterator[Case]:
         build_new_many_dump,
         collector=True,
     )
+    yield Case("pickle-schema", "pickle.dumps(schema)", "instance", 1, build_pickle)
+    yield Case("read-fields", "schema.fields, 1,000 times", "instance", 1_000, build_read_fields)
     yield Case(
         "schema-class",
         "creating a schema class",

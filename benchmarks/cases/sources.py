@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 from dataclasses import make_dataclass
+from importlib import import_module
 from typing import Any
 
 from benchmarks import data
@@ -54,6 +55,14 @@ def pydantic_models(count: int) -> Any:
 
     fields: Any = dict.fromkeys(NAMES, (Any, ...))
     model: Any = pydantic.create_model("FlatModel", **fields)
+    return [model(**record) for record in data.flat_dicts(count)]
+
+
+def sqlmodel_models(count: int) -> Any:
+    base: Any = import_module("sqlmodel").SQLModel
+
+    annotations: Any = dict.fromkeys(NAMES, Any)
+    model: Any = type("FlatSQLModel", (base,), {"__annotations__": annotations})
     return [model(**record) for record in data.flat_dicts(count)]
 
 
@@ -107,6 +116,7 @@ SOURCES: dict[str, tuple[str, Callable[[int], Any], Goal | None]] = {
     "attrs": ("attrs objects", attrs_objects, Goal("dump", 10)),
     "namedtuples": ("named tuples", named_tuples, None),
     "pydantic": ("pydantic models", pydantic_models, Goal("dump", 6)),
+    "sqlmodel": ("SQLModel objects", sqlmodel_models, None),
     "django": ("Django models", django_models, Goal("dump", 8)),
 }
 
