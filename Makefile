@@ -70,18 +70,16 @@ test:
 # Side by side, then one after the other what measures the machine. Exit code 5: PYTEST_ARGS
 # chose tests of the other pass only.
 define run-tests
-$(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "not alone and not slow" $(PYTEST_ARGS) || test $$? = 5
-$(1) -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
+$(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "not alone and $(2)" $(PYTEST_ARGS) || test $$? = 5
+$(1) -m pytest -m "alone and $(2)" $(PYTEST_ARGS) || test $$? = 5
 endef
 
 test-compiled: build
-	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
+	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,not slow)
 
 test-slow: build build-pure
-	$(call run-slow,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
-	$(call run-slow,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
-
-run-slow = $(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "slow and not alone" $(PYTEST_ARGS)
+	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,slow)
+	$(call run-tests,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON),slow)
 
 # A part of test-releases, in about a minute on two idle cores.
 OTHERS ?= 4.3.1 3.26.2
@@ -97,7 +95,7 @@ test-quick: build
 	ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist worksteal -m "not alone" @tests/quick.txt $(PYTEST_ARGS)
 
 test-pure: build-pure
-	$(call run-tests,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
+	$(call run-tests,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON),not slow)
 
 # The differential tests and upstream's own suite with other releases than that of the compiled copy.
 RELEASES ?= 4.3.1 4.3.0 4.2.4 4.1.2 4.0.1 3.26.2 3.26.1

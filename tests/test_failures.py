@@ -47,6 +47,7 @@ def pytest_of(folder: Path, *options: str, ci: bool = False) -> subprocess.Compl
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci", [False, True], ids=["by hand", "in CI"])
 @pytest.mark.parametrize("jobs", ["0", "2"])
 def test_a_run_with_failures(tmp_path: Path, jobs: str, ci: bool) -> None:

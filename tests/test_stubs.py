@@ -12,9 +12,10 @@ import althaia
 
 ROOT = Path(__file__).parents[1]
 
-pytestmark = pytest.mark.skipif(
-    not althaia.info().compiled, reason="a pure build has no extension modules"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not althaia.info().compiled, reason="a pure build has no extension modules"),
+]
 
 
 def test_stubs_say_what_the_modules_have() -> None:

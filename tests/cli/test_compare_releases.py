@@ -12,6 +12,8 @@ from tests.cli.test_compare import PLANTED, SHOP
 from tests.engine import NEEDS_ENGINE
 from tests.redirect import processes
 
+pytestmark = pytest.mark.slow
+
 IN_PROCESS = """
 import althaia
 from importlib.metadata import version

@@ -18,7 +18,11 @@ RUNNABLE = re.compile(r"^```(python|console)\n", re.M)
 OTHER_SHELLS = re.compile(r"^```(sh|bash|shell)\b", re.M)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [page if page.parent == ROOT else pytest.param(page, marks=pytest.mark.slow) for page in PAGES],
+    ids=lambda page: page.stem,
+)
 def test_the_examples_run(page: Path, tmp_path: Path) -> None:
     pytest.importorskip("sybil")
     text = page.read_text("utf-8")

@@ -11,6 +11,7 @@ import althaia
 from tests.hostile.processes import OURS, run, run_side_by_side
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.alone,
     pytest.mark.skipif(
         not althaia.info().compiled, reason="a pure build runs the very code it is compared with"

@@ -8,9 +8,12 @@ import pytest
 
 from tests.hostile.processes import OURS, run
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(gc, "callbacks"), reason="this interpreter's collector calls nobody back"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not hasattr(gc, "callbacks"), reason="this interpreter's collector calls nobody back"
+    ),
+]
 
 
 @pytest.mark.parametrize("library", OURS)

@@ -12,6 +12,8 @@ import pytest
 import althaia
 from tests.hostile.processes import OURS, Outcome, run
 
+pytestmark = pytest.mark.slow
+
 SMALL, SMALL_LEVELS = "128", ("10", "60", "1000", "20000")
 NORMAL, NORMAL_LEVELS = "2048", ("15", "100", "240", "1000", "20000")
 HAS_PLANS = find_spec("althaia.engine.door") is not None

@@ -26,6 +26,7 @@ JOBS = (
 )
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.alone,
     pytest.mark.skipif(
         not hasattr(signal, "setitimer"), reason="this platform has no interval timer to set"

@@ -27,6 +27,7 @@ JOBS = (
 PLANNED_JOBS = ("indent", "make plans", "make steps", "dumps a long text", "stream")
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(
         find_spec("_testcapi") is None,
         reason="this Python was built without the module that makes allocations fail",

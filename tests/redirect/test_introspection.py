@@ -120,6 +120,7 @@ def autodoc(shop: Path, target: str, *runner: str, compiled: bool = True) -> lis
     return (shop / target / "index.txt").read_text("utf-8").splitlines()
 
 
+@pytest.mark.slow
 def test_autodoc_differs_in_the_signatures_of_classes_only(shop: Path) -> None:
     """Sphinx evaluates annotations of ``__init__`` only where it is a ``types.FunctionType``."""
     pytest.importorskip("sphinx", reason="the docs extra is not installed")

@@ -209,6 +209,7 @@ def test_an_edited_file_under_the_label_of_the_compiled_one(tmp_path):
     compare({**env, "ALTHAIA_COMPILED": "0"}, tmp_path, code)
 
 
+@pytest.mark.slow
 @NEEDS_ENGINE
 def test_an_upgrade_in_place_is_noticed(tmp_path):
     site = tmp_path / "site"

@@ -22,7 +22,7 @@ from tests.redirect.processes import IS_OURS, run, succeed
 
 ROOT = Path(althaia.__file__).parent.parent
 CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
-OTHERS = ["3.26.2", "4.0.1", "4.3.1"]
+OTHERS = ["3.26.2", pytest.param("4.0.1", marks=pytest.mark.slow), "4.3.1"]
 
 APPLICATION = """
     from marshmallow import Schema, ValidationError, fields, post_load, validate

@@ -11,6 +11,8 @@ import althaia
 from tests import releases
 from tests.redirect.processes import succeed
 
+pytestmark = pytest.mark.slow
+
 APPLICATION = """
 import asyncio, io, sys
 import althaia, althaia.json

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,9 +78,14 @@ if PURE:
 HURRIED = "as-it-is" if PURE else "plans-at-once"
 # In a pure build there is one hook, with a form for each line.
 OTHERS = [version for version in LOCK.suites if version in ("3.26.2", "4.3.1") or not PURE]
-RUNS = [(RELEASE, environment) for environment in ENVIRONMENTS]
+SLOW = pytest.mark.slow
+RUNS: list[Any] = [(RELEASE, environment) for environment in ENVIRONMENTS]
 if LOCK.version == RELEASE:
-    RUNS += [(version, HURRIED) for version in OTHERS if version != RELEASE]
+    RUNS += [
+        (version, HURRIED) if version == "4.3.1" else pytest.param(version, HURRIED, marks=SLOW)
+        for version in OTHERS
+        if version != RELEASE
+    ]
 
 
 @pytest.mark.parametrize(("version", "environment"), RUNS)
