@@ -727,6 +727,147 @@ def test_instances_of_marshmallow_sqlalchemy(ma, log):
     engine.dispose()
 
 
+def noting(log, nested):
+    """Subclasses of marshmallow-sqlalchemy's ``Nested``, by what they do otherwise."""
+
+    class Around(nested):
+        def _deserialize(self, *args, **kwargs):
+            log("around", self.name, type(self.root).__name__, self.parent is self.root)
+            return super()._deserialize(*args, **kwargs)
+
+    class Loading(nested):
+        def _load(self, *args, **kwargs):
+            log("loading", self.schema.session is None, self.schema.transient)
+            return super()._load(*args, **kwargs)
+
+    class Given(nested):
+        @property
+        def schema(self):
+            log("schema", self.name)
+            return super().schema
+
+    class Worded(nested):
+        def make_error(self, key, **kwargs):
+            log("error", key, self.parent is self.root)
+            return super().make_error(key, **kwargs)
+
+    return {"plain": nested, "around": Around, "loading": Loading, "given": Given, "own": Worded}
+
+
+@pytest.mark.parametrize(
+    ("inner", "kind"),
+    [
+        *(("auto", kind) for kind in ("plain", "around", "loading", "given", "own")),
+        *((inner, "plain") for inner in ("made", "own load", "own session", "no session")),
+        ("made", "given"),
+    ],
+)
+@scenario
+def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner, kind):
+    foreign, Author, Book, session, engine = shop(ma, log)
+    nested = noting(log, foreign.fields.Nested)[kind]
+
+    class Plain(ma.Schema):
+        isbn = ma.fields.String(required=True)
+
+        @ma.post_load
+        def seen(self, data, **kwargs):
+            log("seen", sorted(vars(self)), getattr(self, "session", 0) is session)
+            return data
+
+    class WithSession(Plain):
+        session = None
+        transient = None
+
+    class BookSchema(foreign.SQLAlchemyAutoSchema):
+        class Meta:
+            model = Book
+            load_instance = inner == "made"
+
+        @ma.post_load
+        def seen(self, data, **kwargs):
+            log("seen", self.session is session, self.transient, self.instance, self._transient)
+            return data
+
+    class Loading(BookSchema):
+        def load(self, data, **kwargs):
+            log("load", data, sorted(kwargs))
+            return super().load(data, **kwargs)
+
+    cls = {
+        "auto": BookSchema,
+        "made": BookSchema,
+        "own load": Loading,
+        "own session": WithSession,
+        "no session": Plain,
+    }[inner]
+
+    class Writer(foreign.SQLAlchemyAutoSchema):
+        class Meta:
+            model = Author
+
+        book = nested(cls, unknown="exclude")
+        books = nested(cls, many=True)
+        several = ma.fields.List(nested(cls, only=("isbn",)))
+
+    class Root(ma.Schema):
+        book = nested(cls)
+
+    def shown(loaded):
+        if isinstance(loaded, dict):
+            return {name: shown(value) for name, value in loaded.items()}
+        if isinstance(loaded, list):
+            return [shown(each) for each in loaded]
+        return (loaded.isbn, loaded.title) if isinstance(loaded, Book) else loaded
+
+    def load(schema, record, **options):
+        return shown(schema.load(record, **options))
+
+    one = {"isbn": "i0"} if "session" in inner else {"isbn": "i0", "edition": 0, "title": "t"}
+    records = [
+        {"book": {**one, "more": 1}, "books": [one, one], "several": [{"isbn": "i1"}] * 2},
+        {"book": {"isbn": 1}, "books": [one, {"isbn": 2}], "several": [{"isbn": 3}, 4]},
+        {"book": 1, "books": one, "several": one},
+        {"book": None, "books": [None], "several": [None]},
+        {"name": "n"},
+    ]
+    for _ in range(3):
+        for record in records:
+            with session.no_autoflush:
+                log.attempt(load, Writer(session=session), record)
+                log.attempt(load, Writer(), record)
+                log.attempt(load, Writer(transient=True), record, unknown="include")
+                log.attempt(load, Writer(), record, session=session, partial=True)
+                log.attempt(load, Root(), {"book": record.get("book")})
+            session.rollback()
+    made = Writer(transient=True)
+    for _ in range(4):
+        log.attempt(load, made, records[0])
+        log.attempt(load, made, records[1], partial=("several.isbn",))
+    fields = made.fields
+    schema = fields["book"].schema
+    log("state", sorted(vars(schema)), getattr(schema, "instance", 0))
+    schema.load = lambda data, **kwargs: (data, sorted(kwargs))
+    log.attempt(load, made, {"book": one})
+    del schema.load
+    made.transient = None
+    made.session = session
+    log.attempt(load, made, {"book": one})
+    log("given", getattr(schema, "session", 0) is session)
+    session.rollback()
+    names = foreign.SQLAlchemyAutoSchema.load.__globals__
+    cast = names.get("_cast_data")
+    if cast is not None:
+        names["_cast_data"] = lambda data: (log("cast", data), data)[1]
+        try:
+            log.attempt(load, Writer(transient=True), records[0])
+            log.attempt(load, made, {"books": [one]})
+        finally:
+            names["_cast_data"] = cast
+    session.close()
+    engine.dispose()
+
+
 @scenario
 def test_links_of_flask_marshmallow(ma, log):
     flask = pytest.importorskip("flask")

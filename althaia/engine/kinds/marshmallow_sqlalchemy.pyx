@@ -1,19 +1,27 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""marshmallow-sqlalchemy: the keys of related objects, ``Related``, and lists of them,
-``RelatedList``.
+"""marshmallow-sqlalchemy: the keys of related objects, ``Related``, lists of them,
+``RelatedList``, and ``Nested``, which gives its schema the session.
 
 ``Related`` asks SQLAlchemy for each value which columns are the keys. They follow from the model
 and do not change, so that the step asks once. Loading is left to the field: it queries a session.
+
+The ``load`` of a nested schema asks the installed files for marshmallow's version, only to please
+type checkers. That takes ten times as long as the load itself, and is left out.
 """
 
 cimport cython
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
+from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.instances.nested_schema cimport nested_field, nested_schema
+from althaia.engine.instances.prototype cimport vars_of
+from althaia.engine.upstream cimport marshmallow
 
 from althaia.engine.steps import PackageKind
+from althaia.engine.kinds.nested import check_loaded
 from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import static
+from althaia.engine.upstream import definers, static
 
 RELATED = frozenset({"ce21b53057c57c53", "5d44a677cc8ab9c8"})
 """``Related._serialize`` of 0.29 to 1.3, and of 1.4 to 1.6."""
@@ -30,6 +38,15 @@ PRIMARY_KEYS = frozenset({"dc2182d2d1cf7089", "6f1437856e880c4b"})
 
 RELATED_LIST = frozenset({"1169665f97750533"})
 """``RelatedList.get_value`` of 0.29 to 1.6."""
+
+NESTED = frozenset({"a1f713f9c55be97e"})
+"""``Nested._deserialize`` of 0.29 to 1.6."""
+
+LOAD = frozenset({"9b3544c2598aab47", "730a3c64ef1480ed", "191ee2ff7cbe617b", "be32ef6aeb7ebe52"})
+"""``LoadInstanceMixin.Schema.load`` of 0.29 to 1.1, 1.3 and 1.4.0, 1.4.1, and 1.4.2 to 1.6."""
+
+CAST_DATA = frozenset({"aec0801f216762df", "900b17fc4e81e684"})
+"""``_cast_data`` of 1.4.1, and of 1.4.2 to 1.6: it returns what it is given."""
 
 
 @cython.final
@@ -85,7 +102,71 @@ def dump_related(analysis, field, options):
     return DumpRelated(field, **analysis.with_own_slot(options))
 
 
+@cython.final
+@cython.no_gc_clear
+cdef class LoadNestedInSession(LoadStep):
+    """A nested schema that gets the session of the outermost one."""
+
+    kind = "nested schema"
+
+    cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef object field = nested_field(self.field, frame.state), load
+        cdef object partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
+        try:
+            # The first access makes the schema. Each further one makes another if it may be false.
+            if hasattr(nested_schema(field, frame.schema, frame.state), "session"):
+                field.schema.session = frame.schema.session
+                field.schema.transient = frame.schema.transient
+            field._test_collection(value)
+            load = mixins_load(field._schema)
+            if load is None:
+                return field._load(value, partial=partial)
+            return loaded(field.schema, load, value, field.unknown, partial)
+        except marshmallow.ValidationError as error:
+            return frame.failed(error)
+
+
+cdef object mixins_load(object schema):
+    """Return the ``load`` of a schema if it is the one of ``LoadInstanceMixin``, else None."""
+    found = definers(type(schema), "load")
+    load = found[0].__dict__["load"] if found else None
+    if "load" in vars_of(schema) or not is_known(load, LOAD):
+        return None
+    cast = load.__globals__.get("_cast_data")
+    return load if cast is None or is_known(cast, CAST_DATA) else None
+
+
+cdef object loaded(object schema, object load, object value, object unknown, object partial):
+    """Do what ``Nested._load`` does where the schema's ``load`` is the mixin's."""
+    mixin = load.__closure__[0].cell_contents
+    try:
+        schema._session = schema._session
+        schema._transient = False or schema._transient
+        if schema._load_instance and not (schema.transient or schema.session):
+            raise ValueError("Deserialization requires a session")
+        schema.instance = schema.instance
+        try:
+            return super(mixin, schema).load(value, unknown=unknown, partial=partial)
+        finally:
+            schema.instance = None
+    except marshmallow.ValidationError as error:
+        raise marshmallow.ValidationError(error.messages, valid_data=error.valid_data) from error
+
+
+def load_nested_in_session(analysis, field, options):
+    nested = analysis.upstream.fields["Nested"]
+    if definers(type(field), "_deserialize")[1:2] != [nested]:
+        raise NotPlannable("_deserialize goes on to another class than Nested")
+    analysis.class_method(nested, "_deserialize")
+    check_loaded(analysis, field)
+    analysis.field_method(field, "make_error", analysis.upstream.Field)
+    if analysis.field_value(field, "root") is not analysis.schema:
+        raise NotPlannable("root is not the schema")
+    return LoadNestedInSession(field, **options)
+
+
 KINDS = (
+    PackageKind("marshmallow_sqlalchemy.fields.Nested", NESTED, load=load_nested_in_session),
     PackageKind("marshmallow_sqlalchemy.fields.Related", RELATED, dump=dump_related),
     PackageKind("marshmallow_sqlalchemy.fields.RelatedList", RELATED_LIST, get_value=True),
 )

@@ -226,6 +226,32 @@ def test_related_objects_have_steps_and_no_getter_of_their_own() -> None:
     assert several.why == ""
 
 
+def nested_in_session() -> Any:
+    pytest.importorskip("marshmallow_sqlalchemy")
+    from benchmarks import orm
+
+    foreign = library(ma, "marshmallow_sqlalchemy")
+
+    class Line(foreign.SQLAlchemyAutoSchema):  # type: ignore[misc]
+        class Meta:
+            model = orm.Line
+
+    class Order(foreign.SQLAlchemyAutoSchema):  # type: ignore[misc]
+        class Meta:
+            model = orm.Order
+            fields = ("lines",)
+
+        lines = ma.fields.List(foreign.fields.Nested(Line))
+
+    return Order()
+
+
+def test_nested_schemas_that_get_a_session_have_steps() -> None:
+    (several,) = planner.build(nested_in_session(), "load").steps
+    assert repr(several.inner()["items"]).startswith("<nested schema: ")
+    assert several.why == several.inner()["items"].why == ""
+
+
 @pytest.mark.parametrize("build", [linked, related])
 def test_packages_that_nobody_has_read_cost_their_fields_only(
     build: Any, monkeypatch: pytest.MonkeyPatch
