@@ -199,6 +199,8 @@ def measure(package: str, source: Path, patched: bool) -> dict[str, Any]:
     data = {name: pickle.loads(pickled) for name, pickled in kept if name in classes}
     idle = resident()
     all_calls = {name: calls_of(classes[name], *data[name]) for name in data}
+    # A full collection takes as long as ten uses of all schemas, and would fall into one of them.
+    gc.collect()
     uses = [
         sum(sum(use(calls).values()) for calls in all_calls.values()) for _ in range(4)
     ]  # fmt: skip
