@@ -17,14 +17,18 @@ BAD: list[Any] = [{"n": {"b": 5}}, {"n": []}, {"n": {"a": "x", "q": 1}, "x": "y"
 COPIES = 4
 
 
-def classes(ma: Any, **of_field: Any) -> tuple[Any, Any]:
-    """A schema that nests an instance, and that instance."""
-    fields = ma.fields
+def classes(ma: Any, ordered: bool = False, **of_field: Any) -> tuple[Any, Any]:
+    """A schema that nests an instance, and that instance.
+
+    :param ordered: marshmallow 3 then has OrderedDicts of fields, and marshmallow 4 does not ask
+    """
+    fields, options = ma.fields, type("Meta", (), {"ordered": ordered})
 
     class Deep(ma.Schema):
         d = fields.Integer()
 
     class Inner(ma.Schema):
+        Meta = options
         a = fields.Integer(required=True)
         b = fields.String(validate=ma.validate.Length(max=4))
         c = fields.Nested(Deep)
@@ -32,6 +36,7 @@ def classes(ma: Any, **of_field: Any) -> tuple[Any, Any]:
     inner = Inner()
 
     class Outer(ma.Schema):
+        Meta = options
         x = fields.Integer()
         n = fields.Nested(inner, **of_field)
         l = fields.List(fields.Nested(inner))
@@ -54,7 +59,7 @@ def relations(log: Any, schema: Any, inner: Any) -> None:
         log("same", name, getattr(copied, name) is getattr(inner, name))
     for name in ("fields", "load_fields", "dump_fields"):
         found = getattr(copied, name)
-        log(name, [(key, field is inner.fields[key]) for key, field in found.items()])
+        log(name, type(found), [(key, field is inner.fields[key]) for key, field in found.items()])
     for field in copied.fields.values():
         log("bound", field.parent is inner, field.root is inner, field.name)
     log("names", list(vars(copied)))
@@ -66,9 +71,10 @@ def relations(log: Any, schema: Any, inner: Any) -> None:
      {"exclude": ["b"]}, {"only": ("nope",)}, {"unknown": "exclude"}],
     ids=repr,
 )  # fmt: skip
+@pytest.mark.parametrize("ordered", [False, True])
 @scenario
-def test_whose_the_fields_of_a_copy_are(ma: Any, log: Any, of_field: Any) -> None:
-    outer, inner = classes(ma, **of_field)
+def test_whose_the_fields_of_a_copy_are(ma: Any, log: Any, of_field: Any, ordered: bool) -> None:
+    outer, inner = classes(ma, ordered, **of_field)
     for _ in range(COPIES):
         schema = outer()
         use(log, schema)

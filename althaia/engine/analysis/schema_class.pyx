@@ -169,7 +169,8 @@ def examine_nested(Upstream upstream, schema):
     cls = type(schema)
     state = attributes_of(schema)
     declared, bound = state.get("declared_fields"), state.get("fields")
-    if type(declared) is not dict or type(bound) is not dict:
+    # In marshmallow 3 they are in an OrderedDict where Meta.ordered is set.
+    if type(declared) not in (dict, OrderedDict) or type(bound) not in (dict, OrderedDict):
         return None, "the fields are in no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
     try:
