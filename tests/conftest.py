@@ -39,8 +39,14 @@ if PURE:
         "test_branches.py",
         "test_index.py",
     ]
-_SLOW_IF_PURE = ("invalidation", "sources", "plans", "conformance/test_load_")
-"""Tests in which a pure build runs upstream's code alone: what it adds is a loop for dumps."""
+_SLOW_IF_PURE = (
+    # A pure build runs upstream's code alone in them: what it adds is a loop for dumps.
+    *("invalidation", "sources", "plans", "conformance/test_load_"),
+    # They start processes, and little of what they ask depends on the build.
+    *("adapters", "bulk", "cli", "redirect", "streams", "threads", "trust"),
+)
+_SLOW_WITHOUT_PLANS = ("test_dump_values.py", "test_load_values.py", "test_properties.py")
+"""Long tables, in which each scenario without plans asks a compiled copy of upstream's code."""
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 RELEASE = os.environ.get("ALTHAIA_TEST_RELEASE", "")
@@ -55,12 +61,14 @@ if RELEASE:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not PURE:
-        return
     folder = os.path.dirname(__file__)
-    slow = tuple(os.path.join(folder, each) for each in _SLOW_IF_PURE)
+    slow_if_pure = tuple(os.path.join(folder, each) for each in _SLOW_IF_PURE)
     for item in items:
-        if str(item.path).startswith(slow):
+        if (
+            str(item.path).startswith(slow_if_pure)
+            if PURE
+            else item.path.name in _SLOW_WITHOUT_PLANS and "no-plans" in item.name
+        ):
             item.add_marker(pytest.mark.slow)
 
 

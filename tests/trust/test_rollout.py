@@ -19,6 +19,8 @@ import pytest
 import althaia
 from tests.redirect.processes import environment, run
 
+pytestmark = pytest.mark.slow
+
 for needed in ("gunicorn", "flask", "sqlalchemy"):
     pytest.importorskip(needed)
 
