@@ -868,6 +868,44 @@ def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner, kind):
     engine.dispose()
 
 
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.usefixtures("models_at_once")
+@scenario
+def test_nested_schemas_that_get_a_session_are_their_instances_own(ma, log, own):
+    """The nested field is the only one, so that nothing else makes room for its instance's own."""
+    foreign, Author, Book, session, engine = shop(ma, log)
+
+    class Inner(foreign.SQLAlchemyAutoSchema):
+        class Meta:
+            model = Book
+
+        @ma.post_load
+        def seen(self, data, **kwargs):
+            log("seen", self.session, self.transient)
+            return data
+
+    class Outer(foreign.SQLAlchemySchema):
+        class Meta:
+            model = Author
+
+        book = foreign.fields.Nested(Inner)
+
+        if own:
+
+            def on_bind_field(self, name, field):
+                field.metadata = {"of": self._session}
+
+    schemas = []
+    for number in range(6):
+        one = Outer(session=f"session {number}")
+        log.attempt(one.load, {"book": {"isbn": "i", "edition": number}})
+        log.attempt(one.load, {"book": {"isbn": number}})
+        schemas.append(one.fields["book"].schema)
+        log("schema", schemas[-1].session, one.fields["book"].parent is one, len(set(schemas)))
+    session.close()
+    engine.dispose()
+
+
 @scenario
 def test_links_of_flask_marshmallow(ma, log):
     flask = pytest.importorskip("flask")

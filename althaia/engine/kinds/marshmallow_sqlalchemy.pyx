@@ -162,7 +162,8 @@ def load_nested_in_session(analysis, field, options):
     analysis.field_method(field, "make_error", analysis.upstream.Field)
     if analysis.field_value(field, "root") is not analysis.schema:
         raise NotPlannable("root is not the schema")
-    return LoadNestedInSession(field, **options)
+    # A frame knows the instance's own fields only if the plan has slots.
+    return LoadNestedInSession(field, **analysis.with_own_slot(options))
 
 
 KINDS = (
