@@ -2,9 +2,9 @@
 """Make instances: lazy if their class allows it, otherwise built in full, but quicker.
 
 Two thirds of the time of upstream's ``Schema.__init__`` are spent in ``copy.deepcopy`` and in sets
-of names. If no field is left out and all are copied in the default way, :func:`make` does the same
-directly. It calls ``_bind_to_schema`` of the fields and ``on_bind_field`` in upstream's order; the
-schema has the same attributes as upstream's at each of these calls.
+of names. If no option of the call leaves out a field and all are copied in the default way,
+:func:`make` does the same directly. It calls ``_bind_to_schema`` of the fields and ``on_bind_field``
+in upstream's order; the schema has the same attributes as upstream's at each of these calls.
 """
 
 import abc
@@ -199,6 +199,19 @@ cdef bint is_refused_by_none(object unknown, object context):
     )
 
 
+cdef bint are_declared(object names, object cls):
+    """Whether an option is a builtin list or tuple of names that a class declares: upstream refuses
+    others. Calls no user code."""
+    cdef object declared = althaia_type_lookup(cls, "_declared_fields")
+    if type(names) not in (tuple, list) or type(declared) is not dict:
+        return False
+    for name in names:
+        # A dot separates the names of a nested option.
+        if type(name) is not str or "." in <str>name or name not in <dict>declared:
+            return False
+    return True
+
+
 cdef bint is_empty(object names):
     """Whether an option is an empty builtin collection; calls no user code."""
     return type(names) in (tuple, list, set, frozenset) and len(names) == 0
@@ -209,7 +222,7 @@ cdef bint is_empty(object names):
 
 cdef bint is_replaceable(object schema) except -1:
     """Whether make() gives the same instance as upstream's construction: the class overrides none
-    of it, and no field is selected or left out."""
+    of it, and selects no fields."""
     cdef object state
     if not is_as_shipped() or not has_upstreams_construction(type(schema)):
         return False
@@ -273,6 +286,8 @@ cdef int note_odd_field(object cls, dict declared) except -1:
     cdef object kind
     for field in declared.values():
         kind = type(field)
+        if field is None:
+            continue
         if althaia_type_tag(kind) not in simply_copied and not has_simple_copies(kind):
             note_odd(cls, kind)
             return 0
@@ -280,7 +295,8 @@ cdef int note_odd_field(object cls, dict declared) except -1:
 
 
 cdef bint has_upstreams_construction(object cls) except -1:
-    """Whether a class overrides nothing that make() does, and its options select no fields."""
+    """Whether a class overrides nothing that make() does, and its options at most leave out declared
+    fields."""
     cdef object opts, options
     if overrides_construction(cls):
         note_odd(cls, cls)
@@ -289,7 +305,7 @@ cdef bint has_upstreams_construction(object cls) except -1:
     options = althaia_dict_or_none(opts)
     return (
         type(options) is dict
-        and is_empty((<dict>options).get("exclude"))
+        and are_declared((<dict>options).get("exclude"), cls)
         and is_empty((<dict>options).get("fields"))
         and infers_nothing(cls, <dict>options)
     )
@@ -348,7 +364,8 @@ cdef bint has_plain_options(object cls) except -1:
 
 
 cdef bint copies_simply(dict declared) except -1:
-    """Whether ``copy.deepcopy`` would make a new dictionary with a shallow copy of each field."""
+    """Whether ``copy.deepcopy`` would make a new dictionary with a shallow copy of each field.
+    marshmallow-sqlalchemy declares None for a name that ``Meta.exclude`` leaves out."""
     if (
         marshmallow.live["schema"].get("copy") is not COPY
         or marshmallow.live["fields"].get("copy") is not COPY
@@ -357,7 +374,7 @@ cdef bint copies_simply(dict declared) except -1:
     ):
         return False
     for name, field in declared.items():
-        if type(name) is not str or not copies_as_object(field):
+        if type(name) is not str or (field is not None and not copies_as_object(field)):
             return False
     return True
 
@@ -413,7 +430,7 @@ cdef dict copied(dict declared):
     cdef dict memo = {}, copies = {}
     for name, field in declared.items():
         twin = memo.get(id(field))
-        if twin is None:
+        if twin is None and field is not None:
             twin = memo[id(field)] = clone(field)
         copies[name] = twin
     return copies
@@ -494,12 +511,16 @@ cdef int make_at_once(
 
 
 cdef int init_fields(object schema, dict declared) except -1:
-    """Call the class's ``_init_fields``, or do what upstream's does."""
+    """Do what ``_normalize_nested_options`` does. Call the class's ``_init_fields``, or do what
+    upstream's does."""
+    cdef object excluded = schema.exclude
+    if excluded:
+        schema.exclude = schema.set_class(list(excluded))
     if (
         althaia_type_lookup(type(schema), "_init_fields")
         is marshmallow.schema_attributes["_init_fields"]
     ):
-        bind(schema, list(declared))
+        bind(schema, [name for name in declared if name not in excluded])
     else:
         schema._init_fields()
     return 0
