@@ -3,8 +3,9 @@
 
 Two thirds of the time of upstream's ``Schema.__init__`` are spent in ``copy.deepcopy`` and in sets
 of names. If no option of the call leaves out a field and all are copied in the default way,
-:func:`make` does the same directly. It calls ``_bind_to_schema`` of the fields and ``on_bind_field``
-in upstream's order; the schema has the same attributes as upstream's at each of these calls.
+:func:`make` does the same directly. It calls ``_bind_to_schema`` of the fields and
+``on_bind_field`` in upstream's order; the schema has the same attributes as upstream's at each of
+these calls.
 """
 
 import abc
@@ -295,8 +296,8 @@ cdef int note_odd_field(object cls, dict declared) except -1:
 
 
 cdef bint has_upstreams_construction(object cls) except -1:
-    """Whether a class overrides nothing that make() does, and its options at most leave out declared
-    fields."""
+    """Whether a class overrides nothing that make() does, and its options at most leave out
+    declared fields."""
     cdef object opts, options
     if overrides_construction(cls):
         note_odd(cls, cls)
