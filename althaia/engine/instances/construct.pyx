@@ -28,7 +28,7 @@ from althaia.cpython.primitives cimport (
     althaia_type_tag,
 )
 from althaia.engine.instances.lazy cimport set_messages, warn_of_context
-from althaia.engine.instances.prototype cimport PrototypeCache, clone, vars_of
+from althaia.engine.instances.prototype cimport PrototypeCache, copied_fields, vars_of
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
@@ -152,7 +152,7 @@ def construct(
         return False
     if guard is not None:
         cache_there(type(schema)).construction = <Guard>guard
-    make(schema, copied(<dict>declared), many, load_only, dump_only, partial, unknown, context)
+    make(schema, copied_fields(declared), many, load_only, dump_only, partial, unknown, context)
     if ALTHAIA_HAS_GIL and althaia_has_made_dict(schema):
         # It was made to ask the conditions above of it. A plain one would say that the instance has
         # had its first call (planner.is_first_call), and no model would be made.
@@ -286,9 +286,9 @@ cdef int note_odd_field(object cls, dict declared) except -1:
     """Record the class of the first field that is not copied in the default way."""
     cdef object kind
     for field in declared.values():
-        kind = type(field)
         if field is None:
             continue
+        kind = type(field)
         if althaia_type_tag(kind) not in simply_copied and not has_simple_copies(kind):
             note_odd(cls, kind)
             return 0
@@ -426,17 +426,6 @@ cdef bint has_simple_copies(object cls) except -1:
 # ---- Construction -------------------------------------------------------------------------
 
 
-cdef dict copied(dict declared):
-    """Copy fields by name as ``copy.deepcopy`` does: a field with two names is copied once."""
-    cdef dict memo = {}, copies = {}
-    for name, field in declared.items():
-        twin = memo.get(id(field))
-        if twin is None and field is not None:
-            twin = memo[id(field)] = clone(field)
-        copies[name] = twin
-    return copies
-
-
 cdef int make(
     object schema, dict declared, object many, object load_only, object dump_only,
     object partial, object unknown, object context,
@@ -471,7 +460,7 @@ cdef int make_at_once(
     is the one that holds plans."""
     cdef object opts = althaia_type_lookup(type(schema), "opts")
     cdef InstanceDict state
-    cdef dict fields = copied(declared)
+    cdef dict fields = copied_fields(declared)
     cdef object excluded, ordered = None
     cdef bint collecting
     # In upstream's order: an option may be computed.

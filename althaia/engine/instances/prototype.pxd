@@ -48,6 +48,7 @@ cdef class PrototypeCache:
 
 
 cdef object clone(object field)
+cdef dict copied_fields(object declared)
 cdef object made_with(object cls, dict attributes)
 cdef object names(object given)
 cdef object copied_names(object names)

@@ -73,7 +73,6 @@ cdef class PrototypeCache:
     cdef int _copy_class(self) except -1:
         """Copy the attributes of the class from which instances and prototypes are made."""
         cdef object init_fields = althaia_type_lookup(self.schema_class, "_init_fields")
-        cdef dict memo = {}
         self.opts = clone(althaia_type_lookup(self.schema_class, "opts"))
         options = vars_of(self.opts)
         for name, value in list(options.items()):
@@ -83,10 +82,7 @@ cdef class PrototypeCache:
         if init_fields is not marshmallow.schema_attributes["_init_fields"]:
             # A user's _init_fields may change the class before it reads the instance, so copies are
             # needed. Otherwise the guard watches the originals; copies would only take memory.
-            self.declared = {
-                name: None if field is None else memo.setdefault(id(field), clone(field))
-                for name, field in self.declared.items()
-            }
+            self.declared = copied_fields(self.declared)
         self.copies_bind_anew = any(
             inner_fields(inner)
             for field in self.declared.values() if field is not None
@@ -141,6 +137,18 @@ cdef class PrototypeCache:
 cdef object clone(object field):
     """Return a shallow copy, as ``copy.copy`` makes it of an object without copy methods."""
     return made_with(type(field), plain_copy(vars_of(field)))
+
+
+cdef dict copied_fields(object declared):
+    """Copy fields by name as ``copy.deepcopy`` does: a field with two names is copied once, and
+    None, which marshmallow-sqlalchemy declares for a name that it leaves out, is itself."""
+    cdef dict memo = {}, copies = {}
+    for name, field in declared.items():
+        copied = memo.get(id(field))
+        if copied is None and field is not None:
+            copied = memo[id(field)] = clone(field)
+        copies[name] = copied
+    return copies
 
 
 cdef object made_with(object cls, dict attributes):

@@ -140,8 +140,9 @@ cdef object loaded(object schema, object load, object value, object unknown, obj
     """Do what ``Nested._load`` does where the schema's ``load`` is the mixin's."""
     mixin = load.__closure__[0].cell_contents
     try:
+        # The mixin gives the instance what the class may have; no session is passed to it here.
         schema._session = schema._session
-        schema._transient = False or schema._transient
+        schema._transient = schema._transient
         if schema._load_instance and not (schema.transient or schema.session):
             raise ValueError("Deserialization requires a session")
         schema.instance = schema.instance
