@@ -67,11 +67,14 @@ test:
 	$(MAKE) --jobs 2 lint build-pure
 	$(MAKE) test-compiled test-others test-pure
 
-# Side by side, then one after the other what measures the machine. Exit code 5: PYTEST_ARGS
-# chose tests of the other pass only.
+# Side by side. Exit code 5: PYTEST_ARGS chose none of these tests.
 define run-tests
 $(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "not alone and $(2)" $(PYTEST_ARGS) || test $$? = 5
-$(1) -m pytest -m "alone and $(2)" $(PYTEST_ARGS) || test $$? = 5
+endef
+
+# One after the other: they measure the machine, or interrupt what they run.
+define run-alone
+$(1) -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
 endef
 
 test-compiled: build
@@ -79,16 +82,19 @@ test-compiled: build
 
 test-slow: build build-pure
 	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,slow)
+	$(call run-alone,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
+	$(call run-tests,HYPOTHESIS_PROFILE=thorough ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,hypothesis and not slow)
 	$(call run-tests,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON),slow)
+	$(call run-alone,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
 
-# A part of test-releases, in about a minute on two idle cores.
+# A part of test-releases, in half a minute on two idle cores; a process each.
 OTHERS ?= 4.3.1 3.26.2
 SAMPLE := $(addprefix tests/conformance/test_,hooks.py options.py construction.py lazy_instances.py load_text.py statements.py)
 test-others: build
-	set -e; for release in $(OTHERS); do \
-	  ALTHAIA_TEST_RELEASE=$$release $(BIN)/python -m pytest -q \
-	    -n $(TEST_JOBS) --dist worksteal -m "not alone" $(SAMPLE) $(PYTEST_ARGS) || test $$? = 5; \
-	done
+	$(MAKE) --jobs 2 --output-sync $(addprefix test-other-,$(OTHERS))
+
+test-other-%:
+	ALTHAIA_TEST_RELEASE=$* $(BIN)/python -m pytest -q $(SAMPLE) $(PYTEST_ARGS) || test $$? = 5
 
 # What fails first, in less than a minute on two idle cores; tests/README.md.
 test-quick: build

@@ -14,8 +14,9 @@ from tests import releases
 pytest_plugins = ["tests.failures"]
 
 _RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("default", max_examples=75, deadline=None, suppress_health_check=_RELAXED)
 settings.register_profile(
-    "default", max_examples=150, deadline=None, suppress_health_check=_RELAXED
+    "thorough", max_examples=300, deadline=None, suppress_health_check=_RELAXED
 )
 settings.register_profile(
     "nightly", max_examples=20_000, deadline=None, suppress_health_check=_RELAXED

@@ -156,7 +156,7 @@ def test_keys_on_the_way_to_a_difference() -> None:
     assert path_to(words, 5) == "builtins.dict[str b] > builtins.list"
 
 
-@pytest.mark.alone
+@pytest.mark.slow
 def test_names_of_tests_are_the_same_in_each_process() -> None:
     """Or ``pytest -n 2`` needs PYTHONHASHSEED."""
     command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]

@@ -78,6 +78,7 @@ def test_calls_are_renamed_and_nothing_else() -> None:
     )
 
 
+@pytest.mark.slow
 def test_lines_stay_where_they_are(pinned: Upstream) -> None:
     for name in pinned.modules:
         before = pinned.text(name)

@@ -84,6 +84,7 @@ def test_sources_that_do_not_say_their_release_are_refused(tmp_path: Path) -> No
     assert from_folder(tmp_path).version == "4.4.0"
 
 
+@pytest.mark.slow
 def test_a_checkout_says_its_version(pinned: Upstream, older_line: Upstream) -> None:
     assert pinned.version == "4.4.0"
     assert older_line.version == "3.26.2"

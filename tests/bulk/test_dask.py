@@ -15,6 +15,9 @@ from tests.bulk import schemas
 
 SMALL = 10_000
 
+# A cluster takes seconds to start.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def cluster():

@@ -148,6 +148,7 @@ def test_a_difference_is_said_and_not_timed(bench):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Stamped", "Process"])
 def test_what_is_not_deterministic_is_no_difference(bench, name):
     done = bench(f"shop:{name}", "--dump", "--json")
@@ -160,6 +161,7 @@ def test_what_is_not_deterministic_is_no_difference(bench, name):
     assert "please report" not in shown
 
 
+@pytest.mark.slow
 def test_the_user_s_own_data(bench, tmp_path):
     (tmp_path / "lines.ndjson").write_text(
         '{"number": 4, "name": "a"}\n\n{"number": 99}\n{"number": 5}\n'
@@ -176,12 +178,14 @@ def test_the_user_s_own_data(bench, tmp_path):
     assert [row["work"] for row in shown["rows"]] == ["dump 1 object"]
 
 
+@pytest.mark.slow
 def test_made_values_pass_the_validators(bench):
     for row in report(bench("shop:Bounded", "--load", "--json", "--objects", "50"))["rows"]:
         assert row["invalid"] == ""
         assert row["identical"] is True
 
 
+@pytest.mark.slow
 def test_objects_of_the_user_s_own(bench):
     shown = report(bench("shop:Painted", "--source", "shop:things", "--json"))
     assert shown["data"] == "2 shop.Thing of shop:things"
@@ -191,6 +195,7 @@ def test_objects_of_the_user_s_own(bench):
     assert all(row["identical"] for row in shown["rows"])
 
 
+@pytest.mark.slow
 def test_what_a_service_dumped_is_taken_back(bench, tmp_path):
     row = '{"id": 1, "colour": "red", "at": "2024-01-01T00:00:00"}'
     (tmp_path / "rows.jsonl").write_text(f"{row}\n{row}\n")
@@ -203,6 +208,7 @@ def test_what_a_service_dumped_is_taken_back(bench, tmp_path):
     assert [row["work"] for row in shown["rows"]] == ["load 1 object"]
 
 
+@pytest.mark.slow
 def test_an_object_that_fails_is_counted_and_the_others_are_measured(bench):
     shown = report(bench("shop:Doubled", "--source", "shop:some", "--dump", "--json"))
     assert [row["work"] for row in shown["rows"]] == ["dump 1 object", "dump 2 objects"]
@@ -210,6 +216,7 @@ def test_an_object_that_fails_is_counted_and_the_others_are_measured(bench):
     assert (shown["failing"], shown["failure"][:9]) == (1, "TypeError")
 
 
+@pytest.mark.slow
 def test_what_fails_with_one_library_only_is_a_difference(bench):
     done = bench("shop:Choosy", "--source", "shop:some", "--dump", "--json")
     assert done.returncode == 1
@@ -218,6 +225,7 @@ def test_what_fails_with_one_library_only_is_a_difference(bench):
     )
 
 
+@pytest.mark.slow
 def test_versions_and_machine_are_part_of_the_figures(bench):
     shown = report(bench("shop:Line", "--dump", "--json"))
     assert set(shown["versions"]) == {"althaia", "marshmallow", "python"}
@@ -225,6 +233,7 @@ def test_versions_and_machine_are_part_of_the_figures(bench):
     assert shown["machine"]["processors"] == os.cpu_count()
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_said(bench):
     said = " ".join(bench("shop:Painted", "--source", "shop:things").stdout.split())
     assert "2 shop.Thing of shop:things" in said

@@ -48,12 +48,16 @@ def suite(
     (tmp_path / "planted.py").write_text(PLANTED)
     (tmp_path / "test_shop.py").write_text(TESTS)
     words = ("-m", "pytest", "-p", "no:cacheprovider", "-p", "althaia.pytest_plugin")
-    env = {"PYTEST_ADDOPTS": "", "PYTHONPATH": str(tmp_path)}
+    # The plugins of this environment would take a second to import, each time.
+    alone = {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    env = {"PYTHONPATH": str(tmp_path), **alone}
     return lambda *more, **kwargs: run(*words, *more, env=env, **kwargs)
 
 
 @NEEDS_ENGINE
-@pytest.mark.parametrize("more", [(), ("-n", "1")])
+@pytest.mark.parametrize(
+    "more", [(), pytest.param(("-p", "xdist", "-n", "1"), marks=pytest.mark.slow)]
+)
 def test_a_difference_fails_the_test(suite, more):
     done = suite("--althaia-compare", "-rA", *more)
     assert done.returncode == 1

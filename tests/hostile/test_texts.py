@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests.hostile.processes import OURS, run, skip_where_the_interpreter_crashes
+from tests.hostile.processes import run, skip_where_the_interpreter_crashes
 
 pytestmark = pytest.mark.skipif(
     find_spec("althaia.formats.json.json_parser") is None, reason="a pure build has no parsers"
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 SMALL, NORMAL = "128", "8192"
 
 
-@pytest.mark.parametrize("library", OURS)
+@pytest.mark.parametrize("library", ["plans", pytest.param("no plans", marks=pytest.mark.slow)])
 def test_on_an_ordinary_stack(library: str) -> None:
     ours, theirs = run("texts", library, NORMAL), run("texts", "upstream", NORMAL)
     ours.check()

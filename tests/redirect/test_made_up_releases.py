@@ -140,6 +140,7 @@ def test_a_release_of_tomorrow_answers_as_it_does(newest, tmp_path):
         assert "does not plan all of marshmallow 4.5.0" in told
 
 
+@pytest.mark.slow
 @NEEDS_ENGINE
 def test_an_old_release_answers_as_it_does(oldest, tmp_path):
     told = compare(oldest, tmp_path)
