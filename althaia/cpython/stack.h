@@ -3,13 +3,14 @@
  *
  * Compiled functions recurse on the C stack, and CPython 3.11 to 3.13 count such calls wrongly or
  * not at all. Hence the remaining stack is measured. Everything is static: each extension module
- * that includes this file has its own copy.
+ * that includes this file has its own copy, and they share the bounds of the stack.
  */
 #ifndef ALTHAIA_CHECKS_H
 #define ALTHAIA_CHECKS_H
 
 #include <Python.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -117,12 +118,62 @@ althaia_ask_stack_bounds(uintptr_t *low, uintptr_t *high)
 #endif
 }
 
+/* The key in CPython's dictionary of this thread under which the modules share what they were told:
+ * bytes of two addresses, the lowest first. To answer for the main thread, glibc reads
+ * /proc/self/maps, which takes milliseconds in a process that has loaded many libraries. */
+#define ALTHAIA_SHARED_BOUNDS "althaia.stack"
+
+/* Return 1 and the bounds of the stack that `here` is in, as another module was told, else 0. */
+static int
+althaia_shared_bounds(PyObject *of_thread, uintptr_t here, uintptr_t *low, uintptr_t *high)
+{
+    uintptr_t bounds[2];
+    PyObject *shared = PyDict_GetItemString(of_thread, ALTHAIA_SHARED_BOUNDS);
+    if (shared == NULL || !PyBytes_CheckExact(shared)
+        || PyBytes_GET_SIZE(shared) != sizeof(bounds)) {
+        return 0;
+    }
+    memcpy(bounds, PyBytes_AS_STRING(shared), sizeof(bounds));
+    *low = bounds[0];
+    *high = bounds[1];
+    return here >= *low && here < *high;
+}
+
+/* Tell the other modules. Without memory they ask themselves. */
+static void
+althaia_share_bounds(PyObject *of_thread, uintptr_t low, uintptr_t high)
+{
+    uintptr_t bounds[2] = {low, high};
+    PyObject *shared = PyBytes_FromStringAndSize((const char *)bounds, sizeof(bounds));
+    if (shared == NULL || PyDict_SetItemString(of_thread, ALTHAIA_SHARED_BOUNDS, shared) < 0) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(shared);
+}
+
+/* Return 1 and the bounds of the stack that `here` is in, else 0. */
+static int
+althaia_stack_bounds(uintptr_t here, uintptr_t *low, uintptr_t *high)
+{
+    PyObject *of_thread = PyErr_Occurred() ? NULL : PyThreadState_GetDict();
+    if (of_thread != NULL && althaia_shared_bounds(of_thread, here, low, high)) {
+        return 1;
+    }
+    if (!althaia_ask_stack_bounds(low, high) || here < *low || here >= *high) {
+        return 0;
+    }
+    if (of_thread != NULL) {
+        althaia_share_bounds(of_thread, *low, *high);
+    }
+    return 1;
+}
+
 /* Determine the bounds of a stack that this thread has not used before. */
 static ALTHAIA_OUT_OF_LINE void
 althaia_find_stack(uintptr_t here)
 {
     uintptr_t low, high, size, margin;
-    if (!althaia_ask_stack_bounds(&low, &high) || here < low || here >= high) {
+    if (!althaia_stack_bounds(here, &low, &high)) {
         low = here - ALTHAIA_STACK_ASSUMED;
         high = here + ALTHAIA_STACK_ASSUMED;
     }
