@@ -483,7 +483,7 @@ class _Explainer:
 def _source(direction: str, step: Any) -> str:
     if direction == "dump":
         return SOURCES[step.source]
-    return "deserialize" if step.opaque else "key"
+    return "deserialize" if step.own_deserialize else "key"
 
 
 def _nested_schema(field: Any) -> Any:

@@ -356,7 +356,7 @@ class _Dumping:
             analysis.field_method(field, "serialize", upstream.Field)
             options.update(_source(analysis, name, field))
         except NotPlannable as refusal:
-            return dump.OpaqueDumpStep(
+            return dump.SerializeStep(
                 field,
                 source=dump.Source.SERIALIZE,
                 default=upstream.missing,
@@ -575,8 +575,8 @@ cdef object _loaded(Analysis analysis, object field, object options):
         analysis.field_method(field, "deserialize", analysis.upstream.Field)
         options = options | _around(analysis, field)
     except NotPlannable as refusal:
-        return load_step.OpaqueLoadStep(
-            field, opaque=True, why=refusal.reason, **analysis.with_own_slot(options)
+        return load_step.DeserializeStep(
+            field, own_deserialize=True, why=refusal.reason, **analysis.with_own_slot(options)
         )
     return _conversion(analysis, field, options, LOAD)
 

@@ -361,7 +361,6 @@ def test_a_schema_that_is_false(ma: Any, log: Any, form: str, first: str) -> Non
         x = ma.fields.Integer()
 
         def __len__(self) -> int:
-            log("len")
             return 0
 
     nested = {

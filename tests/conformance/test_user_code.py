@@ -32,7 +32,7 @@ CONTAINERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("container", sorted(CONTAINERS.keys() - {"tuple"}))
 @scenario
 def test_a_field_that_raises_stop_iteration(ma: Any, log: Any, container: str) -> None:
     class Stops(ma.fields.Raw):
@@ -188,28 +188,25 @@ def test_a_value_whose_comparison_is_a_validation_error(ma: Any, log: Any, name:
 class Member:
     """Equal to what its answer says; an exception is raised."""
 
-    def __init__(self, log: Any, name: str, answer: Any) -> None:
-        self.log, self.name, self.answer = log, name, answer
+    def __init__(self, name: str, answer: Any) -> None:
+        self.name, self.answer = name, answer
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     def __eq__(self, other: object) -> Any:
-        self.log("compared", self.name, other if isinstance(other, str) else None)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
 
-@pytest.mark.parametrize("answer", [True, False, TypeError("t"), ValueError("v")], ids=repr)
+@pytest.mark.parametrize("answer", [True, False, ValueError("v")], ids=repr)
 @scenario
 def test_truthy_and_falsy_members_of_the_users(ma: Any, log: Any, answer: Any) -> None:
     schema = schema_of(
         ma,
         {
-            "f": ma.fields.Boolean(
-                truthy=[Member(log, "yes", answer)], falsy=[Member(log, "no", answer)]
-            )
+            "f": ma.fields.Boolean(truthy=[Member("yes", answer)], falsy=[Member("no", answer)]),
         },
     )
     for value in ("yes", "no", "other", 1, True):

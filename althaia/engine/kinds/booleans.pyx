@@ -6,7 +6,6 @@ from cpython.object cimport PyObject
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.upstream cimport marshmallow
 
 from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
@@ -25,12 +24,7 @@ cdef class DumpBoolean(DumpStep):
     give another meaning."""
 
     kind = "bool"
-    cdef object truthy, falsy
-
-    def __init__(self, field, *, truthy, falsy, **options):
-        DumpStep.__init__(self, field, **options)
-        self.truthy = truthy
-        self.falsy = falsy
+    cdef public object truthy, falsy
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if value is None:
@@ -48,36 +42,18 @@ cdef class LoadBoolean(LoadStep):
     """Reads ``truthy`` and ``falsy`` each time, because user code may change the sets."""
 
     kind = "bool"
-    cdef object truthy, falsy
-
-    def __init__(self, field, *, truthy, falsy, **options):
-        LoadStep.__init__(self, field, **options)
-        self.truthy = truthy
-        self.falsy = falsy
+    cdef public object truthy, falsy
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if (
             (type(value) is bool or type(value) is str or type(value) is int)
             and PySet_GET_SIZE(<PyObject*>self.truthy)
         ):
-            try:
-                if PySet_Contains(<PyObject*>self.truthy, value):
-                    return True
-                if PySet_Contains(<PyObject*>self.falsy, value):
-                    return False
-            except TypeError as error:
-                return self.refused(value, error, frame)
-            # Do not call the field, which would search the sets again: comparing a member may run
-            # user code.
-            return frame.failed(self.field.make_error("invalid", input=value))
+            if PySet_Contains(<PyObject*>self.truthy, value):
+                return True
+            if PySet_Contains(<PyObject*>self.falsy, value):
+                return False
         return self.by_field(value, data, frame)
-
-    cdef object refused(self, object value, object cause, LoadFrame frame):
-        """Do the rest of ``Boolean._deserialize`` after comparing a member has raised."""
-        try:
-            raise self.field.make_error("invalid", input=value) from cause
-        except marshmallow.ValidationError as error:
-            return frame.failed(error)
 
 
 def meanings_of(analysis, field):

@@ -46,11 +46,7 @@ cdef class DumpMethod(DumpStep):
 cdef class DumpFunction(DumpStep):
     kind = "function"
     quiet = False
-    cdef object function
-
-    def __init__(self, field, *, function, **options):
-        DumpStep.__init__(self, field, **options)
-        self.function = function
+    cdef public object function
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return self.function(obj)
@@ -74,11 +70,7 @@ cdef class DumpFunctionOfTwo(DumpFunction):
 @cython.no_gc_clear
 cdef class DumpConstant(DumpStep):
     kind = "constant"
-    cdef object constant
-
-    def __init__(self, field, *, constant, **options):
-        DumpStep.__init__(self, field, **options)
-        self.constant = constant
+    cdef public object constant
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return self.constant
@@ -114,11 +106,7 @@ cdef class LoadByCallOfTwo(LoadStep):
     """Calls the function of a Function field with the value and the schema's ``context``."""
 
     kind = "function with context"
-    cdef object function
-
-    def __init__(self, field, *, function, **options):
-        LoadStep.__init__(self, field, **options)
-        self.function = function
+    cdef public object function
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object context = frame.schema.context
@@ -131,11 +119,7 @@ cdef class LoadByCallOfTwo(LoadStep):
 @cython.no_gc_clear
 cdef class LoadConstant(LoadStep):
     kind = "constant"
-    cdef object constant
-
-    def __init__(self, field, *, constant, **options):
-        LoadStep.__init__(self, field, **options)
-        self.constant = constant
+    cdef public object constant
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         return self.constant

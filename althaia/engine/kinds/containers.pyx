@@ -32,11 +32,7 @@ from althaia.engine.run.validators import LengthCheck, check_for
 @cython.no_gc_clear
 cdef class DumpList(DumpStep):
     kind = "list"
-    cdef DumpStep item
-
-    def __init__(self, field, *, DumpStep item, **options):
-        DumpStep.__init__(self, field, **options)
-        self.item = item
+    cdef public DumpStep item
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef list items
@@ -86,13 +82,8 @@ cdef class DumpTuple(DumpStep):
     instance needs its own copy of the field."""
 
     kind = "tuple"
-    cdef tuple items
-    cdef bint own_code
-
-    def __init__(self, field, *, tuple items, bint own_code, **options):
-        DumpStep.__init__(self, field, **options)
-        self.items = items
-        self.own_code = own_code
+    cdef public tuple items
+    cdef public bint own_code
 
     cdef bint fits(self, object value):
         """Return whether the value has an item for each step."""
@@ -106,16 +97,10 @@ cdef class DumpTuple(DumpStep):
         if not self.fits(value):
             return left_to_field(self, self.own_code, value, obj, frame)
         converted = []
-        try:
-            for i in range(len(self.items)):
-                converted.append(
-                    (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert(
-                        (<tuple>value)[i], obj, frame
-                    )
-                )
-        except StopIteration as error:
-            # Upstream converts in a generator, in which Python replaces StopIteration.
-            raise RuntimeError("generator raised StopIteration") from error
+        for i in range(len(self.items)):
+            converted.append(
+                (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert((<tuple>value)[i], obj, frame)
+            )
         return tuple(converted)
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
@@ -123,16 +108,12 @@ cdef class DumpTuple(DumpStep):
         if value is None or not self.fits(value):
             return DumpStep.write(self, value, obj, frame, sink)
         sink.open_list(tuple, len(self.items))
-        try:
-            for i in range(len(self.items)):
-                sink.item()
-                if not (<DumpStep>PyTuple_GET_ITEM(self.items, i)).write(
-                    (<tuple>value)[i], obj, frame, sink
-                ):
-                    sink.any(marshmallow.missing)
-        except StopIteration as error:
-            # As in `convert`.
-            raise RuntimeError("generator raised StopIteration") from error
+        for i in range(len(self.items)):
+            sink.item()
+            if not (<DumpStep>PyTuple_GET_ITEM(self.items, i)).write(
+                (<tuple>value)[i], obj, frame, sink
+            ):
+                sink.any(marshmallow.missing)
         sink.close_list()
         return True
 
@@ -147,17 +128,11 @@ cdef class DumpDict(DumpStep):
     :class:`DumpTuple`."""
 
     kind = "dict"
-    cdef DumpStep keys, values
-    cdef bint own_code
-
-    def __init__(self, field, *, DumpStep keys, DumpStep values, bint own_code, **options):
-        DumpStep.__init__(self, field, **options)
-        self.keys = keys
-        self.values = values
-        self.own_code = own_code
+    cdef public DumpStep keys, values
+    cdef public bint own_code
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef dict result, keys
+        cdef dict keys = {}, result = {}
         cdef bint done = False
         if value is None:
             return None
@@ -165,39 +140,23 @@ cdef class DumpDict(DumpStep):
             return dict(value)
         if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
             return left_to_field(self, self.own_code, value, obj, frame)
-        keys = self.converted_keys(<dict>value, frame)
-        result = {}
+        # Upstream converts all keys before the first value.
+        if self.keys is not None:
+            for key in <dict>value:
+                althaia_tick()
+                keys[key] = self.keys.convert(key, None, frame)
         key = None
         try:
             for key, each in (<dict>value).items():
                 althaia_tick()
                 if self.values is not None:
                     each = self.values.convert(each, None, frame)
-                    if key not in keys:
-                        raise KeyError(key)
-                elif key not in keys:
-                    continue
                 result[key if self.keys is None else keys[key]] = each
             done = True
         finally:
             if not done:
                 left_key(key)
         return result
-
-    cdef dict converted_keys(self, dict value, DumpFrame frame):
-        """Return the converted key of each key.
-
-        All keys are converted before the first value, because user code for a value may change the
-        dictionary. If keys are not converted, only the presence of a key counts.
-        """
-        cdef dict keys
-        if self.keys is None:
-            return value.copy()
-        keys = {}
-        for key in value:
-            althaia_tick()
-            keys[key] = self.keys.convert(key, None, frame)
-        return keys
 
     def inner(self):
         return labelled(keys=self.keys, values=self.values)
@@ -234,12 +193,7 @@ cdef dict with_failed_item(dict errors, object index, list items, LoadFrame fram
 @cython.no_gc_clear
 cdef class LoadList(LoadStep):
     kind = "list"
-    cdef LoadStep item
-
-    def __init__(self, field, *, LoadStep item, **options):
-        LoadStep.__init__(self, field, **options)
-        self.walks = True
-        self.item = item
+    cdef public LoadStep item
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef list items
@@ -296,11 +250,7 @@ cdef class LoadList(LoadStep):
 @cython.no_gc_clear
 cdef class LoadTuple(LoadStep):
     kind = "tuple"
-    cdef tuple items
-
-    def __init__(self, field, *, tuple items, **options):
-        LoadStep.__init__(self, field, **options)
-        self.items = items
+    cdef public tuple items
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef list items = []
@@ -328,13 +278,7 @@ cdef class LoadTuple(LoadStep):
 @cython.no_gc_clear
 cdef class LoadDict(LoadStep):
     kind = "dict"
-    cdef LoadStep keys, values
-
-    def __init__(self, field, *, LoadStep keys, LoadStep values, **options):
-        LoadStep.__init__(self, field, **options)
-        self.walks = keys is not None or values is not None
-        self.keys = keys
-        self.values = values
+    cdef public LoadStep keys, values
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
@@ -353,14 +297,10 @@ cdef class LoadDict(LoadStep):
 
     cdef object converted(self, dict value, Tape tape, LoadFrame frame):
         """Return the loaded dictionary, or FAILED. With a tape the values are indexes of slots."""
-        cdef dict keys, result = {}
+        cdef dict keys = {}, result = {}
         cdef object errors = None
         cdef bint done = False
-        # Copy the keys now: the step of the values may run user code that changes the dictionary.
-        if self.keys is None:
-            keys = value.copy()
-        else:
-            keys = {}
+        if self.keys is not None:
             for key in value:
                 althaia_tick()
                 loaded = self.keys.load(key, None, frame)
@@ -386,13 +326,13 @@ cdef class LoadDict(LoadStep):
                         if errors is None:
                             errors = defaultdict(dict)
                         errors[key]["value"] = frame.messages
-                        if frame.valid_data is not None and key in keys:
-                            result[key if self.keys is None else keys[key]] = (
-                                frame.valid_data
-                            )
-                        continue
-                if key in keys:
-                    result[key if self.keys is None else keys[key]] = each
+                        if frame.valid_data is None:
+                            continue
+                        each = frame.valid_data
+                if self.keys is None:
+                    result[key] = each
+                elif key in keys:
+                    result[keys[key]] = each
             done = True
         finally:
             if not done:
@@ -414,7 +354,7 @@ def dump_list(analysis, field, options):
 def load_list(analysis, field, options):
     analysis.fields_helper("is_collection", "is_iterable_but_not_string")
     item = inner_load_step(analysis, analysis.field_value(field, "inner"))
-    return LoadList(field, item=item, **options)
+    return LoadList(field, item=item, walks=True, **options)
 
 
 def tuple_fields(analysis, field):
@@ -472,7 +412,8 @@ def load_dict(analysis, field, options):
         None if each is None else inner_load_step(analysis, each)
         for each in key_and_value_fields(analysis, field)
     ]
-    return LoadDict(field, keys=keys, values=values, **options)
+    walks = keys is not None or values is not None
+    return LoadDict(field, keys=keys, values=values, walks=walks, **options)
 
 
 KINDS = (

@@ -74,11 +74,7 @@ cdef class DumpFormat(FixedText):
     """A ``strftime`` format with the same result on every platform, for years of four digits."""
 
     kind = "strftime, plain"
-    cdef str format
-
-    def __init__(self, field, *, str format, **options):
-        FixedText.__init__(self, field, **options)
-        self.format = format
+    cdef public str format
 
     cdef Py_ssize_t format_into(self, object value, char* at) except -1:
         cdef althaia_moment moment
@@ -117,13 +113,8 @@ cdef class DumpTimestamp(DumpStep):
     """Seconds or milliseconds since 1970."""
 
     kind = "timestamp"
-    cdef object function
-    cdef bint milliseconds
-
-    def __init__(self, field, *, function, bint milliseconds, **options):
-        DumpStep.__init__(self, field, **options)
-        self.function = function
-        self.milliseconds = milliseconds
+    cdef public object function
+    cdef public bint milliseconds
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef double number
@@ -165,13 +156,8 @@ cdef class LoadFormat(LoadStep):
     """Parses text by a plain ``strptime`` format."""
 
     kind = "strptime, plain"
-    cdef str format
-    cdef str result_type
-
-    def __init__(self, field, *, str format, str result_type, **options):
-        LoadStep.__init__(self, field, **options)
-        self.format = format
-        self.result_type = result_type
+    cdef public str format
+    cdef public str result_type
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef althaia_moment at

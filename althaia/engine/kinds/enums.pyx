@@ -30,15 +30,9 @@ cdef class DumpEnum(DumpStep):
     """
 
     kind = "enum"
-    cdef object enum_class
-    cdef bint by_value
-    cdef DumpStep converter
-
-    def __init__(self, field, *, enum_class, bint by_value, DumpStep converter, **options):
-        DumpStep.__init__(self, field, **options)
-        self.enum_class = enum_class
-        self.by_value = by_value
-        self.converter = converter
+    cdef public object enum_class
+    cdef public bint by_value
+    cdef public DumpStep converter
 
     cdef object name_or_value(self, object member):
         """Return the name or value of a member, for the inner step."""
@@ -70,15 +64,9 @@ cdef class LoadEnum(LoadStep):
     """Finds a member in the dictionary in which the enum class keeps its members."""
 
     kind = "enum"
-    cdef dict members
-    cdef bint by_value
-    cdef LoadStep converter
-
-    def __init__(self, field, *, dict members, bint by_value, LoadStep converter, **options):
-        LoadStep.__init__(self, field, **options)
-        self.members = members
-        self.by_value = by_value
-        self.converter = converter
+    cdef public dict members
+    cdef public bint by_value
+    cdef public LoadStep converter
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object member

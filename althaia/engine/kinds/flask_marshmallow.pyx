@@ -84,11 +84,7 @@ cdef class DumpUrl(DumpStep):
 
     kind = "link"
     quiet = False
-    cdef dict module
-
-    def __init__(self, field, *, dict module, **options):
-        DumpStep.__init__(self, field, **options)
-        self.module = module
+    cdef public dict module
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return url_of(self.field, self.attr, obj, self.module)
@@ -102,13 +98,8 @@ cdef class DumpLinks(DumpStep):
 
     kind = "links"
     quiet = False
-    cdef dict module
-    cdef tuple classes
-
-    def __init__(self, field, *, dict module, tuple classes, **options):
-        DumpStep.__init__(self, field, **options)
-        self.module = module
-        self.classes = classes
+    cdef public dict module
+    cdef public tuple classes
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return self.applied(self.field.schema, obj)

@@ -51,11 +51,7 @@ cdef class DumpIP(DumpStep):
     """Dumps one attribute of an IP address: ``compressed`` or ``exploded``."""
 
     kind = "IP address"
-    cdef str attribute
-
-    def __init__(self, field, *, str attribute, **options):
-        DumpStep.__init__(self, field, **options)
-        self.attribute = attribute
+    cdef public str attribute
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return None if value is None else getattr(value, self.attribute)

@@ -26,13 +26,7 @@ cdef class DumpInferred(DumpStep):
     """
 
     kind = "by the value's type"
-    cdef dict mapping, field_cache, steps
-
-    def __init__(self, field, *, dict mapping, dict field_cache, dict steps, **options):
-        DumpStep.__init__(self, field, **options)
-        self.mapping = mapping
-        self.field_cache = field_cache
-        self.steps = steps
+    cdef public dict mapping, field_cache, steps
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef object cls = self.mapping.get(type(value))

@@ -78,11 +78,7 @@ cdef class DumpByFunction(DumpStep):
     """Formats the value by a function of ``SERIALIZATION_FUNCS``."""
 
     kind = "formatting function"
-    cdef object function
-
-    def __init__(self, field, *, function, **options):
-        DumpStep.__init__(self, field, **options)
-        self.function = function
+    cdef public object function
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return None if value is None else self.function(value)
@@ -92,11 +88,7 @@ cdef class DumpByFunction(DumpStep):
 @cython.no_gc_clear
 cdef class DumpStrftime(DumpStep):
     kind = "strftime"
-    cdef object format
-
-    def __init__(self, field, *, format, **options):
-        DumpStep.__init__(self, field, **options)
-        self.format = format
+    cdef public object format
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return None if value is None else value.strftime(self.format)
@@ -111,11 +103,7 @@ cdef class LoadMoment(LoadStep):
     """Parses a date or time by one of the standard library's own functions."""
 
     kind = "date or time"
-    cdef object parse
-
-    def __init__(self, field, *, parse, **options):
-        LoadStep.__init__(self, field, **options)
-        self.parse = parse
+    cdef public object parse
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is str:
@@ -132,13 +120,8 @@ cdef class LoadAwareness(LoadStep):
     """Loads a datetime that must, or must not, have a time zone."""
 
     kind = "datetime of known awareness"
-    cdef object parse
-    cdef bint aware
-
-    def __init__(self, field, *, parse, bint aware, **options):
-        LoadStep.__init__(self, field, **options)
-        self.parse = parse
-        self.aware = aware
+    cdef public object parse
+    cdef public bint aware
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object parsed = None, zone

@@ -84,13 +84,8 @@ cdef class DumpNested(DumpStep):
     """Dumps a nested schema. ``slot`` is the index of its frame in ``frame.children``."""
 
     kind = "nested schema"
-    cdef int slot
-    cdef bint pluck
-
-    def __init__(self, field, *, int slot, bint pluck=False, **options):
-        DumpStep.__init__(self, field, **options)
-        self.slot = slot
-        self.pluck = pluck
+    cdef public int slot
+    cdef public bint pluck
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return self.converted(self.child_of(frame), value, frame)
@@ -102,7 +97,7 @@ cdef class DumpNested(DumpStep):
             result = child.schema.dump(value, many=child.schema.many or self.field.many)
         else:
             result = dumped(child, value)
-        return self.plucked(result, child.schema, frame) if self.pluck else result
+        return self.plucked(result, child.schema) if self.pluck else result
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         cdef DumpFrame child = self.child_of(frame)
@@ -130,14 +125,10 @@ cdef class DumpNested(DumpStep):
         # A callable that gives the schema may have changed the instance's own field.
         return dump_frame(schema, field.many, frame)
 
-    cdef object plucked(self, object result, object schema, DumpFrame frame):
+    cdef object plucked(self, object result, object schema):
         if result is None:
             return None
-        if althaia_is_simply_true(type(schema)):
-            key = plucked_key(self.field, schema)
-        else:
-            # Upstream resolves the nested schema again each time that it reads the key.
-            key = nested_field(self.field, frame.state)._field_data_key
+        key = plucked_key(self.field, schema)
         if self.field.many:
             return [each[key] for each in result]
         return result[key]
@@ -202,11 +193,7 @@ cdef class DumpNestedOfField(DumpStep):
     """
 
     kind = "nested schema"
-    cdef int slot
-
-    def __init__(self, field, *, int slot, **options):
-        DumpStep.__init__(self, field, **options)
-        self.slot = slot
+    cdef public int slot
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef object field = self.own_field(frame)
@@ -266,14 +253,8 @@ cdef class LoadNested(LoadStep):
     """Loads a nested schema, which is resolved when the first value reaches it, as in upstream."""
 
     kind = "nested schema"
-    cdef int slot
-    cdef bint pluck
-
-    def __init__(self, field, *, int slot, bint pluck=False, **options):
-        LoadStep.__init__(self, field, **options)
-        self.slot = slot
-        self.pluck = pluck
-        self.walks = True
+    cdef public int slot
+    cdef public bint pluck
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         return self.load_nested(value, None, -1, data, frame)
@@ -289,17 +270,13 @@ cdef class LoadNested(LoadStep):
         cdef bint many
         partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
         child = self.child_of(frame, partial)
-        if child is None or (
-            child.plan is None and althaia_is_simply_true(type(child.schema))
-        ):
+        if child.plan is None:
             # This method is upstream's, which does not read the input around the value.
             value = value if tape is None else tape.share(at)
             field = nested_field(self.field, frame.state)
             return field_deserialize(field, value, self.key, data, frame)
         many = True if child.schema.many or self.field.many else False
-        if tape is not None and (
-            self.pluck or child.plan is None or many != (tape.slots[at].kind == ARRAY)
-        ):
+        if tape is not None and (self.pluck or many != (tape.slots[at].kind == ARRAY)):
             value = tape.share(at)
             tape = None
         if (
@@ -314,43 +291,20 @@ cdef class LoadNested(LoadStep):
         if self.pluck:
             # Read the key for each value, as upstream does. An empty list needs no key.
             if self.field.many:
-                value = [{self.key_in(child, frame): each} for each in value]
+                value = [{plucked_key(self.field, child.schema): each} for each in value]
             else:
-                value = {self.key_in(child, frame): value}
-        if child.plan is None:
-            return self.load_by_call(value, partial, frame)
+                value = {plucked_key(self.field, child.schema): value}
         child.tape = tape
         child.root = at
         return load_by_plan(child, value, frame)
 
-    cdef object key_in(self, LoadFrame child, LoadFrame frame):
-        """Return the key of the plucked field in its schema's input."""
-        if child.plan is not None:
-            return plucked_key(self.field, child.schema)
-        return nested_field(self.field, frame.state)._field_data_key
-
-    cdef object load_by_call(self, object value, object partial, LoadFrame frame):
-        """Continue after upstream's first access to a schema that may be false, because each access
-        resolves such a schema again."""
-        try:
-            return nested_field(self.field, frame.state)._load(value, partial=partial)
-        except marshmallow.ValidationError as error:
-            return frame.failed(error)
-
     cdef LoadFrame child_of(self, LoadFrame frame, object partial):
-        """Return the nested schema's frame. It has no plan if the field's own method must load.
-
-        Return None if the schema was resolved before and may be false, so that each access resolves
-        it again.
-        """
+        """Return the nested schema's frame. It has no plan if the field's own method must load."""
         cdef LoadFrame child = <LoadFrame>frame.children[self.slot]
         cdef LoadPlan plan
         if child is not None and child.bound == times_rebound():
             return child
-        field = nested_field(self.field, frame.state)
-        if field._schema is not None and not althaia_is_simply_true(type(field._schema)):
-            return None
-        schema = nested_schema(field, frame.schema, frame.state)
+        schema = nested_schema(nested_field(self.field, frame.state), frame.schema, frame.state)
         plan = <LoadPlan>usable_plan(schema, LOAD, frame.large)
         return kept_frame(load_frame(plan, schema, self.field.unknown, partial), self.slot, frame)
 
@@ -419,11 +373,7 @@ cdef class LoadNestedOfField(LoadStep):
     """
 
     kind = "nested schema"
-    cdef int slot
-
-    def __init__(self, field, *, int slot, **options):
-        LoadStep.__init__(self, field, **options)
-        self.slot = slot
+    cdef public int slot
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         try:
@@ -535,13 +485,13 @@ def load_nested(analysis, field, options):
         options = seen(analysis, field, options)
         return LoadNestedOfField(field, slot=analysis.new_slot(), **options)
     check_loaded(analysis, field)
-    return LoadNested(field, slot=analysis.new_slot(), **options)
+    return LoadNested(field, slot=analysis.new_slot(), walks=True, **options)
 
 
 def load_pluck(analysis, field, options):
     check_loaded(analysis, field)
     check_plucked(analysis, field)
-    return LoadNested(field, slot=analysis.new_slot(), pluck=True, **options)
+    return LoadNested(field, slot=analysis.new_slot(), pluck=True, walks=True, **options)
 
 
 def check_loaded(analysis, field):

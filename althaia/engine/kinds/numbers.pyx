@@ -27,13 +27,8 @@ cdef double INFINITY_ = float("inf")
 @cython.no_gc_clear
 cdef class DumpInteger(DumpStep):
     kind = "int"
-    cdef object num_type
-    cdef bint as_string
-
-    def __init__(self, field, *, num_type, bint as_string, **options):
-        DumpStep.__init__(self, field, **options)
-        self.num_type = num_type
-        self.as_string = as_string
+    cdef public object num_type
+    cdef public bint as_string
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if value is None:
@@ -53,15 +48,8 @@ cdef class DumpFloat(DumpInteger):
 @cython.no_gc_clear
 cdef class DumpDecimal(DumpStep):
     kind = "decimal"
-    cdef bint as_string, allow_nan
-    cdef object places, rounding
-
-    def __init__(self, field, *, bint as_string, bint allow_nan, places, rounding, **options):
-        DumpStep.__init__(self, field, **options)
-        self.as_string = as_string
-        self.allow_nan = allow_nan
-        self.places = places
-        self.rounding = rounding
+    cdef public bint as_string, allow_nan
+    cdef public object places, rounding
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if value is None:
@@ -81,11 +69,7 @@ cdef class DumpDecimal(DumpStep):
 @cython.no_gc_clear
 cdef class LoadInteger(LoadStep):
     kind = "int"
-    cdef bint strict
-
-    def __init__(self, field, *, bint strict, **options):
-        LoadStep.__init__(self, field, **options)
-        self.strict = strict
+    cdef public bint strict
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is int:
@@ -102,11 +86,7 @@ cdef class LoadInteger(LoadStep):
 @cython.no_gc_clear
 cdef class LoadFloat(LoadStep):
     kind = "float"
-    cdef bint allow_nan
-
-    def __init__(self, field, *, bint allow_nan, **options):
-        LoadStep.__init__(self, field, **options)
-        self.allow_nan = allow_nan
+    cdef public bint allow_nan
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef double number
@@ -131,12 +111,7 @@ cdef class LoadFloat(LoadStep):
 @cython.no_gc_clear
 cdef class LoadDecimal(LoadStep):
     kind = "decimal"
-    cdef object places, rounding
-
-    def __init__(self, field, *, places, rounding, **options):
-        LoadStep.__init__(self, field, **options)
-        self.places = places
-        self.rounding = rounding
+    cdef public object places, rounding
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object number = None

@@ -70,11 +70,7 @@ cdef class LoadOwnDateTime(LoadStep):
     either."""
 
     kind = "datetime, ISO"
-    cdef Awareness awareness
-
-    def __init__(self, field, *, awareness, **options):
-        LoadStep.__init__(self, field, **options)
-        self.awareness = EITHER if awareness is None else AWARE if awareness else NAIVE
+    cdef public int awareness
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef althaia_moment at
@@ -145,7 +141,8 @@ def load_own_iso(analysis, field, options, function, aware=None):
     for each in CLASSES:
         analysis.watch_original(dt, each, TEMPORAL[each])
     if name == "from_iso_datetime":
-        return LoadOwnDateTime(field, awareness=aware, **options)
+        awareness = EITHER if aware is None else AWARE if aware else NAIVE
+        return LoadOwnDateTime(field, awareness=awareness, **options)
     if aware is not None:
         # The field's own method checks what the other functions return.
         return None

@@ -27,11 +27,7 @@ cdef object timedelta = import_temporal()["timedelta"]
 @cython.no_gc_clear
 cdef class DumpTimeDelta(DumpStep):
     kind = "timedelta"
-    cdef int64_t unit
-
-    def __init__(self, field, *, int64_t unit, **options):
-        DumpStep.__init__(self, field, **options)
-        self.unit = unit
+    cdef public int64_t unit
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef double number
@@ -48,15 +44,9 @@ cdef class DumpTimeDeltaByType(DumpStep):
     """The same in releases whose field has a ``serialization_type``, int or float."""
 
     kind = "timedelta"
-    cdef int64_t unit
-    cdef double seconds
-    cdef bint whole
-
-    def __init__(self, field, *, int64_t unit, double seconds, bint whole, **options):
-        DumpStep.__init__(self, field, **options)
-        self.unit = unit
-        self.seconds = seconds
-        self.whole = whole
+    cdef public int64_t unit
+    cdef public double seconds
+    cdef public bint whole
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef double number
@@ -83,13 +73,8 @@ cdef class LoadTimeDelta(LoadStep):
     """
 
     kind = "timedelta"
-    cdef str precision
-    cdef object made
-
-    def __init__(self, field, *, str precision, made=float, **options):
-        LoadStep.__init__(self, field, **options)
-        self.precision = precision
-        self.made = made
+    cdef public str precision
+    cdef public object made
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is int or type(value) is float or type(value) is str:
@@ -143,10 +128,10 @@ def dump_by_type(analysis, field, options):
 
 def load_timedelta(analysis, field, options):
     precision = plain_precision(analysis, field)
+    made = float
     if analysis.upstream.has_serialization_type:
         made = serialization_type(analysis, field)
-        return LoadTimeDelta(field, precision=precision, made=made, **options)
-    return LoadTimeDelta(field, precision=precision, **options)
+    return LoadTimeDelta(field, precision=precision, made=made, **options)
 
 
 def serialization_type(analysis, field):

@@ -32,15 +32,9 @@ cdef class DumpDelimited(DumpStep):
     """``size``: the number of items of a tuple; -1 for a list."""
 
     kind = "delimited text"
-    cdef DumpStep items
-    cdef str delimiter
-    cdef Py_ssize_t size
-
-    def __init__(self, field, *, DumpStep items, str delimiter, Py_ssize_t size, **options):
-        DumpStep.__init__(self, field, **options)
-        self.items = items
-        self.delimiter = delimiter
-        self.size = size
+    cdef public DumpStep items
+    cdef public str delimiter
+    cdef public Py_ssize_t size
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if self.size >= 0 and (type(value) is not tuple or len(<tuple>value) != self.size):
@@ -63,19 +57,10 @@ cdef class LoadDelimited(LoadStep):
     """``size`` as in a dump."""
 
     kind = "delimited text"
-    cdef LoadStep items
-    cdef str delimiter
-    cdef object empty
-    cdef Py_ssize_t size
-
-    def __init__(
-        self, field, *, LoadStep items, str delimiter, empty, Py_ssize_t size, **options
-    ):
-        LoadStep.__init__(self, field, **options)
-        self.items = items
-        self.delimiter = delimiter
-        self.empty = empty
-        self.size = size
+    cdef public LoadStep items
+    cdef public str delimiter
+    cdef public object empty
+    cdef public Py_ssize_t size
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef list values

@@ -26,6 +26,7 @@ from althaia.engine.instances.prototype cimport at_once
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.trail cimport left_item, left_step
+from althaia.engine.run.validators cimport set_own
 from althaia.cpython.primitives cimport (
     althaia_count,
     althaia_clear_cache,
@@ -112,6 +113,7 @@ cdef class DumpStep:
         user code gets instead of the plan's; -1 if no user code gets the field.
     :param why: the reason why this step is more general, and slower, than upstream's own kind of
         field would need, else "".
+    :param own: the attributes that a subclass adds, by name.
     """
 
     kind = "as it is"
@@ -122,7 +124,7 @@ cdef class DumpStep:
 
     def __init__(
         self, field, attr=None, key=None, int source=NO_ATTRIBUTE, str name=None, tuple path=None,
-        default=None, str why="", int own_slot=-1,
+        default=None, str why="", int own_slot=-1, **own,
     ):
         self.own_slot = own_slot
         self.field = field
@@ -133,6 +135,7 @@ cdef class DumpStep:
         self.path = path
         self.default = default
         self.why = why
+        set_own(self, own)
 
     def __cinit__(self):
         althaia_init_cache(&self.cache)
@@ -215,11 +218,10 @@ cdef class OwnDumpStep(DumpStep):
     kind = "field's own _serialize"
     narrow = False
     quiet = False
-    cdef int method_slot
+    cdef public int method_slot
 
-    def __init__(self, field, *, int method_slot=-1, **place):
-        DumpStep.__init__(self, field, **place)
-        self.method_slot = method_slot
+    def __cinit__(self):
+        self.method_slot = -1
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef object method
@@ -233,7 +235,7 @@ cdef class OwnDumpStep(DumpStep):
 
 @cython.final
 @cython.no_gc_clear
-cdef class OpaqueDumpStep(DumpStep):
+cdef class SerializeStep(DumpStep):
     """The field's own ``serialize`` does everything."""
 
     kind = "field's own serialize"

@@ -58,7 +58,7 @@ cdef class LoadStep:
     cdef readonly object key
     cdef readonly object target
     cdef readonly bint dotted
-    cdef readonly bint opaque
+    cdef readonly bint own_deserialize
     cdef readonly bint required
     cdef readonly bint allow_none
     cdef readonly bint own_validate

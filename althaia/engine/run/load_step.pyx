@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
-from althaia.engine.run.validators cimport PASSED, Check
+from althaia.engine.run.validators cimport PASSED, Check, set_own
 from althaia.engine.instances.lazy cimport field_of_call
 from althaia.cpython.primitives cimport althaia_clear_cache, althaia_count, althaia_init_cache
 from althaia.engine.timing cimport Place, Timing, now, weighed
@@ -123,11 +123,13 @@ cdef class LoadStep:
     :param key: the key in the input, None inside another field.
     :param target: the key in the output.
     :param dotted: whether ``target`` is a dotted path.
-    :param opaque: ``field.deserialize`` does everything.
+    :param own_deserialize: the field's own ``deserialize`` does everything.
     :param own_validate: the field's own ``_validate`` is called.
     :param checks: a :class:`Check` for each validator.
     :param own_slot: see :class:`DumpStep`.
     :param why: see :class:`DumpStep`.
+    :param walks: whether :meth:`walk` reads a container from a tape.
+    :param own: see :class:`DumpStep`.
     """
 
     kind = "as it is"
@@ -136,9 +138,10 @@ cdef class LoadStep:
     quiet = True
 
     def __init__(
-        self, field, attr=None, key=None, target=None, bint dotted=False, bint opaque=False,
-        bint required=False, bint allow_none=False, bint own_validate=False, default=None,
-        list pre_load=None, list post_load=None, tuple checks=(), str why="", int own_slot=-1,
+        self, field, attr=None, key=None, target=None, bint dotted=False,
+        bint own_deserialize=False, bint required=False, bint allow_none=False,
+        bint own_validate=False, default=None, list pre_load=None, list post_load=None,
+        tuple checks=(), str why="", int own_slot=-1, bint walks=False, **own,
     ):
         self.own_slot = own_slot
         self.field = field
@@ -146,7 +149,7 @@ cdef class LoadStep:
         self.key = key
         self.target = target
         self.dotted = dotted
-        self.opaque = opaque
+        self.own_deserialize = own_deserialize
         self.required = required
         self.allow_none = allow_none
         self.own_validate = own_validate
@@ -155,6 +158,8 @@ cdef class LoadStep:
         self.post_load = post_load
         self.checks = checks
         self.why = why
+        self.walks = walks
+        set_own(self, own)
 
     def __cinit__(self):
         althaia_init_cache(&self.cache)
@@ -180,7 +185,7 @@ cdef class LoadStep:
     cdef object load(self, object value, object data, LoadFrame frame):
         """Return what ``field.deserialize`` returns, or FAILED."""
         try:
-            if self.opaque:
+            if self.own_deserialize:
                 return self.ask_field(value, data, frame)
             if value is marshmallow.missing:
                 if self.required:
@@ -211,7 +216,7 @@ cdef class LoadStep:
         """Return what :meth:`load` returns for the value at a slot of the tape."""
         if (
             not self.walks
-            or self.opaque
+            or self.own_deserialize
             or self.pre_load is not None
             or tape.slots[at].kind < ARRAY
             or tape.shared_at(at) is not None
@@ -313,7 +318,7 @@ cdef class OwnLoadStep(LoadStep):
 
 @cython.final
 @cython.no_gc_clear
-cdef class OpaqueLoadStep(LoadStep):
+cdef class DeserializeStep(LoadStep):
     """The field's own ``deserialize`` does everything."""
 
     kind = "field's own deserialize"

@@ -19,14 +19,25 @@ from althaia.engine.upstream import static
 cdef object PASSED = object()
 
 
+cdef int set_own(object obj, dict own) except -1:
+    """Set the attributes that the class of a new step or check adds to those of its base.
+
+    They are public only for this: nothing changes them afterwards.
+    """
+    for name, value in own.items():
+        setattr(obj, name, value)
+    return 0
+
+
 @cython.no_gc_clear
 cdef class Check:
     """One validator of a field. This base class calls it."""
 
     kind = "called"
 
-    def __init__(self, validator):
+    def __init__(self, validator, **own):
         self.validator = validator
+        set_own(self, own)
 
     cdef object failure(self, object value):
         """Return PASSED or the messages. A ValidationError of user code propagates."""
@@ -42,11 +53,7 @@ cdef class Check:
 cdef class FalseCheck(Check):
     """A function or another object of the user's, in a release in which its False is an error."""
 
-    cdef object field
-
-    def __init__(self, validator, field):
-        Check.__init__(self, validator)
-        self.field = field
+    cdef public object field
 
     cdef object failure(self, object value):
         return refusal(self.field, value) if self.validator(value) is False else PASSED
@@ -80,12 +87,7 @@ cdef object refusal(object field, object value):
 @cython.no_gc_clear
 cdef class LengthCheck(Check):
     kind = "length"
-    cdef Py_ssize_t least, most
-
-    def __init__(self, validator, *, Py_ssize_t least, Py_ssize_t most):
-        Check.__init__(self, validator)
-        self.least = least
-        self.most = most
+    cdef public Py_ssize_t least, most
 
     cdef object failure(self, object value):
         cdef Py_ssize_t size
@@ -106,15 +108,8 @@ cdef class LengthCheck(Check):
 @cython.no_gc_clear
 cdef class RangeCheck(Check):
     kind = "range"
-    cdef object low, high
-    cdef bint low_inclusive, high_inclusive
-
-    def __init__(self, validator, *, low, high, bint low_inclusive, bint high_inclusive):
-        Check.__init__(self, validator)
-        self.low = low
-        self.high = high
-        self.low_inclusive = low_inclusive
-        self.high_inclusive = high_inclusive
+    cdef public object low, high
+    cdef public bint low_inclusive, high_inclusive
 
     cdef object failure(self, object value):
         if type(value) is int or type(value) is float:
@@ -135,13 +130,8 @@ cdef class ChoiceCheck(Check):
     """``OneOf`` and ``NoneOf``: membership is tested once, the validator creates the message."""
 
     kind = "choice"
-    cdef object choices
-    cdef bint wanted
-
-    def __init__(self, validator, *, choices, bint wanted):
-        Check.__init__(self, validator)
-        self.choices = choices
-        self.wanted = wanted
+    cdef public object choices
+    cdef public bint wanted
 
     cdef object failure(self, object value):
         try:
@@ -158,11 +148,7 @@ cdef class ChoiceCheck(Check):
 @cython.no_gc_clear
 cdef class EqualCheck(Check):
     kind = "equal"
-    cdef object comparable
-
-    def __init__(self, validator, *, comparable):
-        Check.__init__(self, validator)
-        self.comparable = comparable
+    cdef public object comparable
 
     cdef object failure(self, object value):
         if value != self.comparable:
@@ -174,11 +160,7 @@ cdef class EqualCheck(Check):
 @cython.no_gc_clear
 cdef class RegexpCheck(Check):
     kind = "regexp"
-    cdef object match
-
-    def __init__(self, validator, *, match):
-        Check.__init__(self, validator)
-        self.match = match
+    cdef public object match
 
     cdef object failure(self, object value):
         if self.match(value) is None:
@@ -205,11 +187,7 @@ cdef class UrlCheck(Check):
     """Accepts http and https addresses of the common form without a regular expression."""
 
     kind = "URL"
-    cdef set schemes
-
-    def __init__(self, validator, *, set schemes):
-        Check.__init__(self, validator)
-        self.schemes = schemes
+    cdef public set schemes
 
     cdef object failure(self, object value):
         if (
@@ -249,7 +227,7 @@ def check_for(analysis, validator, field):
     if analysis.upstream.false_is_an_error and not issubclass(
         type(validator), analysis.upstream.validate["Validator"]
     ):
-        return FalseCheck(validator, field)
+        return FalseCheck(validator, field=field)
     return Check(validator)
 
 
