@@ -47,7 +47,6 @@ cdef class Sink:
     cdef int item(self) except -1
     cdef int close_list(self) except -1
     cdef int encode(self, object value, Py_ssize_t level) except -1
-    cdef int encode_root(self, object value) except -1
     cdef object finished(self)
     cdef object finished_bytes(self)
 

@@ -99,10 +99,6 @@ cdef class Sink:
         """Encode any value now, with everything in it; it is inside ``level`` containers."""
         raise NotImplementedError
 
-    cdef int encode_root(self, object value) except -1:
-        """Encode any value that is in no container."""
-        return self.encode(value, 0)
-
     cdef object finished(self):
         """Return the result of the dump. The sink cannot be used afterwards."""
         raise NotImplementedError
@@ -202,8 +198,6 @@ cdef class Sink:
         return 0
 
     cdef int fill(self, DeferredValue later) except -1:
-        if later.level == 0:
-            return self.encode_root(later.value)
         if not ALTHAIA_ADDS_NOTES:
             return self.encode(later.value, later.level)
         try:

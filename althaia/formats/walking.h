@@ -12,14 +12,6 @@
 #define ALTHAIA_ADDS_NOTES 0
 #endif
 
-/* Until 3.11 json's encoder copies the entries of a dictionary when it reaches the dictionary. From
- * 3.12 on it reads each entry when it reaches that entry. */
-#if PY_VERSION_HEX < 0x030C0000
-#define ALTHAIA_COPIES_ENTRIES 1
-#else
-#define ALTHAIA_COPIES_ENTRIES 0
-#endif
-
 /* Without a GIL another thread may change a dictionary while it is iterated without a copy. */
 #ifdef Py_GIL_DISABLED
 #define ALTHAIA_WALKS_IN_PLACE 0

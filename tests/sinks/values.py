@@ -214,7 +214,6 @@ VALUES: dict[str, Callable[[], Any]] = {
     "like str": lambda: [LikeStr()],
     "like dict": lambda: [LikeDict()],
     "like list alone": LikeList,
-    "like str alone": LikeStr,
     "set": lambda: [1, {"k": {1, 2}}],
     "decimal": lambda: {"a": (1, decimal.Decimal("1.50"))},
     "object": lambda: [Plain([Plain(2)])],

@@ -1,20 +1,11 @@
 """Encodes any Python value as JSON text."""
 
-from cpython.object cimport PyObject
-
 from althaia.formats.json.style cimport Format, JSONRecord
 from althaia.formats.sink cimport Sink
 
 cdef enum:
     # This many open containers are searched one by one; deeper ones are in a set.
     FEW_OPEN = 32
-
-
-cdef struct Walk:
-    PyObject* mapping
-    Py_ssize_t position
-    PyObject* rest
-    Walk* outer
 
 
 cdef class Encoder(Sink):
@@ -24,7 +15,6 @@ cdef class Encoder(Sink):
     cdef list open_more
     cdef set open_set
     cdef Py_ssize_t open_count
-    cdef Walk* walk
     cdef list recent
     cdef Py_ssize_t strangers
     cdef int encode(self, object value, Py_ssize_t level) except -1
@@ -41,7 +31,6 @@ cdef class Encoder(Sink):
     cdef int encode_items(self, object items, Py_ssize_t level, object container) except -1
     cdef int encode_dict(self, object value, Py_ssize_t level) except -1
     cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1
-    cdef int encode_shared(self, dict mapping, Py_ssize_t level) except -1
     cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1
     cdef JSONRecord recent_record(self, dict mapping)
     cdef int put_key(
@@ -49,7 +38,6 @@ cdef class Encoder(Sink):
     ) except -1
     cdef JSONRecord likely_record(self, dict mapping)
     cdef JSONRecord new_record(self, dict mapping)
-    cdef int keep_rest(self) except -1
     cdef list pairs_of(self, object mapping)
     cdef int encode_pairs(self, list pairs, Py_ssize_t level, object mapping) except -1
     cdef int encode_pair(

@@ -8,12 +8,11 @@ encoder.
 
 import builtins
 
-cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Keys, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport isfinite
 
@@ -36,7 +35,6 @@ cdef extern from "Python.h":
     list PyMapping_Items(object mapping)
     void* PyUnicode_1BYTE_DATA(object text)
     bint PyUnicode_IS_ASCII(object text)
-    bint PyObject_IsInstance(object value, object cls) except -1
     int Py_EnterRecursiveCall(const char* where)
     void Py_LeaveRecursiveCall()
 
@@ -45,7 +43,6 @@ cdef extern from "althaia/cpython/stack.h":
 
 cdef extern from "althaia/formats/walking.h":
     bint ALTHAIA_ADDS_NOTES
-    bint ALTHAIA_COPIES_ENTRIES
     bint ALTHAIA_WALKS_IN_PLACE
     bint althaia_has_text_keys(object mapping)
     object althaia_class_name(object cls)
@@ -71,16 +68,6 @@ cdef int enter() except -1:
     return -1 if Py_EnterRecursiveCall(b" while encoding a JSON object") else 0
 
 
-cdef bint is_plain(object value):
-    """Return whether the exact type of a value is one that JSON can represent. Runs no code of a
-    metaclass."""
-    cls = type(value)
-    return (
-        cls is dict or cls is list or cls is tuple or cls is str or cls is int or cls is float
-        or value is None or value is True or value is False
-    )
-
-
 cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
     """Write bytes that belong to the format.
 
@@ -104,14 +91,6 @@ cdef class Encoder(Sink):
         self.recent = []
         self.buffer.beyond_ascii = format.beyond_ascii
         self.buffer.becomes_text = True
-
-    cdef int encode_root(self, object value) except -1:
-        if not is_plain(value) and PyObject_IsInstance(value, str):
-            # json uses isinstance() here, which an object can answer by its `__class__`. The
-            # function below then raises json's error.
-            text = standard.quoting_function(self.format.ensure_ascii)(value)
-            return self.put_json(text)
-        return self.encode(value, 0)
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
         """Encode one value that is inside ``level`` containers."""
@@ -172,7 +151,6 @@ cdef class Encoder(Sink):
     cdef int encode_by_default(self, object value, Py_ssize_t level) except -1:
         """Encode what ``default`` returns for the value."""
         self.open(<void*>value)
-        self.keep_rest()
         replacement = self.default(value)
         enter()
         try:
@@ -192,7 +170,6 @@ cdef class Encoder(Sink):
         markers = {<size_t>self.open_few[i]: None for i in range(min(self.open_count, FEW_OPEN))}
         if self.open_count > FEW_OPEN:
             markers.update(dict.fromkeys(self.open_set))
-        self.keep_rest()
         return self.put_json(
             standard.encode(value, level, markers, self.default, **self.format.options)
         )
@@ -224,8 +201,6 @@ cdef class Encoder(Sink):
     cdef int encode_list(self, object value, Py_ssize_t level) except -1:
         enter()
         try:
-            if type(value) is not list and type(value) is not tuple:
-                self.keep_rest()
             items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
             if len(items) == 0:
                 return althaia_put_bytes(&self.buffer, b"[]", 2)
@@ -261,16 +236,11 @@ cdef class Encoder(Sink):
                 return althaia_put_bytes(&self.buffer, b"{}", 2)
             self.open(<void*>value)
             althaia_put_byte(&self.buffer, b"{")
-            if type(value) is dict and not self.format.sort_keys:
-                if ALTHAIA_WALKS_IN_PLACE:
-                    self.encode_entries(<dict>value, level + 1)
-                else:
-                    self.encode_shared(<dict>value, level + 1)
-            elif (
-                type(value) is not dict
-                or not ALTHAIA_WALKS_IN_PLACE
-                or not self.encode_known(<dict>value, level + 1)
-            ):
+            if type(value) is not dict or not ALTHAIA_WALKS_IN_PLACE:
+                self.encode_pairs(self.pairs_of(value), level + 1, value)
+            elif not self.format.sort_keys:
+                self.encode_entries(<dict>value, level + 1)
+            elif not self.encode_known(<dict>value, level + 1):
                 self.encode_pairs(self.pairs_of(value), level + 1, value)
             if self.format.indent is not None:
                 self.newline(level)
@@ -285,57 +255,24 @@ cdef class Encoder(Sink):
         Its keys are compared with those of a record one by one. At the first difference, for
         instance after a change of the dictionary, the record is no longer used.
         """
-        cdef Walk walk
         cdef PyObject* key
         cdef PyObject* value
-        cdef Py_ssize_t at = 0
-        cdef bint first = True
+        cdef Py_ssize_t at = 0, position = 0
         cdef JSONRecord record = self.likely_record(mapping)
-        walk.mapping = <PyObject*>mapping
-        walk.position = 0
-        walk.rest = NULL
-        walk.outer = self.walk
-        self.walk = &walk
-        try:
-            while walk.rest is NULL and PyDict_Next(mapping, &walk.position, &key, &value):
-                # Own references: user code may remove both from the dictionary.
-                held_key, held_value = <object>key, <object>value
-                if record is not None:
-                    if at < len(record.keys) and key == PyTuple_GET_ITEM(record.keys, at):
-                        self.put_key(record, at, first, level)
-                        self.encode_item(held_value, level, mapping, held_key, -1)
-                        at += 1
-                        first = False
-                        continue
-                    record = None
-                self.encode_pair(held_key, held_value, level, mapping, first)
-                first = False
-            if walk.rest is not NULL:
-                for pair in <list>walk.rest:
-                    self.encode_pair(pair[0], pair[1], level, mapping, first)
-                    first = False
-        finally:
-            self.walk = walk.outer
-            Py_XDECREF(walk.rest)
+        while PyDict_Next(mapping, &position, &key, &value):
+            # Own references: user code may remove both from the dictionary.
+            held_key, held_value = <object>key, <object>value
+            if record is not None and (
+                at == len(record.keys) or key != PyTuple_GET_ITEM(record.keys, at)
+            ):
+                record = None
+            if record is None:
+                self.encode_pair(held_key, held_value, level, mapping, at == 0)
+            else:
+                self.put_key(record, at, at == 0, level)
+                self.encode_item(held_value, level, mapping, held_key, -1)
+            at += 1
         return 0
-
-    cdef int encode_shared(self, dict mapping, Py_ssize_t level) except -1:
-        """Encode the entries of an exact dict that other threads may change. Each entry is read
-        under the dictionary's lock."""
-        cdef PyObject* key
-        cdef PyObject* value
-        cdef Py_ssize_t position = 0
-        cdef bint first = True, found = True
-        cdef object held_key, held_value
-        while True:
-            with cython.critical_section(mapping):
-                found = PyDict_Next(mapping, &position, &key, &value)
-                if found:
-                    held_key, held_value = <object>key, <object>value
-            if not found:
-                return 0
-            self.encode_pair(held_key, held_value, level, mapping, first)
-            first = False
 
     cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1:
         """Encode an exact dict with sorted keys, by a record. Return False, with nothing written,
@@ -345,18 +282,14 @@ cdef class Encoder(Sink):
         cdef Py_ssize_t rank, at
         if len(mapping) > MOST_KEYS:
             return False
-        # Copy the values now: user code may change the dictionary while it is encoded.
-        values = list(mapping.values())
         record = self.recent_record(mapping)
         if record is None:
             record = self.new_record(mapping)
-            if record is None:
-                return False
-            # Creating the record may have run the GC, and user code in it that changed the
-            # dictionary.
-            values = list(mapping.values())
-            if not althaia_same_keys(mapping, record.keys):
-                return False
+        # Copy the values now: user code may change the dictionary while it is encoded, also code
+        # that the GC has run while the record was made.
+        values = list(mapping.values())
+        if record is None or len(values) != len(record.keys):
+            return False
         for rank in range(len(record.keys)):
             at = rank if record.order is NULL else record.order[rank]
             self.put_key(record, at, rank == 0, level)
@@ -423,34 +356,9 @@ cdef class Encoder(Sink):
             del self.recent[FEW_RECORDS:]
         return record
 
-    cdef int keep_rest(self) except -1:
-        """Copy the remaining entries of all dictionaries that are being encoded.
-
-        Called before user code, because until 3.11 json encodes the entries that a dictionary had
-        when the encoder reached it.
-        """
-        cdef Walk* walk = self.walk
-        cdef PyObject* key
-        cdef PyObject* value
-        if not ALTHAIA_COPIES_ENTRIES:
-            return 0
-        while walk is not NULL and walk.rest is NULL:
-            rest = []
-            while PyDict_Next(<dict>walk.mapping, &walk.position, &key, &value):
-                # Take the references before anything is allocated: an allocation may run the GC,
-                # and user code in it.
-                held_key, held_value = <object>key, <object>value
-                rest.append((held_key, held_value))
-            Py_INCREF(rest)
-            walk.rest = <PyObject*>rest
-            walk = walk.outer
-        return 0
-
     cdef list pairs_of(self, object mapping):
         """Return the present entries of a dictionary, sorted if the options say so."""
-        cdef list pairs
-        self.keep_rest()
-        pairs = PyMapping_Items(mapping)
+        cdef list pairs = PyMapping_Items(mapping)
         if self.format.sort_keys:
             pairs.sort()
         return pairs

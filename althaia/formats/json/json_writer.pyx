@@ -52,7 +52,7 @@ def dumps(obj, *args, **options):
     if format is None:
         return standard.dumps(obj, *args, **options)
     encoder = Encoder(format, options.get("default"))
-    encoder.encode_root(obj)
+    encoder.encode(obj, 0)
     return althaia_buffer_text(&encoder.buffer)
 
 

@@ -46,10 +46,6 @@ cdef extern from "althaia/formats/msgpack/packing.h":
     const althaia_head ALTHAIA_BYTES
 
     int althaia_pack_integer(althaia_buffer* buffer, object number) except -1
-    int althaia_pack_signed_number(althaia_buffer* buffer, long long number) except -1
-    int althaia_pack_unsigned_number(
-        althaia_buffer* buffer, unsigned long long number
-    ) except -1
     int althaia_pack_double(althaia_buffer* buffer, double number) except -1
     int althaia_pack_head(
         althaia_buffer* buffer, const althaia_head* head, Py_ssize_t count
@@ -100,7 +96,7 @@ cdef int check_level(Py_ssize_t level) except -1:
 
 @cython.final
 cdef class PackedRecord(Record):
-    """The packed keys, one after the other. A key with a lone surrogate takes no bytes here."""
+    """The packed keys, one after the other."""
 
     def __cinit__(self, form, tuple keys):
         cdef MessagePackSink packer = MessagePackSink(None)
@@ -110,11 +106,7 @@ cdef class PackedRecord(Record):
             raise MemoryError
         self.ends[0] = 0
         for i in range(len(keys)):
-            try:
-                packer.pack_text(keys[i])
-            except UnicodeEncodeError:
-                # This must raise only if the key is written, and only at the end of the dump.
-                packer.buffer.size = self.ends[i]
+            packer.pack_text(keys[i])
             self.ends[i + 1] = packer.buffer.size
         self.packed = packer.finished()
 
@@ -167,23 +159,12 @@ cdef class MessagePackSink(Sink):
         return self.pack_other(value, level, made)
 
     cdef bint pack_number(self, object value, bint made) except -1:
-        """Pack an integer. Return False if it is out of range and ``default`` must be called.
-
-        An instance of an int subclass is compared with 0, as the msgpack package does, so that its
-        own comparison decides.
-        """
-        if type(value) is int and althaia_pack_integer(&self.buffer, value):
+        """Pack an integer. Return False if it is out of range and ``default`` must be called."""
+        if althaia_pack_integer(&self.buffer, value):
             return True
-        try:
-            if value > 0:
-                althaia_pack_unsigned_number(&self.buffer, value)
-            else:
-                althaia_pack_signed_number(&self.buffer, value)
-        except OverflowError:
-            if self.default is not None and not made:
-                return False
+        if self.default is None or made:
             raise OverflowError("Integer value out of range")
-        return True
+        return False
 
     cdef int pack_text(self, object value) except -1:
         cdef Py_ssize_t size
@@ -263,17 +244,12 @@ cdef class MessagePackSink(Sink):
         return althaia_put_bytes(&self.buffer, text, length)
 
     cdef int any(self, object value) except -1:
-        cdef Py_ssize_t before = self.buffer.size
         if type(value) is str:
-            try:
-                return self.pack_text(value)
-            except UnicodeEncodeError:
-                self.buffer.size = before
-        elif value is None or type(value) is float or type(value) is bool or type(value) is bytes:
+            return self.pack_text(value)
+        if value is None or type(value) is float or type(value) is bool or type(value) is bytes:
             return self.encode(value, 0)
-        elif type(value) is int:
-            if althaia_pack_integer(&self.buffer, value):
-                return 0
+        if type(value) is int and althaia_pack_integer(&self.buffer, value):
+            return 0
         return self.defer_value(value)
 
     # ---- Records and lists ----------------------------------------------------------
@@ -288,25 +264,13 @@ cdef class MessagePackSink(Sink):
         cdef Level* level = &self.levels[self.depth - 1]
         cdef PyObject* record = level.record
         cdef Py_ssize_t mark = self.buffer.size, start = (<PackedRecord>record).ends[index]
-        level.index = index
         level.count += 1
-        if (<PackedRecord>record).ends[index + 1] == start:
-            self.defer_value((<PackedRecord>record).keys[index])
-            return mark
         althaia_put_bytes(
             &self.buffer,
             <const char*>(<PackedRecord>record).packed + start,
             (<PackedRecord>record).ends[index + 1] - start,
         )
         return mark
-
-    cdef int take_back(self, Py_ssize_t mark) except -1:
-        cdef Level* level = &self.levels[self.depth - 1]
-        cdef PyObject* record = level.record
-        cdef Py_ssize_t index = level.index
-        if (<PackedRecord>record).ends[index + 1] == (<PackedRecord>record).ends[index]:
-            self.deferred.pop()
-        return Sink.take_back(self, mark)
 
     cdef int close_record(self) except -1:
         cdef Level* level = &self.levels[self.depth - 1]
