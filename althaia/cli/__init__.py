@@ -1,4 +1,4 @@
-"""``python -m althaia …``: one module here for each command.
+"""``python -m althaia …``: one module here for each command, ``explain_command`` for ``explain``.
 
 A command module has a docstring, whose first line is its help, and two functions::
 
@@ -23,10 +23,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from types import ModuleType
     from typing import TextIO
 
 COMMANDS = ("bench", "check", "compare", "convert", "explain", "info", "profile")
-"""The commands that are parsed by argparse, each the name of a module here."""
+"""The commands that are parsed by argparse."""
 
 _USAGE = """\
 usage: python -m althaia [run] SCRIPT [ARGUMENT ...]
@@ -111,12 +112,17 @@ def _mistyped(word: str) -> str | None:
     return next(iter(get_close_matches(word, (*COMMANDS, "run"), 1, 0.7)), None)
 
 
+def module_of(command: str) -> ModuleType:
+    """Import and return the module of one of :data:`COMMANDS`."""
+    return import_module(f"{__name__}.{command}_command")
+
+
 def _execute(command: str, words: list[str]) -> int:
     from argparse import ArgumentParser
 
     from althaia.cli.wrapping import Wrapping
 
-    module = import_module(f"{__name__}.{command}")
+    module = module_of(command)
     parser = ArgumentParser(
         prog=f"python -m althaia {command}",
         description=module.__doc__,
@@ -139,7 +145,7 @@ def _execute(command: str, words: list[str]) -> int:
 def _help() -> str:
     lines = [_USAGE]
     for command in COMMANDS:
-        doc = import_module(f"{__name__}.{command}").__doc__ or ""
+        doc = module_of(command).__doc__ or ""
         lines.append(f"  {command:<10}{doc.partition(chr(10))[0]}")
     lines.append("\n'python -m althaia COMMAND --help' says more.")
     return "\n".join(lines)

@@ -12,7 +12,6 @@ import ast
 import html
 import re
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def commands(_: str) -> str:
 
     parts = []
     for name in cli.COMMANDS:
-        module = import_module(f"althaia.cli.{name}")
+        module = cli.module_of(name)
         if configure := getattr(module, "configure", None):
             parser = argparse.ArgumentParser(prog=f"python -m althaia {name}")
             configure(parser)

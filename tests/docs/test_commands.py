@@ -6,7 +6,6 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ def test_something_is_shown() -> None:
 def test_the_commands_are_taken(page: Path) -> None:
     for command, arguments in shown(page):
         parser = argparse.ArgumentParser(command, exit_on_error=False)
-        import_module(f"althaia.cli.{command}").configure(parser)
+        cli.module_of(command).configure(parser)
         try:
             parser.parse_args(arguments)
         except (SystemExit, argparse.ArgumentError) as error:

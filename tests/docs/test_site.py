@@ -8,7 +8,6 @@ import shutil
 import struct
 import subprocess
 import zlib
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,7 @@ def page(site: Path, name: str) -> str:
 def test_every_option_of_every_command_is_there(site: Path) -> None:
     shown = page(site, "commands")
     for command in cli.COMMANDS:
-        module = import_module(f"althaia.cli.{command}")
+        module = cli.module_of(command)
         if not hasattr(module, "configure"):
             continue
         parser = argparse.ArgumentParser(command)
