@@ -25,7 +25,13 @@ class ConfigError(ValueError):
 
 
 class Settings:
-    """What the environment asks for. Frozen; see :func:`read` and :func:`settings`."""
+    """What the variables of an environment ask for. Frozen; :func:`settings` has the process's.
+
+    :raises ConfigError: a variable has an invalid value.
+
+    >>> Settings({"ALTHAIA_PLANS": "0"}).plans
+    False
+    """
 
     __slots__ = (
         "compare",
@@ -90,17 +96,6 @@ class Settings:
         return f"Settings({', '.join(f'{k}={v}' for k, v in self.as_dict().items())})"
 
 
-def read(environ: Mapping[str, str]) -> Settings:
-    """Return the settings in ``environ``.
-
-    :raises ConfigError: a variable has an invalid value.
-
-    >>> read({"ALTHAIA_PLANS": "0"}).plans
-    False
-    """
-    return Settings(environ)
-
-
 def settings() -> Settings:
     """Return the settings of this process, from its environment at the first call.
 
@@ -108,7 +103,7 @@ def settings() -> Settings:
     """
     global _settings
     if _settings is None:
-        _settings = read(os.environ)
+        _settings = Settings(os.environ)
     return _settings
 
 

@@ -256,33 +256,21 @@ class _Finder:
         return spec
 
 
-class _Loader:
-    """Replaces the loader of the import system until the module is loaded."""
-
-    def __init__(self, loader: Any, redirect: _Redirect) -> None:
-        self._loader = loader
-        self._redirect = redirect
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-
-class _OwnLoader(_Loader):
+class _OwnLoader(releases.PassingLoader):
     """Loads a module under our name, then gives it marshmallow's name."""
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        module: ModuleType | None = self._loader.create_module(spec)
-        return module
+    def __init__(self, loader: Any, redirect: _Redirect) -> None:
+        super().__init__(loader)
+        self._redirect = redirect
 
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
         assert spec is not None
-        spec.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
+        super().exec_module(module)
         self._redirect.present(spec.name, module)
 
 
-class _AliasLoader(_Loader):
+class _AliasLoader(_OwnLoader):
     """Returns, for a name of marshmallow, the module that was loaded under our name."""
 
     _created = False

@@ -431,8 +431,8 @@ def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> Mod
     return ours
 
 
-class _TellingLoader:
-    """Loads the real marshmallow unchanged, and warns of what is lost by that."""
+class PassingLoader:
+    """Replaces the loader of the import system until the module is loaded."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -445,10 +445,17 @@ class _TellingLoader:
         assert module.__spec__ is not None
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
-        serve().say()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
+
+
+class _TellingLoader(PassingLoader):
+    """Loads the real marshmallow unchanged, and warns of what is lost by that."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        serve().say()
 
 
 def untouched_spec(name: str) -> ModuleSpec | None:

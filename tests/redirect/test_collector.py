@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from althaia.switch.config import ConfigError, read
+from althaia.switch.config import ConfigError, Settings
 
 CODE = """
 import althaia
@@ -48,4 +48,4 @@ def test_another_word_is_an_error(program):
 
 def test_a_bad_value_is_named():
     with pytest.raises(ConfigError, match=r"ALTHAIA_GC is 'stop', .*unset it"):
-        read({"ALTHAIA_GC": "stop"})
+        Settings({"ALTHAIA_GC": "stop"})

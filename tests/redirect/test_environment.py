@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 import althaia
-from althaia.switch.config import ConfigError, read
+from althaia.switch.config import ConfigError, Settings
 from tests.engine import HAS_ENGINE
 from tests.redirect.processes import IS_OURS, environment, run, succeed
 
@@ -22,7 +22,7 @@ CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
 
 
 def test_settings_and_their_defaults():
-    assert read({}).as_dict() == {
+    assert Settings({}).as_dict() == {
         "compare": 0.0,
         "compiled": True,
         "disable": False,
@@ -45,30 +45,30 @@ def test_settings_and_their_defaults():
         "LOG",
     ):
         for text, value in [("1", True), (" Yes ", True), ("off", False), ("0", False)]:
-            assert getattr(read({f"ALTHAIA_{name}": text}), name.lower()) is value
-    assert read({"ALTHAIA_PLANS": ""}).plans is True
+            assert getattr(Settings({f"ALTHAIA_{name}": text}), name.lower()) is value
+    assert Settings({"ALTHAIA_PLANS": ""}).plans is True
 
 
 @pytest.mark.parametrize(
     ("text", "share"), [("0.01", 0.01), (" 1 ", 1.0), ("yes", 1.0), ("off", 0.0), ("", 0.0)]
 )
 def test_the_share_of_compared_calls(text, share):
-    assert read({"ALTHAIA_COMPARE": text}).compare == share
+    assert Settings({"ALTHAIA_COMPARE": text}).compare == share
 
 
 @pytest.mark.parametrize("text", ["2", "-0.5", "nan", "some"])
 def test_a_share_that_is_none_is_named(text):
     with pytest.raises(ConfigError, match=f"ALTHAIA_COMPARE is '{text}'"):
-        read({"ALTHAIA_COMPARE": text})
+        Settings({"ALTHAIA_COMPARE": text})
 
 
 def test_a_bad_value_is_named():
     with pytest.raises(ConfigError, match=r"ALTHAIA_PLANS is 'maybe', .*unset it"):
-        read({"ALTHAIA_PLANS": "maybe"})
+        Settings({"ALTHAIA_PLANS": "maybe"})
 
 
 def test_settings_are_frozen():
-    settings = read({})
+    settings = Settings({})
     with pytest.raises(AttributeError, match="ALTHAIA_PLANS"):
         settings.plans = False
     with pytest.raises(AttributeError):
