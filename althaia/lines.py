@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial as partial_of
 from typing import Any
 
 from althaia.streams import upstream_of
@@ -22,6 +23,10 @@ class LoadedLine:
     error: Exception | None = None
     """A ``ValidationError``, or the exception of the render module's ``loads`` for invalid JSON;
     None if the line is valid."""
+
+
+NumberedLine = tuple[int, bytes | None]
+Loader = Callable[[NumberedLine], LoadedLine]
 
 
 class LineTooLongError(ValueError):
@@ -45,9 +50,10 @@ def loads_stream(
         )
     lines = Lines(max_line_bytes)
     options = {**options, "many": False, "partial": partial, "unknown": unknown}
+    load = partial_of(_load_line, schema, invalid, max_line_bytes, options)
     if isinstance(source, AsyncIterable):
-        return _load_later(schema, invalid, lines, source, options)
-    return _load(schema, invalid, lines, _chunks(source), options)
+        return _load_later(load, lines, source)
+    return _load(load, lines, _chunks(source))
 
 
 class Lines:
@@ -59,7 +65,7 @@ class Lines:
         self.parts: list[bytes] = []
         self.size = 0
 
-    def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes | None]]:
+    def feed(self, chunk: bytes) -> Iterator[NumberedLine]:
         """Yield the lines that a chunk completes, except blank ones; None for a line that is too
         long."""
         if not isinstance(chunk, (bytes, bytearray, memoryview)):
@@ -72,7 +78,7 @@ class Lines:
             yield from self.end()
             self._keep(other)
 
-    def end(self) -> Iterator[tuple[int, bytes | None]]:
+    def end(self) -> Iterator[NumberedLine]:
         """Yield the incomplete line at the end of the stream as a line."""
         self.number += 1
         too_long = self.most is not None and self.size > self.most
@@ -100,44 +106,32 @@ def _chunks(source: Any) -> Iterator[bytes]:
         yield chunk
 
 
-def _load(
-    schema: Any,
-    invalid: type[Exception],
-    lines: Lines,
-    chunks: Iterator[bytes],
-    options: dict[str, Any],
-) -> Iterator[LoadedLine]:
+def _load(load: Loader, lines: Lines, chunks: Iterator[bytes]) -> Iterator[LoadedLine]:
     for chunk in chunks:
-        for number, line in lines.feed(chunk):
-            yield _load_line(schema, invalid, lines, number, line, options)
-    for number, line in lines.end():
-        yield _load_line(schema, invalid, lines, number, line, options)
+        yield from map(load, lines.feed(chunk))
+    yield from map(load, lines.end())
 
 
 async def _load_later(
-    schema: Any,
-    invalid: type[Exception],
-    lines: Lines,
-    chunks: AsyncIterable[bytes],
-    options: dict[str, Any],
+    load: Loader, lines: Lines, chunks: AsyncIterable[bytes]
 ) -> AsyncIterator[LoadedLine]:
     async for chunk in chunks:
-        for number, line in lines.feed(chunk):
-            yield _load_line(schema, invalid, lines, number, line, options)
-    for number, line in lines.end():
-        yield _load_line(schema, invalid, lines, number, line, options)
+        for line in lines.feed(chunk):
+            yield load(line)
+    for line in lines.end():
+        yield load(line)
 
 
 def _load_line(
     schema: Any,
     invalid: type[Exception],
-    lines: Lines,
-    number: int,
-    line: bytes | None,
+    most: int | None,
     options: dict[str, Any],
+    numbered: NumberedLine,
 ) -> LoadedLine:
+    number, line = numbered
     if line is None:
-        said = f"line {number} has more than {lines.most} bytes (max_line_bytes)"
+        said = f"line {number} has more than {most} bytes (max_line_bytes)"
         return LoadedLine(number, error=LineTooLongError(said))
     try:
         return LoadedLine(number, schema.loads(line, **options))
