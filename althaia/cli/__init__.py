@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _mistyped(word: str) -> str | None:
-    """The command that is meant by a word that is neither one nor a script; None where it is
+    """Return the command that is meant by a word that is neither one nor a script; None where it is
     neither like one."""
     if word == "run" or word.startswith("-") or exists(word):
         return None

@@ -36,7 +36,7 @@ class Line:
         return not self.left and not self.error
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, ready for JSON."""
+        """Return the same as plain data, ready for JSON."""
         return {
             "schema": self.schema,
             "fields": self.fields,
@@ -47,7 +47,7 @@ class Line:
         }
 
     def as_text(self) -> str:
-        """The same for reading."""
+        """Return the same for reading."""
         if self.error:
             return f"       ?  {self.schema}: {self.error}"
         text = f"{len(self.left):>4}/{self.fields:<4}{self.schema}"
@@ -62,7 +62,7 @@ class Line:
 
 
 def readers() -> dict[str, str]:
-    """How the objects of the libraries that the application has imported are read."""
+    """Return how the objects of the libraries that the application has imported are read."""
     try:
         from althaia.engine.objects import libraries
 
@@ -72,7 +72,7 @@ def readers() -> dict[str, str]:
 
 
 def lines_of(name: str) -> list[Line]:
-    """The lines of all schema classes of a module or package, worst first.
+    """Return the lines of all schema classes of a module or package, worst first.
 
     :raises TargetError: there is no such module, or no schema class in it
     """
@@ -89,7 +89,7 @@ def lines_of(name: str) -> list[Line]:
 
 
 def line_of(cls: type) -> Line:
-    """What is planned of one schema class."""
+    """Return what is planned of one schema class."""
     name = f"{cls.__module__}.{cls.__qualname__}"
     try:
         explained = althaia.explain(cls).as_dict()
@@ -100,7 +100,7 @@ def line_of(cls: type) -> Line:
 
 
 def line_of_explained(name: str, explained: dict[str, Any]) -> Line:
-    """The same from an explanation as plain data."""
+    """Return the same from an explanation as plain data."""
     if "no_plans" in explained:
         return Line(name, 0, (), explained["no_plans"])
     found = list(steps(explained))
@@ -164,7 +164,7 @@ def _import(name: str) -> None:
 
 
 def _below(cls: type) -> list[type]:
-    """All subclasses of a class, each once."""
+    """Return all subclasses of a class, each once."""
     found: dict[type, None] = {}
     waiting = [cls]
     while waiting:

@@ -23,6 +23,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,9 @@ def _measure(options: argparse.Namespace, directions: list[str], progress: Any) 
             answer = side.ask("data", file=file, source=options.source, count=options.objects)
             return side, answer
 
+        def another() -> _Process:
+            return start(SIDES[0])[0]
+
         sides, given = zip(*map(start, SIDES), strict=True)
         count = min(each["count"] for each in given)
         no_dump = next((each["no_dump"] for each in given if each["no_dump"]), "")
@@ -177,24 +181,14 @@ def _measure(options: argparse.Namespace, directions: list[str], progress: Any) 
         directions = [d for d in directions if d == "load" or not no_dump]
         sizes = (False, True) if count > 1 else (False,)
         work = [(direction, many) for direction in directions for many in sizes]
-        task = progress.add_task("", total=len(work) * options.rounds)
+        rounds = options.rounds
+        task = progress.add_task("", total=len(work) * rounds)
+        advance = partial(progress.advance, task)
         rows = []
         for direction, many in work:
             objects = count if many else 1
             progress.update(task, description=f"{direction} {objects:,}")
-            rows.append(
-                _row(
-                    direction,
-                    many,
-                    objects,
-                    sides,
-                    lambda: start(SIDES[0])[0],
-                    scratch,
-                    options.rounds,
-                    progress,
-                    task,
-                )
-            )
+            rows.append(_row(direction, many, objects, sides, another, scratch, rounds, advance))
         if given[0]["failing"] != given[1]["failing"]:
             rows.append(_row_of_failing(*given))
         explained = sides[1].ask("explain")
@@ -232,7 +226,7 @@ def _versions() -> dict[str, str]:
 
 
 def _machine() -> dict[str, Any]:
-    """What the times depend on."""
+    """Return what the times depend on."""
     return {
         "system": platform.platform(),
         "processor": platform.processor() or platform.machine(),
@@ -271,8 +265,7 @@ def _row(
     another: Callable[[], _Process],
     scratch: Path,
     rounds: int,
-    progress: Any,
-    task: Any,
+    advance: Callable[..., None],
 ) -> Row:
     outputs, loops, invalid = [], [], ""
     for side in sides:
@@ -283,7 +276,7 @@ def _row(
         invalid = prepared["invalid"]
     work = f"{direction} {objects:,} {'objects' if many else 'object'}"
     if outputs[0] != outputs[1]:
-        progress.advance(task, rounds)
+        advance(rounds)
         # Neither a clock nor the order of a set of objects may be blamed on althaia.
         again = scratch / "again"
         for side in (sides[0], another()):
@@ -297,22 +290,12 @@ def _row(
         for i in (0, 1) if turn % 2 == 0 else (1, 0):
             seconds = sides[i].ask("time", loops=loops[i])["seconds"]
             times[i].append(seconds / loops[i] / objects * 1e6)
-        progress.advance(task)
+        advance()
     ratios = sorted(one / other for one, other in zip(*times, strict=True))
     quarter = len(ratios) // 4
-    return Row(
-        work,
-        objects,
-        True,
-        invalid,
-        "",
-        True,
-        statistics.median(times[0]),
-        statistics.median(times[1]),
-        statistics.median(ratios),
-        ratios[quarter],
-        ratios[-1 - quarter],
-    )
+    theirs, ours, ratio = map(statistics.median, (*times, ratios))
+    low, high = ratios[quarter], ratios[-1 - quarter]
+    return Row(work, objects, True, invalid, "", True, theirs, ours, ratio, low, high)
 
 
 def _show(report: dict[str, Any], console: Any) -> None:

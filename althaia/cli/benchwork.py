@@ -197,13 +197,13 @@ def objects_of(name: str, count: int) -> list[Any]:
 
 
 def kinds_of(objects: Iterable[Any]) -> str:
-    """The classes of some objects, for people: ``shop.models.Order``."""
+    """Return the classes of some objects, for people: ``shop.models.Order``."""
     names = {f"{type(each).__module__}.{type(each).__qualname__}" for each in objects}
     return ", ".join(sorted(name.removeprefix("builtins.") for name in names))
 
 
 def read_records(file: Path) -> list[Any]:
-    """The records of a JSON file (a list, or one record) or a JSON-lines file.
+    """Return the records of a JSON file (a list, or one record) or a JSON-lines file.
 
     Raises DataError saying which line is not JSON, or that there is none.
     """

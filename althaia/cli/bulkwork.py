@@ -232,7 +232,7 @@ def progress(options: argparse.Namespace) -> Iterator[Callable[[Partition, Summa
 
 
 def files(options: argparse.Namespace) -> list[str]:
-    """The files that are read."""
+    """Return the files that are read."""
     named: Any = options.file if hasattr(options, "file") else [options.source]
     return list(named)
 

@@ -105,7 +105,7 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _differing(ours: list[Any], theirs: list[Any]) -> dict[int, Difference]:
-    """The first difference of each call, by the call's number."""
+    """Return the first difference of each call, by the call's number."""
     pairs = enumerate(zip(ours, theirs, strict=False))
     found = {index: first_difference(one[1], other[1]) for index, (one, other) in pairs}
     return {index: each for index, each in found.items() if each is not None}
@@ -164,7 +164,7 @@ def _answers(task: dict[str, Any], patched: bool) -> dict[str, Any]:
 
 
 def as_text(report: dict[str, Any]) -> str:
-    """The report for reading."""
+    """Return the report for reading."""
     lines = [
         f"{report['schema']}, {report['data']}: {report['calls']:,} calls, "
         f"{report['raised']:,} raised, {report['different']:,} different",

@@ -143,7 +143,7 @@ def _register_lines(code: CodeType, source: str, filename: str) -> None:
 
 
 def _clear_main(loader: object, path: str | None = None) -> dict[str, Any]:
-    """The namespace of ``__main__`` as a program finds it when it starts."""
+    """Return the namespace of ``__main__`` as a program finds it when it starts."""
     namespace = vars(sys.modules["__main__"])
     # Keep the names that this CPython sets in every program: 3.15 sets no `__cached__`.
     annotated = "__annotations__" in namespace
@@ -167,7 +167,7 @@ def _clear_main(loader: object, path: str | None = None) -> dict[str, Any]:
 
 
 def _is_import_root(path: str) -> bool:
-    """Whether ``path`` is a folder or an archive, which runs as its ``__main__`` module."""
+    """Return whether ``path`` is a folder or an archive, which runs as its ``__main__`` module."""
     for hook in sys.path_hooks:
         try:
             hook(path)

@@ -94,7 +94,7 @@ def _value(field: Any, i: int, depth: int) -> Any:
 
 
 def _choices(field: Any) -> list[Any]:
-    """The values that a ``OneOf`` or ``Equal`` leaves."""
+    """Return the values that a ``OneOf`` or ``Equal`` leaves."""
     for validator in field.validators:
         if choices := getattr(validator, "choices", None):
             return list(choices)
@@ -110,7 +110,7 @@ def _text(field: Any, i: int) -> str:
 
 
 def _whole(field: Any, i: int) -> int:
-    """A whole number within the validators' bounds, which may leave some out."""
+    """Return a whole number within the validators' bounds, which may leave some out."""
     low, high = _bounds(field)
     open_low, open_high = _open_ends(field)
     first = 0 if low is None else math.floor(low) + 1 if open_low else math.ceil(low)
@@ -123,7 +123,7 @@ def _whole(field: Any, i: int) -> int:
 
 
 def _real(field: Any, i: int) -> Decimal:
-    """A number within the bounds, with a fraction where these leave room for one."""
+    """Return a number within the bounds, with a fraction where these leave room for one."""
     low, high = _bounds(field)
     share = Decimal(i % 8 * 125 + 63) / 1_000
     if low is not None and high is not None:
@@ -134,7 +134,7 @@ def _real(field: Any, i: int) -> Decimal:
 
 
 def _bounds(field: Any) -> tuple[Any, Any]:
-    """The narrowest bounds that the validators set, None where there is none."""
+    """Return the narrowest bounds that the validators set, None where there is none."""
     low, high = None, None
     for validator in field.validators:
         exact = getattr(validator, "equal", None)
@@ -147,7 +147,7 @@ def _bounds(field: Any) -> tuple[Any, Any]:
 
 
 def _open_ends(field: Any) -> tuple[bool, bool]:
-    """Whether a ``Range`` leaves its lower and its upper bound out."""
+    """Return whether a ``Range`` leaves its lower and its upper bound out."""
     return (
         any(not getattr(validator, "min_inclusive", True) for validator in field.validators),
         any(not getattr(validator, "max_inclusive", True) for validator in field.validators),
@@ -155,7 +155,7 @@ def _open_ends(field: Any) -> tuple[bool, bool]:
 
 
 def records(schema: Any, dumped: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What a client would send: ``dumped`` without what ``schema`` does not load, and with
+    """Return what a client would send: ``dumped`` without what ``schema`` does not load, and with
     what it only loads."""
     return [_record(schema, one, i, 0) for i, one in enumerate(dumped)]
 
@@ -174,7 +174,7 @@ def _record(schema: Any, dumped: Mapping[str, Any], i: int, depth: int) -> dict[
 
 
 def _sent(field: Any, dumped: Any, i: int, depth: int) -> Any:
-    """A dumped value of ``field`` as a client would send it back."""
+    """Return a dumped value of ``field`` as a client would send it back."""
     names = [cls.__name__ for cls in type(field).__mro__]
     if isinstance(dumped, list) and "List" in names:
         return [_sent(field.inner, item, i, depth) for item in dumped]

@@ -11,7 +11,7 @@ class TargetError(Exception):
 
 
 def schema(text: str) -> Any:
-    """The schema that ``text`` names; an instance if it names a class.
+    """Return the schema that ``text`` names; an instance if it names a class.
 
     :raises TargetError: it names none.
     """
@@ -23,7 +23,7 @@ def schema(text: str) -> Any:
 
 
 def resolve(text: str) -> Any:
-    """The object that ``text`` names.
+    """Return the object that ``text`` names.
 
     An error inside the module that is imported is the module's own and passes through.
 

@@ -82,7 +82,7 @@ class FieldPath:
     unresolved: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, ready for JSON."""
+        """Return the same as plain data, ready for JSON."""
         data: dict[str, Any] = {
             "name": self.name,
             "field": self.field,
@@ -116,7 +116,7 @@ class FieldPath:
                 yield from (f"{self.name}.{name}" for each in plan.fields for name in each.left())
 
     def unknown(self) -> bool:
-        """Whether the schema that is nested here, or inside, is not known."""
+        """Return whether the schema that is nested here, or inside, is not known."""
         below = [*self.inner]
         for plan in (self.nested.dump, self.nested.load) if self.nested is not None else ():
             below += () if plan is None else plan.fields
@@ -173,7 +173,7 @@ class Direction:
     whole: bool = True
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, ready for JSON."""
+        """Return the same as plain data, ready for JSON."""
         data = {} if self.text is None else {"text": self.text}
         return data | {
             "declined": self.declined,
@@ -185,7 +185,7 @@ class Direction:
         }
 
     def summary(self) -> str:
-        """How much of it is planned, and what is not."""
+        """Return how much of it is planned, and what is not."""
         if self.declined:
             return f"{self.name}: no plan, all of it runs upstream's code ({self.declined})"
         left = [name for field in self.fields for name in field.left()]
@@ -247,7 +247,7 @@ class Explanation:
     readers: Mapping[str, str] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, ready for JSON."""
+        """Return the same as plain data, ready for JSON."""
         data: dict[str, Any] = {"schema": self.schema, "many": self.many}
         if self.seen:
             return data | {"seen": True}
@@ -263,7 +263,7 @@ class Explanation:
         return data
 
     def summary(self) -> str:
-        """One line: how much is planned, and what stays outside at which price.
+        """Return one line: how much is planned, and what stays outside at which price.
 
         >>> explain(UserSchema).summary()
         'dump: 2 of 2 fields planned; load: 2 of 2 fields planned'
@@ -276,7 +276,7 @@ class Explanation:
         return "; ".join(parts)
 
     def as_text(self, *, verbose: bool = True) -> str:
-        """The same for reading, as a tree.
+        """Return the same for reading, as a tree.
 
         :param verbose: False opens with the :meth:`summary` and leaves out what is compared before
             each call.
@@ -321,7 +321,7 @@ def lines_of_readers(readers: Mapping[str, str]) -> Iterator[str]:
 
 
 def explain(schema: Any) -> Explanation:
-    """How a schema is dumped and loaded.
+    """Return how a schema is dumped and loaded.
 
     :param schema: a schema class (an instance is made of it, without arguments) or an instance.
     :raises TypeError: ``schema`` is neither.
@@ -366,15 +366,12 @@ def _why_no_plans(instance: Any) -> str:
 
 
 def _instance(schema: Any) -> Any:
-    """The schema, or an instance of the schema class."""
-    instance = schema() if isinstance(schema, type) and _is_schema_class(schema) else schema
+    """Return the schema, or an instance of the schema class."""
+    is_class = isinstance(schema, type) and hasattr(schema, "_declared_fields")
+    instance = schema() if is_class else schema
     if seam.owner_of(instance) is not None:
         return instance
     raise TypeError(f"explain() takes a marshmallow schema class or instance, not {schema!r}")
-
-
-def _is_schema_class(cls: type) -> bool:
-    return hasattr(cls, "_declared_fields") and hasattr(cls, "_hooks")
 
 
 class _Explainer:
@@ -419,7 +416,7 @@ class _Explainer:
         )
 
     def why_no_text(self, schema: Any, plan: Any) -> str:
-        """Why ``dumps`` makes dictionaries first; "" where it does not."""
+        """Return why ``dumps`` makes dictionaries first; "" where it does not."""
         overridden = next(self.overridden("dumps", schema), "")
         if overridden:
             return f"the schema has its own {overridden}"

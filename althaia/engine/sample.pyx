@@ -73,5 +73,5 @@ cdef object decide(Sample sample, str call, object schema, tuple args):
 
 
 cdef bint is_upstreams_turn(Sample sample) except -1:
-    """Whether upstream's own code must run."""
+    """Return whether upstream's own code must run."""
     return sample.on and althaia_counted(&sample.running) > 0 and sample.turn.get() == "upstream"

@@ -58,7 +58,7 @@ cdef class Counters:
         ]
 
     def as_dict(self):
-        """The counters by name, since they were last reset."""
+        """Return the counters by name, since they were last reset."""
         cdef dict before = self.before
         if before is None:
             return self.counted()
@@ -69,7 +69,7 @@ cdef class Counters:
         self.before = self.counted()
 
     def counted(self):
-        """All that was counted, by name."""
+        """Return all that was counted, by name."""
         return {
             "calls": althaia_counted(&self.calls),
             "nested": althaia_counted(&self.nested),
@@ -94,7 +94,7 @@ cdef class Statistics:
         self.load = Counters.__new__(Counters)
 
     def as_dict(self):
-        """The counters by direction and name."""
+        """Return the counters by direction and name."""
         return {"dump": self.dump.as_dict(), "load": self.load.as_dict()}
 
 
@@ -140,7 +140,7 @@ cpdef Statistics statistics_of(object schema_class):
 
 
 def by_class(bint reset=False):
-    """All counters by the qualified name of the schema class; classes of the same name are
+    """Return all counters by the qualified name of the schema class; classes of the same name are
     added up.
 
     :param reset: the next answer counts from here.

@@ -307,7 +307,7 @@ _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.Own
 
 
 cdef bint _is_plainly_found(Analysis analysis, object field, str method) except -1:
-    """Whether looking up a method on a field runs no user code."""
+    """Return whether looking up a method on a field runs no user code."""
     try:
         analysis.check_readable(field)
         state = analysis.state_of(field)
@@ -385,7 +385,7 @@ class _Dumping:
 
 
 cdef bint _has_plain_settings(Analysis analysis, object names) except -1:
-    """Whether reading these settings of a schema gives its instance dictionary's values."""
+    """Return whether reading these settings of a schema gives its instance dictionary's values."""
     cls = type(analysis.schema)
     return not any(analysis.is_data_descriptor(static(cls, name)) for name in names)
 
@@ -421,7 +421,7 @@ cdef object _dumped_key(Analysis analysis, str name, object field):
 
 
 cdef object _source(Analysis analysis, str name, object field):
-    """Where a field's value comes from, as keyword arguments of a step."""
+    """Return where a field's value comes from, as keyword arguments of a step."""
     analysis.watch_group(MISSING_OF_FIELDS)
     check = analysis.field_value(field, "_CHECK_ATTRIBUTE")
     if check is False:

@@ -49,7 +49,7 @@ def check(upstream: Upstream, schema: Any, plan: Any) -> None:
 
 
 def is_stock(upstream: Upstream, field: Any) -> bool:
-    """Whether a field's class is upstream's own and as upstream defined it, and the field
+    """Return whether a field's class is upstream's own and as upstream defined it, and the field
     shadows none of its methods."""
     cls = type(field)
     if not upstream.is_own_kind(cls) or (hasattr(cls, "OBJ_TYPE") and _time_is_replaced()):
@@ -70,5 +70,5 @@ def is_stock(upstream: Upstream, field: Any) -> bool:
 
 
 def _time_is_replaced() -> bool:
-    """Whether a tool, such as freezegun, has replaced classes of the module datetime."""
+    """Return whether a tool, such as freezegun, has replaced classes of the module datetime."""
     return any(cls.__module__ != "datetime" for cls in (dt.date, dt.datetime, dt.time))

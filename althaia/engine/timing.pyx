@@ -48,7 +48,7 @@ cdef class Place:
         self.name = name
 
     def counted(self):
-        """All numbers, by name."""
+        """Return all numbers, by name."""
         return {
             "count": althaia_counted(&self.count),
             "spent": althaia_counted(&self.spent),
@@ -74,7 +74,7 @@ cdef class Timing:
         return <Place>found
 
     def counted(self):
-        """All numbers by name, and those of the places by kind and name."""
+        """Return all numbers by name, and those of the places by kind and name."""
         return {
             "calls": althaia_counted(&self.calls),
             "nested": althaia_counted(&self.nested),

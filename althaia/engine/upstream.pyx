@@ -50,7 +50,7 @@ cdef dict _definers = {}
 
 
 def definers(cls, name):
-    """The classes of the MRO that define the attribute, nearest first."""
+    """Return the classes of the MRO that define the attribute, nearest first."""
     cdef tuple version = (althaia_type_tag(cls), name)
     cdef list found = <list>_definers.get(version)
     if found is None:
@@ -187,7 +187,7 @@ cdef class Upstream:
         return seam.pristine[cls][name]
 
     cdef bint has_plain_sets(self) except -1:
-        """Whether upstream's set of names is as it was defined."""
+        """Return whether upstream's set of names is as it was defined."""
         cdef unsigned int tag = althaia_type_tag(self.OrderedSet)
         if tag != 0 and tag == self.plain_sets_tag:
             return True
@@ -197,16 +197,16 @@ cdef class Upstream:
         return True
 
     def is_pristine(self, cls):
-        """Whether no attribute of this class itself has been added, replaced or removed."""
+        """Return whether no attribute of this class itself has been added, replaced or removed."""
         return seam.has_kept(cls, seam.pristine[cls])
 
     def has(self, cls, name, owner):
-        """Whether instances of ``cls`` get the method that upstream defined on ``owner``."""
+        """Return whether instances of ``cls`` get the method that upstream defined on ``owner``."""
         # Not every release defines it there.
         return static(cls, name) is seam.pristine[owner].get(name, MISSING)
 
     cpdef bint defines(self, cls, name, owner) except -1:
-        """Whether :meth:`has` is true and the method has been read in this release."""
+        """Return whether :meth:`has` is true and the method has been read in this release."""
         cdef dict methods = <dict>self.known_methods.get(owner)
         cdef object method
         if methods is None:
@@ -220,7 +220,7 @@ cdef class Upstream:
         return static(cls, name) is method
 
     def why_not(self, cls, name, owner):
-        """Why :meth:`defines` is false."""
+        """Return why :meth:`defines` is false."""
         if self.has(cls, name, owner):
             return f"this release's {qualified(owner, name)} is another one"
         return f"{name} is overridden by {self.owner(cls, name)}"
@@ -230,7 +230,7 @@ cdef class Upstream:
         return name not in self.unknown
 
     def is_known(self, *names):
-        """Whether the named functions do what they did when the plans were written.
+        """Return whether the named functions do what they did when the plans were written.
 
         :param names: as in the semantic lock: ``fields.Integer._validated``.
         """
@@ -277,7 +277,7 @@ cdef class Upstream:
         return found
 
     cdef bint has_passed(self, object cls, int check) except -1:
-        """Whether the present version of a class has passed a check of the analysis."""
+        """Return whether the present version of a class has passed a check of the analysis."""
         cdef unsigned int tag = althaia_type_tag(cls)
         cdef object checks = self.passed.get(tag) if tag != 0 else None
         return checks is not None and <int>checks & check
@@ -320,7 +320,7 @@ cdef class Upstream:
         return "nowhere"
 
     def is_own_kind(self, cls):
-        """Whether the class is one of upstream's, not a user's subclass."""
+        """Return whether the class is one of upstream's, not a user's subclass."""
         return cls in seam.pristine
 
 

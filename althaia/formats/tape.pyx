@@ -10,7 +10,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_SetItem
 from cpython.list cimport PyList_Append
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from libc.string cimport memcmp, memcpy
 
@@ -317,25 +317,16 @@ cdef inline uint32_t hexadecimal(const unit* text) noexcept:
 
 cdef object number(Tape tape, const Slot* slot):
     """Return the number whose characters are at a slot, converted by CPython's own functions."""
-    cdef char at_hand[DIGITS_AT_HAND]
-    cdef char* digits = at_hand
+    cdef char digits[DIGITS_AT_HAND]
     cdef Py_ssize_t i, start = slot.content.start, size = slot.size
-    if size >= DIGITS_AT_HAND:
-        digits = <char*>PyMem_Malloc(size + 1)
-        if digits is NULL:
-            raise MemoryError()
-    try:
-        for i in range(size):
-            if tape.width == 1:
-                digits[i] = <char>(<const uint8_t*>tape.text)[start + i]
-            elif tape.width == 2:
-                digits[i] = <char>(<const uint16_t*>tape.text)[start + i]
-            else:
-                digits[i] = <char>(<const uint32_t*>tape.text)[start + i]
-        digits[size] = 0
-        if slot.kind == DIGITS:
-            return PyLong_FromString(digits, NULL, 10)
-        return PyOS_string_to_double(digits, NULL, <object>NULL)
-    finally:
-        if digits != at_hand:
-            PyMem_Free(digits)
+    for i in range(size):
+        if tape.width == 1:
+            digits[i] = <char>(<const uint8_t*>tape.text)[start + i]
+        elif tape.width == 2:
+            digits[i] = <char>(<const uint16_t*>tape.text)[start + i]
+        else:
+            digits[i] = <char>(<const uint32_t*>tape.text)[start + i]
+    digits[size] = 0
+    if slot.kind == DIGITS:
+        return PyLong_FromString(digits, NULL, 10)
+    return PyOS_string_to_double(digits, NULL, <object>NULL)

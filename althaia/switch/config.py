@@ -89,7 +89,7 @@ class Settings:
         raise AttributeError(f"althaia's settings cannot be changed (tried to delete {name!r})")
 
     def as_dict(self) -> dict[str, bool | float | str]:
-        """The settings by name."""
+        """Return the settings by name."""
         return {name: getattr(self, name) for name in sorted(self.__slots__)}
 
     def __repr__(self) -> str:

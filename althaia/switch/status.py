@@ -62,7 +62,7 @@ class Served:
     """Its functions whose code was not reviewed. What depends on them has no plan."""
 
     def facts(self) -> list[tuple[str, str]]:
-        """The lines for :meth:`Info.as_text`, without what does not apply."""
+        """Return the lines for :meth:`Info.as_text`, without what does not apply."""
         known = [
             ("serves", f"marshmallow {self.version}, {self.how}"),
             ("hooks left out", ", ".join(self.left_out)),
@@ -116,7 +116,7 @@ class Info:
         return tuple(module.name for module in self.modules if module.stale)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, ready for JSON."""
+        """Return the same as plain data, ready for JSON."""
         return {
             "version": self.version,
             "upstream": self.upstream,
@@ -138,7 +138,7 @@ class Info:
         }
 
     def as_text(self, *, verbose: bool = False) -> str:
-        """The same for reading, one fact a line.
+        """Return the same for reading, one fact a line.
 
         :param verbose: all modules, and not only those that are not compiled from what is there.
         """

@@ -115,7 +115,7 @@ class Report:
     """The differences, one for each schema, call and path."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, ready for JSON."""
+        """Return the same as plain data, ready for JSON."""
         return {
             "rate": self.rate,
             "compared": self.compared,
@@ -136,7 +136,7 @@ class Report:
         }
 
     def as_text(self) -> str:
-        """The same for reading."""
+        """Return the same for reading."""
         text = f"{self.compared:,} calls compared, {self.different:,} different"
         if self.not_deterministic:
             text += f", {self.not_deterministic:,} not deterministic"

@@ -194,11 +194,8 @@ class _Comparison:
         if isinstance(planned, BaseException):
             return first_difference_of_errors(planned, upstream)
         if isinstance(planned, _OPAQUE):
-            return (
-                None
-                if self._look_alike(planned, upstream)
-                else self._differing(planned, upstream, path)
-            )
+            alike = _type_and_repr(planned) == _type_and_repr(upstream)
+            return None if alike else Difference(path, *_both_shortened(planned, upstream))
         return self._object(planned, upstream, path)
 
     def _mapping(self, planned: Any, upstream: Any, path: str) -> Difference | None:
@@ -239,15 +236,10 @@ class _Comparison:
         ours, theirs = own_attributes(planned), own_attributes(upstream)
         if ours or theirs:
             return self._mapping(ours, theirs, path)
-        if self._look_alike(planned, upstream) or _says_equal(planned, upstream):
+        alike = _type_and_repr(planned) == _type_and_repr(upstream)
+        if alike or _says_equal(planned, upstream):
             return None
-        return self._differing(planned, upstream, path)
-
-    def _differing(self, planned: Any, upstream: Any, path: str) -> Difference:
         return Difference(path, *_both_shortened(planned, upstream))
-
-    def _look_alike(self, planned: Any, upstream: Any) -> bool:
-        return _type_and_repr(planned) == _type_and_repr(upstream)
 
 
 def _says_equal(planned: Any, upstream: Any) -> bool:

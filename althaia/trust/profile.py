@@ -74,7 +74,7 @@ class Profile:
         self.note = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as values that JSON knows."""
+        """Return all of it as values that JSON knows."""
         return {
             "lines": [asdict(line) for line in self.lines],
             "fields": [asdict(each) for each in self.fields],
@@ -86,7 +86,7 @@ class Profile:
         return profile_views.text(self)
 
     def as_html(self) -> str:
-        """A page with bars, complete in itself."""
+        """Return a page with bars, complete in itself."""
         return profile_views.html(self)
 
     def __repr__(self) -> str:
@@ -199,7 +199,7 @@ def _fill(result: Profile, before: dict[Any, dict[str, Any]]) -> None:
 
 
 def _less(now: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
-    """What was counted since then."""
+    """Return what was counted since then."""
     if before is None:
         return now
     return {

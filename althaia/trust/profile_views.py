@@ -33,12 +33,7 @@ def _lines(profile: Profile) -> Iterator[str]:
                 f"{_share(part, line.own):>5}" for part in (line.user, line.reading, line.text)
             )
         )
-    code = [
-        (seconds, f"{_short(line.schema, 30)}.{line.direction}: {name}")
-        for line in profile.lines
-        for name, seconds in line.code.items()
-    ]
-    yield from _ranking("Your own code", sorted(code, reverse=True)[:10])
+    yield from _ranking("Your own code", _own_code(profile, 30))
     fields = [
         (each.seconds, f"{_short(each.schema, 30)}.{each.direction}: {each.name}")
         for each in profile.fields
@@ -56,6 +51,16 @@ def _lines(profile: Profile) -> Iterator[str]:
         yield from _wrapped(profile.note, "")
 
 
+def _own_code(profile: Profile, width: int = 1_000) -> list[tuple[float, str]]:
+    """Return the pieces of the user's code that took most, with their seconds."""
+    code = (
+        (seconds, f"{_short(line.schema, width)}.{line.direction}: {name}")
+        for line in profile.lines
+        for name, seconds in line.code.items()
+    )
+    return sorted(code, reverse=True)[:10]
+
+
 def _ranking(title: str, entries: list[tuple[float, str]]) -> Iterator[str]:
     if entries:
         yield from ("", title)
@@ -70,7 +75,7 @@ def _wrapped(words: str, indent: str) -> list[str]:
 
 
 def _short(name: str, width: int) -> str:
-    """The end of a name: the class is more telling than the package."""
+    """Return the end of a name: the class is more telling than the package."""
     return name if len(name) <= width else f"…{name[1 - width :]}"
 
 
@@ -114,7 +119,7 @@ b{{padding:0 .4em}} .user,.text{{color:#fff}}
 
 
 def html(profile: Profile) -> str:
-    """One page with bars; it loads nothing."""
+    """Return one page with bars; it loads nothing."""
     most = max((line.own for line in profile.lines), default=0)
     schemas = [
         (
@@ -131,11 +136,7 @@ def html(profile: Profile) -> str:
         (f"{each.schema}.{each.direction}: {each.name}", _number(each.values), _time(each.seconds))
         for each in profile.fields
     ]
-    code = [
-        (f"{line.schema}.{line.direction}: {name}", _time(seconds))
-        for line in profile.lines
-        for name, seconds in line.code.items()
-    ][:10]
+    code = [(label, _time(seconds)) for seconds, label in _own_code(profile)]
     why = [
         (f"{line.schema}.{line.direction}", "; ".join(line.why))
         for line in profile.lines

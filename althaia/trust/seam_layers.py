@@ -16,16 +16,7 @@ from althaia import seam
 Hook = Callable[..., Any]
 Layer = Callable[[str, Hook], Hook | None]
 
-NAMES: Final = (
-    "construct",
-    "dump",
-    "dumps",
-    "dump_bytes",
-    "serialize",
-    "load",
-    "loads",
-    "deserialize",
-)
+NAMES: Final = tuple(name for name in seam._OWN if name != "collection")
 
 _lock = RLock()
 _layers: list[tuple[int, Layer]] = []

@@ -158,7 +158,7 @@ def load_function(analysis, field, options):
 
 
 def takes_context(analysis, field, function):
-    """Whether upstream calls the function of a Function field with a context as well.
+    """Return whether upstream calls the function of a Function field with a context as well.
 
     Releases that do so read its signature in each call. The signature of the types of function
     below changes only if their code is replaced.

@@ -195,7 +195,7 @@ def dump_by_function(analysis, field, options, function):
 
 
 def stands_for(analysis, function, name, original):
-    """Whether a function is one of ``email.utils``, or one of upstream's that only calls it.
+    """Return whether a function is one of ``email.utils``, or one of upstream's that only calls it.
 
     :param name: upstream's function in ``marshmallow.utils``; only some releases have it.
     """

@@ -58,7 +58,7 @@ def _words(source: str) -> Iterator[str]:
 
 
 def _text(lines: list[str], begin: tuple[int, int], end: tuple[int, int]) -> str:
-    """What stands between two places, each a line from 1 and a column from 0."""
+    """Return what stands between two places, each a line from 1 and a column from 0."""
     first, last = begin[0] - 1, end[0] - 1
     inside = lines[first : last + 1]
     inside[-1] = inside[-1][: end[1]]

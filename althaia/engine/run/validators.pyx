@@ -269,18 +269,15 @@ def range_check(analysis, validator):
 
 
 def one_of_check(analysis, validator):
-    choices = analysis.field_value(validator, "choices")
-    return ChoiceCheck(validator, choices=choices, wanted=True)
+    return ChoiceCheck(validator, choices=analysis.field_value(validator, "choices"), wanted=True)
 
 
 def none_of_check(analysis, validator):
-    choices = analysis.field_value(validator, "iterable")
-    return ChoiceCheck(validator, choices=choices, wanted=False)
+    return ChoiceCheck(validator, choices=analysis.field_value(validator, "iterable"), wanted=False)
 
 
 def equal_check(analysis, validator):
-    comparable = analysis.field_value(validator, "comparable")
-    return EqualCheck(validator, comparable=comparable)
+    return EqualCheck(validator, comparable=analysis.field_value(validator, "comparable"))
 
 
 def regexp_check(analysis, validator):

@@ -65,8 +65,8 @@ cdef enum:
     MUCH_STACK = 4 << 20
     # Text nested deeper is left to the standard library, whose limit depends on the stack.
     MOST_DEPTH = 64
-    # The interpreter may refuse integers with more digits: sys.set_int_max_str_digits() accepts no
-    # limit below 640.
+    # Longer numbers are left to the standard library. The interpreter may refuse integers with more
+    # digits: sys.set_int_max_str_digits() accepts no limit below 640.
     MOST_DIGITS = 640
     # Any 18 digits fit into a signed integer of 64 bits, any 19 into an unsigned one.
     MOST_WHOLE_DIGITS = 18
@@ -418,6 +418,8 @@ cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) excep
         at = read_exponent(text, at + 1, &exponent)
         if at < 0:
             return -1
+    if at - start > MOST_DIGITS:
+        return -1
     if real:
         slot = new_slot(tape, REAL_DIGITS)
         slot.content.start = start
@@ -428,8 +430,6 @@ cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) excep
                 slot.kind = REAL
                 slot.content.real = scaled(value, exponent, negative)
         return at
-    if digits > MOST_DIGITS:
-        return -1
     if digits <= MOST_WHOLE_DIGITS:
         slot = new_slot(tape, WHOLE)
         slot.content.whole = -<int64_t>value if negative else <int64_t>value

@@ -11,7 +11,7 @@ cdef int LONGEST_INDENT = 100
 
 
 cdef tuple plain_separators(object value):
-    """The two texts that ``separators`` holds; None where it is anything else."""
+    """Return the two texts that ``separators`` holds; None where it is anything else."""
     if type(value) is not tuple and type(value) is not list:
         return None
     separators = tuple(value)
@@ -62,22 +62,13 @@ cdef Format format_of(dict options):
             return None
     if separators is None:
         separators = (", ", ": ") if indent is None else (",", ": ")
-    return format_for(ensure_ascii, allow_nan, sort_keys, indent, separators)
+    return format_for((ensure_ascii, allow_nan, sort_keys, indent, separators))
 
 
-cdef Format format_for(
-    bint ensure_ascii, bint allow_nan, bint sort_keys, str indent, tuple separators
-):
-    key = (ensure_ascii, allow_nan, sort_keys, indent, separators)
+cdef Format format_for(tuple key):
     format = FORMATS.get(key)
     if format is None:
-        format = Format(
-            ensure_ascii=ensure_ascii,
-            allow_nan=allow_nan,
-            sort_keys=sort_keys,
-            indent=indent,
-            separators=separators,
-        )
+        format = Format(*key)
         if len(FORMATS) < MOST_FORMATS:
             FORMATS[key] = format
     return format

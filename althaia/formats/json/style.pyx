@@ -31,7 +31,7 @@ cdef class Format:
     """
 
     def __init__(
-        self, *, bint ensure_ascii=True, bint allow_nan=True, bint sort_keys=False,
+        self, bint ensure_ascii=True, bint allow_nan=True, bint sort_keys=False,
         str indent=None, tuple separators=(", ", ": "),
     ):
         item_separator, key_separator = separators

@@ -10,7 +10,7 @@ from althaia.formats.json import json_parser as _json
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from althaia.formats.json.json_parser cimport read_json
@@ -250,13 +250,9 @@ cdef Py_ssize_t put_signed(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width
 ) except -1:
     cdef uint64_t value = number(data, at, size, width)
-    if width == 1:
-        return put_whole(tape, <int8_t>value, at + width)
-    if width == 2:
-        return put_whole(tape, <int16_t>value, at + width)
-    if width == 4:
-        return put_whole(tape, <int32_t>value, at + width)
-    return put_whole(tape, <int64_t>value, at + width)
+    # The bits above the number are copies of its sign.
+    cdef uint64_t sign = <uint64_t>1 << (8 * width - 1)
+    return put_whole(tape, <int64_t>((value ^ sign) - sign), at + width)
 
 
 cdef Py_ssize_t put_real(
