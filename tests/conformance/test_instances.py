@@ -128,7 +128,10 @@ LOOKS: dict[str, Callable[[Any], object]] = {
     "init": lambda schema: schema._init_fields(),
     "many": lambda schema: setattr(schema, "many", True),
     "set-fields": lambda schema: setattr(schema, "fields", {}),
-    "delete": lambda schema: schema.fields and delattr(schema, "dump_fields"),
+    "delete": lambda schema: schema.dump_fields and delattr(schema, "dump_fields"),
+    "fields-popped": lambda schema: schema.fields.pop("b"),
+    "fields-added": lambda schema: schema.fields.update(new=copy.copy(schema.declared_fields["a"])),
+    "fields-and-more": lambda schema: schema.fields["a"] is schema.dump_fields["a"],
     "context": lambda schema: getattr(schema, "context", None),
     "weakref": lambda schema: weakref.ref(schema)(),
     "class-field": lambda schema: setattr(
@@ -185,6 +188,37 @@ def test_looking_and_changing(ma: Any, log: Any, look: str, moment: str) -> None
         use()
         show(log, second)
     log("vars", sorted(vars(first)))
+
+
+HOOK_LOOKS: dict[str, Callable[[Any], Any]] = {
+    "once": lambda schema: [name for name, field in schema.fields.items() if field.required],
+    "for-each": lambda schema: [schema.fields[name].name for name in ("a", "b", "n")],
+    "with-the-rest": lambda schema: (list(schema.fields), sorted(schema.dump_fields), schema.only),
+    "renames": lambda schema: setattr(schema.fields["a"], "data_key", "A"),
+    "pops": lambda schema: schema.fields.pop("b", None) and None,
+    "nested": lambda schema: list(schema.fields["n"].schema.fields),
+    "parents": lambda schema: [field.parent is schema for field in schema.fields.values()],
+}
+
+
+@pytest.mark.parametrize("tag", ["pre_dump", "post_dump", "pre_load", "post_load"])
+@pytest.mark.parametrize("look", HOOK_LOOKS)
+@scenario
+def test_a_hook_that_reads_the_fields(ma: Any, log: Any, look: str, tag: str) -> None:
+    class S(classes(ma, log)):  # type: ignore[misc]
+        @getattr(ma, tag)
+        def hook(self, data: Any, **options: Any) -> Any:
+            log("looks", log.attempt(HOOK_LOOKS[look], self))
+            return data
+
+    for _ in range(14):
+        schema = S()
+        for _ in range(2):
+            log.attempt(schema.dump, DATA)
+            log.attempt(schema.load, LOADED)
+        log.attempt(schema.dump, [DATA, DATA], many=True)
+    log("vars", list(vars(schema)), list(schema.fields), list(schema.dump_fields))
+    log("declared", [field.data_key for field in schema.declared_fields.values()])
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])

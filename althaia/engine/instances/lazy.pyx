@@ -77,6 +77,7 @@ cdef frozenset intercepted = lazy_names | ASKED_FOR_DICTIONARY
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
 cdef str CONTEXT = "context"
+cdef str FIELDS = "fields"
 cdef str GET_STATE = "__getstate__"
 cdef Py_ssize_t GET_STATE_LENGTH = len(GET_STATE)
 cdef object object_state = object.__getstate__
@@ -207,11 +208,10 @@ cdef dict settings_of(
     PrototypeCache cache, object many, object partial, object unknown, object context
 ):
     """Return the attributes that ``Schema.__init__`` sets from these options."""
-    cdef object opts = cache.opts
     cdef dict kept = {
-        MANY: opts.many if many is None else many,
+        MANY: cache.many if many is None else many,
         PARTIAL: partial,
-        UNKNOWN: opts.unknown if unknown is None else unknown,
+        UNKNOWN: cache.unknown if unknown is None else unknown,
     }
     if marshmallow.has_context:
         kept[CONTEXT] = context or {}
@@ -297,9 +297,9 @@ cdef int warn_of_context() except -1:
 cdef int set_messages(object schema) except -1:
     """Set ``error_messages``, as ``Schema.__init__`` does last."""
     cdef dict messages = {}
-    messages.update(schema._default_error_messages)
+    add(messages, schema._default_error_messages)
     add_messages(messages, schema.__class__.__mro__)
-    messages.update(schema.error_messages or NOTHING)
+    add(messages, schema.error_messages or NOTHING)
     schema.error_messages = messages
     return 0
 
@@ -338,10 +338,19 @@ cdef bint is_unseen(object cls):
 cdef dict messages_of(object cls):
     """Collect a schema's ``error_messages`` as ``Schema.__init__`` does."""
     cdef dict messages = {}
-    messages.update(althaia_type_lookup(cls, "_default_error_messages"))
+    add(messages, althaia_type_lookup(cls, "_default_error_messages"))
     add_messages(messages, cls.__mro__)
-    messages.update(althaia_type_lookup(cls, ERROR_MESSAGES) or NOTHING)
+    add(messages, althaia_type_lookup(cls, ERROR_MESSAGES) or NOTHING)
     return messages
+
+
+cdef inline int add(dict messages, object more) except -1:
+    """Do what ``messages.update(more)`` does. Mostly ``more`` is an empty dictionary."""
+    if type(more) is not dict:
+        messages.update(more)
+    elif len(<dict>more) > 0:
+        PyDict_Update(messages, <dict>more)
+    return 0
 
 
 cdef int add_messages(dict messages, object classes) except -1:
@@ -349,7 +358,7 @@ cdef int add_messages(dict messages, object classes) except -1:
     for cls in reversed(classes):
         # object has none, and a look-up that fails would not be cached by CPython.
         if cls is not object:
-            messages.update(getattr(cls, ERROR_MESSAGES, NOTHING))
+            add(messages, getattr(cls, ERROR_MESSAGES, NOTHING))
     return 0
 
 
@@ -669,7 +678,7 @@ cdef dict arrange(dict touched, dict built):
     cdef dict arranged = {}
     if has_only_kept(touched):
         # An existing key keeps its position.
-        built.update(touched)
+        PyDict_Update(built, touched)
         return built
     for name in touched:
         if name in kept_names:
@@ -687,7 +696,10 @@ cdef bint has_only_kept(dict attributes) except -1:
     if len(attributes) != len(kept_names):
         return False
     for name in attributes:
-        if name not in kept_names:
+        if (
+            name is not MANY and name is not PARTIAL and name is not UNKNOWN
+            and name is not ERROR_MESSAGES and name not in kept_names
+        ):
             return False
     return True
 
@@ -703,7 +715,10 @@ cdef object lazy_getattr(object obj, object name):
         return PyObject_GenericGetAttr(obj, name)
     state = <InstanceDict>found
     if (state.prototype is not None or state.unbound is not None) and name in intercepted:
-        if name not in OPTIONS or not hand_out(state, name):
+        if name is FIELDS:
+            if not hand_out_fields(obj, state):
+                look(obj)
+        elif name not in OPTIONS or not hand_out(state, name):
             look(obj)
     # By length first: it is another object where CPython's own code asks for it.
     if (
@@ -736,6 +751,27 @@ cdef bint hand_out(InstanceDict state, object name) except -1:
         elif value is not None:
             return False
         (<dict>state)[name] = value
+        return True
+    finally:
+        collect_again(collecting)
+
+
+cdef bint hand_out_fields(object schema, InstanceDict state) except -1:
+    """Do the same for ``fields``, of which many hooks read nothing else."""
+    cdef Prototype prototype = <Prototype>state.prototype
+    cdef OwnFields own_fields
+    cdef bint collecting
+    if prototype is None or state.original is not None:
+        return False
+    if FIELDS in <dict>state:
+        return True
+    collecting = stop_collecting()
+    try:
+        own_fields = own_fields_so_far(state, prototype)
+        fields = own_fields.recipe.fields_of(own_fields, schema)
+        state.own_fields = own_fields
+        (<dict>state)[FIELDS] = fields
+        state.handed_out = True
         return True
     finally:
         collect_again(collecting)

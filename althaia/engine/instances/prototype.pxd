@@ -23,6 +23,8 @@ cdef class PrototypeCache:
     cdef readonly str reason
     cdef readonly dict declared
     cdef readonly object opts
+    # Of the options, for instances that are given none.
+    cdef object many, unknown
     cdef readonly dict prototypes
     cdef dict uses
     # Upstream copies the innermost fields once more where it copies an instance.

@@ -78,6 +78,8 @@ cdef class PrototypeCache:
         for name, value in list(options.items()):
             if type(value) is list:
                 options[name] = list(value)
+        self.many = getattr(self.opts, "many", None)
+        self.unknown = getattr(self.opts, "unknown", None)
         self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
         if init_fields is not marshmallow.schema_attributes["_init_fields"]:
             # A user's _init_fields may change the class before it reads the instance, so copies are

@@ -4,8 +4,13 @@ cdef class Recipe:
     cdef dict index
     cdef list changes
     cdef list sets
-    cdef tuple attributes
+    # All attributes of the schema, and those that are made anew.
+    cdef dict template
+    cdef list attributes
+    # The fields' names and numbers.
+    cdef tuple names
     cdef dict build(self, OwnFields own_fields, object parent, object schema)
+    cdef object fields_of(self, OwnFields own_fields, object schema)
 
 
 cdef class OwnFields:
@@ -17,6 +22,7 @@ cdef class OwnFields:
     cdef object find(self, object field)
     cdef int start_from(self, dict incomplete) except -1
     cdef object make(self, object number, object parent, object schema)
+    cdef dict by_name(self, tuple numbers, object parent, object schema)
     cdef int change(self, list changes, dict state, object parent, object schema) except -1
 
 

@@ -13,7 +13,7 @@ cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_SetItem
 from cpython.type cimport PyType_IsSubtype
 
-from althaia.engine.instances.prototype cimport clone, copied_names, vars_of
+from althaia.engine.instances.prototype cimport clone, copied_names, plain_copy, vars_of
 from althaia.engine.upstream cimport marshmallow
 
 # What an attribute becomes: the schema that the fields are bound to, an own field, a method of the
@@ -27,14 +27,13 @@ cdef enum Change:
     INFERRED
 
 # What an attribute of the schema becomes: a mapping with own fields, the same fields in the same
-# order as the mapping before, a copy of a set, what the prototype has.
+# order as the mapping before, a copy of a set. All others are the prototype's.
 cdef enum Attribute:
     FIELDS
     ORDERED_FIELDS
     SAME_FIELDS
     ORDERED
     UNORDERED
-    SHARED
 
 cdef frozenset MAPPINGS = frozenset({"declared_fields", "fields", "load_fields", "dump_fields"})
 cdef tuple INNER = ("inner", "key_field", "value_field")
@@ -59,27 +58,27 @@ cdef class Recipe:
         :param parent: the schema to which the fields are bound: the instance, or the one of which
             it is a copy.
         """
-        cdef dict built = {}, fields = None
+        # With all keys there, in their order, storing a value takes one look-up.
+        cdef dict built = PyDict_Copy(self.template), fields = None
         cdef int kind
         for name, kind, value in self.attributes:
             if kind == FIELDS:
-                fields = {}
-                for key, number in <tuple>value:
-                    fields[key] = own_fields.make(number, parent, schema)
-                built[name] = fields
+                fields = own_fields.by_name(<tuple>value, parent, schema)
+                PyDict_SetItem(built, name, fields)
             elif kind == ORDERED_FIELDS:
-                built[name] = ordered_dict([
-                    (key, own_fields.make(number, parent, schema)) for key, number in <tuple>value
-                ])
+                built[name] = ordered_dict(own_fields.by_name(<tuple>value, parent, schema))
             elif kind == SAME_FIELDS:
-                built[name] = PyDict_Copy(fields)
+                PyDict_SetItem(built, name, PyDict_Copy(fields))
             elif kind == ORDERED:
-                built[name] = copied_names(value)
-            elif kind == UNORDERED:
-                built[name] = set(value)
+                PyDict_SetItem(built, name, copied_names(value))
             else:
-                built[name] = value
+                PyDict_SetItem(built, name, set(value))
         return built
+
+    cdef object fields_of(self, OwnFields own_fields, object schema):
+        """Return only the attribute ``fields`` of an instance. Completes the own fields."""
+        cdef dict fields = own_fields.by_name(self.names, schema, schema)
+        return ordered_dict(fields) if type(self.template["fields"]) is ordered_dict else fields
 
 
 @cython.final
@@ -131,6 +130,13 @@ cdef class OwnFields:
         self.change(<list>self.recipe.changes[number], vars_of(field), parent, schema)
         return field
 
+    cdef dict by_name(self, tuple numbers, object parent, object schema):
+        """Return the own fields of these names and numbers; make those that are new."""
+        cdef dict fields = {}
+        for name, number in numbers:
+            PyDict_SetItem(fields, name, self.make(number, parent, schema))
+        return fields
+
     cdef int change(self, list changes, dict state, object parent, object schema) except -1:
         cdef int kind
         for name, kind, value in changes:
@@ -181,11 +187,14 @@ cdef Recipe recipe_of(object prototype):
     cdef list attributes = []
     cdef tuple entries, before = None
     recipe.fields, recipe.index, recipe.changes, recipe.sets = [], {}, [], []
-    for name, value in vars_of(prototype).items():
+    recipe.template = plain_copy(vars_of(prototype))
+    for name, value in recipe.template.items():
         if name in MAPPINGS:
             entries = tuple([
                 (key, number_of(recipe, field, prototype)) for key, field in value.items()
             ])
+            if name == "fields":
+                recipe.names = entries
             if type(value) is ordered_dict:
                 attributes.append((name, ORDERED_FIELDS, entries))
                 continue
@@ -195,9 +204,7 @@ cdef Recipe recipe_of(object prototype):
             attributes.append((name, ORDERED, value))
         elif type(value) is set:
             attributes.append((name, UNORDERED, value))
-        else:
-            attributes.append((name, SHARED, value))
-    recipe.attributes = tuple(attributes)
+    recipe.attributes = attributes
     return recipe
 
 

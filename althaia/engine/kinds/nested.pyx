@@ -7,6 +7,7 @@ checked once per call if the schema has no hooks, else for each value.
 
 cimport cython
 from cpython.object cimport PyObject
+from cpython.type cimport PyType_IsSubtype
 
 from althaia.engine.run.dump cimport (
     DumpFrame,
@@ -226,7 +227,7 @@ cdef class DumpNestedOfField(DumpStep):
         """
         cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
         cdef object many, many_of_field
-        if not issubclass(type(schema), marshmallow.Schema):
+        if not PyType_IsSubtype(type(schema), marshmallow.Schema):
             return None
         many_of_field = field.many
         if not is_plain_flag(many_of_field):
@@ -408,7 +409,7 @@ cdef class LoadNestedOfField(LoadStep):
         """
         cdef LoadFrame before = <LoadFrame>frame.children[self.slot]
         cdef LoadFrame child
-        if not issubclass(type(schema), marshmallow.Schema):
+        if not PyType_IsSubtype(type(schema), marshmallow.Schema):
             return None
         plan = usable_plan(schema, LOAD, frame.large)
         child = load_frame(<LoadPlan>plan, schema, unknown, partial)
