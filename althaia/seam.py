@@ -94,12 +94,11 @@ def _hook_table(defaultdict: Any) -> type:
         """``Schema._hooks``: a schema class's hooks by tag. Its slots hold the engine's data about
         the class, so that iterating over the class does not show them."""
 
-        __slots__ = ("examined", "model", "prototypes")
+        __slots__ = ("blueprint", "examined")
 
         def __init__(self, *args: Any) -> None:
             super().__init__(*args)
-            self.prototypes: Any = None
-            self.model: Any = None
+            self.blueprint: Any = None
             self.examined = 0
 
         def __repr__(self) -> str:

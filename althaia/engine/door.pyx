@@ -43,7 +43,7 @@ from althaia.engine.run.settings cimport (
     partial_of,
     unknown_of,
 )
-from althaia.engine.instances.prototype cimport at_once
+from althaia.engine.instances.blueprint cimport at_once
 from althaia.engine.planner cimport (
     LARGE,
     counters_of,

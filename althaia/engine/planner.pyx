@@ -9,7 +9,7 @@ the schema waits longer for the next one.
 
 from althaia.engine import steps as analyse
 from althaia.engine.instances import lazy as _lazy
-from althaia.engine.instances.prototype import build_at_once
+from althaia.engine.instances.blueprint import build_at_once
 from althaia.engine import outside as _outside
 from althaia.engine import strict as _strict
 
@@ -17,7 +17,7 @@ from libc.stdint cimport int64_t
 
 from althaia.engine.instances.lazy cimport prototype_to_plan
 from althaia.engine.instances.model cimport is_due_for_model, model_of, models_at_once
-from althaia.engine.instances.prototype cimport at_once
+from althaia.engine.instances.blueprint cimport at_once
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
 from althaia.cpython.primitives cimport (

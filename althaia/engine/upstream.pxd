@@ -41,7 +41,7 @@ cdef class Upstream:
     cdef readonly object is_collection
     cdef readonly object is_sequence_but_not_string
     cdef readonly object set_value
-    # The class of Schema._hooks, which has room for prototypes.
+    # The class of Schema._hooks, which has room for a blueprint.
     cdef readonly object HookTable
     # What Schema was defined with.
     cdef readonly dict schema_attributes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import copyreg
 
 import pytest
 
@@ -289,33 +288,13 @@ def test_fields_that_are_copied_in_their_own_way(ma, log, change):
         log.attempt(made.dump, {"own": 1})
 
 
-@pytest.mark.parametrize("name", ["__deepcopy__", "__reduce_ex__", "__getstate__", "__class__"])
 @scenario
-def test_fields_with_a_method_of_their_own(ma, log, name):
+def test_fields_that_keep_a_class_among_their_attributes(ma, log):
     cls = schema(ma, on_bind_field=lambda self, name, field: None)
     cls()
-    field = cls._declared_fields["id"]
-    vars(field)[name] = lambda *args: log(name, len(args))
+    vars(cls._declared_fields["id"])["__class__"] = log
     for _ in range(3):
         log.attempt(lambda: list(vars(cls().declared_fields["id"])))
-
-
-@scenario
-def test_copyreg(ma, log):
-    own = type("Own", (ma.fields.String,), {})
-    cls = schema(ma, own=own(), on_bind_field=lambda self, name, field: None)
-    cls()
-
-    def reduce(field):
-        log("reduced")
-        return type(field), ()
-
-    copyreg.pickle(own, reduce)
-    try:
-        for _ in range(3):
-            log("vars", list(vars(cls().fields["own"])))
-    finally:
-        del copyreg.dispatch_table[own]
 
 
 @pytest.mark.parametrize("name", ["copy", "deepcopy"])

@@ -6,6 +6,7 @@ is true, or less.
 
 from __future__ import annotations
 
+import copyreg
 import gc
 import inspect
 import json
@@ -61,6 +62,39 @@ def test_accepted_the_order_of_two_look_ups_while_a_schema_is_made() -> None:
 
     assert asked(UPSTREAM) != asked(OURS)
     assert sorted(asked(UPSTREAM)) == sorted(asked(OURS))
+
+
+@planned_only
+@pytest.mark.parametrize("where", ["on the field", "in copyreg"])
+def test_accepted_copying_that_no_class_defines(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def copied(ma: Any) -> int:
+        seen: list[Any] = []
+
+        class Own(ma.fields.Integer):  # type: ignore[misc]
+            pass
+
+        class S(ma.Schema):  # type: ignore[misc]
+            a = Own()
+
+            def on_bind_field(self, field_name: str, field_obj: Any) -> None:
+                pass
+
+        def reduced(field: Any) -> Any:
+            seen.append(field)
+            return Own, ()
+
+        if where == "on the field":
+            S._declared_fields["a"].__reduce_ex__ = lambda protocol: reduced(protocol)
+        else:
+            monkeypatch.setitem(copyreg.dispatch_table, Own, reduced)
+        for _ in range(20):
+            assert S().load({"a": "1"}) == {"a": 1}
+        return len(seen)
+
+    assert copied(UPSTREAM) == 20
+    assert copied(OURS) == 0
 
 
 def fresh(ma: Any) -> Any:

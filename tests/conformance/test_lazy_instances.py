@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import copyreg
 import inspect
 from typing import Any
 
@@ -201,26 +200,6 @@ def test_nested_schemas_that_copy_in_their_own_way(ma: Any, log: Any, name: str)
 
     for _ in range(3):
         log.attempt(S().dump, {"n": NESTED})
-
-
-@scenario
-def test_fields_registered_with_copyreg(ma: Any, log: Any) -> None:
-    class Own(ma.fields.Integer):
-        pass
-
-    def reduced(field: Any) -> Any:
-        log("reduced")
-        return field.__reduce_ex__(2)
-
-    class S(ma.Schema):
-        a = Own()
-
-    S(), S(), S()
-    copyreg.pickle(Own, reduced)
-    try:
-        S(), S(), S()
-    finally:
-        del copyreg.dispatch_table[Own]
 
 
 @pytest.mark.parametrize("name", ["copy", "deepcopy"])

@@ -4,8 +4,16 @@ from althaia.engine.plan.guard cimport Guard
 from althaia.engine.upstream cimport Helper, Upstream
 
 cdef enum:
-    # A check that a class of fields passes once for each of its versions; see `Upstream.passed`.
+    # Checks that a class passes once for each of its versions; see `Upstream.passed`.
     READABLE = 1
+    COPIED_AS_OBJECT = 2
+    KEPT_IN_DICT = 4
+    BUILT_BY_UPSTREAM = 8
+    # As a field of a lazy instance, and of a model.
+    BOUND_BY_UPSTREAM = 16
+    COPIED_BY_UPSTREAM = 32
+    # Of a class of upstream's: nothing in it has been replaced.
+    AS_DEFINED = 64
 
 
 cdef class Analysis:
@@ -21,7 +29,6 @@ cdef class Analysis:
     cdef dict _types, _fields, _unwatched, _entries, _schema_names
     # The helpers of upstream's that are watched, a bit for each.
     cdef object _helpers
-    cdef set _looked_at
     # The class that was watched last; the field that was asked for last, and its attributes.
     cdef object _last_type, _last_field
     cdef dict _last_state

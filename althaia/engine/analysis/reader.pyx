@@ -87,7 +87,6 @@ cdef class Analysis:
         self._schema_names = {}
         self._helpers = 0
         self.shared = {}
-        self._looked_at = set()
         self.watch_type(type(schema))
 
     def items(self):
@@ -150,14 +149,6 @@ cdef class Analysis:
     def leave_out(self, field, *names):
         """Do not watch these attributes of a watched field: each call reads them anew."""
         self._unwatched[id(field)] = names
-
-    def is_first_look(self, cls, at):
-        """Whether this is the first check of a class under this name. The guard watches the class,
-        or a subclass of it, from then on, so that a later change is seen."""
-        key = (id(cls), at)
-        is_first = key not in self._looked_at
-        self._looked_at.add(key)
-        return is_first
 
     def watch_list(self, items):
         """Watch a list. Return its items as a tuple."""

@@ -10,7 +10,6 @@ runs.
 
 import abc
 import copy
-import copyreg
 from collections import OrderedDict
 from functools import cached_property
 from types import FunctionType, GetSetDescriptorType
@@ -18,12 +17,17 @@ from typing import Generic
 
 from althaia import seam
 from althaia.engine.analysis.reader import NOT_PLAIN, attributes_of, why_unwatchable
-from althaia.engine.plan.guard import ABSENT, type_tag
+from althaia.engine.plan.guard import ABSENT
 from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import qualified
 
-from althaia.engine.analysis.reader cimport Analysis
+from althaia.engine.analysis.reader cimport (
+    AS_DEFINED,
+    BOUND_BY_UPSTREAM,
+    COPIED_BY_UPSTREAM,
+    Analysis,
+)
 from althaia.engine.upstream cimport Upstream, static
 
 # Attributes that Schema.__init__ sets and a lazy instance lacks.
@@ -87,11 +91,6 @@ KEPT = frozenset({
     "truthy", "validate", "validate_length", "validators",
 })
 
-# Field classes that passed the check: type version, the names allowed to it, and the functions of
-# this release that nobody has read.
-cdef set _checked_classes = set()
-cdef int MOST_CHECKED_CLASSES = 4096
-
 
 def names_left_out(Upstream upstream):
     """Return the attributes that ``Schema.__init__`` sets in this release and a lazy instance
@@ -119,13 +118,7 @@ def examine(Upstream upstream, cls, schema):
         analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
         analysis.as_defined("utils", "Mapping")
-        _check_copying(analysis)
-        _check_class(analysis, cls)
-        _check_registered(analysis, cls)
-        _check_options(analysis, cls)
-        _check_sets(analysis)
-        if upstream.infers_fields:
-            _check_inferred(analysis)
+        _check_construction(analysis, cls)
         if static(cls, "_declared_fields") is not declared:
             raise NotPlannable("_declared_fields is being changed")
         for field in analysis.fields():
@@ -175,15 +168,9 @@ def examine_nested(Upstream upstream, schema):
     analysis = Analysis(upstream, schema, declared)
     try:
         analysis.known("schema.Schema._init_fields")
-        _check_copying(analysis)
-        _check_class(analysis, cls)
+        _check_construction(analysis, cls)
         if not upstream.defines(cls, "_init_fields", upstream.Schema):
             raise NotPlannable(upstream.why_not(cls, "_init_fields", upstream.Schema))
-        _check_registered(analysis, cls)
-        _check_options(analysis, cls)
-        _check_sets(analysis)
-        if upstream.infers_fields:
-            _check_inferred(analysis)
         for name, field in bound.copy().items():
             if declared.get(name) is not field:
                 raise NotPlannable("a field is not the declared one")
@@ -193,48 +180,20 @@ def examine_nested(Upstream upstream, schema):
     return _watchable(analysis.guard())
 
 
-def watch_construction(Upstream upstream, schema, declared, tables):
-    """Return a guard of what an instance's construction by ``instances/construct`` rests on, or
-    None if that cannot be watched.
-
-    It only watches; the caller then asks whether the conditions hold.
-
-    :param schema: an instance of the class, without attributes.
-    :param declared: the class's ``_declared_fields``.
-    :param tables: the tables in which ``copy`` looks for a class first.
-    """
-    analysis = Analysis(upstream, schema, declared)
-    try:
-        analysis.field_function("schema", "is_collection", "copy")
-        analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
-        analysis.as_defined("utils", "Mapping")
-        _check_copying(analysis)
-        _check_sets(analysis)
-        opts = static(type(schema), "opts")
-        for name in ("fields", "exclude", "additional"):
-            option = analysis.state_of(opts).get(name, ())
-            if type(option) is list:
-                analysis.watch_list(option)
-            elif type(option) not in UNCHANGING:
-                return None
-        if upstream.infers_fields:
-            analysis.as_defined("fields", "Inferred")
-            analysis.watch_type(seam.defined["fields"]["Inferred"])
-        for field in analysis.fields():
-            analysis.watch_field(field)
-            for table in tables:
-                analysis.watch_entry(table, type(field))
-    except NotPlannable:
-        return None
-    guard, _ = _watchable(analysis.guard())
-    return guard
-
-
-cdef int _check_copying(Analysis analysis) except -1:
-    """Raise NotPlannable if upstream's fields are not copied by Python's own functions."""
+cdef int _check_construction(Analysis analysis, object cls) except -1:
+    """Raise NotPlannable if constructing or copying an instance runs code of its class, or of what
+    upstream's construction calls."""
     analysis.field_function("fields", "copy")
     for name, function in COPYING:
         analysis.watch_original(copy, name, function)
+    _check_class(analysis, cls)
+    _check_options(analysis, cls)
+    # User code could run while the sets of names are made.
+    analysis.watch_type(analysis.upstream.OrderedSet)
+    if not analysis.upstream.has_plain_sets():
+        raise NotPlannable("upstream's OrderedSet has been changed")
+    if analysis.upstream.infers_fields:
+        _check_inferred(analysis)
 
 
 cdef int _check_bound(Analysis analysis, object field) except -1:
@@ -266,7 +225,7 @@ cdef int _check_copied(Analysis analysis, object field) except -1:
     """Raise NotPlannable if copying a declared field, or one inside it, runs user code."""
     if not isinstance(field, analysis.upstream.Field):
         raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
-    _check_field_class(analysis, type(field), BUILT)
+    _check_field_class(analysis, type(field), True)
     analysis.check_readable(field)
     with analysis.inside(field):
         state = analysis.state_of(field)
@@ -358,14 +317,6 @@ cdef int _check_inferred(Analysis analysis) except -1:
     analysis.field_function("schema", "validate_unknown_parameter_value")
 
 
-cdef int _check_sets(Analysis analysis) except -1:
-    """Raise NotPlannable if user code could run while the sets of field names are made."""
-    sets = analysis.upstream.OrderedSet
-    analysis.watch_type(sets)
-    if not analysis.upstream.has_plain_sets():
-        raise NotPlannable("upstream's OrderedSet has been changed")
-
-
 cdef int _check_field(Analysis analysis, object cls, object field, bint top) except -1:
     """Raise NotPlannable if copying or binding a declared field runs user code that sees it."""
     upstream = analysis.upstream
@@ -422,35 +373,29 @@ cdef int _check_field_itself(Analysis analysis, object field) except -1:
             raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
 
 
-cdef int _check_field_class(Analysis analysis, object cls, object harmless=HARMLESS) except -1:
+cdef int _check_field_class(Analysis analysis, object cls, bint built=False) except -1:
     """Raise NotPlannable unless a field's class is upstream's or adds only plain data to it.
 
-    :param harmless: the names of upstream's and of Python's that the class may define as well.
+    :param built: whether upstream has copied and bound the field already, for a model.
     """
+    cdef int check = COPIED_BY_UPSTREAM if built else BOUND_BY_UPSTREAM
     analysis.watch_type(cls)
-    if not analysis.is_first_look(cls, harmless):
+    if analysis.upstream.has_passed(cls, check):
         return 0
-    _check_registered(analysis, cls)
-    # CPython uses no type version twice; a change of the class or of a base gives it a new one.
-    checked = (type_tag(cls), harmless, analysis.upstream.unknown)
-    if checked in _checked_classes:
-        return 0
-    _check_bases(analysis, cls, harmless)
-    if checked[0]:
-        if len(_checked_classes) == MOST_CHECKED_CLASSES:
-            _checked_classes.clear()
-        _checked_classes.add(checked)
+    _check_bases(analysis, cls, BUILT if built else HARMLESS)
+    analysis.upstream.note_passed(cls, check)
 
 
 cdef int _check_bases(Analysis analysis, object cls, object harmless) except -1:
     """Check a class whose present type version has not been checked."""
     for base in cls.__mro__:
         if base in seam.pristine:
-            if analysis.is_first_look(base, "as upstream's"):
+            if not analysis.upstream.has_passed(base, AS_DEFINED):
                 _check_upstreams_class(base)
                 analysis.known(
                     *(qualified(base, name) for name in BINDING if name in seam.pristine[base])
                 )
+                analysis.upstream.note_passed(base, AS_DEFINED)
         # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
         elif base not in (object, abc.ABC, Generic):
             _check_users_class(cls, base, harmless)
@@ -491,16 +436,6 @@ cdef bint _is_harmless(object cls, object name, object value) except -1:
     if type(value) not in PLAIN_DESCRIPTORS or (type(value) is property and name in KEPT):
         return False
     return not any(name in seam.pristine.get(base, {}) for base in cls.__mro__)
-
-
-cdef int _check_registered(Analysis analysis, object cls) except -1:
-    """Raise NotPlannable if copyreg has a reduce function for a class, and watch its table."""
-    if type(cls).__hash__ is not type.__hash__ or type(cls).__eq__ is not type.__eq__:
-        raise NotPlannable(f"{cls.__module__}.{cls.__qualname__} is hashed by its metaclass")
-    if cls not in seam.pristine:
-        analysis.watch_entry(copyreg.dispatch_table, cls)
-    if cls in copyreg.dispatch_table:
-        raise NotPlannable(f"{cls.__module__}.{cls.__qualname__} is copied as copyreg says")
 
 
 cdef int _check_methods(object cls, object field, bint top) except -1:

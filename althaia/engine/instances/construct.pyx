@@ -3,18 +3,15 @@
 
 Two thirds of the time of upstream's ``Schema.__init__`` are spent in ``copy.deepcopy`` and in sets
 of names. If no option of the call leaves out a field and all are copied in the default way,
-:func:`make` does the same directly. It calls ``_bind_to_schema`` of the fields and
+:func:`build` does the same directly. It calls ``_bind_to_schema`` of the fields and
 ``on_bind_field`` in upstream's order; the schema has the same attributes as upstream's at each of
 these calls.
 """
 
-import abc
 import copy
-import copyreg
 from collections import OrderedDict
 
 from althaia import seam
-from althaia.engine.analysis.schema_class import watch_construction
 from althaia.engine.instances import lazy as _lazy
 from althaia.engine.plan.guard import ABSENT
 from althaia.engine.upstream import static
@@ -25,20 +22,16 @@ from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_dict_or_none,
     althaia_type_lookup,
-    althaia_type_tag,
 )
+from althaia.engine.analysis.reader cimport BUILT_BY_UPSTREAM, COPIED_AS_OBJECT, KEPT_IN_DICT
+from althaia.engine.instances.blueprint cimport Blueprint, blueprint_of
+from althaia.engine.instances.clone cimport copied_fields, vars_of
 from althaia.engine.instances.lazy cimport set_messages, warn_of_context
-from althaia.engine.instances.prototype cimport PrototypeCache, copied_fields, vars_of
-from althaia.engine.plan.guard cimport Guard
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
-    collect_again,
     existing_dict,
     instance_dict,
     made_dict,
-    may_be_put,
-    put_dict,
-    stop_collecting,
 )
 from althaia.engine.sample cimport is_upstreams_turn, sample
 from althaia.engine.upstream cimport marshmallow
@@ -52,8 +45,9 @@ cdef object COPY = copy
 cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
 cdef object deepcopy = AS_SHIPPED["deepcopy"]
 cdef object shallow_copy = AS_SHIPPED["copy"]
-# Methods whose work make() does. If the user overrides one, upstream's construction runs.
+# Methods of a schema class whose work build() does itself.
 cdef tuple REPLACED = ("_normalize_nested_options", "set_class", "dict_class")
+# Attributes that build() sets on the instance.
 cdef tuple SET = (
     "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
     "fields", "load_fields", "dump_fields",
@@ -62,8 +56,8 @@ cdef tuple UNKNOWN = ("exclude", "include", "raise")
 cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
-cdef object object_new = object.__new__
 cdef object object_class = object.__dict__["__class__"]
+# Upstream's functions whose work build() does itself, by their names in the semantic lock.
 cdef tuple REPLACED_FUNCTIONS = (
     "schema.Schema.__init__",
     "schema.Schema._init_fields",
@@ -87,31 +81,10 @@ cdef tuple OBJECT_METHODS = (
 cdef tuple UNUSUAL_METHODS = (
     "__copy__", "__setstate__", "__getnewargs_ex__", "__getnewargs__", "__getattr__"
 )
-cdef tuple ASKED_OF_FIELDS = (
-    "__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__getnewargs_ex__",
-    "__getnewargs__", "__class__",
-)
-cdef tuple METACLASSES = (type, abc.ABCMeta)
-# The tables in which ``copy`` looks for a class first. Programs add to them; none replaces them.
-cdef tuple dispatch_tables = (copyreg.dispatch_table, *(
-    AS_SHIPPED[name] for name in ("_deepcopy_dispatch", "_copy_dispatch") if name in AS_SHIPPED
-))
-cdef tuple KEYS = ("data_key", "attribute")
 cdef tuple PLAIN_KEYS = (str, type(None))
-# Type versions of field classes that are copied in the default way. A change of the class changes
-# its version, and CPython uses none twice.
-cdef set simply_copied = set()
-# The same of classes whose fields are bound by setting three attributes, and read where Python
-# keeps them.
-cdef set plainly_bound = set()
-cdef int MOST_TAGS = 1024
-# How often the conditions of one class are examined for a guard.
-cdef int MOST_EXAMINATIONS = 16
-cdef dict NOTHING = {}
 cdef str BIND_FIELD = "_bind_field"
 cdef str ON_BIND_FIELD = "on_bind_field"
 cdef str BIND_TO_SCHEMA = "_bind_to_schema"
-cdef str DECLARED_FIELDS = "declared_fields"
 cdef str LOAD_ONLY = "load_only"
 cdef str DUMP_ONLY = "dump_only"
 cdef str DATA_KEY = "data_key"
@@ -136,56 +109,17 @@ def construct(
         schema, only, exclude, many, load_only, dump_only, partial, unknown, context
     ):
         return True
-    if only is not None or not is_empty(exclude) or is_known_to_be_odd(type(schema)):
-        return False
     declared = althaia_type_lookup(type(schema), "_declared_fields")
-    if type(declared) is not dict:
-        return False
-    if is_as_examined(schema):
-        make_at_once(schema, <dict>declared, many, load_only, dump_only, partial, unknown, context)
-        return True
-    guard = construction_guard(schema, <dict>declared)
-    if not is_replaceable(schema):
-        return False
-    if not copies_simply(<dict>declared):
-        note_odd_field(type(schema), <dict>declared)
-        return False
-    if guard is not None:
-        cache_there(type(schema)).construction = <Guard>guard
-    make(schema, copied_fields(declared), many, load_only, dump_only, partial, unknown, context)
-    if ALTHAIA_HAS_GIL and althaia_has_made_dict(schema):
-        # It was made to ask the conditions above of it. A plain one would say that the instance has
-        # had its first call (planner.is_first_call), and no model would be made.
-        instance_dict(schema)
-    return True
-
-
-cdef bint is_as_examined(object schema) except -1:
-    """Whether the conditions below were found to hold for the class and nothing has changed that
-    they rest on. The instance must be new: its own attributes were not examined."""
-    cdef PrototypeCache cache = cache_there(type(schema))
-    if cache is None or cache.construction is None or not althaia_is_bare(schema):
-        return False
-    if cache.construction.holds(schema, NOTHING):
-        return True
-    cache.construction = None
-    return False
-
-
-cdef object construction_guard(object schema, dict declared):
-    """Return a guard of all that the conditions below rest on, or None; recorded before they are
-    asked. For classes of which nobody knows yet whether they have lazy instances, there is none."""
-    cdef PrototypeCache cache = cache_there(type(schema))
     if (
-        not ALTHAIA_HAS_GIL or cache is None or cache.guard is not None
-        or cache.constructions >= MOST_EXAMINATIONS
-        or not althaia_is_bare(schema) or not may_be_put(schema)
-        # Upstream's isinstance() asks an instance for its class while it binds each field.
-        or althaia_type_lookup(type(schema), "__class__") is not object_class
+        only is not None
+        or not is_empty(exclude)
+        or type(declared) is not dict
+        or not is_replaceable(schema)
+        or not copies_simply(<dict>declared)
     ):
-        return None
-    cache.constructions += 1
-    return watch_construction(marshmallow, schema, declared, dispatch_tables)
+        return False
+    build(schema, <dict>declared, many, load_only, dump_only, partial, unknown, context)
+    return True
 
 
 cdef bint is_refused_by_none(object unknown, object context):
@@ -222,7 +156,7 @@ cdef bint is_empty(object names):
 
 
 cdef bint is_replaceable(object schema) except -1:
-    """Whether make() gives the same instance as upstream's construction: the class overrides none
+    """Whether build() gives the same instance as upstream's construction: the class overrides none
     of it, and selects no fields."""
     cdef object state
     if not is_as_shipped() or not has_upstreams_construction(type(schema)):
@@ -242,7 +176,7 @@ cdef bint is_replaceable(object schema) except -1:
 
 
 cdef bint is_as_shipped() except -1:
-    """Whether upstream's functions that make() replaces are known and not replaced by others."""
+    """Whether upstream's functions that build() replaces are known and not replaced by others."""
     for name in REPLACED_FUNCTIONS:
         if name in marshmallow.unknown:
             return False
@@ -252,56 +186,14 @@ cdef bint is_as_shipped() except -1:
     return marshmallow.has_plain_sets()
 
 
-cdef PrototypeCache cache_there(object cls):
-    """Return what is kept of a class that was examined, or None."""
-    cdef object table = althaia_type_lookup(cls, "_hooks")
-    cdef PrototypeCache cache
-    if type(table) is not marshmallow.HookTable:
-        return None
-    cache = table.prototypes
-    return cache if cache is not None and cache.schema_class is cls else None
-
-
-cdef bint is_known_to_be_odd(object cls) except -1:
-    """Whether instances of a class could not be made here, and what made that so has not changed
-    since. This saves most of the conditions below."""
-    cdef PrototypeCache cache = cache_there(cls)
-    return (
-        cache is not None and cache.odd is not None
-        and althaia_type_tag(cache.odd) == cache.odd_tag
-    )
-
-
-cdef int note_odd(object cls, object odd) except -1:
-    """Record the class for which instances of a schema class cannot be made here: itself or that of
-    a field."""
-    cdef PrototypeCache cache = cache_there(cls)
-    cdef unsigned int tag = althaia_type_tag(odd)
-    if cache is not None and tag != 0:
-        cache.odd, cache.odd_tag = odd, tag
-    return 0
-
-
-cdef int note_odd_field(object cls, dict declared) except -1:
-    """Record the class of the first field that is not copied in the default way."""
-    cdef object kind
-    for field in declared.values():
-        if field is None:
-            continue
-        kind = type(field)
-        if althaia_type_tag(kind) not in simply_copied and not has_simple_copies(kind):
-            note_odd(cls, kind)
-            return 0
-    return 0
-
-
 cdef bint has_upstreams_construction(object cls) except -1:
-    """Whether a class overrides nothing that make() does, and its options at most leave out
+    """Whether a class overrides nothing that build() does, and its options at most leave out
     declared fields."""
     cdef object opts, options
-    if overrides_construction(cls):
-        note_odd(cls, cls)
-        return False
+    if not marshmallow.has_passed(cls, BUILT_BY_UPSTREAM):
+        if overrides_construction(cls):
+            return False
+        marshmallow.note_passed(cls, BUILT_BY_UPSTREAM)
     opts = althaia_type_lookup(cls, "opts")
     options = althaia_dict_or_none(opts)
     return (
@@ -313,19 +205,20 @@ cdef bint has_upstreams_construction(object cls) except -1:
 
 
 cdef bint overrides_construction(object cls) except -1:
-    """Whether a class, or that of its options, defines something that make() would do otherwise."""
+    """Whether a class defines something that build() would do otherwise."""
     for name in REPLACED:
         if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
             if name != "dict_class" or mapping_of(cls) is None:
                 return True
-    # make() reads computed attributes less often than upstream does.
+    # It may be a property, which build() would read less often than upstream does.
     for name in SET:
         if althaia_type_lookup(cls, name) is not None:
             return True
     return (
         althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
         or althaia_type_lookup(cls, "__setattr__") is not object_setattr
-        or not has_plain_options(type(althaia_type_lookup(cls, "opts")))
+        # Upstream's isinstance() reads it while it binds a field.
+        or althaia_type_lookup(cls, "__class__") is not object_class
     )
 
 
@@ -339,29 +232,7 @@ cdef bint infers_nothing(object cls, dict options) except -1:
     return (
         type(options.get("ordered")) is bool
         and is_empty(options.get("additional"))
-        and are_made_unnoticed(seam.defined["fields"]["Inferred"])
     )
-
-
-cdef bint are_made_unnoticed(object inferred) except -1:
-    """Whether only upstream's code runs when it makes an inferred field for each name. It discards
-    those of names that have a declared field."""
-    if marshmallow.live["fields"].get("Inferred") is not inferred:
-        return False
-    for cls in (inferred, marshmallow.Field):
-        if cls.__dict__.get("__init__") is not marshmallow.raw(cls, "__init__"):
-            return False
-    return althaia_type_lookup(inferred, "__new__") is object_new
-
-
-cdef bint has_plain_options(object cls) except -1:
-    """Whether reading a class's options of field names runs no user code."""
-    if althaia_type_lookup(cls, "__getattribute__") is not object_getattribute:
-        return False
-    for name in ("__getattr__", "__get__", "exclude", "fields"):
-        if althaia_type_lookup(cls, name) is not None:
-            return False
-    return True
 
 
 cdef bint copies_simply(dict declared) except -1:
@@ -382,28 +253,12 @@ cdef bint copies_simply(dict declared) except -1:
 
 cdef bint copies_as_object(object field) except -1:
     """Whether ``copy.copy`` copies a field in the default way."""
-    cdef object cls = type(field), state = althaia_dict_or_none(field)
-    cdef unsigned int tag = althaia_type_tag(cls)
-    if type(state) is not dict or type(cls) not in METACLASSES:
+    if type(althaia_dict_or_none(field)) is not dict:
         return False
-    for name in ASKED_OF_FIELDS:
-        if name in <dict>state:
+    if not marshmallow.has_passed(type(field), COPIED_AS_OBJECT):
+        if not has_simple_copies(type(field)):
             return False
-    for name in KEYS:
-        # Upstream's check for equal keys would compare keys of a user's class, which runs user
-        # code.
-        if type((<dict>state).get(name)) not in PLAIN_KEYS:
-            return False
-    for table in dispatch_tables:
-        if cls in table:
-            return False
-    if tag != 0 and tag in simply_copied:
-        return True
-    if not has_simple_copies(cls):
-        return False
-    if len(simply_copied) >= MOST_TAGS:
-        simply_copied.clear()
-    simply_copied.add(tag)
+        marshmallow.note_passed(type(field), COPIED_AS_OBJECT)
     return True
 
 
@@ -426,12 +281,18 @@ cdef bint has_simple_copies(object cls) except -1:
 # ---- Construction -------------------------------------------------------------------------
 
 
-cdef int make(
+cdef int build(
     object schema, dict declared, object many, object load_only, object dump_only,
     object partial, object unknown, object context,
 ) except -1:
-    """Do what ``Schema.__init__`` does with the copied fields, in its order."""
-    schema.declared_fields = declared
+    """Do what ``Schema.__init__`` does, in its order."""
+    cdef Blueprint blueprint = blueprint_of(type(schema))
+    # Instances of this class go on being built in full, so that this one gets a place for plans.
+    # The few instances of a young class are used once and need none: CPython stores their
+    # attributes in the object.
+    if ALTHAIA_HAS_GIL and blueprint is not None and blueprint.guard is None:
+        instance_dict(schema)
+    schema.declared_fields = copied_fields(declared)
     schema.many = schema.opts.many if many is None else many
     schema.only = None
     schema.exclude = set(schema.opts.exclude)
@@ -449,55 +310,12 @@ cdef int make(
     schema.load_fields = {}
     schema.dump_fields = {}
     init_fields(schema, declared)
-    return set_messages(schema)
-
-
-cdef int make_at_once(
-    object schema, dict declared, object many, object load_only, object dump_only,
-    object partial, object unknown, object context,
-) except -1:
-    """Do the same for an instance without attributes: give it all of them in one dictionary, which
-    is the one that holds plans."""
-    cdef object opts = althaia_type_lookup(type(schema), "opts")
-    cdef InstanceDict state
-    cdef dict fields = copied_fields(declared)
-    cdef object excluded, ordered = None
-    cdef bint collecting
-    # In upstream's order: an option may be computed.
-    if many is None:
-        many = opts.many
-    excluded = set(opts.exclude)
-    if marshmallow.has_context:
-        ordered = opts.ordered
-    load_only = set(load_only) or set(opts.load_only)
-    dump_only = set(dump_only) or set(opts.dump_only)
-    if unknown is None:
-        unknown = opts.unknown
-    if context:
-        warn_of_context()
-    collecting = stop_collecting()
-    try:
-        state = InstanceDict.__new__(InstanceDict)
-        PyDict_SetItem(state, DECLARED_FIELDS, fields)
-        PyDict_SetItem(state, "many", many)
-        PyDict_SetItem(state, "only", None)
-        PyDict_SetItem(state, "exclude", excluded)
-        if marshmallow.has_context:
-            PyDict_SetItem(state, "ordered", ordered)
-        PyDict_SetItem(state, LOAD_ONLY, load_only)
-        PyDict_SetItem(state, DUMP_ONLY, dump_only)
-        PyDict_SetItem(state, "partial", partial)
-        PyDict_SetItem(state, "unknown", unknown)
-        if marshmallow.has_context:
-            PyDict_SetItem(state, "context", context or {})
-        PyDict_SetItem(state, "fields", {})
-        PyDict_SetItem(state, "load_fields", {})
-        PyDict_SetItem(state, "dump_fields", {})
-        put_dict(schema, state)
-    finally:
-        collect_again(collecting)
-    init_fields(schema, declared)
-    return set_messages(schema)
+    set_messages(schema)
+    if ALTHAIA_HAS_GIL and althaia_has_made_dict(schema):
+        # is_replaceable() made it. A plain one would say that the instance has had its first call
+        # (planner.is_first_call), and no model would be made.
+        instance_dict(schema)
+    return 0
 
 
 cdef int init_fields(object schema, dict declared) except -1:
@@ -534,7 +352,7 @@ cdef int bind(object schema, list names) except -1:
         fields[name] = field
     load_fields, dump_fields = new_mapping(schema), new_mapping(schema)
     if not sort(fields, load_fields, dump_fields):
-        sort_by_attributes(fields, load_fields, dump_fields)
+        sort_by_upstream(fields, load_fields, dump_fields)
     schema.fields = fields
     schema.dump_fields = dump_fields
     schema.load_fields = load_fields
@@ -552,7 +370,8 @@ cdef bint bind_simply(object schema, object name, object field) except -1:
         or BIND_FIELD in <dict>state
         or not is_empty_set((<dict>state).get(LOAD_ONLY))
         or not is_empty_set((<dict>state).get(DUMP_ONLY))
-        or not binds_plainly(type(field))
+        or not keeps_attributes(type(field))
+        or not marshmallow.defines(type(field), BIND_TO_SCHEMA, marshmallow.Field)
     ):
         return False
     own = vars_of(field)
@@ -580,15 +399,13 @@ cdef bint is_empty_set(object names) noexcept:
     return type(names) is set and len(<set>names) == 0
 
 
-cdef bint binds_plainly(object cls) except -1:
-    """Whether a field class binds as ``Field`` does, and its fields' attributes are set and read in
-    their dictionaries."""
-    cdef unsigned int tag = althaia_type_tag(cls)
-    if tag != 0 and tag in plainly_bound:
+cdef bint keeps_attributes(object cls) except -1:
+    """Whether the attributes of a field that binding and :func:`sort` use are in its dictionary, so
+    that setting and reading them runs no user code."""
+    if marshmallow.has_passed(cls, KEPT_IN_DICT):
         return True
     if (
         not issubclass(cls, marshmallow.Field)
-        or not marshmallow.defines(cls, BIND_TO_SCHEMA, marshmallow.Field)
         or althaia_type_lookup(cls, "__setattr__") is not object_setattr
         or althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
     ):
@@ -596,9 +413,7 @@ cdef bint binds_plainly(object cls) except -1:
     for name in BOUND:
         if althaia_type_lookup(cls, name) is not None:
             return False
-    if len(plainly_bound) >= MOST_TAGS:
-        plainly_bound.clear()
-    plainly_bound.add(tag)
+    marshmallow.note_passed(cls, KEPT_IN_DICT)
     return True
 
 
@@ -608,7 +423,7 @@ cdef bint sort(object fields, object load_fields, object dump_fields) except -1:
     cdef set keys = set(), targets = set()
     cdef dict own
     for name, field in fields.items():
-        if not binds_plainly(type(field)):
+        if not keeps_attributes(type(field)):
             break
         own = vars_of(field)
         dump_only, load_only = own.get(DUMP_ONLY), own.get(LOAD_ONLY)
@@ -632,23 +447,18 @@ cdef bint sort(object fields, object load_fields, object dump_fields) except -1:
     return False
 
 
-cdef int sort_by_attributes(object fields, object load_fields, object dump_fields) except -1:
-    """Do the same as upstream does it: reading an attribute may run user code."""
-    cdef list keys, targets
-    for name, field in fields.items():
-        if not field.dump_only:
-            load_fields[name] = field
-        if not field.load_only:
-            dump_fields[name] = field
-    keys = [
-        field.data_key if field.data_key is not None else name
-        for name, field in dump_fields.items()
-    ]
-    if len(keys) != len(set(keys)):
-        refuse(fields)
-    targets = [field.attribute or name for name, field in load_fields.items()]
-    if len(targets) != len(set(targets)):
-        refuse(fields)
+cdef int sort_by_upstream(object fields, object load_fields, object dump_fields) except -1:
+    """Let upstream's code do the same: reading an attribute runs user code, or names collide and
+    upstream raises its error."""
+    cdef object schema = object.__new__(marshmallow.Schema)
+    schema.__dict__.update(
+        declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
+    )
+    if marshmallow.has_context:
+        schema.__dict__["ordered"] = False
+    marshmallow.schema_attributes["_init_fields"](schema)
+    load_fields.update(schema.load_fields)
+    dump_fields.update(schema.dump_fields)
     return 0
 
 
@@ -662,15 +472,3 @@ cdef object new_mapping(object schema):
     """Return what ``schema.dict_class()`` returns."""
     cdef object found = mapping_of(type(schema))
     return schema.dict_class() if found is None else found()
-
-
-cdef int refuse(object fields) except -1:
-    """Let upstream raise its error about names that collide."""
-    cdef object schema = object.__new__(marshmallow.Schema)
-    schema.__dict__.update(
-        declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
-    )
-    if marshmallow.has_context:
-        schema.__dict__["ordered"] = False
-    marshmallow.schema_attributes["_init_fields"](schema)
-    return 0

@@ -24,16 +24,15 @@ from althaia.cpython.primitives cimport (
     althaia_is_plainly_asked,
     althaia_type_lookup,
 )
-from althaia.engine.instances.prototype cimport (
+from althaia.engine.instances.blueprint cimport (
     DEFAULTS,
+    Blueprint,
     Prototype,
-    PrototypeCache,
     at_once,
-    copied_names,
+    blueprint_of,
     options_key,
-    plain_copy,
-    vars_of,
 )
+from althaia.engine.instances.clone cimport copied_names, plain_copy, vars_of
 from althaia.engine.instances.recipe cimport Recipe, OwnFields, recipe_of, own_fields_of
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
@@ -127,7 +126,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     cdef object cls = type(schema)
     cdef object key
     cdef dict kept
-    cdef PrototypeCache cache
+    cdef Blueprint blueprint
     cdef Prototype prototype
     cdef InstanceDict state
     if is_built_in_full(cls, schema):
@@ -146,13 +145,13 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
     key = options_key(only, exclude, load_only, dump_only)
     if key is None:
         return False
-    cache = cache_of(cls, schema)
-    if cache is None or cache.guard is None:
+    blueprint = valid_blueprint(cls, schema)
+    if blueprint is None or blueprint.guard is None:
         return False
-    prototype = cache.find(key)
+    prototype = blueprint.find(key)
     if prototype is None:
         return False
-    kept = settings_of(cache, many, partial, unknown, context)
+    kept = settings_of(blueprint, many, partial, unknown, context)
     if althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]:
         return bind_by_replacement(schema, kept, prototype)
     kept[ERROR_MESSAGES] = messages_of(cls)
@@ -182,36 +181,32 @@ cdef bint is_made_without_options(object schema) except -1:
     Return False, having changed nothing, if ``__init__`` must be called.
     """
     cdef object cls = type(schema)
-    cdef object table = althaia_type_lookup(cls, "_hooks")
-    cdef PrototypeCache cache
+    cdef Blueprint blueprint = blueprint_of(cls)
     cdef Prototype prototype
     cdef dict kept
-    if sample.on or type(table) is not marshmallow.HookTable:
-        return False
-    cache = table.prototypes
     if (
-        cache is None
-        or cache.schema_class is not cls
+        blueprint is None
+        or sample.on
         or althaia_type_lookup(cls, INIT) is not marshmallow.schema_attributes[INIT]
         or althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]
     ):
         return False
-    prototype = <Prototype>cache.prototypes.get(DEFAULTS)
-    if prototype is None or existing_dict(schema) is not None or not cache.holds(schema):
+    prototype = <Prototype>blueprint.prototypes.get(DEFAULTS)
+    if prototype is None or existing_dict(schema) is not None or not blueprint.holds(schema):
         return False
-    kept = settings_of(cache, None, None, None, None)
+    kept = settings_of(blueprint, None, None, None, None)
     kept[ERROR_MESSAGES] = messages_of(cls)
     return put_lazy(schema, kept, prototype, True) is not None
 
 
 cdef dict settings_of(
-    PrototypeCache cache, object many, object partial, object unknown, object context
+    Blueprint blueprint, object many, object partial, object unknown, object context
 ):
     """Return the attributes that ``Schema.__init__`` sets from these options."""
     cdef dict kept = {
-        MANY: cache.many if many is None else many,
+        MANY: blueprint.many if many is None else many,
         PARTIAL: partial,
-        UNKNOWN: cache.unknown if unknown is None else unknown,
+        UNKNOWN: blueprint.unknown if unknown is None else unknown,
     }
     if marshmallow.has_context:
         kept[CONTEXT] = context or {}
@@ -239,7 +234,7 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
                 name in shadowing or name in kept_names
                 or althaia_type_lookup(cls, name) is not None
             ):
-                prototype.cache.refused = True
+                prototype.blueprint.refused = True
                 return None
         state = InstanceDict.__new__(InstanceDict)
         PyDict_Update(state, <dict>before)
@@ -309,7 +304,7 @@ cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
     instance that is being made. It is then lazy from here on; otherwise upstream binds its
     fields."""
     cdef Prototype prototype = <Prototype>state.unbound
-    if is_shadowed(state) or type(schema) is not prototype.cache.schema_class:
+    if is_shadowed(state) or type(schema) is not prototype.blueprint.schema_class:
         look(schema)
         return False
     state.unbound = None
@@ -368,51 +363,50 @@ cdef bint is_built_in_full(object cls, object schema) except -1:
     Looking for an instance's dictionary makes one, and CPython 3.11 stores attributes faster
     without.
     """
-    cdef PrototypeCache cache
-    cdef object table = althaia_type_lookup(cls, "_hooks")
-    if not ALTHAIA_HAS_GIL or type(table) is not marshmallow.HookTable:
-        return False
-    cache = table.prototypes
+    cdef Blueprint blueprint = blueprint_of(cls)
     return (
-        cache is not None
-        and cache.schema_class is cls
-        and cache.guard is None
-        and cache.still_holds(schema)
+        ALTHAIA_HAS_GIL
+        and blueprint is not None
+        and blueprint.guard is None
+        and blueprint.still_holds(schema)
     )
 
 
-cdef PrototypeCache cache_of(object cls, object schema):
-    """Return the prototypes of a schema class, or None if its instances are built in full."""
-    cdef PrototypeCache cache
-    cdef Guard guard
+cdef Blueprint valid_blueprint(object cls, object schema):
+    """Return the blueprint of a schema class; make it if enough instances were made. Return None if
+    there is none that holds."""
+    cdef Blueprint previous = blueprint_of(cls)
+    cdef Blueprint blueprint
+    cdef object table, guard, reason, refusal
+    if previous is not None:
+        if previous.still_holds(schema):
+            return previous
+        if previous.wait > 0:
+            previous.wait -= 1
+            previous.refused = True
+            return None
     table = althaia_type_lookup(cls, "_hooks")
     if type(table) is not marshmallow.HookTable:
         return None
-    cache = table.prototypes
-    if cache is not None and cache.schema_class is cls:
-        if cache.still_holds(schema):
-            return cache
-        if cache.wait > 0:
-            cache.wait -= 1
-            cache.refused = True
-            return None
     # The examination waits for a later instance; many classes never have one.
     table.examined += 1
     if table.examined < FIRST_EXAMINATION and not at_once:
         return None
     if not althaia_is_plainly_asked(cls):
         # The examination would call a ``__getattribute__`` of the metaclass; upstream does not.
-        table.prototypes = PrototypeCache(cls, None, "its metaclass answers for its attributes")
+        table.blueprint = Blueprint(
+            cls, None, "its metaclass answers for its attributes", previous
+        )
         return None
     guard, reason, refusal = examine(marshmallow, cls, schema)
     if guard is not None and not intercept_watched(cls, <Guard>guard):
         # The class changed meanwhile: a later instance examines it again.
         return None
-    cache = PrototypeCache(cls, guard, reason)
-    cache.refusal = refusal
-    cache.wait = wait_after(table.examined)
-    table.prototypes = cache
-    return cache
+    blueprint = Blueprint(cls, guard, reason, previous)
+    blueprint.refusal = refusal
+    blueprint.wait = wait_after(table.examined)
+    table.blueprint = blueprint
+    return blueprint
 
 
 cdef int wait_after(int examined):
@@ -451,7 +445,7 @@ cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
 
 cdef bint is_touched(object schema, InstanceDict state) except -1:
     """Whether an attribute of a lazy instance shadows its class, or its class has changed."""
-    if type(schema) is not (<Prototype>state.prototype).cache.schema_class:
+    if type(schema) is not (<Prototype>state.prototype).blueprint.schema_class:
         return True
     for name in <dict>state:
         if (
@@ -482,7 +476,7 @@ cdef object prototype_to_plan(object schema, InstanceDict state):
     """Return :func:`prototype_of` before a plan is made; None also if the class or a field class
     has changed since the prototype was made: new methods could see the prototype's fields."""
     cdef Prototype prototype = <Prototype>state.prototype
-    if prototype is not None and not prototype.cache.holds(schema):
+    if prototype is not None and not prototype.blueprint.holds(schema):
         materialise(schema, state)
         return None
     return prototype_of(schema, state)
@@ -551,7 +545,7 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, OwnFields o
     if original is None:
         return own_fields.recipe.build(own_fields, schema, schema)
     # Upstream's copy.copy shares the fields with the original, to which they are bound.
-    copied = object.__new__(prototype.cache.schema_class)
+    copied = object.__new__(prototype.blueprint.schema_class)
     built = own_fields.recipe.build(own_fields, copied, schema)
     put_dict(copied, arrange(dict(original), built))
     built = dict(built)
@@ -809,7 +803,7 @@ cdef int fill_unbound(object schema, InstanceDict state) except -1:
     """Give an instance the attributes that upstream sets before it binds the fields."""
     cdef Prototype prototype = <Prototype>state.unbound
     # Upstream's construction makes them; other threads may run meanwhile.
-    cdef dict built = prototype.cache.unbound(prototype.options)
+    cdef dict built = prototype.blueprint.unbound(prototype.options)
     cdef bint collecting = stop_collecting()
     try:
         if state.unbound is prototype:

@@ -11,14 +11,14 @@ code never gets a model or one of its fields.
 from collections import OrderedDict
 from types import MethodType
 
-cimport cython
 from cpython.object cimport PyObject
 
 from althaia.engine.analysis.schema_class import examine_model
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, althaia_type_lookup
-from althaia.engine.instances.prototype cimport PrototypeCache, clone, vars_of
+from althaia.engine.instances.blueprint cimport FIRST_MODEL, Blueprint, blueprint_of
+from althaia.engine.instances.clone cimport clone, vars_of
 from althaia.engine.plan.instance_dict cimport DUMP, InstanceDict, existing_dict, put_dict
 from althaia.engine.upstream cimport marshmallow
 
@@ -47,8 +47,7 @@ cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, 
 # What holds fields; both keep them in the order of insertion.
 cdef tuple MAPPING_TYPES = (dict, OrderedDict)
 cdef tuple PLAIN = (str, int, bool, type(None))
-# The number of instances before the first model is made, and the number of attempts.
-cdef int FIRST_MODEL = 10
+# The number of instances that ask for a model until the attempts become rare.
 cdef int MOST_ATTEMPTS = 16
 cdef int LATER_ATTEMPTS = 1024
 models_at_once = False
@@ -68,91 +67,72 @@ def connect():
     shadowing = frozenset(marshmallow.schema_attributes)
 
 
-@cython.final
-cdef class Model:
-    """A copy of an instance, and how many instances asked for one before it was made."""
-
-
 cdef object model_of(object schema, InstanceDict state, int direction, bint first):
     """Return the model whose plan a schema runs in this call, or None.
 
     :param first: whether this is the instance's first call. A model is made after several
         instances, not after several calls of one.
     """
-    cdef Model model
-    cdef dict own
-    cdef object table, guard, stand_in = None
-    cdef tuple made
-    if not ALTHAIA_HAS_GIL:
+    cdef Blueprint blueprint = blueprint_of(type(schema))
+    cdef dict own = {}
+    cdef tuple model
+    cdef object copied
+    if not ALTHAIA_HAS_GIL or blueprint is None:
         return None
-    table = althaia_type_lookup(type(schema), "_hooks")
-    if type(table) is not marshmallow.HookTable:
-        return None
-    model = table.model
-    if model is not None and model.schema_class is not type(schema):
-        model = None
+    # Read once: another thread may replace it.
+    model = blueprint.model
     # Most calls of a class's first instances end here, so that this must be cheap.
-    if not first and (model is None or model.made is None):
+    if not first and model is None:
         return None
-    if not models_at_once and may_be_lazy(table.prototypes, type(schema)):
-        return None
-    if model is None:
-        model = table.model = Model.__new__(Model)
-        model.schema_class = type(schema)
-    if model.made is None and not models_at_once and model.uses < FIRST_MODEL - 1:
-        model.uses += 1
+    if not models_at_once and may_be_lazy(blueprint):
         return None
     if not is_untouched(schema, state):
         return None
-    # Read once: another thread may replace it.
-    made = model.made
-    if made is not None:
-        guard, stand_in = made
-        if not (<Guard>guard).holds(schema, NOTHING):
-            stand_in = None
-            if model.made is made:
-                model.made = None
-    if stand_in is None:
-        if not first:
+    if model is not None and not (<Guard>model[0]).holds(schema, NOTHING):
+        model = blueprint.model = None
+    if model is None:
+        if first:
+            model = new_model(blueprint, schema, state)
+        if model is None:
             return None
-        model.uses += 1
-        if is_spent(model.uses):
-            return None
-        guard, _ = examine_model(marshmallow, schema)
-        stand_in = None if guard is None else copy_of(schema, state)
-        if stand_in is None:
-            return None
-        model.made = (guard, stand_in)
+    copied = model[1]
     if (
         marshmallow.has_context
-        and (<dict>state).get("ordered") is not (<dict>existing_dict(stand_in)).get("ordered")
+        and (<dict>state).get("ordered") is not (<dict>existing_dict(copied)).get("ordered")
     ):
         return None
-    own = {}
-    if not are_alike(schema, state, stand_in, MAPPINGS[0 if direction == DUMP else 1], own):
+    if not are_alike(schema, state, copied, MAPPINGS[0 if direction == DUMP else 1], own):
         return None
     remember(state, own)
-    return stand_in
+    return copied
+
+
+cdef tuple new_model(Blueprint blueprint, object schema, InstanceDict state):
+    """Make the model from an instance, unless it is too early or too many attempts have failed."""
+    cdef object guard, copied
+    blueprint.model_uses += 1
+    if not models_at_once and blueprint.model_uses < FIRST_MODEL or is_spent(blueprint.model_uses):
+        return None
+    guard, _ = examine_model(marshmallow, schema)
+    copied = None if guard is None else copy_of(schema, state)
+    if copied is not None:
+        blueprint.model = (guard, copied)
+    return blueprint.model
 
 
 cdef bint is_due_for_model(object schema) except -1:
     """Whether an instance that is not yet in use may run the plan of a model, or be copied for one;
     counts it."""
-    cdef object cls = type(schema), table = althaia_type_lookup(cls, "_hooks")
-    cdef Model model
-    if type(table) is not marshmallow.HookTable:
+    cdef Blueprint blueprint = blueprint_of(type(schema))
+    if blueprint is None:
         return False
-    model = table.model
-    if model is not None and model.schema_class is cls and model.made is not None:
+    if blueprint.model is not None:
         return True
-    if may_be_lazy(table.prototypes, cls):
+    if may_be_lazy(blueprint):
         return False
-    if model is None or model.schema_class is not cls:
-        model = table.model = Model.__new__(Model)
-        model.schema_class = cls
-    if model.uses >= FIRST_MODEL - 1 and not is_spent(model.uses + 1):
+    if blueprint.model_uses >= FIRST_MODEL - 1 and not is_spent(blueprint.model_uses + 1):
         return True
-    model.uses += 1
+    blueprint.model_uses += 1
     return False
 
 
@@ -162,14 +142,9 @@ cdef bint is_spent(int uses):
     return uses > MOST_ATTEMPTS and uses % LATER_ATTEMPTS != 0
 
 
-cdef bint may_be_lazy(PrototypeCache cache, object cls) noexcept:
+cdef bint may_be_lazy(Blueprint blueprint) noexcept:
     """Whether the next instances of a class will probably be lazy, so that no model is needed."""
-    return (
-        cache is not None
-        and cache.schema_class is cls
-        and cache.guard is not None
-        and not cache.refused
-    )
+    return blueprint.guard is not None and not blueprint.refused
 
 
 cdef int remember(InstanceDict state, dict own) except -1:

@@ -8,7 +8,7 @@ field that a call reaches, so that the nested schema is resolved once for each p
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from althaia.engine.instances.copies cimport lazy_copy, learn
+from althaia.engine.instances.nested_copy cimport lazy_copy, learn
 from althaia.engine.instances.lazy cimport (
     complete,
     is_lazy,
@@ -24,7 +24,8 @@ from althaia.cpython.primitives cimport (
     althaia_is_simply_true,
     althaia_type_lookup,
 )
-from althaia.engine.instances.prototype cimport Prototype, clone, copied_names, names
+from althaia.engine.instances.blueprint cimport Prototype
+from althaia.engine.instances.clone cimport clone, copied_names, names
 from althaia.engine.instances.recipe cimport OwnFields
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
@@ -336,7 +337,7 @@ cdef bint is_fresh(object schema) except -1:
     ):
         return False
     state = existing_dict(schema)
-    if (<Prototype>state.prototype).cache.copies_bind_anew:
+    if (<Prototype>state.prototype).blueprint.copies_bind_anew:
         return False
     return prototype_to_plan(schema, state) is not None
 

@@ -13,7 +13,7 @@ cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_SetItem
 from cpython.type cimport PyType_IsSubtype
 
-from althaia.engine.instances.prototype cimport clone, copied_names, plain_copy, vars_of
+from althaia.engine.instances.clone cimport clone, copied_names, plain_copy, vars_of
 from althaia.engine.upstream cimport marshmallow
 
 # What an attribute becomes: the schema that the fields are bound to, an own field, a method of the

@@ -14,7 +14,7 @@ cimport cython
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.instances.nested_schema cimport nested_field, nested_schema
-from althaia.engine.instances.prototype cimport vars_of
+from althaia.engine.instances.clone cimport vars_of
 from althaia.engine.upstream cimport marshmallow
 
 from althaia.engine.steps import PackageKind

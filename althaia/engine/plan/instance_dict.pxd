@@ -19,8 +19,8 @@ cdef class InstanceDict(dict):
     cdef object unbound
     # For a lazy instance that is a copy: the attributes of the original instance.
     cdef dict original
-    # What lazy copies of this instance have in common: a ``Copies`` of instances/copies.
-    cdef object copies
+    # What lazy copies of this instance share: a ``CopyBlueprint`` of instances/nested_copy.
+    cdef object copy_blueprint
     # By the id of a field of the prototype or model: that field, the instance's own, and whether
     # the latter is as construction would have left it. Of a prototype's fields only nested ones are
     # here: a call that reaches one needs no more of it than its schema.

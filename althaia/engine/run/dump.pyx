@@ -22,7 +22,7 @@ from libc.string cimport memcpy
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.run.hooks cimport invoke
 from althaia.engine.instances.lazy cimport field_of_call
-from althaia.engine.instances.prototype cimport at_once
+from althaia.engine.instances.blueprint cimport at_once
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.trail cimport left_item, left_step

@@ -11,7 +11,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdint cimport int64_t, uint64_t
 
 from althaia.engine.plan.guard cimport Guard
-from althaia.engine.instances.prototype cimport at_once
+from althaia.engine.instances.blueprint cimport at_once
 from althaia.engine.run.hooks cimport book_hook, invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option

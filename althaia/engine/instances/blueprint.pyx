@@ -1,37 +1,27 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Prototypes: one instance that represents all instances of a class with the same options.
+"""Blueprints: what is known of how instances of a schema class are made.
 
-Upstream's own code builds a *prototype* in full. It is kept together with its plans, which all
-:mod:`~althaia.engine.instances.lazy` instances run. User code never gets a prototype or one of its
-fields.
+The first examination of a class makes its :class:`Blueprint`, which is kept in the class's hook
+table (``seam.HookTable``). A later examination, after the class has changed, makes another. A
+blueprint holds the class's prototypes: a *prototype* is one instance, built in full by upstream's
+code, whose plans all lazy instances with the same options run. User code never gets a prototype or
+one of its fields. ``lazy``, ``construct`` and ``model`` ask for the blueprint.
 """
 
 from types import MethodType
 
 cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem
-from cpython.object cimport PyObject
 
 from althaia.engine.analysis.schema_class import CONSTRUCTION
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport althaia_type_lookup
+from althaia.engine.instances.clone cimport clone, copied_fields, names, plain_copy, vars_of
 from althaia.engine.plan.instance_dict cimport InstanceDict, put_dict
 from althaia.engine.upstream cimport marshmallow
 
-cdef extern from "althaia/cpython/layout.h":
-    object althaia_new_with_dict(object cls, dict attributes)
-
-cdef extern from "Python.h":
-    object PyObject_GenericGetDict(object obj, void* context)
-
-
 # Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
-cdef tuple COLLECTIONS = (list, set, frozenset)
-cdef tuple SET_FUNCTIONS = tuple(f"orderedset.OrderedSet.{name}" for name in (
-    "__init__", "add", "discard", "__iter__",
-))
 cdef int MOST_PROTOTYPES = 64
 cdef dict NOTHING = {}
 
@@ -53,20 +43,26 @@ cdef class Prototype:
 
 
 @cython.final
-cdef class PrototypeCache:
-    """The prototypes of one schema class, by the options that shape its fields.
+cdef class Blueprint:
+    """What is known of how instances of one schema class are made.
 
     ``guard`` watches the class, its declared fields and its options. It is None, and ``reason``
     says why, if instances must be built in full.
+
+    :param previous: the blueprint before the class changed, whose model goes on.
     """
 
-    def __init__(self, schema_class, Guard guard, str reason):
+    def __init__(self, schema_class, Guard guard, str reason, Blueprint previous=None):
         self.schema_class = schema_class
         self.guard = guard
         self.reason = reason
-        self.copies_bind_anew = False
         self.prototypes = {}
         self.uses = {}
+        if previous is not None:
+            self.model, self.model_uses = previous.model, previous.model_uses
+        elif guard is None:
+            # As many instances have been built in full before this examination.
+            self.model_uses = FIRST_MODEL - 1
         if guard is not None:
             self._copy_class()
 
@@ -123,7 +119,7 @@ cdef class PrototypeCache:
             return None
         prototype = Prototype.__new__(Prototype)
         prototype.schema = schema
-        prototype.cache = self
+        prototype.blueprint = self
         prototype.options = <tuple>key
         self.prototypes[key] = prototype
         return prototype
@@ -136,49 +132,15 @@ cdef class PrototypeCache:
         return plain_copy(attributes)
 
 
-cdef object clone(object field):
-    """Return a shallow copy, as ``copy.copy`` makes it of an object without copy methods."""
-    return made_with(type(field), plain_copy(vars_of(field)))
-
-
-cdef dict copied_fields(object declared):
-    """Copy fields by name as ``copy.deepcopy`` does: a field with two names is copied once, and
-    None, which marshmallow-sqlalchemy declares for a name that it leaves out, is itself."""
-    cdef dict memo = {}, copies = {}
-    for name, field in declared.items():
-        copied = memo.get(id(field))
-        if copied is None and field is not None:
-            copied = memo[id(field)] = clone(field)
-        copies[name] = copied
-    return copies
-
-
-cdef object made_with(object cls, dict attributes):
-    """Return a new object of a class with this instance dictionary, without calling the class."""
-    cdef object made = althaia_new_with_dict(cls, attributes)
-    if made is None:
-        made = object.__new__(cls)
-        put_dict(made, attributes)
-    return made
-
-
-cdef dict plain_copy(dict state):
-    """Return a copy as a plain dict; calls no method of a subclass."""
-    cdef dict copied
-    cdef Py_ssize_t at = 0
-    cdef PyObject *name
-    cdef PyObject *value
-    if type(state) is dict:
-        return PyDict_Copy(state)
-    copied = {}
-    while PyDict_Next(state, &at, &name, &value):
-        PyDict_SetItem(copied, <object>name, <object>value)
-    return copied
-
-
-cdef dict vars_of(object obj):
-    """Return an object's instance dictionary without asking its class."""
-    return <dict>PyObject_GenericGetDict(obj, NULL)
+cdef Blueprint blueprint_of(object cls):
+    """Return the blueprint of a class, or None if the class was not examined."""
+    cdef object table = althaia_type_lookup(cls, "_hooks")
+    cdef Blueprint blueprint
+    if type(table) is not marshmallow.HookTable:
+        return None
+    blueprint = table.blueprint
+    # A class may have inherited the table.
+    return blueprint if blueprint is not None and blueprint.schema_class is cls else None
 
 
 cdef list inner_fields(object field):
@@ -186,46 +148,6 @@ cdef list inner_fields(object field):
     cdef dict state = vars_of(field)
     cdef list found = [state.get(name) for name in ("inner", "key_field", "value_field")]
     return [each for each in found if each is not None] + (state.get("tuple_fields") or [])
-
-
-cdef object names(object given):
-    """Return the names in an option as a tuple; None unless it is a builtin collection of str."""
-    cdef tuple found
-    if type(given) is tuple:
-        found = <tuple>given
-    elif type(given) in COLLECTIONS or (
-        type(given) is marshmallow.OrderedSet and marshmallow.has_plain_sets()
-    ):
-        found = tuple(given)
-    else:
-        return None
-    for name in found:
-        if type(name) is not str:
-            return None
-    return found
-
-
-cdef object copied_names(object names):
-    """Return a copy of one of upstream's sets of names.
-
-    Its linked list is built here. ``__init__`` would run Python code of ``collections.abc``, during
-    which other threads and the GC may run.
-    """
-    cdef object copied
-    cdef dict links
-    cdef list end, link, last
-    if not marshmallow.is_known(*SET_FUNCTIONS):
-        return marshmallow.OrderedSet(names)
-    copied = object.__new__(marshmallow.OrderedSet)
-    links, end = {}, []
-    end += [None, end, end]
-    last = end
-    for key in <dict>vars_of(names)["map"]:
-        link = [key, last, end]
-        last[2] = end[1] = links[key] = link
-        last = link
-    put_dict(copied, {"end": end, "map": links})
-    return copied
 
 
 cdef object options_key(object only, object exclude, object load_only, object dump_only):
@@ -243,18 +165,18 @@ cdef object options_key(object only, object exclude, object load_only, object du
     return None if selected is None else (selected, excluded, write_only, read_only)
 
 
-cdef bint are_known(PrototypeCache cache, tuple options) except -1:
+cdef bint are_known(Blueprint blueprint, tuple options) except -1:
     """Whether all selected and excluded fields exist. If not, upstream must build the instance: its
     error message contains the instance's ``repr``, which may be user code."""
-    cdef dict declared = cache.declared
-    available = cache.opts.fields or declared
-    additional = cache.opts.additional if marshmallow.infers_fields else ()
-    for option in (cache.opts.exclude, options[0] or (), options[1]):
+    cdef dict declared = blueprint.declared
+    available = blueprint.opts.fields or declared
+    additional = blueprint.opts.additional if marshmallow.infers_fields else ()
+    for option in (blueprint.opts.exclude, options[0] or (), options[1]):
         for name in option:
             if type(name) is not str:
                 return False
             head, dot, _ = name.partition(".")
-            if head not in available and (cache.opts.fields or head not in additional):
+            if head not in available and (blueprint.opts.fields or head not in additional):
                 return False
             # A name may do without a declared field where that is inferred, and nothing nested.
             if head not in declared and (dot or not marshmallow.infers_fields):
@@ -266,15 +188,15 @@ def bind_none():
     """Replaces ``Schema._init_fields`` on a prototype: leave the fields unbound."""
 
 
-cdef object build(tuple options, PrototypeCache cache, bint bound):
-    """Return an instance of a cache's class, built by upstream's own ``__init__`` from the
+cdef object build(tuple options, Blueprint blueprint, bint bound):
+    """Return an instance of a blueprint's class, built by upstream's own ``__init__`` from the
     attributes that the class had when it was examined.
 
     :param bound: whether its fields are bound.
     """
-    cdef object schema = object.__new__(cache.schema_class)
+    cdef object schema = object.__new__(blueprint.schema_class)
     cdef InstanceDict state = InstanceDict()
-    cdef dict borrowed = {"_declared_fields": cache.declared, "opts": cache.opts}
+    cdef dict borrowed = {"_declared_fields": blueprint.declared, "opts": blueprint.opts}
     for name in CONSTRUCTION:
         value = marshmallow.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)

@@ -1,9 +1,9 @@
-from althaia.engine.instances.prototype cimport Prototype
+from althaia.engine.instances.blueprint cimport Prototype
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.plan.instance_dict cimport InstanceDict
 
 
-cdef class Copies:
+cdef class CopyBlueprint:
     cdef Guard guard
     # How many copies upstream still makes before the instance is examined, and how often it was.
     cdef int wait

@@ -16,14 +16,8 @@ from althaia.engine.plan.guard import snapshot
 
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
 from althaia.engine.instances.lazy cimport intercept_watched, is_lazy_name, shadows_class
-from althaia.engine.instances.prototype cimport (
-    Prototype,
-    PrototypeCache,
-    at_once,
-    made_with,
-    names,
-    vars_of,
-)
+from althaia.engine.instances.blueprint cimport Blueprint, Prototype, at_once
+from althaia.engine.instances.clone cimport made_with, names, vars_of
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
@@ -45,7 +39,7 @@ cdef object NO_MARKER = object()
 
 @cython.final
 @cython.no_gc_clear
-cdef class Copies:
+cdef class CopyBlueprint:
     """What the lazy copies of one nested instance have in common."""
 
     cdef bint hold(self, object nested, InstanceDict state) except -1:
@@ -68,30 +62,30 @@ cdef object lazy_copy(object nested, object field):
     """Return a lazy copy of a nested field's schema instance; None if upstream's code must copy
     it."""
     cdef InstanceDict state = existing_dict(nested), own
-    cdef Copies copies
+    cdef CopyBlueprint blueprint
     cdef Prototype prototype
     cdef bint collecting
-    if state is None or state.copies is None:
+    if state is None or state.copy_blueprint is None:
         return None
-    copies = <Copies>state.copies
-    if copies.guard is None:
+    blueprint = <CopyBlueprint>state.copy_blueprint
+    if blueprint.guard is None:
         return None
-    prototype = <Prototype>copies.prototypes.get(options_of(field))
+    prototype = <Prototype>blueprint.prototypes.get(options_of(field))
     if prototype is None:
         return None
-    if not copies.hold(nested, state):
-        copies.guard = None
-        copies.wait = FIRST_EXAMINATION << min(copies.examined, 10)
+    if not blueprint.hold(nested, state):
+        blueprint.guard = None
+        blueprint.wait = FIRST_EXAMINATION << min(blueprint.examined, 10)
         return None
     collecting = stop_collecting()
     try:
         own = InstanceDict.__new__(InstanceDict)
-        PyDict_Update(own, copies.kept)
+        PyDict_Update(own, blueprint.kept)
         if field.many is not None and marshmallow.nested_many_overrides:
             own["many"] = field.many
         own.prototype = prototype
-        own.original = copies.attributes
-        return made_with(prototype.cache.schema_class, own)
+        own.original = blueprint.attributes
+        return made_with(prototype.blueprint.schema_class, own)
     finally:
         collect_again(collecting)
 
@@ -100,26 +94,26 @@ cdef int learn(object nested, object field, object copied) except -1:
     """Record a copy that upstream's code has made. After several, one becomes the prototype of
     later ones."""
     cdef InstanceDict state
-    cdef Copies copies
+    cdef CopyBlueprint blueprint
     if not ALTHAIA_HAS_GIL:
         return 0
     state = instance_dict(nested)
     if state is None or state.building or state.prototype is not None:
         return 0
-    if state.copies is None:
-        copies = state.copies = Copies.__new__(Copies)
-        copies.wait = FIRST_EXAMINATION
-    copies = <Copies>state.copies
-    if copies.wait > 0 and not at_once:
-        copies.wait -= 1
+    if state.copy_blueprint is None:
+        blueprint = state.copy_blueprint = CopyBlueprint.__new__(CopyBlueprint)
+        blueprint.wait = FIRST_EXAMINATION
+    blueprint = <CopyBlueprint>state.copy_blueprint
+    if blueprint.wait > 0 and not at_once:
+        blueprint.wait -= 1
         return 0
     key = options_of(field)
     if key is None:
         return 0
-    if not copies.hold(nested, state) and not start(copies, nested, state):
+    if not blueprint.hold(nested, state) and not start(blueprint, nested, state):
         return 0
-    if len(copies.prototypes) < MOST_PROTOTYPES:
-        copies.prototypes[key] = prototype_like(copied, copies)
+    if len(blueprint.prototypes) < MOST_PROTOTYPES:
+        blueprint.prototypes[key] = prototype_like(copied, blueprint)
     return 0
 
 
@@ -134,14 +128,14 @@ cdef object options_of(object field):
     return None if exclude is None else (only, exclude)
 
 
-cdef bint start(Copies copies, object nested, InstanceDict state) except -1:
+cdef bint start(CopyBlueprint blueprint, object nested, InstanceDict state) except -1:
     """Examine an instance and record its attributes. Return False if upstream's code must make its
     copies."""
     cdef list contents = []
-    copies.examined += 1
-    copies.wait = FIRST_EXAMINATION << min(copies.examined, 10)
-    copies.guard = None
-    copies.prototypes = {}
+    blueprint.examined += 1
+    blueprint.wait = FIRST_EXAMINATION << min(blueprint.examined, 10)
+    blueprint.guard = None
+    blueprint.prototypes = {}
     if shadows_class(state):
         return False
     for name in OPTIONS:
@@ -156,17 +150,17 @@ cdef bint start(Copies copies, object nested, InstanceDict state) except -1:
     guard, _ = examine_nested(marshmallow, nested)
     if guard is None or not intercept_watched(type(nested), <Guard>guard):
         return False
-    copies.attributes = dict(state)
-    copies.kept = {
-        name: value for name, value in copies.attributes.items() if not is_lazy_name(name)
+    blueprint.attributes = dict(state)
+    blueprint.kept = {
+        name: value for name, value in blueprint.attributes.items() if not is_lazy_name(name)
     }
-    copies.entries = snapshot(copies.attributes)
-    copies.contents = tuple(contents)
-    copies.guard = <Guard>guard
+    blueprint.entries = snapshot(blueprint.attributes)
+    blueprint.contents = tuple(contents)
+    blueprint.guard = <Guard>guard
     return True
 
 
-cdef Prototype prototype_like(object copied, Copies copies):
+cdef Prototype prototype_like(object copied, CopyBlueprint blueprint):
     """Return a prototype with the attributes of a copy that upstream made. The copy itself belongs
     to its parent, and user code may change it."""
     cdef Prototype prototype = Prototype.__new__(Prototype)
@@ -177,7 +171,7 @@ cdef Prototype prototype_like(object copied, Copies copies):
     PyDict_Update(state, attributes)
     prototype.schema = made_with(type(copied), state)
     prototype.shares_fields = True
-    prototype.cache = PrototypeCache(type(copied), copies.guard, "")
+    prototype.blueprint = Blueprint(type(copied), blueprint.guard, "")
     # Upstream would copy such a copy once more.
-    prototype.cache.copies_bind_anew = True
+    prototype.blueprint.copies_bind_anew = True
     return prototype

@@ -1,0 +1,108 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Copy fields, sets of names and instance dictionaries without running user code.
+
+Everything in this folder that copies a field calls :func:`clone`.
+"""
+
+from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem
+from cpython.object cimport PyObject
+
+from althaia.engine.plan.instance_dict cimport put_dict
+from althaia.engine.upstream cimport marshmallow
+
+cdef extern from "althaia/cpython/layout.h":
+    object althaia_new_with_dict(object cls, dict attributes)
+
+cdef extern from "Python.h":
+    object PyObject_GenericGetDict(object obj, void* context)
+
+
+cdef tuple COLLECTIONS = (list, set, frozenset)
+cdef tuple SET_FUNCTIONS = tuple(f"orderedset.OrderedSet.{name}" for name in (
+    "__init__", "add", "discard", "__iter__",
+))
+
+
+cdef object clone(object field):
+    """Return a shallow copy, as ``copy.copy`` makes it of an object without copy methods."""
+    return made_with(type(field), plain_copy(vars_of(field)))
+
+
+cdef dict copied_fields(object declared):
+    """Copy fields by name as ``copy.deepcopy`` does: a field with two names is copied once, and
+    None, which marshmallow-sqlalchemy declares for a name that it leaves out, is itself."""
+    cdef dict memo = {}, copies = {}
+    for name, field in declared.items():
+        copied = memo.get(id(field))
+        if copied is None and field is not None:
+            copied = memo[id(field)] = clone(field)
+        copies[name] = copied
+    return copies
+
+
+cdef object made_with(object cls, dict attributes):
+    """Return a new object of a class with this instance dictionary, without calling the class."""
+    cdef object made = althaia_new_with_dict(cls, attributes)
+    if made is None:
+        made = object.__new__(cls)
+        put_dict(made, attributes)
+    return made
+
+
+cdef dict plain_copy(dict state):
+    """Return a copy as a plain dict; calls no method of a subclass."""
+    cdef dict copied
+    cdef Py_ssize_t at = 0
+    cdef PyObject *name
+    cdef PyObject *value
+    if type(state) is dict:
+        return PyDict_Copy(state)
+    copied = {}
+    while PyDict_Next(state, &at, &name, &value):
+        PyDict_SetItem(copied, <object>name, <object>value)
+    return copied
+
+
+cdef dict vars_of(object obj):
+    """Return an object's instance dictionary without asking its class."""
+    return <dict>PyObject_GenericGetDict(obj, NULL)
+
+
+cdef object names(object given):
+    """Return the names in an option as a tuple; None unless it is a builtin collection of str."""
+    cdef tuple found
+    if type(given) is tuple:
+        found = <tuple>given
+    elif type(given) in COLLECTIONS or (
+        type(given) is marshmallow.OrderedSet and marshmallow.has_plain_sets()
+    ):
+        found = tuple(given)
+    else:
+        return None
+    for name in found:
+        if type(name) is not str:
+            return None
+    return found
+
+
+cdef object copied_names(object names):
+    """Return a copy of one of upstream's sets of names.
+
+    Its linked list is built here. ``__init__`` would run Python code of ``collections.abc``, during
+    which other threads and the GC may run.
+    """
+    cdef object copied
+    cdef dict links
+    cdef list end, link, last
+    if not marshmallow.is_known(*SET_FUNCTIONS):
+        return marshmallow.OrderedSet(names)
+    copied = object.__new__(marshmallow.OrderedSet)
+    links, end = {}, []
+    end += [None, end, end]
+    last = end
+    for key in <dict>vars_of(names)["map"]:
+        link = [key, last, end]
+        last[2] = end[1] = links[key] = link
+        last = link
+    put_dict(copied, {"end": end, "map": links})
+    return copied
