@@ -175,20 +175,6 @@ althaia_interned(PyObject **place, const char *text)
 #endif
 }
 
-/* Return 1 if no other thread has a reference to the object. With the GIL always return 1, because
- * no other thread runs meanwhile. */
-static inline int
-althaia_is_private(PyObject *obj)
-{
-#if ALTHAIA_HAS_GIL
-    (void)obj;
-    return 1;
-#else
-    Py_ssize_t shared = _Py_atomic_load_ssize_relaxed(&obj->ob_ref_shared);
-    return _Py_IsOwnedByCurrentThread(obj) && shared >> _Py_REF_SHARED_SHIFT == 0;
-#endif
-}
-
 /* ---- Types ------------------------------------------------------------------------ */
 
 /* Replace the tp_alloc of a class, if it is CPython's own. */

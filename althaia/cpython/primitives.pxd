@@ -21,7 +21,6 @@ cdef extern from "althaia/cpython/features.h":
 
 cdef extern from "althaia/cpython/layout.h":
     bint ALTHAIA_HAS_GIL
-    bint althaia_is_private(object obj)
     bint althaia_has_weak_references(object obj)
     void althaia_count(int64_t* counter, int64_t more)
     int64_t althaia_counted(int64_t* counter)

@@ -8,12 +8,11 @@ cdef enum:
     READABLE = 1
     COPIED_AS_OBJECT = 2
     KEPT_IN_DICT = 4
-    BUILT_BY_UPSTREAM = 8
-    # As a field of a lazy instance, and of a model.
-    BOUND_BY_UPSTREAM = 16
-    COPIED_BY_UPSTREAM = 32
+    # As the class of a lazy instance's field, and of a model's.
+    BOUND_BY_UPSTREAM = 8
+    COPIED_BY_UPSTREAM = 16
     # Of a class of upstream's: nothing in it has been replaced.
-    AS_DEFINED = 64
+    AS_DEFINED = 32
 
 
 cdef class Analysis:

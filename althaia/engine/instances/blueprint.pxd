@@ -29,6 +29,9 @@ cdef class Blueprint:
     cdef readonly str reason
     cdef Guard refusal
     cdef int wait
+    # The type version at which instances/construct found that the class overrides none of what it
+    # does; 0 if it did not.
+    cdef unsigned int plain_version
     # Whether an instance was built in full although the class may have lazy ones.
     cdef bint refused
     # Copies of the class's fields and options, from which prototypes are made.

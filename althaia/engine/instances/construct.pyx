@@ -22,8 +22,9 @@ from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_dict_or_none,
     althaia_type_lookup,
+    althaia_type_tag,
 )
-from althaia.engine.analysis.reader cimport BUILT_BY_UPSTREAM, COPIED_AS_OBJECT, KEPT_IN_DICT
+from althaia.engine.analysis.reader cimport COPIED_AS_OBJECT, KEPT_IN_DICT
 from althaia.engine.instances.blueprint cimport Blueprint, blueprint_of
 from althaia.engine.instances.clone cimport copied_fields, vars_of
 from althaia.engine.instances.lazy cimport set_messages, warn_of_context
@@ -190,10 +191,8 @@ cdef bint has_upstreams_construction(object cls) except -1:
     """Whether a class overrides nothing that build() does, and its options at most leave out
     declared fields."""
     cdef object opts, options
-    if not marshmallow.has_passed(cls, BUILT_BY_UPSTREAM):
-        if overrides_construction(cls):
-            return False
-        marshmallow.note_passed(cls, BUILT_BY_UPSTREAM)
+    if overrides_construction(cls):
+        return False
     opts = althaia_type_lookup(cls, "opts")
     options = althaia_dict_or_none(opts)
     return (
@@ -206,6 +205,10 @@ cdef bint has_upstreams_construction(object cls) except -1:
 
 cdef bint overrides_construction(object cls) except -1:
     """Whether a class defines something that build() would do otherwise."""
+    cdef Blueprint blueprint = blueprint_of(cls)
+    cdef unsigned int version = althaia_type_tag(cls)
+    if blueprint is not None and version != 0 and blueprint.plain_version == version:
+        return False
     for name in REPLACED:
         if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
             if name != "dict_class" or mapping_of(cls) is None:
@@ -214,12 +217,16 @@ cdef bint overrides_construction(object cls) except -1:
     for name in SET:
         if althaia_type_lookup(cls, name) is not None:
             return True
-    return (
+    if (
         althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
         or althaia_type_lookup(cls, "__setattr__") is not object_setattr
         # Upstream's isinstance() reads it while it binds a field.
         or althaia_type_lookup(cls, "__class__") is not object_class
-    )
+    ):
+        return True
+    if blueprint is not None:
+        blueprint.plain_version = version
+    return False
 
 
 cdef bint infers_nothing(object cls, dict options) except -1:

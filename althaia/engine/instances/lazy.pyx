@@ -20,7 +20,6 @@ from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_become,
     althaia_dict_or_none,
-    althaia_has_simple_keys,
     althaia_is_plainly_asked,
     althaia_type_lookup,
 )
@@ -36,7 +35,6 @@ from althaia.engine.instances.clone cimport copied_names, plain_copy, vars_of
 from althaia.engine.instances.recipe cimport Recipe, OwnFields, recipe_of, own_fields_of
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
-    adopt,
     adopt_instances,
     collect_again,
     existing_dict,
@@ -86,12 +84,15 @@ cdef str INIT_FIELDS = "_init_fields"
 # The settings that are set before fields are bound.
 cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
-# An instance attribute of one of these names shadows an attribute of the class that plans use.
+# An instance attribute of one of these names shadows an attribute of the class that plans use. The
+# other three leave out what each instance has: before its fields are bound, while it is lazy, and
+# once it has its fields.
 cdef frozenset shadowing = frozenset()
+cdef frozenset unbound_shadows = frozenset()
+cdef frozenset lazy_shadows = frozenset()
+cdef frozenset built_shadows = frozenset()
 # The mappings that binding creates.
 cdef frozenset FIELD_MAPPINGS = frozenset({"fields", "load_fields", "dump_fields"})
-cdef object object_new = object.__dict__["__new__"]
-cdef object type_call = type.__dict__["__call__"]
 cdef dict NOTHING = {}
 # The number of instances before a class is examined. Most classes that are made inside a call never
 # have so many.
@@ -101,7 +102,8 @@ cdef int FREE_EXAMINATIONS = 32
 
 def connect():
     """Take the names of the served release, and the classes that exist already."""
-    global shadowing, lazy_names, intercepted, kept_names, have_frames
+    global shadowing, unbound_shadows, lazy_shadows, built_shadows
+    global lazy_names, intercepted, kept_names, have_frames
     cdef list classes = [marshmallow.Schema]
     lazy_names = names_left_out(marshmallow)
     intercepted = lazy_names | ASKED_FOR_DICTIONARY
@@ -109,6 +111,9 @@ def connect():
     if marshmallow.has_context:
         kept_names |= {CONTEXT}
     shadowing = frozenset(marshmallow.schema_attributes) | lazy_names
+    unbound_shadows = shadowing - SETTINGS
+    lazy_shadows = shadowing - kept_names
+    built_shadows = lazy_shadows - lazy_names
     have_frames = type(marshmallow.schema_attributes[INIT]) is FunctionType
     for cls in classes:
         adopt_instances(cls)
@@ -138,9 +143,6 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         return False
     if not ALTHAIA_HAS_GIL:
         # The instance dictionary cannot be replaced while other threads may read it: not lazy.
-        adopt_instances(cls)
-        if is_unseen(cls):
-            adopt(schema)
         return False
     key = options_key(only, exclude, load_only, dump_only)
     if key is None:
@@ -291,52 +293,19 @@ cdef int warn_of_context() except -1:
 
 cdef int set_messages(object schema) except -1:
     """Set ``error_messages``, as ``Schema.__init__`` does last."""
-    cdef dict messages = {}
-    add(messages, schema._default_error_messages)
-    add_messages(messages, schema.__class__.__mro__)
-    add(messages, schema.error_messages or NOTHING)
-    schema.error_messages = messages
+    schema.error_messages = merged_messages(
+        schema._default_error_messages, schema.__class__.__mro__, schema.error_messages
+    )
     return 0
 
 
-cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
-    """Called first in upstream's ``Schema._init_fields``. Return whether no code has read the
-    instance that is being made. It is then lazy from here on; otherwise upstream binds its
-    fields."""
-    cdef Prototype prototype = <Prototype>state.unbound
-    if is_shadowed(state) or type(schema) is not prototype.blueprint.schema_class:
-        look(schema)
-        return False
-    state.unbound = None
-    state.prototype = prototype
-    return True
-
-
-cdef bint is_shadowed(InstanceDict state) except -1:
-    """Whether the instance dictionary has an entry that construction sets or that shadows the
-    class."""
-    for name in <dict>state:
-        if name in shadowing and name not in SETTINGS:
-            return True
-    return False
-
-
-cdef bint is_unseen(object cls):
-    """Whether no user code can have seen an instance before its ``Schema.__init__``."""
-    return (
-        althaia_type_lookup(cls, "__init__") is marshmallow.schema_attributes["__init__"]
-        and althaia_type_lookup(cls, "__new__") is object_new
-        and althaia_type_lookup(type(cls), "__call__") is type_call
-    )
-
-
 cdef dict messages_of(object cls):
-    """Collect a schema's ``error_messages`` as ``Schema.__init__`` does."""
-    cdef dict messages = {}
-    add(messages, althaia_type_lookup(cls, "_default_error_messages"))
-    add_messages(messages, cls.__mro__)
-    add(messages, althaia_type_lookup(cls, ERROR_MESSAGES) or NOTHING)
-    return messages
+    """Return what ``Schema.__init__`` sets as ``error_messages`` of an instance that has none."""
+    return merged_messages(
+        althaia_type_lookup(cls, "_default_error_messages"),
+        cls.__mro__,
+        althaia_type_lookup(cls, ERROR_MESSAGES),
+    )
 
 
 cdef inline int add(dict messages, object more) except -1:
@@ -348,13 +317,50 @@ cdef inline int add(dict messages, object more) except -1:
     return 0
 
 
-cdef int add_messages(dict messages, object classes) except -1:
-    """Add the ``error_messages`` of the classes, from the last class to the first."""
+cdef dict merged_messages(object defaults, object classes, object own):
+    """Merge messages as ``Schema.__init__`` does: the defaults, those of each class of the MRO from
+    the last to the first, and the instance's own."""
+    cdef dict messages = {}
+    add(messages, defaults)
     for cls in reversed(classes):
         # object has none, and a look-up that fails would not be cached by CPython.
         if cls is not object:
             add(messages, getattr(cls, ERROR_MESSAGES, NOTHING))
-    return 0
+    add(messages, own or NOTHING)
+    return messages
+
+
+cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
+    """Called first in upstream's ``Schema._init_fields``. Return whether no code has read the
+    instance that is being made. It is then lazy from here on; otherwise upstream binds its
+    fields."""
+    cdef Prototype prototype = <Prototype>state.unbound
+    if (
+        ERROR_MESSAGES in <dict>state
+        or has_one_of(state, unbound_shadows)
+        or type(schema) is not prototype.blueprint.schema_class
+    ):
+        look(schema)
+        return False
+    state.unbound = None
+    state.prototype = prototype
+    return True
+
+
+cdef bint has_one_of(dict attributes, frozenset names) except -1:
+    """Return whether an instance has an attribute of one of these names.
+
+    The settings that each lazy instance has are skipped; they are not among the names.
+    """
+    for name in attributes:
+        if (
+            name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES
+            or name is CONTEXT
+        ):
+            continue
+        if name in names:
+            return True
+    return False
 
 
 cdef bint is_built_in_full(object cls, object schema) except -1:
@@ -447,15 +453,7 @@ cdef bint is_touched(object schema, InstanceDict state) except -1:
     """Whether an attribute of a lazy instance shadows its class, or its class has changed."""
     if type(schema) is not (<Prototype>state.prototype).blueprint.schema_class:
         return True
-    for name in <dict>state:
-        if (
-            name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES
-            or name is CONTEXT
-        ):
-            continue
-        if name in shadowing and name not in kept_names:
-            return True
-    return False
+    return has_one_of(state, lazy_shadows)
 
 
 cdef bint is_lazy_name(object name) except -1:
@@ -466,10 +464,7 @@ cdef bint is_lazy_name(object name) except -1:
 cdef bint shadows_class(dict attributes) except -1:
     """Return whether an attribute of a materialised instance shadows one of the class that plans
     use."""
-    for name in attributes:
-        if name in shadowing and name not in kept_names and name not in lazy_names:
-            return True
-    return False
+    return has_one_of(attributes, built_shadows)
 
 
 cdef object prototype_to_plan(object schema, InstanceDict state):
@@ -518,15 +513,10 @@ cdef int put_in_place(
     object schema, InstanceDict state, dict arranged, OwnFields own_fields
 ) except -1:
     """Put the attributes into the instance dictionary and record its own fields."""
-    if not althaia_has_simple_keys(arranged):
-        # Comparing keys of a user's class runs user code: these entries are only moved to the end.
-        state.prototype = None
-        state.own_fields = own_fields
-        state.update(arranged)
-        return 0
     try:
         althaia_become(state, arranged)
-    except MemoryError:
+    except BaseException:
+        # No memory, or comparing a key of a user's class failed.
         put_dict(schema, arranged)
     # A call in progress goes on with the prototype's fields and looks these up.
     state.own_fields = own_fields

@@ -43,7 +43,6 @@ cdef InstanceDict instance_dict(object schema)
 cdef InstanceDict existing_dict(object schema)
 cdef object made_dict(object schema)
 cdef int adopt_instances(object cls) except -1
-cdef int adopt(object schema) except -1
 cpdef bint may_be_put(object obj) except -1
 cdef int put_dict(object obj, dict state) except -1
 

@@ -13,7 +13,6 @@ from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_dict_or_none,
     althaia_has_python_dict,
-    althaia_is_private,
     althaia_type_lookup,
 )
 
@@ -112,9 +111,23 @@ cdef InstanceDict instance_dict(object schema):
     Without the GIL it is not replaced here, because CPython does not support that while another
     thread sets attributes. :func:`adopt_instances` does it before other threads have the schema.
     """
-    if not ALTHAIA_HAS_GIL:
-        return existing_dict(schema)
-    return claimed_dict(schema)
+    cdef InstanceDict replacement = existing_dict(schema)
+    cdef object state
+    cdef bint collecting
+    if replacement is not None or not ALTHAIA_HAS_GIL or not may_be_put(schema):
+        return replacement
+    collecting = stop_collecting()
+    try:
+        state = althaia_dict_or_none(schema)
+        # One reference belongs to the schema, one to this function.
+        if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
+            return None
+        replacement = InstanceDict.__new__(InstanceDict)
+        PyDict_Update(replacement, <dict>state)
+        put_dict(schema, replacement)
+        return replacement
+    finally:
+        collect_again(collecting)
 
 
 cdef object allocated(object cls, Py_ssize_t items):
@@ -133,36 +146,6 @@ cdef int adopt_instances(object cls) except -1:
     if not ALTHAIA_HAS_GIL:
         althaia_allocate_by(cls, allocated)
     return 0
-
-
-cdef int adopt(object schema) except -1:
-    """Do the same for an instance that was allocated before, if no other thread has it yet."""
-    if althaia_is_private(schema):
-        claimed_dict(schema)
-    return 0
-
-
-cdef InstanceDict claimed_dict(object schema):
-    cdef InstanceDict replacement
-    cdef object state
-    cdef bint collecting
-    replacement = existing_dict(schema)
-    if replacement is not None:
-        return replacement
-    if not may_be_put(schema):
-        return None
-    collecting = stop_collecting()
-    try:
-        state = althaia_dict_or_none(schema)
-        # One reference belongs to the schema, one to this function.
-        if type(state) is not dict or Py_REFCNT(<PyObject*>state) > 2:
-            return None
-        replacement = InstanceDict.__new__(InstanceDict)
-        PyDict_Update(replacement, <dict>state)
-        put_dict(schema, replacement)
-        return replacement
-    finally:
-        collect_again(collecting)
 
 
 cpdef bint may_be_put(object obj) except -1:
