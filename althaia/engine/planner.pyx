@@ -83,7 +83,7 @@ def build(schema, str direction="dump"):
 
 
 cdef Plan build_plan(object schema, int direction):
-    _lazy.build_in_full(schema)
+    _lazy.materialise_if_lazy(schema)
     return analyse.analyse(marshmallow, schema, direction, counters_of(schema, direction))
 
 

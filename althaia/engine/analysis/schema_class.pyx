@@ -1,11 +1,12 @@
 # cython: language_level=3, freethreading_compatible=True, annotation_typing=False
-"""Decide whether the instances of a schema class may be lazy, and build the guard of that.
+"""Decide whether instances of a schema class may be lazy or copied, and build the guard of that.
 
-A lazy instance shares the fields of a prototype until somebody looks at its own. That is invisible
-if upstream's construction only copies and binds fields: it runs no user code that sees the
+A lazy instance shares the fields of a prototype until somebody looks at its own. Nobody notices
+that if upstream's construction only copies and binds fields: it runs no user code that sees the
 instance, its fields or their parents, and two instances with equal options differ only in identity.
-A user's field class may override the conversion: the instance gets its own field before that code
-runs.
+A user's field class may override the conversion, because the instance gets its own field before
+that code runs. ``lazy``, ``model`` and ``nested_copy`` of ``instances`` call the three functions
+``examine``, ``examine_model`` and ``examine_nested``.
 """
 
 import abc
@@ -40,11 +41,11 @@ CONSTRUCTION = (
     "_init_fields", "_bind_field", "on_bind_field", "_normalize_nested_options",
     "_Schema__apply_nested_option", "set_class",
 )
-# Methods that upstream or the interpreter calls on the instance itself. A prototype must not get
-# these calls.
-UNHEARD = {"__getattr__", "__del__", "__bool__", "__len__"}
-EAGER_NAMES = ("many", "partial", "unknown")
-# One more such name in releases that have it (Upstream.has_context).
+# Methods that upstream's code or the interpreter calls on an instance. For a lazy one it would call
+# them on the prototype.
+CALLED_ON_INSTANCES = {"__getattr__", "__del__", "__bool__", "__len__"}
+SETTINGS = ("many", "partial", "unknown")
+# One more setting in releases that have it (Upstream.has_context).
 CONTEXT = "context"
 _COPY = seam.defined.get("copy", vars(copy))
 COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
@@ -66,9 +67,9 @@ HARMLESS = frozenset({
     "__repr__", "__str__", "__module__", "__doc__", "__qualname__", "default_error_messages",
     "serialize", "_serialize", "get_value", "deserialize", "_deserialize",
 })
-# The same for a model: it has been built by upstream, so copying and binding are done.
-BUILT = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
-# Descriptor types that keep no state which copy.copy of the field would have to copy.
+# The same for a model, whose fields upstream's code has copied and bound already.
+HARMLESS_TO_MODELS = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
+# Descriptors of these types keep no state of a field outside its instance dictionary.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
 # A Method field may bind to these.
 METHOD_TYPES = (FunctionType, staticmethod, classmethod)
@@ -243,7 +244,7 @@ cdef int _check_instances(object cls, Upstream upstream) except -1:
     for name in OBJECT_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in names_left_out(upstream) | UNHEARD:
+    for name in names_left_out(upstream) | CALLED_ON_INSTANCES:
         if static(cls, name) is not ABSENT:
             raise NotPlannable(f"{name} is defined by {upstream.owner(cls, name)}")
     # A mixin has its own "__dict__" entry: the getset descriptor that the interpreter makes.
@@ -273,7 +274,7 @@ cdef int _check_class(Analysis analysis, object cls) except -1:
     for name in COPY_METHODS:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
-    for name in (*EAGER_NAMES, CONTEXT) if upstream.has_context else EAGER_NAMES:
+    for name in (*SETTINGS, CONTEXT) if upstream.has_context else SETTINGS:
         if hasattr(type(static(cls, name)), "__get__"):
             raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
     for base in cls.__mro__:
@@ -382,7 +383,7 @@ cdef int _check_field_class(Analysis analysis, object cls, bint built=False) exc
     analysis.watch_type(cls)
     if analysis.upstream.has_passed(cls, check):
         return 0
-    _check_bases(analysis, cls, BUILT if built else HARMLESS)
+    _check_bases(analysis, cls, HARMLESS_TO_MODELS if built else HARMLESS)
     analysis.upstream.note_passed(cls, check)
 
 

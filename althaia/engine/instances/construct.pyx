@@ -1,11 +1,12 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Make instances: lazy if their class allows it, otherwise built in full, but quicker.
+"""The engine's part of ``Schema.__init__``.
 
-Two thirds of the time of upstream's ``Schema.__init__`` are spent in ``copy.deepcopy`` and in sets
-of names. If no option of the call leaves out a field and all are copied in the default way,
-:func:`build` does the same directly. It calls ``_bind_to_schema`` of the fields and
-``on_bind_field`` in upstream's order; the schema has the same attributes as upstream's at each of
-these calls.
+The seam calls :func:`construct` there first. It makes the instance lazy if the class allows that.
+Otherwise :func:`build` builds the instance in full, if the call leaves out no field and all fields
+are copied in the default way. It does without ``copy.deepcopy`` and the sets of names, which take
+two thirds of the time of upstream's code. It calls ``_bind_to_schema`` of the fields and
+``on_bind_field`` in upstream's order. At each of these calls the schema has the attributes that it
+would have in upstream's code.
 """
 
 import copy
@@ -100,11 +101,11 @@ cdef tuple BOUND = (PARENT, NAME, ROOT, LOAD_ONLY, DUMP_ONLY, DATA_KEY, ATTRIBUT
 def construct(
     schema, only, exclude, many, load_only, dump_only, partial, unknown, context=None
 ):
-    """Called first in ``Schema.__init__``: make the instance. Return False if upstream's code must
-    run, from its check of the options on."""
+    """Make an instance, at the beginning of ``Schema.__init__``. Return False, having changed
+    nothing, if upstream's code must make it."""
     if is_upstreams_turn(sample):
         return False
-    if marshmallow.has_context and not is_refused_by_none(unknown, context):
+    if marshmallow.has_context and not are_accepted(unknown, context):
         return False
     if _lazy.construct(
         schema, only, exclude, many, load_only, dump_only, partial, unknown, context
@@ -123,9 +124,9 @@ def construct(
     return True
 
 
-cdef bint is_refused_by_none(object unknown, object context):
-    """Whether upstream's construction does not refuse these two options, and asking a context for
-    its truth runs no code."""
+cdef bint are_accepted(object unknown, object context):
+    """Whether upstream's code accepts these two options, and ``bool(context)`` runs no user
+    code."""
     if context is not None and type(context) is not dict:
         return False
     return unknown is None or (
@@ -136,8 +137,8 @@ cdef bint is_refused_by_none(object unknown, object context):
 
 
 cdef bint are_declared(object names, object cls):
-    """Whether an option is a builtin list or tuple of names that a class declares: upstream refuses
-    others. Calls no user code."""
+    """Whether an option is a builtin list or tuple of names that a class declares. Upstream's code
+    raises an error for other names."""
     cdef object declared = althaia_type_lookup(cls, "_declared_fields")
     if type(names) not in (tuple, list) or type(declared) is not dict:
         return False
@@ -149,7 +150,7 @@ cdef bint are_declared(object names, object cls):
 
 
 cdef bint is_empty(object names):
-    """Whether an option is an empty builtin collection; calls no user code."""
+    """Whether an option is an empty builtin collection."""
     return type(names) in (tuple, list, set, frozenset) and len(names) == 0
 
 
@@ -157,8 +158,8 @@ cdef bint is_empty(object names):
 
 
 cdef bint is_replaceable(object schema) except -1:
-    """Whether build() gives the same instance as upstream's construction: the class overrides none
-    of it, and selects no fields."""
+    """Whether build() makes the same instance as upstream's code, as far as that depends on the
+    class and the attributes that the instance has already."""
     cdef object state
     if not is_as_shipped() or not has_upstreams_construction(type(schema)):
         return False
@@ -167,7 +168,7 @@ cdef bint is_replaceable(object schema) except -1:
     state = made_dict(schema)
     if state is None:
         return True
-    # An InstanceDict: a second call of ``__init__``, or upstream's is building a prototype.
+    # An InstanceDict: ``__init__`` is called again, or upstream's code is building a prototype.
     if type(state) is not dict:
         return False
     for name in (*REPLACED, "_init_fields", "opts", "_declared_fields"):
@@ -177,7 +178,7 @@ cdef bint is_replaceable(object schema) except -1:
 
 
 cdef bint is_as_shipped() except -1:
-    """Whether upstream's functions that build() replaces are known and not replaced by others."""
+    """Whether each function that build() does without is upstream's, and known in this release."""
     for name in REPLACED_FUNCTIONS:
         if name in marshmallow.unknown:
             return False
@@ -188,7 +189,7 @@ cdef bint is_as_shipped() except -1:
 
 
 cdef bint has_upstreams_construction(object cls) except -1:
-    """Whether a class overrides nothing that build() does, and its options at most leave out
+    """Whether a class overrides nothing that build() does, and its ``Meta`` leaves out at most
     declared fields."""
     cdef object opts, options
     if overrides_construction(cls):
@@ -230,7 +231,7 @@ cdef bint overrides_construction(object cls) except -1:
 
 
 cdef bint infers_nothing(object cls, dict options) except -1:
-    """Whether each name has a declared field. Some releases allow names without one."""
+    """Whether each name has a declared field. Marshmallow 3 makes fields for names without one."""
     if not marshmallow.has_context:
         return True
     for name in ("ordered", "context"):
@@ -243,7 +244,7 @@ cdef bint infers_nothing(object cls, dict options) except -1:
 
 
 cdef bint copies_simply(dict declared) except -1:
-    """Whether ``copy.deepcopy`` would make a new dictionary with a shallow copy of each field.
+    """Whether ``copy.deepcopy(declared)`` makes a dictionary with a ``copy.copy`` of each field.
     marshmallow-sqlalchemy declares None for a name that ``Meta.exclude`` leaves out."""
     if (
         marshmallow.live["schema"].get("copy") is not COPY
@@ -259,7 +260,7 @@ cdef bint copies_simply(dict declared) except -1:
 
 
 cdef bint copies_as_object(object field) except -1:
-    """Whether ``copy.copy`` copies a field in the default way."""
+    """Whether ``copy.copy`` copies a field by its class and its instance dictionary."""
     if type(althaia_dict_or_none(field)) is not dict:
         return False
     if not marshmallow.has_passed(type(field), COPIED_AS_OBJECT):
@@ -326,8 +327,8 @@ cdef int build(
 
 
 cdef int init_fields(object schema, dict declared) except -1:
-    """Do what ``_normalize_nested_options`` does. Call the class's ``_init_fields``, or do what
-    upstream's does."""
+    """Do what ``_normalize_nested_options`` does, then bind the fields: by the class's own
+    ``_init_fields``, or as upstream's does."""
     cdef object excluded = schema.exclude
     if excluded:
         schema.exclude = schema.set_class(list(excluded))
@@ -342,8 +343,8 @@ cdef int init_fields(object schema, dict declared) except -1:
 
 
 cdef int bind(object schema, list names) except -1:
-    """Do what ``Schema._init_fields`` does. Binding may run user code, which gets the schema: each
-    attribute of the schema and its fields is read when upstream reads it."""
+    """Do what ``Schema._init_fields`` does. Binding a field may run user code, which may change the
+    schema. Hence each attribute is read at the moment at which upstream's code reads it."""
     cdef object fields = new_mapping(schema), load_fields, dump_fields
     cdef bint simply = marshmallow.defines(type(schema), BIND_FIELD, marshmallow.Schema)
     for name in names:
@@ -367,8 +368,8 @@ cdef int bind(object schema, list names) except -1:
 
 
 cdef bint bind_simply(object schema, object name, object field) except -1:
-    """Do what ``Schema._bind_field`` does for a field of which ``Field._bind_to_schema`` only sets
-    the parents and the name. Return False if upstream's method must run."""
+    """Do what ``Schema._bind_field`` does, if the field's ``_bind_to_schema`` only sets ``parent``,
+    ``name`` and ``root``. Return False if upstream's method must run."""
     cdef InstanceDict state = existing_dict(schema)
     cdef dict own
     cdef object hook
@@ -425,8 +426,8 @@ cdef bint keeps_attributes(object cls) except -1:
 
 
 cdef bint sort(object fields, object load_fields, object dump_fields) except -1:
-    """Fill the mappings of loaded and of dumped fields where no attribute is computed and no names
-    collide. Return False, with the mappings empty, if that is not known of all."""
+    """Fill the mappings of loaded and of dumped fields. Return False, with both empty, if reading
+    an attribute may run user code, or if two names collide."""
     cdef set keys = set(), targets = set()
     cdef dict own
     for name, field in fields.items():
@@ -455,8 +456,7 @@ cdef bint sort(object fields, object load_fields, object dump_fields) except -1:
 
 
 cdef int sort_by_upstream(object fields, object load_fields, object dump_fields) except -1:
-    """Let upstream's code do the same: reading an attribute runs user code, or names collide and
-    upstream raises its error."""
+    """Fill the mappings by upstream's code, which raises its error if two names collide."""
     cdef object schema = object.__new__(marshmallow.Schema)
     schema.__dict__.update(
         declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
@@ -470,7 +470,7 @@ cdef int sort_by_upstream(object fields, object load_fields, object dump_fields)
 
 
 cdef object mapping_of(object cls):
-    """Return a class's own ``dict_class`` if it is one of the two that run no user code."""
+    """Return a class's ``dict_class`` if it is ``dict`` or ``OrderedDict``, else None."""
     cdef object found = althaia_type_lookup(cls, "dict_class")
     return found if found is dict or found is OrderedDict else None
 

@@ -5,7 +5,8 @@ Most instances are made for one call. A lazy instance holds the settings that a 
 (``many``, ``partial``, ``unknown``, ``error_messages``) and runs the plans of a *prototype* with
 itself as ``self``. Reading any other attribute (``fields``, ``only``, ``__dict__``, …)
 *materialises* it: it gets all attributes as upstream's construction would have set them, made from
-the prototype's. *Interceptors*, slots of its class, see that reading.
+the prototype's. *Interceptors*, functions in type slots of its class, notice that reading.
+``construct`` makes lazy instances, ``planner`` and ``run/published`` ask for their prototype.
 """
 
 from types import FunctionType, MethodType
@@ -138,8 +139,8 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         return False
     state = existing_dict(schema)
     if state is not None:
-        # A second call of ``__init__``, or upstream's is building a prototype.
-        look(schema)
+        # ``__init__`` is called again, or upstream's code is building a prototype.
+        materialise_if_lazy(schema)
         return False
     if not ALTHAIA_HAS_GIL:
         # The instance dictionary cannot be replaced while other threads may read it: not lazy.
@@ -269,7 +270,7 @@ cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) exc
     schema._init_fields()
     # Upstream sets the messages last; fields that the function left unbound stay unbound.
     if state.unbound is not None or len(state) != size:
-        look(schema)
+        materialise_if_lazy(schema)
     state.building = False
     set_messages(schema)
     return True
@@ -331,16 +332,15 @@ cdef dict merged_messages(object defaults, object classes, object own):
 
 
 cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
-    """Called first in upstream's ``Schema._init_fields``. Return whether no code has read the
-    instance that is being made. It is then lazy from here on; otherwise upstream binds its
-    fields."""
+    """Make the instance lazy at the beginning of upstream's ``Schema._init_fields``. Return False
+    if code has read the instance; upstream's code then binds the fields."""
     cdef Prototype prototype = <Prototype>state.unbound
     if (
         ERROR_MESSAGES in <dict>state
         or has_one_of(state, unbound_shadows)
         or type(schema) is not prototype.blueprint.schema_class
     ):
-        look(schema)
+        materialise_if_lazy(schema)
         return False
     state.unbound = None
     state.prototype = prototype
@@ -366,8 +366,8 @@ cdef bint has_one_of(dict attributes, frozenset names) except -1:
 cdef bint is_built_in_full(object cls, object schema) except -1:
     """Whether a class was examined and has no lazy instances.
 
-    Looking for an instance's dictionary makes one, and CPython 3.11 stores attributes faster
-    without.
+    This is asked first: the other conditions ask for the instance's dictionary, which CPython then
+    allocates.
     """
     cdef Blueprint blueprint = blueprint_of(cls)
     return (
@@ -425,9 +425,8 @@ cdef int wait_after(int examined):
 
 
 cdef object prototype_of(object schema, InstanceDict state):
-    """Return the prototype whose plans a lazy instance runs, or None if it has none any more.
-
-    An instance is materialised if user code has got one of its fields or set an attribute.
+    """Return the prototype whose plans a lazy instance runs. Return None if the instance was
+    materialised, which happens here if user code has got one of its fields or set an attribute.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     if prototype is None:
@@ -440,8 +439,8 @@ cdef object prototype_of(object schema, InstanceDict state):
 
 
 cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
-    """Materialise a lazy instance if an attribute of it shadows its class, or if it got another
-    class. Return whether it was materialised.
+    """Materialise a lazy instance if one of its attributes shadows an attribute of its class, or if
+    its class was replaced. Return whether it was materialised.
     """
     if state is None or state.prototype is None or not is_touched(schema, state):
         return False
@@ -450,7 +449,8 @@ cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
 
 
 cdef bint is_touched(object schema, InstanceDict state) except -1:
-    """Whether an attribute of a lazy instance shadows its class, or its class has changed."""
+    """Whether an attribute of a lazy instance shadows one of its class, or the class was
+    replaced."""
     if type(schema) is not (<Prototype>state.prototype).blueprint.schema_class:
         return True
     return has_one_of(state, lazy_shadows)
@@ -534,7 +534,7 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, OwnFields o
     cdef dict built
     if original is None:
         return own_fields.recipe.build(own_fields, schema, schema)
-    # Upstream's copy.copy shares the fields with the original, to which they are bound.
+    # A copy made by upstream shares the fields with the original, to which they are bound.
     copied = object.__new__(prototype.blueprint.schema_class)
     built = own_fields.recipe.build(own_fields, copied, schema)
     put_dict(copied, arrange(dict(original), built))
@@ -621,9 +621,8 @@ cdef object complete_field(object field, InstanceDict state):
 
 
 cdef int complete(object field, object parent, InstanceDict state) except -1:
-    """Bind a lazy instance's own copy of a nested field, which lacks its parents, to the instance.
-
-    Upstream's code may then ask it for them; the user's does not get it.
+    """Bind a lazy instance's own copy of a nested field to the instance, because upstream's code is
+    about to read the copy's parent. User code does not get it.
     """
     cdef tuple entry
     if state.original is not None:
@@ -700,10 +699,10 @@ cdef object lazy_getattr(object obj, object name):
     state = <InstanceDict>found
     if (state.prototype is not None or state.unbound is not None) and name in intercepted:
         if name is FIELDS:
-            if not hand_out_fields(obj, state):
-                look(obj)
-        elif name not in OPTIONS or not hand_out(state, name):
-            look(obj)
+            if not set_fields(obj, state):
+                materialise_if_lazy(obj)
+        elif name not in OPTIONS or not set_option(state, name):
+            materialise_if_lazy(obj)
     # By length first: it is another object where CPython's own code asks for it.
     if (
         len(<str>name) == GET_STATE_LENGTH
@@ -714,9 +713,9 @@ cdef object lazy_getattr(object obj, object name):
     return PyObject_GenericGetAttr(obj, name)
 
 
-cdef bint hand_out(InstanceDict state, object name) except -1:
+cdef bint set_option(InstanceDict state, object name) except -1:
     """Set one of the options on a lazy instance, without materialising it, and return whether it is
-    set: upstream's nested fields read them of their root.
+    set. Upstream's nested fields read two of them from their root.
 
     The instance's next call materialises it, because the names may have been changed.
     """
@@ -740,7 +739,7 @@ cdef bint hand_out(InstanceDict state, object name) except -1:
         collect_again(collecting)
 
 
-cdef bint hand_out_fields(object schema, InstanceDict state) except -1:
+cdef bint set_fields(object schema, InstanceDict state) except -1:
     """Do the same for ``fields``, of which many hooks read nothing else."""
     cdef Prototype prototype = <Prototype>state.prototype
     cdef OwnFields own_fields
@@ -774,11 +773,11 @@ def plain_state(schema):
 
 cdef object lazy_dict(object obj, void* context):
     """The getter of ``__dict__``; ``inspect.getattr_static`` finds and calls it, too."""
-    look(obj)
+    materialise_if_lazy(obj)
     return althaia_plain_dict(obj, context)
 
 
-cdef int look(object obj) except -1:
+cpdef int materialise_if_lazy(object obj) except -1:
     """Materialise an instance if it is lazy."""
     cdef InstanceDict state = existing_dict(obj)
     if state is not None:
@@ -802,11 +801,6 @@ cdef int fill_unbound(object schema, InstanceDict state) except -1:
         return 0
     finally:
         collect_again(collecting)
-
-
-def build_in_full(schema):
-    """Materialise an instance if it is lazy, as reading an attribute does."""
-    look(schema)
 
 
 cdef bint intercept_watched(object cls, Guard guard) except -1:

@@ -1,11 +1,12 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Models: a copy of an instance that was built in full, whose plans equal instances share.
+"""Models: plans that equal instances share although each was built in full.
 
 A class whose ``on_bind_field``, ``__init__`` or field classes change fields cannot have lazy
-instances. Its instances are mostly equal all the same, and most are used once. A *model* is a copy
-of one of them with its own plans. Each call compares the instance's fields with the model's. If
-they have the same classes and values, the instance runs the model's plans with its own fields. User
-code never gets a model or one of its fields.
+instances. Most of its instances are equal nevertheless, and most are used once. A *model* is a copy
+of one instance, with plans of its own. Each call compares the fields of its schema with the
+model's. If they have the same classes and values, the call runs the model's plan with the schema's
+fields.
+User code never gets a model or one of its fields. ``planner`` calls :func:`model_of`.
 """
 
 from collections import OrderedDict
@@ -31,20 +32,21 @@ cdef extern from "Python.h":
     bint PyDict_Next(object mapping, Py_ssize_t* at, PyObject** key, PyObject** value)
 
 
-# The attributes that Schema.__init__ sets.
-cdef tuple MADE = (
+# The attributes that ``Schema.__init__`` sets.
+cdef tuple SET_BY_INIT = (
     "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
     "fields", "load_fields", "dump_fields", "error_messages",
 )
 cdef dict NOTHING = {}
-cdef tuple made_names = MADE
-cdef frozenset made = frozenset(MADE)
+cdef tuple names_set = SET_BY_INIT
+cdef frozenset set_by_init = frozenset(SET_BY_INIT)
 cdef frozenset shadowing = frozenset()
 cdef tuple MAPPINGS = ("dump_fields", "load_fields")
 cdef tuple INNER = ("inner", "key_field", "value_field")
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
+# Attributes of a field that reference its schema or other fields.
 cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, *METHODS))
-# What holds fields; both keep them in the order of insertion.
+# The types of mappings of fields.
 cdef tuple MAPPING_TYPES = (dict, OrderedDict)
 cdef tuple PLAIN = (str, int, bool, type(None))
 # The number of instances that ask for a model until the attempts become rare.
@@ -61,9 +63,9 @@ def build_models_at_once(bint on):
 
 def connect():
     """Take the names of the served release."""
-    global shadowing, made, made_names
-    made_names = (*MADE, "ordered", "context") if marshmallow.has_context else MADE
-    made = frozenset(made_names)
+    global shadowing, set_by_init, names_set
+    names_set = (*SET_BY_INIT, "ordered", "context") if marshmallow.has_context else SET_BY_INIT
+    set_by_init = frozenset(names_set)
     shadowing = frozenset(marshmallow.schema_attributes)
 
 
@@ -103,7 +105,7 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         return None
     if not are_alike(schema, state, copied, MAPPINGS[0 if direction == DUMP else 1], own):
         return None
-    remember(state, own)
+    add_counterparts(state, own)
     return copied
 
 
@@ -121,8 +123,8 @@ cdef tuple new_model(Blueprint blueprint, object schema, InstanceDict state):
 
 
 cdef bint is_due_for_model(object schema) except -1:
-    """Whether an instance that is not yet in use may run the plan of a model, or be copied for one;
-    counts it."""
+    """Count an instance that had no call yet. Return whether it may run a model's plan, or become
+    the class's model."""
     cdef Blueprint blueprint = blueprint_of(type(schema))
     if blueprint is None:
         return False
@@ -137,8 +139,8 @@ cdef bint is_due_for_model(object schema) except -1:
 
 
 cdef bint is_spent(int uses):
-    """Whether to make no further attempt at a model now. Its obstacle may disappear, so that one
-    instance in many still tries."""
+    """Whether to make no attempt at a model now, because many have failed. One instance in many
+    still tries: the reason may have gone."""
     return uses > MOST_ATTEMPTS and uses % LATER_ATTEMPTS != 0
 
 
@@ -147,9 +149,9 @@ cdef bint may_be_lazy(Blueprint blueprint) noexcept:
     return blueprint.guard is not None and not blueprint.refused
 
 
-cdef int remember(InstanceDict state, dict own) except -1:
+cdef int add_counterparts(InstanceDict state, dict own) except -1:
     """Add the instance's counterparts of its model's fields. Those of an earlier model stay,
-    because a call in progress (in another thread, or an outer one) may use them."""
+    because a call in another thread, or one that encloses this call, may use them."""
     if state.counterparts is None:
         state.counterparts = own
     else:
@@ -161,7 +163,7 @@ cdef bint is_untouched(object schema, InstanceDict state) except -1:
     """Whether the instance dictionary shadows nothing that the class defines."""
     cdef object cls = type(schema)
     for name in <dict>state:
-        if name in made:
+        if name in set_by_init:
             continue
         if type(name) is not str or name in shadowing:
             return False
@@ -174,12 +176,13 @@ cdef bint is_untouched(object schema, InstanceDict state) except -1:
 
 
 cdef object copy_of(object schema, InstanceDict state):
-    """Return a copy of an instance that references none of its objects, or None if impossible."""
+    """Return a copy of an instance that references no object of it, or None if that is not
+    possible."""
     cdef dict declared, memo, copies, attributes = {}
     declared = althaia_type_lookup(type(schema), "_declared_fields")
     copy = object.__new__(type(schema))
     memo = {id(schema): copy}
-    for name in made_names:
+    for name in names_set:
         if name not in <dict>state:
             return None
         attributes[name] = (<dict>state)[name]
@@ -197,7 +200,7 @@ cdef object copy_of(object schema, InstanceDict state):
                 return None
             copies[key] = copied
         attributes[name] = copies
-    # Each call reads these from the instance.
+    # Each call reads these from its own schema.
     for name in ("only", "exclude", "load_only", "dump_only", "partial"):
         attributes[name] = None
     attributes["error_messages"] = {}
@@ -210,9 +213,9 @@ cdef object copy_of(object schema, InstanceDict state):
 
 
 cdef object copy_of_field(object field, object declared, object schema, dict memo):
-    """Return the copy of a field, or None if the field references an object of its own instance:
-    the model would keep that alive. Objects of the declared field live as long as the class
-    anyway."""
+    """Return a copy of a field. Return None if the field references an object that belongs to its
+    instance, which the model would keep alive. Objects of the declared field live as long as the
+    class."""
     cdef object copied = memo.get(id(field)), at_first
     cdef dict state, origin
     if copied is not None:
@@ -251,7 +254,7 @@ cdef object copy_of_field(object field, object declared, object schema, dict mem
 
 
 cdef object copies_of_fields(object fields, object declared, object schema, dict memo):
-    """The fields of a Tuple as :func:`copy_of_field` makes them."""
+    """Return copies of the fields of a Tuple, or None if one cannot be copied."""
     cdef list copies
     if type(fields) is not list or type(declared) is not list or len(fields) != len(declared):
         return None
@@ -265,8 +268,8 @@ cdef object copies_of_fields(object fields, object declared, object schema, dict
 cdef bint are_alike(
     object schema, InstanceDict state, object model, str mapping, dict own
 ) except -1:
-    """Whether the fields of an instance equal the model's; fills ``own`` with the instance's
-    counterpart of each field of the model. Runs no other code."""
+    """Whether the fields of an instance equal the model's. Fill ``own`` with the instance's
+    counterpart of each field of the model. No user code runs."""
     cdef InstanceDict model_state = existing_dict(model)
     cdef object fields = (<dict>state).get(mapping)
     if model_state is None or type(fields) not in MAPPING_TYPES:

@@ -19,4 +19,4 @@ cdef class CopyBlueprint:
 
 
 cdef object lazy_copy(object nested, object field)
-cdef int learn(object nested, object field, object copied) except -1
+cdef int record_copy(object nested, object field, object copied) except -1

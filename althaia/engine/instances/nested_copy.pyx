@@ -1,11 +1,11 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Lazy copies of a schema instance that is nested: ``Nested(Inner())``.
 
-For each parent upstream copies the instance, applies ``only`` and ``exclude`` to the copy and binds
-its fields again. The copy shares the fields with the instance, and binding them again changes
-nothing. So two such copies differ only in their identity. A *lazy* copy runs the plans of a
-prototype, which is a copy that upstream's code made. It gets its mappings of fields when it is
-materialised.
+For each parent upstream's code copies the instance, applies ``only`` and ``exclude`` to the copy
+and binds the copy's fields. The copy shares its fields with the instance, so that they are bound
+already and do not change. Two such copies therefore differ only in their identity. A *lazy* copy
+runs the plans of a prototype, which is a copy that upstream's code made. It gets its mappings of
+fields when it is materialised. ``nested_schema`` calls :func:`lazy_copy` and :func:`record_copy`.
 """
 
 cimport cython
@@ -28,12 +28,13 @@ from althaia.engine.plan.instance_dict cimport (
 )
 from althaia.engine.upstream cimport marshmallow
 
-# Copies that upstream makes before an instance is examined, and with how many options.
+# The number of copies that upstream's code makes before an instance is examined, and the number of
+# prototypes of one instance.
 cdef int FIRST_EXAMINATION = 8
 cdef int MOST_PROTOTYPES = 16
 cdef tuple MAPPINGS = ("fields", "load_fields", "dump_fields")
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
-# Equals no value, so that every value is compared.
+# A marker that no entry has, so that every entry is compared.
 cdef object NO_MARKER = object()
 
 
@@ -90,7 +91,7 @@ cdef object lazy_copy(object nested, object field):
         collect_again(collecting)
 
 
-cdef int learn(object nested, object field, object copied) except -1:
+cdef int record_copy(object nested, object field, object copied) except -1:
     """Record a copy that upstream's code has made. After several, one becomes the prototype of
     later ones."""
     cdef InstanceDict state
@@ -110,7 +111,7 @@ cdef int learn(object nested, object field, object copied) except -1:
     key = options_of(field)
     if key is None:
         return 0
-    if not blueprint.hold(nested, state) and not start(blueprint, nested, state):
+    if not blueprint.hold(nested, state) and not examine_instance(blueprint, nested, state):
         return 0
     if len(blueprint.prototypes) < MOST_PROTOTYPES:
         blueprint.prototypes[key] = prototype_like(copied, blueprint)
@@ -118,8 +119,8 @@ cdef int learn(object nested, object field, object copied) except -1:
 
 
 cdef object options_of(object field):
-    """Return the options of a nested field that select fields of the copy; None unless they are
-    plain collections of names."""
+    """Return the options of a nested field that select fields of the copy. Return None if one is
+    not a builtin collection of names."""
     only, exclude = field.only, names(field.exclude)
     if only is not None:
         only = names(only)
@@ -128,7 +129,7 @@ cdef object options_of(object field):
     return None if exclude is None else (only, exclude)
 
 
-cdef bint start(CopyBlueprint blueprint, object nested, InstanceDict state) except -1:
+cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict state) except -1:
     """Examine an instance and record its attributes. Return False if upstream's code must make its
     copies."""
     cdef list contents = []
@@ -161,8 +162,8 @@ cdef bint start(CopyBlueprint blueprint, object nested, InstanceDict state) exce
 
 
 cdef Prototype prototype_like(object copied, CopyBlueprint blueprint):
-    """Return a prototype with the attributes of a copy that upstream made. The copy itself belongs
-    to its parent, and user code may change it."""
+    """Return a prototype with the attributes of a copy that upstream's code made. That copy itself
+    is no prototype, because user code may change it."""
     cdef Prototype prototype = Prototype.__new__(Prototype)
     cdef dict attributes = PyDict_Copy(vars_of(copied))
     cdef InstanceDict state = InstanceDict.__new__(InstanceDict)
@@ -172,6 +173,6 @@ cdef Prototype prototype_like(object copied, CopyBlueprint blueprint):
     prototype.schema = made_with(type(copied), state)
     prototype.shares_fields = True
     prototype.blueprint = Blueprint(type(copied), blueprint.guard, "")
-    # Upstream would copy such a copy once more.
+    # Upstream's code copies the copy once more if a field nests it.
     prototype.blueprint.copies_bind_anew = True
     return prototype

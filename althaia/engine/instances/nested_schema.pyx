@@ -2,13 +2,14 @@
 """Find the schema of a nested field, also if the parent is lazy.
 
 A prototype's plan contains the prototype's fields. A lazy parent gets its own copy of each nested
-field that a call reaches, so that the nested schema is resolved once for each parent.
+field that a call reaches, so that the nested schema is resolved once for each parent. The steps of
+``kinds/nested`` call these functions.
 """
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from althaia.engine.instances.nested_copy cimport lazy_copy, learn
+from althaia.engine.instances.nested_copy cimport lazy_copy, record_copy
 from althaia.engine.instances.lazy cimport (
     complete,
     is_lazy,
@@ -46,8 +47,8 @@ cdef extern from "Python.h":
 cdef object object_class = object.__dict__["__class__"]
 cdef object object_new = object.__new__
 cdef dict NOTHING = {}
-# How often a schema has bound its fields again. Upstream copies a nested schema instance, and the
-# copies share the fields inside fields: binding one copy rebinds them for the others.
+# How often the fields of a schema were bound again. Upstream's code copies a nested schema
+# instance. The copies share the fields inside fields, so that binding one copy changes the others.
 cdef int64_t rebound = 0
 
 
@@ -57,7 +58,7 @@ def binding(schema):
     cdef PyObject* found = althaia_dict_there(schema)
     cdef object state, fields
     if found is NULL and althaia_type_lookup(type(schema), "fields") is None:
-        # Its attributes are in the object. A dictionary of them would slow its construction down.
+        # Its attributes are inline values. Making a dictionary would slow its construction down.
         try:
             fields = PyObject_GenericGetAttr(schema, "fields")
         except AttributeError:
@@ -137,8 +138,9 @@ cdef object unresolved(object field):
 
 
 cdef object nested_schema(object field, object parent, InstanceDict state):
-    """Return what ``Nested.schema`` returns for a field that :func:`nested_field` has returned.
+    """Return what ``Nested.schema`` returns.
 
+    :param field: the result of :func:`nested_field`.
     :param parent: the schema whose field it is.
     :param state: the parent's dictionary as the call began.
     """
@@ -204,8 +206,8 @@ cdef object from_returned(object field, object nested, object context):
     if context is not None and type(nested) is str:
         nested = named(field, nested)
     if is_fresh(nested) and field.only is None and names(field.exclude) == ():
-        # Upstream copies the instance so that it is not shared. Nobody else has this one, so that
-        # it can take the place of its copy.
+        # Upstream's code copies the instance, because others may use it. Nobody else has this one,
+        # so that it serves as its own copy.
         keep_original(nested)
         if context is not None:
             nested.context.update(context)
@@ -227,7 +229,7 @@ cdef object named(object field, str name):
 
 
 cdef bint is_schema(object nested) except -1:
-    """Whether an object is a schema instance, and passes no other test that upstream makes."""
+    """Whether upstream's code takes an object for a schema instance, and for nothing else."""
     return (
         issubclass(type(nested), marshmallow.Schema)
         and not issubclass(type(nested), dict)
@@ -242,8 +244,8 @@ cdef bint is_schema_class(object nested) except -1:
 
 
 cdef object parents_context(object field, object parent, InstanceDict state):
-    """Return the ``context`` that upstream reads from a nested field's parent. The parent of a lazy
-    instance's field may still be the prototype; fields in between pass the question on."""
+    """Return the ``context`` that upstream's code reads from a nested field's parent. The parent of
+    a lazy instance's field may still be the prototype; the instance is asked instead."""
     if has_prototypes_fields(state):
         return getattr(parent, "context", NOTHING)
     return getattr(field.parent, "context", NOTHING)
@@ -297,7 +299,7 @@ cdef object from_instance(object field, object nested, object context):
     field._schema._init_fields()
     # Upstream's own ``_init_fields`` has counted this already, but the class may override that.
     althaia_count(&rebound, 1)
-    learn(nested, field, field._schema)
+    record_copy(nested, field, field._schema)
     return field._schema
 
 
@@ -320,7 +322,7 @@ cdef object of_nested(object field, str option):
 
 
 cdef bint is_fresh(object schema) except -1:
-    """Whether a lazy schema may be used in the place of the copy that upstream makes of it.
+    """Whether a lazy schema may serve as the copy that upstream's code makes of it.
 
     It must have been made for this field: no user code has seen it, and neither its attributes nor
     its class have changed since.

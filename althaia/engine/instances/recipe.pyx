@@ -3,7 +3,8 @@
 
 A prototype's fields never change. Which of their attributes differ from instance to instance is
 read once, and stored as a list of changes for each field. An instance's *own field* is a copy of
-the prototype's field with these changes.
+the prototype's field with these changes. ``lazy`` calls :func:`recipe_of` when a prototype's first
+instance is materialised.
 """
 
 from collections import OrderedDict
@@ -16,24 +17,22 @@ from cpython.type cimport PyType_IsSubtype
 from althaia.engine.instances.clone cimport clone, copied_names, plain_copy, vars_of
 from althaia.engine.upstream cimport marshmallow
 
-# What an attribute becomes: the schema that the fields are bound to, an own field, a method of the
-# instance, a copy of a set of names, a list with own fields, copies of what Inferred has made.
+# How an attribute of a field is made for an instance.
 cdef enum Change:
-    PARENT
-    OWN_FIELD
-    METHOD
-    NAMES
-    OWN_FIELDS
-    INFERRED
+    PARENT  # the schema to which the fields are bound
+    OWN_FIELD  # the instance's field for a field of the prototype
+    METHOD  # a method, bound to the instance
+    NAMES  # a copy of a set of names
+    OWN_FIELDS  # a list in which the prototype's fields are replaced by the instance's
+    INFERRED  # copies of the fields that an Inferred field has made
 
-# What an attribute of the schema becomes: a mapping with own fields, the same fields in the same
-# order as the mapping before, a copy of a set. All others are the prototype's.
+# How an attribute of the schema is made. All others are the prototype's.
 cdef enum Attribute:
-    FIELDS
-    ORDERED_FIELDS
-    SAME_FIELDS
-    ORDERED
-    UNORDERED
+    FIELDS  # a dictionary of the instance's fields
+    ORDERED_FIELDS  # the same as an OrderedDict
+    SAME_FIELDS  # a copy of the dictionary made just before
+    ORDERED  # a copy of one of upstream's sets of names
+    UNORDERED  # a copy of a set
 
 cdef frozenset MAPPINGS = frozenset({"declared_fields", "fields", "load_fields", "dump_fields"})
 cdef tuple INNER = ("inner", "key_field", "value_field")
@@ -46,7 +45,7 @@ cdef object ordered_dict = OrderedDict
 @cython.final
 @cython.no_gc_clear
 cdef class Recipe:
-    """What is made of each field of one prototype, by the field's number."""
+    """The changes that make an instance's fields of one prototype's, by the field's number."""
 
     cdef dict build(self, OwnFields own_fields, object parent, object schema):
         """Return the attributes that ``Schema.__init__`` would have set on an instance.
@@ -96,8 +95,7 @@ cdef class OwnFields:
         """Complete fields that the instance has already, instead of making others.
 
         :param incomplete: as ``InstanceDict.counterparts``. Such a field differs from the
-        prototype's
-            only in its schema and its sets of names, which fields around it share.
+            prototype's only in its schema and its sets of names, which fields around it share.
         """
         cdef Recipe recipe = self.recipe
         cdef int kind
@@ -121,7 +119,7 @@ cdef class OwnFields:
         field = self.by_number[number]
         if field is not None:
             return field
-        # After a MemoryError such a field may be complete only in part: all changes are made again.
+        # After a MemoryError a field may have only some of its changes, so that all are made again.
         if self.incomplete is not None:
             field = self.incomplete.get(number)
         if field is None:
