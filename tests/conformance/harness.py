@@ -152,6 +152,8 @@ def plans_at_once() -> Iterator[None]:
 def plans_off() -> Iterator[None]:
     """Leave every call to upstream's code in our copy, as ``ALTHAIA_PLANS=0`` does; in a pure
     build every collection, however small, to :mod:`althaia.collection`."""
+    # If the engine were loaded inside, its hooks would be taken away again for all later tests.
+    seam.load_engine()
     with mock.patch.multiple(seam, **dict.fromkeys(seam._OWN)):
         seam.without_engine()
         with mock.patch.object(collection, "FEWEST", 0):
