@@ -67,7 +67,7 @@ cdef class Upstream:
     cdef public tuple kinds
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.
     cdef dict helpers, entries
-    # By class and name: the method that upstream defined on the class if it means what it meant.
+    # By class and name: whether upstream's method of the class means what it meant.
     cdef dict known_methods
     # What `group` has found.
     cdef dict groups

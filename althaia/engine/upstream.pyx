@@ -208,16 +208,12 @@ cdef class Upstream:
     cpdef bint defines(self, cls, name, owner) except -1:
         """Return whether :meth:`has` is true and the method has been read in this release."""
         cdef dict methods = <dict>self.known_methods.get(owner)
-        cdef object method
         if methods is None:
             methods = <dict>self.known_methods.setdefault(owner, {})
-        method = methods.get(name)
-        if method is None:
-            method = MISSING_
-            if self.is_read(qualified(owner, name)):
-                method = seam.pristine[owner].get(name, MISSING_)
-            methods[name] = method
-        return static(cls, name) is method
+        read = methods.get(name)
+        if read is None:
+            read = methods[name] = self.is_read(qualified(owner, name))
+        return read and static(cls, name) is seam.pristine[owner].get(name, MISSING_)
 
     def why_not(self, cls, name, owner):
         """Return why :meth:`defines` is false."""
