@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on",
         choices=["unplanned"],
-        help="exit with 1 where something runs outside a plan",
+        help="unplanned: exit with 1 where a step runs outside a plan",
     )
 
 
