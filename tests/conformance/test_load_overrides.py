@@ -476,27 +476,3 @@ def test_valid_data_that_is_false(ma: Any, log: Any) -> None:
     )
     for value in (0, 1, None, [], [1], "", "x", {}, {"a": 1}):
         log.attempt(schema.load, {"f": value, "l": [value, value], "d": {"k": value}})
-
-
-@pytest.mark.parametrize("error", ["own", "kept", "odd"])
-@scenario
-def test_a_comparison_of_a_truthy_value_that_fails(ma: Any, log: Any, error: str) -> None:
-    class Loud:
-        def __hash__(self) -> int:
-            return hash("maybe")
-
-        def __eq__(self, other: object) -> bool:
-            raise TypeError("no comparison")
-
-    class Own(ma.fields.Boolean):
-        def make_error(self, key: str, **kwargs: Any) -> Any:
-            made = super().make_error(key, **kwargs)
-            kept.append(made)
-            return {"own": made, "kept": made, "odd": RuntimeError("odd")}[error]
-
-    kept: list[Any] = []
-    schema = schema_of(ma, {"f": Own(truthy={Loud(), 1})})
-    for row in ({"f": "maybe"}, {"f": 1}, {"f": "maybe"}, {"f": "no"}):
-        raised = log.attempt(schema.load, row)
-        log("raised from", getattr(raised, "__cause__", None), getattr(raised, "__context__", None))
-        log("kept", [(each.__cause__, each.__suppress_context__) for each in kept])

@@ -208,6 +208,7 @@ cdef bint overrides_construction(object cls) except -1:
     """Whether a class defines something that build() would do otherwise."""
     cdef Blueprint blueprint = blueprint_of(cls)
     cdef unsigned int version = althaia_type_tag(cls)
+    cdef object options_class
     if blueprint is not None and version != 0 and blueprint.plain_version == version:
         return False
     for name in REPLACED:
@@ -218,8 +219,12 @@ cdef bint overrides_construction(object cls) except -1:
     for name in SET:
         if althaia_type_lookup(cls, name) is not None:
             return True
+    # has_upstreams_construction() reads the dictionary of the options instead.
+    options_class = type(althaia_type_lookup(cls, "opts"))
     if (
-        althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
+        althaia_type_lookup(options_class, "__getattribute__") is not object_getattribute
+        or althaia_type_lookup(options_class, "__get__") is not None
+        or althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
         or althaia_type_lookup(cls, "__setattr__") is not object_setattr
         # Upstream's isinstance() reads it while it binds a field.
         or althaia_type_lookup(cls, "__class__") is not object_class
