@@ -12,6 +12,9 @@ import pytest
 
 from tests.interpreters import sends_by_value
 
+# A process each, and several for some; tests/bulk has the same without the command line.
+pytestmark = pytest.mark.slow
+
 SCHEMAS = """
 from marshmallow import Schema, fields
 

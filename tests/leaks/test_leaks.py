@@ -16,6 +16,8 @@ import pytest
 import althaia
 from tests.leaks.measure import MEASURES
 
+pytestmark = pytest.mark.slow
+
 FACTOR = int(os.environ.get("LEAK_FACTOR", "1"))
 
 ROUNDS = {

@@ -79,7 +79,10 @@ HURRIED = "as-it-is" if PURE else "plans-at-once"
 # In a pure build there is one hook, with a form for each line.
 OTHERS = [version for version in LOCK.suites if version in ("3.26.2", "4.3.1") or not PURE]
 SLOW = pytest.mark.slow
-RUNS: list[Any] = [(RELEASE, environment) for environment in ENVIRONMENTS]
+RUNS: list[Any] = [
+    pytest.param(RELEASE, environment, marks=SLOW if environment == "no-plans" else ())
+    for environment in ENVIRONMENTS
+]
 if LOCK.version == RELEASE:
     RUNS += [
         (version, HURRIED) if version == "4.3.1" else pytest.param(version, HURRIED, marks=SLOW)
