@@ -46,8 +46,6 @@ _SLOW_IF_PURE = (
     # They start processes, and little of what they ask depends on the build.
     *("adapters", "bulk", "cli", "redirect", "streams", "threads", "trust"),
 )
-_SLOW_WITHOUT_PLANS = ("test_dump_values.py", "test_load_values.py", "test_properties.py")
-"""Long tables, in which each scenario without plans asks a compiled copy of upstream's code."""
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 RELEASE = os.environ.get("ALTHAIA_TEST_RELEASE", "")
@@ -65,11 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = os.path.dirname(__file__)
     slow_if_pure = tuple(os.path.join(folder, each) for each in _SLOW_IF_PURE)
     for item in items:
-        if (
-            str(item.path).startswith(slow_if_pure)
-            if PURE
-            else item.path.name in _SLOW_WITHOUT_PLANS and "no-plans" in item.name
-        ):
+        # Without plans a scenario asks a compiled copy of upstream's code.
+        if str(item.path).startswith(slow_if_pure) if PURE else "no-plans" in item.name:
             item.add_marker(pytest.mark.slow)
 
 
