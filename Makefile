@@ -72,20 +72,15 @@ define run-tests
 $(1) -m pytest -n $(TEST_JOBS) --dist worksteal -m "not alone and $(2)" $(PYTEST_ARGS) || test $$? = 5
 endef
 
-# One after the other: they measure the machine, or interrupt what they run.
-define run-alone
-$(1) -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
-endef
-
 test-compiled: build
 	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,not slow)
 
+# Those marked `alone` measure the machine, or interrupt what they run; a pure build has none.
 test-slow: build build-pure
 	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,slow)
-	$(call run-alone,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python)
+	ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
 	$(call run-tests,HYPOTHESIS_PROFILE=thorough ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,hypothesis and not slow)
 	$(call run-tests,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON),slow)
-	$(call run-alone,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON))
 
 # A part of test-releases, in half a minute on two idle cores; a process each.
 OTHERS ?= 4.3.1 3.26.2

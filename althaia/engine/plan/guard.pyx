@@ -148,12 +148,6 @@ cdef tuple by_mapping(tuple entries):
     return tuple([(mapping, tuple(each)) for mapping, each in found.values()])
 
 
-def type_tag(cls):
-    """Return the type version, which is unique and changes with the type; 0 if CPython has none
-    left."""
-    return althaia_type_tag(cls)
-
-
 cdef tuple shared_entry(object known, object field, object kind, object state, tuple entries):
     """Return a guard's record of a field. Return the sibling guard's own tuple if it is equal, to
     save memory."""
