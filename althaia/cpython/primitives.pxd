@@ -62,7 +62,7 @@ cdef extern from "althaia/cpython/inline_cache.h":
 cdef extern from "althaia/cpython/snapshots.h":
     bint althaia_has_plain_keys(dict mapping)
     bint althaia_has_simple_keys(dict mapping)
-    bint althaia_same_entries(object mapping, tuple snapshot, object any_)
+    bint althaia_same_entries(object mapping, tuple keys, tuple values, object any_)
     bint althaia_same_keys(dict mapping, tuple keys)
     bint althaia_same_items(list items, tuple snapshot)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
@@ -71,32 +71,26 @@ cdef extern from "althaia/cpython/snapshots.h":
     ctypedef struct althaia_inline_copy:
         pass
 
+    enum:
+        ALTHAIA_DICT
+        ALTHAIA_KEYS
+        ALTHAIA_VALUES
+        ALTHAIA_RECORD_SIZE
+
     ctypedef struct althaia_watched:
-        void* object
-        void* type
-        void* dict
         void* place
         uint64_t version
-        void* snapshot
         althaia_inline_copy* copy
-
-    ctypedef struct althaia_watched_list:
-        void* list
-        void* items
-
-    ctypedef struct althaia_watched_type:
-        void* type
-        unsigned int tag
 
     uint64_t althaia_trusted_version(object mapping)
     void althaia_note_version(uint64_t* place, uint64_t version)
     bint althaia_same_version(object mapping, uint64_t version)
     void* althaia_watched_place(object owner, object state)
     bint althaia_has_noted_version(object mapping, uint64_t* place)
-    althaia_inline_copy* althaia_copy_inline(object owner, tuple snapshot, object any_)
-    bint althaia_all_hold(althaia_watched* watched, Py_ssize_t count, object any_)
-    bint althaia_lists_hold(const althaia_watched_list* watched, Py_ssize_t count)
-    bint althaia_types_hold(const althaia_watched_type* watched, Py_ssize_t count)
+    althaia_inline_copy* althaia_copy_inline(object owner, tuple values, object any_)
+    bint althaia_all_hold(tuple records, althaia_watched* watched, object any_)
+    bint althaia_lists_hold(tuple lists)
+    bint althaia_types_hold(tuple types, const unsigned int* tags)
 
 
 cdef extern from "althaia/engine/run/addresses.h":

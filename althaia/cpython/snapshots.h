@@ -7,23 +7,20 @@
 #include "althaia/cpython/layout.h"
 #include "althaia/cpython/features.h"
 
-/* Return 1 if `dict` holds exactly the keys and values of `snapshot` (key, value, key, …),
- * compared by identity and in order. Where the snapshot's value is `any`, every value matches. */
+/* Return 1 if the dictionary holds exactly these keys and values, compared by identity and in order.
+ * Where the value is `any`, every value matches. */
 static int
-althaia_same_entries(PyObject *dict, PyObject *snapshot, PyObject *any)
+althaia_same_entries(PyObject *dict, PyObject *keys, PyObject *values, PyObject *any)
 {
-    Py_ssize_t size = PyTuple_GET_SIZE(snapshot), at = 0, position = 0;
-    PyObject **expected = ((PyTupleObject *)snapshot)->ob_item;
+    Py_ssize_t size = PyTuple_GET_SIZE(keys), at = 0, position = 0;
     PyObject *key, *value;
     int same;
     ALTHAIA_BEGIN_CRITICAL(dict);
-    same = PyDict_GET_SIZE(dict) * 2 == size;
+    same = PyDict_GET_SIZE(dict) == size;
     while (same && PyDict_Next(dict, &position, &key, &value)) {
-        if (at >= size || key != expected[at]
-            || (value != expected[at + 1] && expected[at + 1] != any)) {
-            same = 0;
-        }
-        at += 2;
+        same = at < size && key == PyTuple_GET_ITEM(keys, at)
+            && (value == PyTuple_GET_ITEM(values, at) || PyTuple_GET_ITEM(values, at) == any);
+        at++;
     }
     ALTHAIA_END_CRITICAL();
     return same && at == size;
@@ -109,12 +106,12 @@ typedef struct {
 } althaia_inline_copy;
 
 /* Copy an object's inline values for later comparison. Return NULL without an error if it has no
- * inline values, or if they differ from the snapshot. The caller frees the copy by PyMem_Free(). */
+ * inline values, or if they are others than expected. The caller frees the copy by PyMem_Free(). */
 static althaia_inline_copy *
-althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
+althaia_copy_inline(PyObject *object, PyObject *expected_values, PyObject *any)
 {
 #if ALTHAIA_KNOWS_INLINE_VALUES
-    Py_ssize_t size = PyTuple_GET_SIZE(snapshot) / 2;
+    Py_ssize_t size = PyTuple_GET_SIZE(expected_values);
     althaia_values *values
         = althaia_features & ALTHAIA_INLINE_VALUES ? althaia_inline_values(object) : NULL;
     althaia_inline_copy *copy;
@@ -129,12 +126,12 @@ althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
     if (copy == NULL) {
         return NULL;
     }
-    /* Compare the copy with the snapshot, not the original: another thread may change that. */
+    /* Compare the copy, not the original: another thread may change that. */
     memcpy(&copy->values, values, bytes);
     values = &copy->values;
     for (Py_ssize_t i = 0; i < size; i++) {
         int at = althaia_inline_order(values)[i];
-        PyObject *expected = PyTuple_GET_ITEM(snapshot, 2 * i + 1);
+        PyObject *expected = PyTuple_GET_ITEM(expected_values, i);
         if (expected == any && unwatched < 0) {
             unwatched = at;
         }
@@ -147,7 +144,7 @@ althaia_copy_inline(PyObject *object, PyObject *snapshot, PyObject *any)
     return copy;
 #else
     (void)object;
-    (void)snapshot;
+    (void)expected_values;
     (void)any;
     return NULL;
 #endif
@@ -199,17 +196,24 @@ althaia_same_inline(PyObject *object, const althaia_inline_copy *copy)
 #endif
 }
 
-/* What a guard has recorded about one object with an instance dictionary. The guard owns the
- * objects; the pointers here are borrowed, except `copy`. */
+/* What a guard has recorded about an object with an instance dictionary, in a tuple of all that it
+ * watches: the object, its type, its instance dictionary, and the keys and values of that. */
+enum {
+    ALTHAIA_OBJECT,
+    ALTHAIA_TYPE,
+    ALTHAIA_DICT,
+    ALTHAIA_KEYS,
+    ALTHAIA_VALUES,
+    ALTHAIA_RECORD_SIZE,
+};
+
+/* When and where the guard last found the object as recorded. */
 typedef struct {
-    PyObject *object;
-    PyObject *type;
-    PyObject *dict;
-    /* The field of the object that points to `dict`; NULL if its address is not known, or if the
-     * dictionary cannot be watched. */
+    /* The field of the object that points to its dictionary; NULL if its address is not known, or
+     * if the dictionary cannot be watched. */
     PyObject **place;
     uint64_t version;
-    PyObject *snapshot;
+    /* Owned. */
     althaia_inline_copy *copy;
 } althaia_watched;
 
@@ -260,37 +264,39 @@ althaia_watched_place(PyObject *object, PyObject *dict)
     return NULL;
 }
 
-/* Return 1 if the object still has the recorded type and its instance dictionary equals the
- * snapshot. */
-static inline int
-althaia_holds(althaia_watched *each, PyObject *any)
+/* Return 1 if the object still has the recorded type, and its instance dictionary the recorded
+ * contents. */
+static int
+althaia_holds(PyObject **record, althaia_watched *each, PyObject *any)
 {
-    PyObject *dict;
+    PyObject *object = record[ALTHAIA_OBJECT], *dict;
     uint64_t version = 0;
     int same;
-    if ((PyObject *)Py_TYPE(each->object) != each->type) {
+    if ((PyObject *)Py_TYPE(object) != record[ALTHAIA_TYPE]) {
         return 0;
     }
-    if (each->place != NULL && *each->place == each->dict) {
+    if (each->place != NULL && *each->place == record[ALTHAIA_DICT]) {
         if (each->version == althaia_epoch) {
             return 1;
         }
-        version = althaia_version_to_note(each->dict);
+        version = althaia_version_to_note(record[ALTHAIA_DICT]);
     }
-    if (althaia_same_inline(each->object, each->copy)) {
+    if (althaia_same_inline(object, each->copy)) {
         althaia_note_version(&each->version, version);
         return 1;
     }
-    dict = althaia_instance_dict(each->object);
+    dict = althaia_instance_dict(object);
     if (dict == NULL) {
         return 0;
     }
-    same = dict == each->dict && althaia_is_as_noted(dict, althaia_read_version(&each->version));
+    same = dict == record[ALTHAIA_DICT]
+        && althaia_is_as_noted(dict, althaia_read_version(&each->version));
     if (!same) {
-        version = dict == each->dict ? althaia_version_to_note(dict) : 0;
+        version = dict == record[ALTHAIA_DICT] ? althaia_version_to_note(dict) : 0;
         /* A dict subclass is refused: a step may copy the dictionary, and a subclass can override
          * copying. */
-        same = PyDict_CheckExact(dict) && althaia_same_entries(dict, each->snapshot, any);
+        same = PyDict_CheckExact(dict)
+            && althaia_same_entries(dict, record[ALTHAIA_KEYS], record[ALTHAIA_VALUES], any);
         if (same) {
             althaia_note_version(&each->version, version);
         }
@@ -299,12 +305,14 @@ althaia_holds(althaia_watched *each, PyObject *any)
     return same;
 }
 
-/* Return 1 if althaia_holds() for all of them. */
+/* Return 1 if althaia_holds() for all objects of which the tuple has a record. */
 static int
-althaia_all_hold(althaia_watched *watched, Py_ssize_t count, PyObject *any)
+althaia_all_hold(PyObject *records, althaia_watched *watched, PyObject *any)
 {
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!althaia_holds(&watched[i], any)) {
+    PyObject **record = ((PyTupleObject *)records)->ob_item;
+    PyObject **end = record + PyTuple_GET_SIZE(records);
+    for (; record < end; record += ALTHAIA_RECORD_SIZE, watched++) {
+        if (!althaia_holds(record, watched, any)) {
             return 0;
         }
     }
@@ -331,36 +339,24 @@ althaia_same_items(PyObject *list, PyObject *snapshot)
     return same;
 }
 
-/* What a guard has recorded about one list. The guard owns both references. */
-typedef struct {
-    PyObject *list;
-    PyObject *items;
-} althaia_watched_list;
-
-/* Return 1 if all lists hold their recorded items. */
+/* Return 1 if all lists hold their items. The tuple has each list and a tuple of its items. */
 static int
-althaia_lists_hold(const althaia_watched_list *watched, Py_ssize_t count)
+althaia_lists_hold(PyObject *lists)
 {
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!althaia_same_items(watched[i].list, watched[i].items)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(lists); i += 2) {
+        if (!althaia_same_items(PyTuple_GET_ITEM(lists, i), PyTuple_GET_ITEM(lists, i + 1))) {
             return 0;
         }
     }
     return 1;
 }
 
-/* What a guard has recorded about one type. The guard owns the reference. */
-typedef struct {
-    PyObject *type;
-    unsigned int tag;
-} althaia_watched_type;
-
-/* Return 1 if all types have their recorded type version. */
+/* Return 1 if all types of the tuple have these type versions. */
 static int
-althaia_types_hold(const althaia_watched_type *watched, Py_ssize_t count)
+althaia_types_hold(PyObject *types, const unsigned int *tags)
 {
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (ALTHAIA_TYPE_TAG(watched[i].type) != watched[i].tag) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(types); i++) {
+        if (ALTHAIA_TYPE_TAG(PyTuple_GET_ITEM(types, i)) != tags[i]) {
             return 0;
         }
     }

@@ -143,7 +143,6 @@ def analyse(Upstream upstream, schema, direction, statistics):
         hooks = rules.hooks(analysis)
         steps = tuple([_step(analysis, rules, name, field) for name, field in analysis.items()])
     except NotPlannable as refusal:
-        analysis.leave_out_members()
         return _declined(rules, analysis.guard(), refusal.reason, common)
     upstreams = {name: analysis.schema_method_is_upstreams(name) for name in rules.methods}
     replaceable = rules.replaceable(analysis, upstreams)

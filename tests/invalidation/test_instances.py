@@ -10,7 +10,7 @@ import pytest
 
 from tests.invalidation.usage import WAYS, changed, scenario, use
 
-DATA = {"a": "1", "b": 2, "c": {"x": "3", "y": 4}, "n": 5}
+DATA = {"a": "1", "b": 2, "c": {"x": "3", "y": 4}, "n": 5, "d": "abc", "e": ["6"], "f": {"g": 7}}
 
 
 def _class(ma: Any) -> Any:
@@ -24,6 +24,9 @@ def _class(ma: Any) -> Any:
     class Own(Base):
         b = ma.fields.Raw()
         c = ma.fields.Nested(Inner)
+        d = ma.fields.String(validate=ma.validate.Length(max=3))
+        e = ma.fields.List(ma.fields.Integer())
+        f = ma.fields.Dict(values=ma.fields.Integer())
 
         class Meta:
             load_only = ()
@@ -131,6 +134,21 @@ CLASS_CHANGES: dict[str, Any] = {
                 )
             },
         ),
+    ),
+    "validators of a declared field": lambda ma, cls: cls._declared_fields["d"].validators.append(
+        ma.validate.Length(max=1)
+    ),
+    "a validator of a declared field": lambda ma, cls: setattr(
+        cls._declared_fields["d"].validators[0], "max", 1
+    ),
+    "error_messages of a declared field": lambda ma, cls: cls._declared_fields[
+        "d"
+    ].error_messages.update(invalid="what?"),
+    "a field inside a declared one": lambda ma, cls: setattr(
+        cls._declared_fields["e"].inner, "as_string", True
+    ),
+    "the values of a declared Dict": lambda ma, cls: setattr(
+        cls._declared_fields["f"].value_field, "as_string", True
     ),
     "the nested class": lambda ma, cls: setattr(
         cls._declared_fields["c"].nested._declared_fields["x"], "data_key", "k"

@@ -12,6 +12,7 @@ import pytest
 from althaia import marshmallow as ma
 from althaia.engine import planner
 from althaia.engine.plan import guard as guards
+from althaia.engine.plan.instance_dict import published_guard
 
 fields = ma.fields
 
@@ -223,11 +224,27 @@ def test_keys_are_never_compared_by_value() -> None:
 def test_counts() -> None:
     schema = ma.Schema.from_dict({"a": fields.Integer(), "b": fields.Integer()})()
     guard = planner.build(schema).guard
-    assert len(guard.fields) == 2
+    assert ", 2 fields, " in repr(guard)
     assert type(schema) in guard.types
     assert fields.Integer in guard.types
     # The schema's hooks: pre_dump and post_dump.
     assert guard.lists == ([], (), [], ())
+
+
+@pytest.mark.skipif(not guards.features()["lazy instances"], reason="there are none")
+def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:
+    """User code never gets them. It gets what the declared fields share with them."""
+    cls = ma.Schema.from_dict(
+        {"a": fields.String(validate=ma.validate.Length(max=1)), "b": fields.List(fields.Raw())}
+    )
+    for _ in range(2):
+        cls().load({"a": "1"})
+    (prototype,) = cls._hooks.blueprint.prototypes.values()
+    guard = published_guard(prototype.schema, 1)
+    assert guard.check(prototype.schema)
+    assert ", 1 fields, " in repr(guard), "the validator"
+    cls._declared_fields["a"].validators[0].max = 2
+    assert not guard.check(prototype.schema)
 
 
 @pytest.mark.skipif(

@@ -23,6 +23,8 @@ cdef class Analysis:
     cdef readonly int slots
     cdef readonly dict shared
     cdef tuple _members
+    # Whether user code gets neither the schema nor its fields.
+    cdef bint _hidden
     cdef Guard _sibling
     cdef list _outer, _lists
     cdef dict _types, _fields, _unwatched, _entries, _schema_names
@@ -40,5 +42,7 @@ cdef class Analysis:
     cpdef field_method(self, field, name, owner)
     cpdef check_readable(self, field)
     cdef int watch_group(self, tuple group) except -1
+    cdef tuple _snapshot(self, object field, object cls, dict state)
+    cdef bint _is_bound_field(self, object cls, dict state) except -1
     cdef bint _holds_fields(self, dict state) except -1
     cdef int _watch_helper(self, Helper helper) except -1

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from types import GetSetDescriptorType
 
 cimport cython
+from cpython.type cimport PyType_IsSubtype
 
 from althaia import seam
 from althaia.engine.plan.guard import ABSENT
@@ -24,6 +25,7 @@ from althaia.engine.upstream import qualified
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_type_tag
 from althaia.engine.plan.guard cimport Guard, snapshot
 from althaia.engine.plan.guard cimport state_of as copied_state
+from althaia.engine.plan.instance_dict cimport is_hidden
 from althaia.engine.upstream cimport MOST_CLASSES, Helper, Upstream, static
 
 cdef extern from "Python.h":
@@ -35,6 +37,11 @@ cdef extern from "Python.h":
     unsigned long Py_TPFLAGS_IMMUTABLETYPE
 
 cdef object ABSENT_ = ABSENT
+cdef dict NOTHING = {}
+cdef tuple NO_MEMBERS = ((), ())
+# By type version, the names of the attributes that the last object of a class had. Most have the
+# same.
+cdef dict names_of_attributes = {}
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
 cdef tuple UTILS_OF_FIELDS = ("fields", ("utils",))
@@ -73,9 +80,11 @@ cdef class Analysis:
         # Copied before anything is read, like everything watched: if another thread changes it
         # during the analysis, the guard does not hold.
         self._members = (
-            snapshot(members) if type(members) is dict or type(members) is OrderedDict else None
+            snapshot(dict(members)) if type(members) is dict or type(members) is OrderedDict
+            else None
         )
         self.state = attributes_of(schema)
+        self._hidden = is_hidden(schema)
         self.slots = 0
         self._sibling = sibling
         self._outer = []
@@ -91,18 +100,12 @@ cdef class Analysis:
 
     def items(self):
         """Names and fields of the mapping, as they were when the analysis began."""
-        cdef tuple flat = self._members or ()
-        return [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
+        return [] if self._members is None else list(zip(*self._members))
 
     def fields(self):
         """The fields of the mapping. marshmallow-sqlalchemy declares None for a name that it leaves
         out."""
         return [field for _, field in self.items() if field is not None]
-
-    def leave_out_members(self):
-        """Do not watch the mapping: it is not a plain dict, and reading it could run user code."""
-        if self._members is None:
-            self.members, self._members = {}, ()
 
     # -- What is watched
 
@@ -181,21 +184,42 @@ cdef class Analysis:
         return options if "own_slot" in options else options | {"own_slot": self.new_slot()}
 
     def guard(self):
-        """Return the guard of everything that was watched."""
+        """Return the guard of everything that was watched and that user code may change."""
+        # A mapping that is no plain dictionary is not watched: reading it could run user code.
+        cdef bint with_members = self._members is not None and not self._hidden
         return Guard(
-            tuple([named(name, self._schema_names[name]) for name in self._schema_names]),
-            self.members,
-            self._members,
+            () if self._hidden
+            else tuple([named(name, self._schema_names[name]) for name in self._schema_names]),
+            self.members if with_members else NOTHING,
+            self._members if with_members else NO_MEMBERS,
             tuple(self._types.values()),
             tuple([
-                (field, cls, snapshot(state, self._unwatched.get(id(field), ())))
+                (field, cls, self._snapshot(field, cls, state))
                 for field, cls, state in self._fields.values()
+                if not (self._hidden and self._is_bound_field(cls, state))
             ]),
             tuple(self._lists),
             tuple(self._entries.values()),
             self.upstream.helper_entries(self._helpers),
             self._sibling,
         )
+
+    cdef tuple _snapshot(self, object field, object cls, dict state):
+        """Return the guard's snapshot of the attributes of a watched field."""
+        cdef object version = althaia_type_tag(cls)
+        cdef tuple known = <tuple>names_of_attributes.get(version)
+        cdef tuple found = snapshot(state, known, self._unwatched.get(id(field), ()))
+        if found[0] is not known:
+            if len(names_of_attributes) >= MOST_CLASSES:
+                names_of_attributes.clear()
+            names_of_attributes[version] = found[0]
+        return found
+
+    cdef bint _is_bound_field(self, object cls, dict state) except -1:
+        """Whether an object of this class and with these attributes is a field that was bound. The
+        bound fields of a hidden schema are its own copies, and never change. A field that upstream
+        does not bind is the declared one."""
+        return PyType_IsSubtype(cls, self.upstream.Field) and state.get("parent") is not None
 
     def holds_own_code(self, field):
         """Whether a field inside this one runs code that may look at its schema: a nested one, one

@@ -42,7 +42,7 @@ cdef class Blueprint:
     # Whether upstream copies fields inside fields inside fields once more when it copies an
     # instance.
     cdef bint copies_bind_anew
-    # By options: the prototypes, and the number of instances before each is made.
+    # By options: the prototypes, and the number of instances so far for which there is none.
     cdef readonly dict prototypes
     cdef dict uses
     # The model's guard and the model, see instances/model; None until there is one. `model_uses` is
@@ -53,6 +53,7 @@ cdef class Blueprint:
     cdef bint still_holds(self, object schema) except -1
     cdef int _copy_class(self) except -1
     cdef Prototype find(self, object key)
+    cdef int _forget_uses(self, object key) except -1
     cdef dict unbound(self, tuple options)
 
 

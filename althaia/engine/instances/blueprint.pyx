@@ -17,12 +17,15 @@ from althaia.engine.analysis.schema_class import CONSTRUCTION
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport althaia_type_lookup
 from althaia.engine.instances.clone cimport clone, copied_fields, names, plain_copy, vars_of
-from althaia.engine.plan.instance_dict cimport InstanceDict, put_dict
+from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict, put_dict
 from althaia.engine.upstream cimport marshmallow
 
 # Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
 cdef int MOST_PROTOTYPES = 64
+cdef tuple MAPPINGS = ("declared_fields", "fields", "load_fields", "dump_fields")
+# What all prototypes have instead of empty sets of names.
+cdef set NO_NAMES = set()
 cdef dict NOTHING = {}
 
 
@@ -57,7 +60,6 @@ cdef class Blueprint:
         self.guard = guard
         self.reason = reason
         self.prototypes = {}
-        self.uses = {}
         if previous is not None:
             self.model, self.model_uses = previous.model, previous.model_uses
         elif guard is None:
@@ -69,11 +71,7 @@ cdef class Blueprint:
     cdef int _copy_class(self) except -1:
         """Copy the attributes of the class from which instances and prototypes are made."""
         cdef object init_fields = althaia_type_lookup(self.schema_class, "_init_fields")
-        self.opts = clone(althaia_type_lookup(self.schema_class, "opts"))
-        options = vars_of(self.opts)
-        for name, value in list(options.items()):
-            if type(value) is list:
-                options[name] = list(value)
+        self.opts = althaia_type_lookup(self.schema_class, "opts")
         self.many = getattr(self.opts, "many", None)
         self.unknown = getattr(self.opts, "unknown", None)
         self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
@@ -81,6 +79,7 @@ cdef class Blueprint:
             # A user's _init_fields may change the class before it reads the instance, so copies are
             # needed. Otherwise the guard watches the originals; copies would only take memory.
             self.declared = copied_fields(self.declared)
+            self.opts = copied_options(self.opts)
         self.copies_bind_anew = any(
             inner_fields(inner)
             for field in self.declared.values() if field is not None
@@ -102,7 +101,9 @@ cdef class Blueprint:
         cdef Prototype prototype = <Prototype>self.prototypes.get(key)
         if prototype is not None:
             return prototype
-        if len(self.uses) >= MOST_PROTOTYPES:
+        if self.uses is None:
+            self.uses = {}
+        if len(self.uses) + len(self.prototypes) >= MOST_PROTOTYPES:
             return None
         used = self.uses.get(key, 0) + 1
         self.uses[key] = used
@@ -117,12 +118,23 @@ cdef class Blueprint:
         if not self.holds(schema):
             # The class changed while its fields were copied.
             return None
+        hide(existing_dict(schema))
         prototype = Prototype.__new__(Prototype)
         prototype.schema = schema
         prototype.blueprint = self
         prototype.options = <tuple>key
         self.prototypes[key] = prototype
+        self._forget_uses(key)
         return prototype
+
+    cdef int _forget_uses(self, object key) except -1:
+        """Do not count the instances with options for which there is a prototype now."""
+        cdef dict uses = self.uses
+        if uses is not None:
+            uses.pop(key, None)
+            if not uses:
+                self.uses = None
+        return 0
 
     cdef dict unbound(self, tuple options):
         """Return the attributes that an instance has just before upstream binds its fields."""
@@ -130,6 +142,16 @@ cdef class Blueprint:
         attributes = vars_of(schema)
         del attributes["error_messages"]
         return plain_copy(attributes)
+
+
+cdef object copied_options(object opts):
+    """Return a copy of a class's options, and of their lists."""
+    cdef object copied = clone(opts)
+    cdef dict options = vars_of(copied)
+    for name, value in list(options.items()):
+        if type(value) is list:
+            options[name] = list(value)
+    return copied
 
 
 cdef Blueprint blueprint_of(object cls):
@@ -182,6 +204,24 @@ cdef bint are_known(Blueprint blueprint, tuple options) except -1:
             if head not in declared and (dot or not marshmallow.infers_fields):
                 return False
     return True
+
+
+cdef int hide(InstanceDict state) except -1:
+    """Record that only the engine has a prototype. Every instance gets copies of its mappings and
+    sets, so that equal ones can be one object."""
+    cdef dict snapshots = {}
+    state.hidden = True
+    for name, value in list(state.items()):
+        if name in MAPPINGS and type(value) is dict:
+            (<dict>state)[name] = snapshots.setdefault(identities(value), value)
+        elif type(value) is set and not value:
+            (<dict>state)[name] = NO_NAMES
+    return 0
+
+
+cdef tuple identities(dict mapping):
+    """Return the names in a mapping, in their order, and which fields they have."""
+    return tuple([(name, id(field)) for name, field in mapping.items()])
 
 
 def bind_none():

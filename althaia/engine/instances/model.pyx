@@ -179,6 +179,7 @@ cdef object copy_of(object schema, InstanceDict state):
     """Return a copy of an instance that references no object of it, or None if that is not
     possible."""
     cdef dict declared, memo, copies, attributes = {}
+    cdef InstanceDict own
     declared = althaia_type_lookup(type(schema), "_declared_fields")
     copy = object.__new__(type(schema))
     memo = {id(schema): copy}
@@ -208,7 +209,9 @@ cdef object copy_of(object schema, InstanceDict state):
         if type(attributes["ordered"]) is not bool:
             return None
         attributes["context"] = {}
-    put_dict(copy, InstanceDict(attributes))
+    own = InstanceDict(attributes)
+    own.hidden = True
+    put_dict(copy, own)
     return copy
 
 

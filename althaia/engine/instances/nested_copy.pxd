@@ -11,7 +11,7 @@ cdef class CopyBlueprint:
     # The instance's attributes when it was examined, and those of them that a lazy copy is given.
     cdef dict attributes
     cdef dict kept
-    cdef tuple entries
+    cdef tuple keys, values
     cdef tuple contents
     # By the options of the nested field that narrow the copy.
     cdef dict prototypes

@@ -12,13 +12,12 @@ cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_Update
 
 from althaia.engine.analysis.schema_class import examine_nested
-from althaia.engine.plan.guard import snapshot
 
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
 from althaia.engine.instances.lazy cimport intercept_watched, is_lazy_name, shadows_class
 from althaia.engine.instances.blueprint cimport Blueprint, Prototype, at_once
 from althaia.engine.instances.clone cimport made_with, names, vars_of
-from althaia.engine.plan.guard cimport Guard
+from althaia.engine.plan.guard cimport Guard, snapshot
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
     collect_again,
@@ -49,7 +48,7 @@ cdef class CopyBlueprint:
         if (
             self.guard is None
             or not self.guard.holds(nested, state)
-            or not althaia_same_entries(state, self.entries, NO_MARKER)
+            or not althaia_same_entries(state, self.keys, self.values, NO_MARKER)
         ):
             return False
         for i in range(len(self.contents)):
@@ -155,7 +154,7 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
     blueprint.kept = {
         name: value for name, value in blueprint.attributes.items() if not is_lazy_name(name)
     }
-    blueprint.entries = snapshot(blueprint.attributes)
+    blueprint.keys, blueprint.values = snapshot(blueprint.attributes)
     blueprint.contents = tuple(contents)
     blueprint.guard = <Guard>guard
     return True

@@ -1,16 +1,12 @@
 from libc.stdint cimport uint64_t
 
-from althaia.cpython.primitives cimport (
-    althaia_watched,
-    althaia_watched_list,
-    althaia_watched_type,
-)
+from althaia.cpython.primitives cimport althaia_watched
 
 cdef object ANY
 
 
 cdef tuple by_mapping(tuple entries)
-cpdef tuple snapshot(mapping, unwatched=*)
+cdef tuple snapshot(dict mapping, tuple alike=*, tuple unwatched=*)
 cpdef dict state_of(obj)
 
 
@@ -22,14 +18,12 @@ cdef class Guard:
     cdef readonly tuple schema_names
     cdef object schema_type
     cdef object members
-    cdef tuple members_snapshot
+    cdef tuple members_keys, members_values
     cdef bint members_plain
     cdef uint64_t members_version, state_version
-    cdef althaia_watched_type* watched_types
+    # One for each of `types`, of the objects in `fields`, of `entries`.
+    cdef unsigned int* type_tags
     cdef althaia_watched* watched
-    cdef althaia_watched_list* watched_lists
-    # The lengths of the three arrays above.
-    cdef Py_ssize_t type_count, watched_count, list_count
     cdef uint64_t* entry_versions
     # The epoch at which all dictionaries had their expected contents, 0 if never; and the address
     # of the schema's instance dictionary at that time.
@@ -45,5 +39,4 @@ cdef class Guard:
     cdef bint _same_entries(self)
     cdef int _watch_types(self, tuple types) except -1
     cdef int _watch_fields(self, tuple fields, Guard sibling) except -1
-    cdef int _watch_lists(self) except -1
     cdef int _watch_entries(self) except -1

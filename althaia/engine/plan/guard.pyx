@@ -22,14 +22,18 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint64_t
 
 from althaia.cpython.primitives cimport (
+    ALTHAIA_DICT,
     ALTHAIA_DICT_VERSIONS,
     ALTHAIA_DICT_WATCHERS,
     ALTHAIA_ENTRIES,
     ALTHAIA_HAS_GIL,
     ALTHAIA_INLINE_VALUES,
     ALTHAIA_INLINE_WATCHERS,
+    ALTHAIA_KEYS,
+    ALTHAIA_RECORD_SIZE,
     ALTHAIA_SHARED_VALUES,
     ALTHAIA_TYPE_TAGS,
+    ALTHAIA_VALUES,
     althaia_all_hold,
     althaia_copy_inline,
     althaia_dict_or_none,
@@ -47,9 +51,7 @@ from althaia.cpython.primitives cimport (
     althaia_types_hold,
     althaia_watch_dict,
     althaia_watched,
-    althaia_watched_list,
     althaia_watched_place,
-    althaia_watched_type,
 )
 
 cdef extern from "Python.h":
@@ -94,36 +96,39 @@ ANY = _Marker("<any value>")
 ABSENT = _Marker("<absent>")
 
 
-cpdef tuple snapshot(mapping, unwatched=()):
-    """Return the entries of a dictionary as one flat tuple: key, value, key, …
+cdef tuple snapshot(dict mapping, tuple alike=None, tuple unwatched=()):
+    """Return the keys and the values of a dictionary, as two tuples.
 
+    :param mapping: a dictionary that no other code changes meanwhile.
+    :param alike: the keys of a similar dictionary, which are returned if these are the same
+        objects.
     :param unwatched: keys that must exist, but may have any value.
     """
-    cdef list flat = []
-    if type(mapping) is dict:
-        if ALTHAIA_HAS_GIL and not unwatched:
-            return flat_tuple(<dict>mapping)
-        # Iterate over a copy: another thread may change the dictionary.
-        mapping = PyDict_Copy(mapping)
-    for key, value in mapping.items():
-        flat.append(key)
-        flat.append(ANY if key in unwatched else value)
-    return tuple(flat)
-
-
-cdef tuple flat_tuple(dict mapping):
-    """Return the entries as :func:`snapshot` does. No other code runs meanwhile."""
-    cdef tuple flat = PyTuple_New(2 * len(mapping))
+    cdef tuple values = PyTuple_New(len(mapping))
+    cdef bint same = alike is not None and len(alike) == len(mapping)
     cdef Py_ssize_t at = 0, i = 0
     cdef PyObject *key
     cdef PyObject *value
     while PyDict_Next(mapping, &at, &key, &value):
-        Py_INCREF(<object>key)
-        PyTuple_SET_ITEM(flat, i, <object>key)
+        if same and <PyObject*>PyTuple_GET_ITEM(alike, i) is not key:
+            same = False
+        if unwatched and type(<object>key) is str and <object>key in unwatched:
+            value = <PyObject*>ANY
         Py_INCREF(<object>value)
-        PyTuple_SET_ITEM(flat, i + 1, <object>value)
-        i += 2
-    return flat
+        PyTuple_SET_ITEM(values, i, <object>value)
+        i += 1
+    return alike if same else tuple(mapping), values
+
+
+cdef tuple shared(tuple theirs, tuple mine):
+    """Return the other tuple if it has the same items, to save memory."""
+    cdef Py_ssize_t i
+    if theirs is None or len(theirs) != len(mine):
+        return mine
+    for i in range(len(mine)):
+        if theirs[i] is not mine[i]:
+            return mine
+    return theirs
 
 
 cpdef dict state_of(obj):
@@ -138,31 +143,15 @@ cpdef dict state_of(obj):
 
 
 cdef tuple by_mapping(tuple entries):
-    """Group watched entries by dictionary: pairs of a dictionary and its keys with their values.
+    """Group watched entries by dictionary: for each a tuple of it, a key, its value, the next key,
+    ….
 
     The guard then compares the version of each dictionary once, for all its entries.
     """
     cdef dict found = {}
     for mapping, key, value in entries:
-        found.setdefault(id(mapping), (mapping, []))[1].append((key, value))
-    return tuple([(mapping, tuple(each)) for mapping, each in found.values()])
-
-
-cdef tuple shared_entry(object known, object field, object kind, object state, tuple entries):
-    """Return a guard's record of a field. Return the sibling guard's own tuple if it is equal, to
-    save memory."""
-    cdef tuple theirs = <tuple>known
-    cdef tuple watched
-    cdef Py_ssize_t i, size = len(entries)
-    if theirs is not None and theirs[0] is field and theirs[1] is kind and theirs[2] is state:
-        watched = <tuple>theirs[3]
-        if len(watched) == size:
-            for i in range(size):
-                if watched[i] is not entries[i]:
-                    break
-            else:
-                return theirs
-    return (field, kind, state, entries)
+        found.setdefault(id(mapping), [mapping]).extend((key, value))
+    return tuple([tuple(each) for each in found.values()])
 
 
 # The GC must not clear a guard, because its borrowed pointers are valid only as long as its tuples.
@@ -200,65 +189,49 @@ cdef class Guard:
         self.schema_names = schema_names
         self.members = members
         self.members_plain = type(members) is dict
-        self.members_snapshot = members_snapshot
+        self.members_keys, self.members_values = members_snapshot
+        if sibling is not None:
+            self.members_keys = shared(sibling.members_keys, self.members_keys)
+            self.members_values = shared(sibling.members_values, self.members_values)
         self.types = tuple([cls for cls, _ in types])
         self.lists = lists
         self.entries = shared_entries + by_mapping(entries) if entries else shared_entries
         self._watch_types(types)
         self._watch_fields(fields, sibling)
-        self._watch_lists()
         self._watch_entries()
 
     cdef int _watch_types(self, tuple types) except -1:
-        cdef Py_ssize_t i, size = len(self.types)
-        self.watched_types = <althaia_watched_type*>PyMem_Calloc(
-            size, sizeof(althaia_watched_type)
-        )
-        if self.watched_types is NULL:
+        cdef Py_ssize_t i, size = len(types)
+        self.type_tags = <unsigned int*>PyMem_Calloc(size, sizeof(unsigned int))
+        if self.type_tags is NULL:
             raise MemoryError
-        self.type_count = size
         for i in range(size):
-            self.watched_types[i].type = <void*>PyTuple_GET_ITEM(self.types, i)
-            self.watched_types[i].tag = types[i][1]
+            self.type_tags[i] = types[i][1]
         return 0
 
     cdef int _watch_fields(self, tuple fields, Guard sibling) except -1:
-        cdef Py_ssize_t i, size = len(fields)
-        cdef list owned = []
+        cdef Py_ssize_t i, at, size = len(fields)
+        cdef tuple keys, values
+        cdef list records = []
         cdef dict known = {}
         if sibling is not None:
-            known = {id((<tuple>entry)[0]): entry for entry in sibling.fields}
+            for i in range(0, len(sibling.fields), ALTHAIA_RECORD_SIZE):
+                known[<Py_ssize_t><void*>sibling.fields[i]] = sibling.fields[i + ALTHAIA_VALUES]
         self.watched = <althaia_watched*>PyMem_Calloc(size or 1, sizeof(althaia_watched))
         if self.watched is NULL:
             raise MemoryError
-        self.watched_count = size
         for i in range(size):
-            field, kind, entries = fields[i]
+            field, kind, (keys, values) = fields[i]
             state = PyObject_GenericGetDict(field, NULL)
-            entry = shared_entry(known.get(id(field)), field, kind, state, entries)
-            entries = entry[3]
-            owned.append(entry)
-            self.watched[i].object = <void*>field
-            self.watched[i].type = <void*>(<tuple>entry)[1]
-            self.watched[i].dict = <void*>state
+            values = shared(<tuple>known.get(<Py_ssize_t><void*>field), values)
+            records += [field, kind, state, keys, values]
             self.watched[i].place = althaia_watched_place(field, state)
-            self.watched[i].snapshot = <void*>(<tuple>entry)[3]
-            if althaia_same_entries(state, entries, ANY):
-                self.watched[i].copy = althaia_copy_inline(field, entries, ANY)
-        self.fields = tuple(owned)
-        return 0
-
-    cdef int _watch_lists(self) except -1:
-        cdef Py_ssize_t i, size = len(self.lists) // 2
-        self.watched_lists = <althaia_watched_list*>PyMem_Calloc(
-            size or 1, sizeof(althaia_watched_list)
-        )
-        if self.watched_lists is NULL:
-            raise MemoryError
-        self.list_count = size
+        self.fields = tuple(records)
         for i in range(size):
-            self.watched_lists[i].list = <void*>PyTuple_GET_ITEM(self.lists, 2 * i)
-            self.watched_lists[i].items = <void*>PyTuple_GET_ITEM(self.lists, 2 * i + 1)
+            at = i * ALTHAIA_RECORD_SIZE
+            keys, values = self.fields[at + ALTHAIA_KEYS], self.fields[at + ALTHAIA_VALUES]
+            if althaia_same_entries(self.fields[at + ALTHAIA_DICT], keys, values, ANY):
+                self.watched[i].copy = althaia_copy_inline(self.fields[at], values, ANY)
         return 0
 
     cdef int _watch_entries(self) except -1:
@@ -270,18 +243,18 @@ cdef class Guard:
 
     def __dealloc__(self):
         cdef Py_ssize_t i
-        for i in range(self.watched_count):
-            PyMem_Free(self.watched[i].copy)
-        PyMem_Free(self.watched_types)
+        if self.fields is not None:
+            for i in range(len(self.fields) // ALTHAIA_RECORD_SIZE):
+                PyMem_Free(self.watched[i].copy)
+        PyMem_Free(self.type_tags)
         PyMem_Free(self.watched)
-        PyMem_Free(self.watched_lists)
         PyMem_Free(self.entry_versions)
 
     def unwatchable(self):
         """Return the first type without a type version, or None."""
         cdef Py_ssize_t i
         for i in range(len(self.types)):
-            if self.watched_types[i].tag == 0:
+            if self.type_tags[i] == 0:
                 return self.types[i]
         return None
 
@@ -293,20 +266,20 @@ cdef class Guard:
         """
         return (
             type(schema) is self.schema_type
-            and althaia_types_hold(self.watched_types, self.type_count)
+            and althaia_types_hold(self.types, self.type_tags)
             and self._same_dictionaries(state)
-            and althaia_all_hold(self.watched, self.watched_count, ANY)
-            and althaia_lists_hold(self.watched_lists, self.list_count)
+            and althaia_all_hold(self.fields, self.watched, ANY)
+            and althaia_lists_hold(self.lists)
         )
 
     cdef bint watches(self, object cls) noexcept:
         """Return whether a class is the schema's and no watched type has changed."""
-        return cls is self.schema_type and althaia_types_hold(self.watched_types, self.type_count)
+        return cls is self.schema_type and althaia_types_hold(self.types, self.type_tags)
 
     cdef int watch_class(self, object cls) except -1:
         """Record the present type version of the schema's class, because the engine itself has
         changed the class."""
-        self.watched_types[0].tag = althaia_type_tag(cls)
+        self.type_tags[0] = althaia_type_tag(cls)
         return 0
 
     cdef bint _same_dictionaries(self, object state):
@@ -351,44 +324,43 @@ cdef class Guard:
         return True
 
     cdef bint _same_entries(self):
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, at
         cdef uint64_t version
-        cdef tuple of_mapping, entry
+        cdef tuple of_mapping
         for i in range(len(self.entries)):
             of_mapping = <tuple>PyTuple_GET_ITEM(self.entries, i)
             if althaia_has_noted_version(of_mapping[0], &self.entry_versions[i]):
                 continue
             version = althaia_trusted_version(of_mapping[0])
-            for entry in <tuple>of_mapping[1]:
-                if not althaia_same_entry(of_mapping[0], entry[0], entry[1], ABSENT_):
+            for at in range(1, len(of_mapping), 2):
+                if not althaia_same_entry(
+                    of_mapping[0], of_mapping[at], of_mapping[at + 1], ABSENT_
+                ):
                     return False
             althaia_note_version(&self.entry_versions[i], version)
         return True
 
     cdef bint _same_members(self):
-        cdef tuple now
         cdef uint64_t version
-        cdef Py_ssize_t i, size
         if self.members_plain:
             if althaia_has_noted_version(self.members, &self.members_version):
                 return True
             version = althaia_trusted_version(self.members)
-            if not althaia_same_entries(self.members, self.members_snapshot, ANY):
+            if not althaia_same_entries(
+                self.members, self.members_keys, self.members_values, ANY
+            ):
                 return False
             althaia_note_version(&self.members_version, version)
             return True
         try:
-            now = snapshot(self.members)
+            keys, values = snapshot(dict(self.members), self.members_keys)
         except RuntimeError:
             # Another thread changed it during the iteration.
             return False
-        size = len(now)
-        if size != len(self.members_snapshot):
-            return False
-        for i in range(size):
-            if now[i] is not self.members_snapshot[i]:
-                return False
-        return True
+        return (
+            keys is self.members_keys
+            and shared(self.members_values, <tuple>values) is self.members_values
+        )
 
     def check(self, schema):
         """Return whether the plan still holds for this schema. For tests and debugging."""
@@ -397,8 +369,10 @@ cdef class Guard:
 
     def __repr__(self):
         return (
-            f"<Guard of {len(self.types)} types, {len(self.fields)} fields, "
-            f"{len(self.lists) // 2} lists, {sum([len(each) for _, each in self.entries])} entries>"
+            f"<Guard of {len(self.types)} types, "
+            f"{len(self.fields) // ALTHAIA_RECORD_SIZE} fields, "
+            f"{len(self.lists) // 2} lists, "
+            f"{sum([len(each) // 2 for each in self.entries])} entries>"
         )
 
 

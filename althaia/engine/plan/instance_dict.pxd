@@ -32,6 +32,9 @@ cdef class InstanceDict(dict):
     # checks the fields themselves.
     cdef bint handed_out
     cdef bint building
+    # True if user code gets neither the instance nor the fields that are bound to it, so that no
+    # guard need watch them: of a prototype, and of a model.
+    cdef bint hidden
     # By direction: the number of plans dropped so far, and the number of uses to wait before the
     # next one is built.
     cdef int[2] drops, waits
@@ -41,6 +44,7 @@ cdef class InstanceDict(dict):
 
 cdef InstanceDict instance_dict(object schema)
 cdef InstanceDict existing_dict(object schema)
+cdef bint is_hidden(object schema) except -1
 cdef object made_dict(object schema)
 cdef int adopt_instances(object cls) except -1
 cpdef bint may_be_put(object obj) except -1

@@ -89,6 +89,12 @@ cdef InstanceDict existing_dict(object schema):
     return <InstanceDict>found
 
 
+cdef bint is_hidden(object schema) except -1:
+    """Return whether user code gets neither a schema nor the fields that are bound to it."""
+    cdef InstanceDict state = existing_dict(schema)
+    return state is not None and state.hidden
+
+
 cdef object made_dict(object schema):
     """Return the schema's dictionary, of any type; make one if its attributes are inline values.
 

@@ -11,6 +11,7 @@ cdef class LoadPlan(Plan):
     cdef readonly set keys
     cdef readonly bint unique_keys
     cdef readonly Keys text_keys
+    cdef int find_text_keys(self) except -1
 
 
 cdef LoadFrame open_load_frame(

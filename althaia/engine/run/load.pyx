@@ -91,7 +91,7 @@ cdef class LoadPlan(Plan):
     :param has_schema_validators: it has ``validates_schema`` hooks.
     :param hooks_see_input: at least one hook receives the original input.
 
-    ``text_keys`` are the keys of the steps if they can be found on a tape, else None.
+    ``text_keys`` finds the keys of the steps on a tape; None until a text is loaded.
     """
 
     def __init__(
@@ -105,8 +105,9 @@ cdef class LoadPlan(Plan):
         self.hooks_see_input = hooks_see_input
         self.keys = {step.key for step in steps}
         self.unique_keys = len(self.keys) == len(steps)
-        if self.unique_keys and all(type(key) is str for key in self.keys):
-            self.text_keys = Keys(tuple([step.key for step in steps]))
+        if not ALTHAIA_HAS_GIL:
+            # Another thread could be reading the attribute while it is set.
+            self.find_text_keys()
         targets = [step.target for step in steps]
         if (
             self.dict_class is dict
@@ -114,6 +115,11 @@ cdef class LoadPlan(Plan):
             and not any(step.dotted for step in steps)
         ):
             self.template = Template(tuple(targets), 0 if at_once else FILLED_AFTER)
+
+    cdef int find_text_keys(self) except -1:
+        if self.unique_keys:
+            self.text_keys = Keys(tuple([step.key for step in self.steps]))
+        return 0
 
 
 # ---- Objects ------------------------------------------------------------------------
@@ -331,7 +337,7 @@ cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
     """Return whether a plan can read its keys from a slot: a record for which no dictionary was
     created, because user code may have changed that."""
     return (
-        plan.text_keys is not None
+        plan.unique_keys
         and tape.slots[at].kind == RECORD
         and tape.shared_at(at) is None
     )
@@ -346,6 +352,8 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
             raise MemoryError()
     frame.record = at
     frame.input_dict = None
+    if plan.text_keys is None:
+        plan.find_text_keys()
     return plan.text_keys.place(frame.tape, at, frame.places)
 
 

@@ -27,7 +27,7 @@ cdef bint shipped = False
 cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
 # JSONEncoder and JSONDecoder with their attributes and, once compared, their type versions; their
 # default instances with their attributes.
-cdef tuple CLASSES = (), METHODS = (), INSTANCES = (), STATES = ()
+cdef tuple CLASSES = (), METHODS = (), INSTANCES = (), STATE_NAMES = (), STATES = ()
 cdef unsigned int[2] versions
 cdef object find_constant = None
 cdef object ABSENT = object()
@@ -51,6 +51,7 @@ cdef bint json_is_as_shipped() except -1:
             or not has_kept_class(cls, i)
             or not althaia_same_entries(
                 PyObject_GenericGetDict(instance, NULL),
+                <tuple>PyTuple_GET_ITEM(STATE_NAMES, i),
                 <tuple>PyTuple_GET_ITEM(STATES, i),
                 ABSENT,
             )
@@ -94,7 +95,8 @@ cdef dict state_of(object coder):
 
 cdef int record() except -1:
     """Record the parts of ``json``, and find out whether they are the interpreter's own."""
-    global shipped, NAMESPACES, NAMES, VALUES, CLASSES, METHODS, INSTANCES, STATES, find_constant
+    global shipped, NAMESPACES, NAMES, VALUES, CLASSES, METHODS, INSTANCES, STATE_NAMES, STATES
+    global find_constant
     import _json
     import json.decoder
     import json.encoder
@@ -113,9 +115,8 @@ cdef int record() except -1:
     CLASSES = (json.encoder.JSONEncoder, json.decoder.JSONDecoder)
     METHODS = tuple([dict(vars(cls)) for cls in CLASSES])
     INSTANCES = (package["_default_encoder"], package["_default_decoder"])
-    STATES = tuple([tuple([
-        each for entry in vars(instance).items() for each in entry
-    ]) for instance in INSTANCES])
+    STATE_NAMES = tuple([tuple(vars(instance)) for instance in INSTANCES])
+    STATES = tuple([tuple(vars(instance).values()) for instance in INSTANCES])
     find_constant = json._default_decoder.scan_once.parse_constant
     shipped = (
         package["JSONEncoder"] is CLASSES[0]
