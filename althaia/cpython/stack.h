@@ -3,7 +3,7 @@
  *
  * Compiled functions recurse on the C stack, and CPython 3.11 to 3.13 count such calls wrongly or
  * not at all. Hence the remaining stack is measured. Everything is static: each extension module
- * that includes this file has its own copy, and they share the bounds of the stack.
+ * that includes this file has its own copy.
  */
 #ifndef ALTHAIA_CHECKS_H
 #define ALTHAIA_CHECKS_H
@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #if defined(__linux__)
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -39,6 +40,9 @@
 
 /* On a stack without a limit, endless recursion would use up the memory. */
 #define ALTHAIA_STACK_USED_AT_MOST ((uintptr_t)256 << 20)
+/* The kernel keeps at least 128 MB free below the end of a process's first stack, whatever the limit
+ * was when the process began. The environment and the arguments are part of that. */
+#define ALTHAIA_STACK_RESERVED ((uintptr_t)64 << 20)
 /* If the platform does not know the bounds of a stack, this much is assumed to be left on both
  * sides of the address that was first seen. */
 #define ALTHAIA_STACK_ASSUMED ((uintptr_t)64 << 10)
@@ -68,10 +72,39 @@ typedef struct {
 
 static ALTHAIA_THREAD_LOCAL althaia_thread_state althaia_thread;
 
-/* Return 1 and the bounds of the stack if the platform knows them, else 0. */
+#if defined(__linux__)
+/* Return 1 and the bounds of the stack that the kernel gave the process, if this is its first
+ * thread, else 0.
+ *
+ * pthread_getattr_np() would do, but for this thread glibc reads /proc/self/maps, which takes
+ * milliseconds in a process that has loaded many libraries, and musl returns the present size
+ * instead of the limit. The kernel places the program's name and one null pointer at the end of the
+ * stack. */
 static int
-althaia_ask_stack_bounds(uintptr_t *low, uintptr_t *high)
+althaia_main_stack_bounds(uintptr_t *low, uintptr_t *high)
 {
+    const uintptr_t page = 4096;
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    uintptr_t most = ALTHAIA_STACK_RESERVED;
+    struct rlimit limit;
+    if (name == NULL || getpid() != (pid_t)syscall(SYS_gettid)
+        || getrlimit(RLIMIT_STACK, &limit) != 0) {
+        return 0;
+    }
+    if (limit.rlim_cur < most) {
+        most = (uintptr_t)limit.rlim_cur;
+    }
+    *high = ((uintptr_t)name + strlen(name) + 1 + sizeof(void *) + page - 1) & ~(page - 1);
+    *low = *high - most;
+    return 1;
+}
+#endif
+
+/* Return 1 and the bounds of the stack that `here` is in if the platform knows them, else 0. */
+static int
+althaia_stack_bounds(uintptr_t here, uintptr_t *low, uintptr_t *high)
+{
+    (void)here;
 #if defined(_WIN32)
     ULONG_PTR lowest, highest;
     GetCurrentThreadStackLimits(&lowest, &highest);
@@ -87,6 +120,9 @@ althaia_ask_stack_bounds(uintptr_t *low, uintptr_t *high)
     void *address;
     size_t size;
     int failed;
+    if (althaia_main_stack_bounds(low, high) && here >= *low && here < *high) {
+        return 1;
+    }
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
         return 0;
     }
@@ -97,19 +133,6 @@ althaia_ask_stack_bounds(uintptr_t *low, uintptr_t *high)
     }
     *low = (uintptr_t)address;
     *high = *low + size;
-#if !defined(__GLIBC__)
-    /* For the main thread musl returns the present size of the stack, not its limit. */
-    if (getpid() == (pid_t)syscall(SYS_gettid)) {
-        struct rlimit limit;
-        uintptr_t most = (uintptr_t)8 << 20;
-        if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-            most = (uintptr_t)limit.rlim_cur;
-        }
-        if (most > size && most < *high) {
-            *low = *high - most;
-        }
-    }
-#endif
     return 1;
 #else
     (void)low;
@@ -118,62 +141,12 @@ althaia_ask_stack_bounds(uintptr_t *low, uintptr_t *high)
 #endif
 }
 
-/* The key in CPython's dictionary of this thread under which the modules share what they were told:
- * bytes of two addresses, the lowest first. To answer for the main thread, glibc reads
- * /proc/self/maps, which takes milliseconds in a process that has loaded many libraries. */
-#define ALTHAIA_SHARED_BOUNDS "althaia.stack"
-
-/* Return 1 and the bounds of the stack that `here` is in, as another module was told, else 0. */
-static int
-althaia_shared_bounds(PyObject *of_thread, uintptr_t here, uintptr_t *low, uintptr_t *high)
-{
-    uintptr_t bounds[2];
-    PyObject *shared = PyDict_GetItemString(of_thread, ALTHAIA_SHARED_BOUNDS);
-    if (shared == NULL || !PyBytes_CheckExact(shared)
-        || PyBytes_GET_SIZE(shared) != sizeof(bounds)) {
-        return 0;
-    }
-    memcpy(bounds, PyBytes_AS_STRING(shared), sizeof(bounds));
-    *low = bounds[0];
-    *high = bounds[1];
-    return here >= *low && here < *high;
-}
-
-/* Tell the other modules. Without memory they ask themselves. */
-static void
-althaia_share_bounds(PyObject *of_thread, uintptr_t low, uintptr_t high)
-{
-    uintptr_t bounds[2] = {low, high};
-    PyObject *shared = PyBytes_FromStringAndSize((const char *)bounds, sizeof(bounds));
-    if (shared == NULL || PyDict_SetItemString(of_thread, ALTHAIA_SHARED_BOUNDS, shared) < 0) {
-        PyErr_Clear();
-    }
-    Py_XDECREF(shared);
-}
-
-/* Return 1 and the bounds of the stack that `here` is in, else 0. */
-static int
-althaia_stack_bounds(uintptr_t here, uintptr_t *low, uintptr_t *high)
-{
-    PyObject *of_thread = PyErr_Occurred() ? NULL : PyThreadState_GetDict();
-    if (of_thread != NULL && althaia_shared_bounds(of_thread, here, low, high)) {
-        return 1;
-    }
-    if (!althaia_ask_stack_bounds(low, high) || here < *low || here >= *high) {
-        return 0;
-    }
-    if (of_thread != NULL) {
-        althaia_share_bounds(of_thread, *low, *high);
-    }
-    return 1;
-}
-
 /* Determine the bounds of a stack that this thread has not used before. */
 static ALTHAIA_OUT_OF_LINE void
 althaia_find_stack(uintptr_t here)
 {
     uintptr_t low, high, size, margin;
-    if (!althaia_stack_bounds(here, &low, &high)) {
+    if (!althaia_stack_bounds(here, &low, &high) || here < low || here >= high) {
         low = here - ALTHAIA_STACK_ASSUMED;
         high = here + ALTHAIA_STACK_ASSUMED;
     }

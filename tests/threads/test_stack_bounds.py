@@ -1,50 +1,69 @@
-"""The compiled modules ask once in each thread where its stack is, and share the answer."""
+"""The main thread's stack ends where its limit says, whatever else lies on it."""
 
 from __future__ import annotations
 
-import ctypes
-import struct
-import threading
-from typing import Any
+import os
+import subprocess
+import sys
 
 import pytest
 
 import althaia
+
+resource = pytest.importorskip("resource")
+
+pytestmark = [
+    pytest.mark.skipif(
+        not althaia.info().compiled, reason="interpreted functions do not look at the stack"
+    ),
+    pytest.mark.skipif(sys.platform != "linux", reason="the limit is set as on Linux"),
+]
+
+PROGRAM = """
+import sys
+import threading
+
+import althaia
 from althaia import marshmallow
 
-pytestmark = pytest.mark.skipif(
-    not althaia.info().compiled, reason="interpreted functions do not look at the stack"
-)
+class Node(marshmallow.Schema):
+    value = marshmallow.fields.Raw()
+
+def deepest():
+    deep = []
+    for _ in range(60_000):
+        deep = [deep]
+    try:
+        Node().dumps({"value": deep})
+    except RecursionError as error:
+        print(error)
+
+def shallow():
+    print(Node().dumps({"value": [[1]] * 3}))
+
+sys.setrecursionlimit(100_000)
+for _ in range(50):
+    Node().dumps({"value": 1})
+deepest()
+shallow()
+thread = threading.Thread(target=shallow)
+thread.start()
+thread.join()
+"""
 
 
-def shared_bounds() -> Any:
-    """What the modules share in this thread; None if none has asked."""
-    # It returns a borrowed reference, which py_object as a result would release.
-    of_thread = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyThreadState_GetDict", ctypes.pythonapi))
-    return ctypes.cast(of_thread(), ctypes.py_object).value.get("althaia.stack")
-
-
-def test_the_first_module_asks_for_all() -> None:
-    class Album(marshmallow.Schema):
-        title = marshmallow.fields.Str()
-        tracks = marshmallow.fields.List(marshmallow.fields.Int())
-
-    seen = []
-
-    def work() -> None:
-        album = {"title": "x", "tracks": [1]}
-        seen.append(shared_bounds())
-        Album().dump(album)
-        seen.append(shared_bounds())
-        assert Album().loads(Album().dumps(album)) == album
-        assert Album().dump([album] * 30, many=True) == [album] * 30
-        seen.append(shared_bounds())
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    before, first, last = seen
-    low, high = struct.unpack("2N", first)
-    assert before is None
-    assert low < high
-    assert last is first
+@pytest.mark.parametrize("environment", [0, 100_000], ids=["small", "large environment"])
+def test_a_small_stack_is_not_overrun(environment: int) -> None:
+    limit = 1 << 20
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "ALTHAIA_PADDING": "x" * environment},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, hard)),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    said, *written = done.stdout.splitlines()
+    assert "maximum recursion depth exceeded" in said
+    assert written == ['{"value": [[1], [1], [1]]}'] * 2
