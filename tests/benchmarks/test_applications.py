@@ -19,7 +19,7 @@ class Model:
         vars(self).update(attributes)
 
 
-def side(us: float | None, answer: str = "a") -> dict[str, Any]:
+def side(us: float | None, answer: str = "a", own: float = 0.0) -> dict[str, Any]:
     return {
         "versions": {"python": "3.11.7", "marshmallow": "4.4.0"},
         "classes": 2,
@@ -27,10 +27,10 @@ def side(us: float | None, answer: str = "a") -> dict[str, Any]:
         "startup_s": 0.5,
         "import_mb": 20.0,
         "use_mb": 1.0,
-        "uses_us": [100.0, 50.0, 50.0, 50.0],
+        "uses_us": [100.0, *[50.0] * 7],
         "rows": {
-            "shop.S S().dump": {"answer": [answer, answer], "us": us},
-            "shop.S dump 30": {"answer": ["b", "b"], "us": us and us * 10},
+            "shop.S S().dump": {"answer": [answer, answer], "us": us, "own": own},
+            "shop.S dump 30": {"answer": ["b", "b"], "us": us and us * 10, "own": own},
         },
         "why": {"shop.S": ["built: on_bind_field is overridden"]},
     }
@@ -55,25 +55,31 @@ def test_equal_answers_pass() -> None:
 def test_the_best_of_both_sides_is_compared() -> None:
     pairs = [[side(8.0), side(4.0)], [side(6.0), side(2.0)]]
     found = parent.summary(APPLICATION, pairs)
-    assert found["rows"] == {"shop.S S().dump": 3.0, "shop.S dump 30": 3.0}
+    assert found["rows"] == {"shop.S S().dump": [3.0, 0.0], "shop.S dump 30": [3.0, 0.0]}
     assert found["slowest"][0]["why"] == ["built: on_bind_field is overridden"]
-    assert found["first_use"] == 1.0
+    assert found["uses"] == {1: 1.0, 4: 1.0, 8: 1.0}
 
 
 def test_calls_that_raise_are_compared_but_not_timed() -> None:
     plain, patched = side(4.0), side(2.0)
     for one in (plain, patched):
-        one["rows"]["shop.S S().load"] = {"answer": ["e", "e"], "us": None}
+        one["rows"]["shop.S S().load"] = {"answer": ["e", "e"], "us": None, "own": None}
     found = parent.summary(APPLICATION, [[plain, patched]])
     assert "shop.S S().load" not in found["rows"]
     assert found["answers"] == 6
 
 
+def test_uses_are_compared_from_the_first_one_on() -> None:
+    plain, patched = side(4.0), side(2.0)
+    patched["uses_us"] = [50.0, 25.0, 25.0, 25.0, 300.0, 5.0, 5.0, 5.0]
+    assert parent.summary(APPLICATION, [[plain, patched]])["uses"] == {1: 2.0, 4: 2.0, 8: 1.02}
+
+
 def test_the_tables_name_every_application_and_the_slowest_rows() -> None:
-    found = [parent.summary(APPLICATION, [[side(8.0), side(4.0)]])]
+    found = [parent.summary(APPLICATION, [[side(8.0, own=0.25), side(4.0)]])]
     distribution, young, slow = parent.tables(found)
-    assert "| shop | 4.4.0 | 1 of 2 | 2 | 2.00 | 2.0 to 2.0 | 2.0 | 2 |" in distribution
-    assert "| shop | 1.0 | 1.0 | 0.5 / 0.5 |" in young
+    assert "| shop | 4.4.0 | 1 of 2 | 2 | 2.00 | 2.0 to 2.0 | 2.0 | 2 | 50% | 3.0 |" in distribution
+    assert "| shop | 1.0 | 1.0 | 1.0 | 0.5 / 0.5 |" in young
     assert "on_bind_field is overridden" in slow
 
 
@@ -103,3 +109,23 @@ def test_an_error_is_an_answer() -> None:
     assert not returned
     assert worker.answer(lambda: fails("one")) == (False, digest)
     assert worker.answer(lambda: fails("two")) != (False, digest)
+
+
+def test_time_in_the_applications_functions_is_told_from_marshmallows() -> None:
+    from marshmallow import Schema, fields, post_dump
+
+    class Slow(Schema):
+        a = fields.Int()
+
+        @post_dump
+        def work(self, data: Any, **kwargs: Any) -> Any:
+            for _ in range(2000):
+                data = dict(data)
+            return data
+
+    class Quick(Schema):
+        a = fields.List(fields.Int())
+
+    assert worker.own_share(lambda: Slow().dump({"a": 1}), 500.0) > 0.5
+    # The library's functions that marshmallow calls are marshmallow's.
+    assert worker.own_share(lambda: Quick().dump({"a": [1] * 500}), 500.0) < 0.2
