@@ -1,5 +1,7 @@
 """The loaded marshmallow's classes and functions: the only place where the engine gets them."""
 
+from libc.stdint cimport uint64_t
+
 cdef enum:
     # Classes that `Upstream` keeps findings about.
     MOST_CLASSES = 4096
@@ -20,6 +22,15 @@ cdef class Helper:
     cdef bint known
     # 1 << its number.
     cdef readonly object bit
+
+
+cdef class Group:
+    cdef dict namespace
+    cdef tuple helpers
+    # Their bits together.
+    cdef object bits
+    # The dict version at which the module had all of them as upstream defined them.
+    cdef uint64_t version
 
 
 cdef class Upstream:
@@ -67,7 +78,7 @@ cdef class Upstream:
     cdef public tuple kinds
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.
     cdef dict helpers, entries
-    # By class and name: whether upstream's method of the class means what it meant.
+    # By class and name: upstream's method of the class if it means what it meant, else MISSING.
     cdef dict known_methods
     # What `group` has found.
     cdef dict groups
@@ -80,7 +91,7 @@ cdef class Upstream:
 
     cdef bint has_plain_sets(self) except -1
     cdef Helper helper(self, str module, str name)
-    cdef tuple group(self, tuple key)
+    cdef Group group(self, tuple key)
     cdef bint has_passed(self, object cls, int check) except -1
     cdef int note_passed(self, object cls, int check) except -1
     cdef tuple helper_entries(self, object bits)

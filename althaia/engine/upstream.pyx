@@ -45,6 +45,11 @@ cdef class Helper:
     """A name in one of upstream's modules whose function plans replace by their own code."""
 
 
+@cython.final
+cdef class Group:
+    """Several such names of one module."""
+
+
 # What definers() has found, by type version and name.
 cdef dict _definers = {}
 
@@ -210,10 +215,13 @@ cdef class Upstream:
         cdef dict methods = <dict>self.known_methods.get(owner)
         if methods is None:
             methods = <dict>self.known_methods.setdefault(owner, {})
-        read = methods.get(name)
-        if read is None:
-            read = methods[name] = self.is_read(qualified(owner, name))
-        return read and static(cls, name) is seam.pristine[owner].get(name, MISSING_)
+        method = methods.get(name)
+        if method is None:
+            method = MISSING_
+            if self.is_read(qualified(owner, name)):
+                method = seam.pristine[owner].get(name, MISSING_)
+            methods[name] = method
+        return static(cls, name) is method
 
     def why_not(self, cls, name, owner):
         """Return why :meth:`defines` is false."""
@@ -257,19 +265,21 @@ cdef class Upstream:
                 helper = <Helper>self.helpers.setdefault(place, helper)
         return helper
 
-    cdef tuple group(self, tuple key):
-        """Several names in one of upstream's modules: as :class:`Helper`, and their bits together.
+    cdef Group group(self, tuple key):
+        """Return several names in one of upstream's modules.
 
         :param key: the module, and a tuple of the names.
         """
-        cdef tuple found = <tuple>self.groups.get(key)
+        cdef Group found = <Group>self.groups.get(key)
         cdef Helper helper
-        cdef object bits = 0
         if found is None:
-            helpers = tuple([self.helper(key[0], name) for name in key[1]])
-            for helper in helpers:
-                bits |= helper.bit
-            found = <tuple>self.groups.setdefault(key, (helpers, bits))
+            found = Group.__new__(Group)
+            found.namespace = self.live[key[0]]
+            found.helpers = tuple([self.helper(key[0], name) for name in key[1]])
+            found.bits = 0
+            for helper in found.helpers:
+                found.bits |= helper.bit
+            found = <Group>self.groups.setdefault(key, found)
         return found
 
     cdef bint has_passed(self, object cls, int check) except -1:

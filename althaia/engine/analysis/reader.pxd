@@ -40,9 +40,14 @@ cdef class Analysis:
     cpdef bint schema_method_is_upstreams(self, name) except -1
     cpdef field_value(self, field, name)
     cpdef field_method(self, field, name, owner)
+    cpdef watch_list(self, items)
+    cpdef watch_entry(self, mapping, key)
+    cpdef schema_value(self, name)
+    cpdef field_flag(self, field, name)
+    cpdef class_method(self, cls, name)
     cpdef check_readable(self, field)
     cdef int watch_group(self, tuple group) except -1
     cdef tuple _snapshot(self, object field, object cls, dict state)
     cdef bint _is_bound_field(self, object cls, dict state) except -1
     cdef bint _holds_fields(self, dict state) except -1
-    cdef int _watch_helper(self, Helper helper) except -1
+    cdef int _check_helper(self, Helper helper) except -1

@@ -22,11 +22,19 @@ from althaia.engine.plan.instance_dict import may_be_put
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import qualified
 
-from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_type_tag
+from libc.stdint cimport uint64_t
+
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL,
+    althaia_has_noted_version,
+    althaia_note_version,
+    althaia_trusted_version,
+    althaia_type_tag,
+)
 from althaia.engine.plan.guard cimport Guard, snapshot
 from althaia.engine.plan.guard cimport state_of as copied_state
 from althaia.engine.plan.instance_dict cimport is_hidden
-from althaia.engine.upstream cimport MOST_CLASSES, Helper, Upstream, static
+from althaia.engine.upstream cimport MOST_CLASSES, Group, Helper, Upstream, static
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -153,14 +161,14 @@ cdef class Analysis:
         """Do not watch these attributes of a watched field: each call reads them anew."""
         self._unwatched[id(field)] = names
 
-    def watch_list(self, items):
+    cpdef watch_list(self, items):
         """Watch a list. Return its items as a tuple."""
         watched = tuple(items)
         self._lists.append(items)
         self._lists.append(watched)
         return watched
 
-    def watch_entry(self, mapping, key):
+    cpdef watch_entry(self, mapping, key):
         """Watch a key of a dictionary. Return its value, the guards' ``ABSENT`` if there is
         none."""
         value = mapping.get(key, ABSENT)
@@ -208,7 +216,11 @@ cdef class Analysis:
         """Return the guard's snapshot of the attributes of a watched field."""
         cdef object version = althaia_type_tag(cls)
         cdef tuple known = <tuple>names_of_attributes.get(version)
-        cdef tuple found = snapshot(state, known, self._unwatched.get(id(field), ()))
+        cdef tuple unwatched = ()
+        cdef tuple found
+        if self._unwatched:
+            unwatched = <tuple>self._unwatched.get(id(field), ())
+        found = snapshot(state, known, unwatched)
         if found[0] is not known:
             if len(names_of_attributes) >= MOST_CLASSES:
                 names_of_attributes.clear()
@@ -269,7 +281,7 @@ cdef class Analysis:
 
     # -- The schema
 
-    def schema_value(self, name):
+    cpdef schema_value(self, name):
         """Return an attribute of the schema, read without running code.
 
         :raises NotPlannable: a descriptor computes it.
@@ -342,7 +354,7 @@ cdef class Analysis:
             raise NotPlannable(f"{name} is not a plain value")
         return raw
 
-    def field_flag(self, field, name):
+    cpdef field_flag(self, field, name):
         """Return a field's attribute that is True or False.
 
         :raises NotPlannable: it is anything else.
@@ -363,7 +375,7 @@ cdef class Analysis:
         if not self.upstream.defines(cls, name, owner):
             raise NotPlannable(self.upstream.why_not(cls, name, owner))
 
-    def class_method(self, cls, name):
+    cpdef class_method(self, cls, name):
         """Make sure that one of upstream's classes still has the method it was defined with.
 
         :raises NotPlannable: it has another one, or the class is not upstream's.
@@ -389,24 +401,25 @@ cdef class Analysis:
 
     cdef int watch_group(self, tuple group) except -1:
         """:meth:`field_function` of a module and a tuple of names."""
-        cdef tuple helpers
-        helpers, bits = self.upstream.group(group)
-        if self._helpers & bits == bits:
+        cdef Group found = self.upstream.group(group)
+        cdef uint64_t version
+        if self._helpers & found.bits == found.bits:
             return 0
-        for helper in helpers:
-            self._watch_helper(<Helper>helper)
+        if not althaia_has_noted_version(found.namespace, &found.version):
+            version = althaia_trusted_version(found.namespace)
+            for helper in found.helpers:
+                self._check_helper(<Helper>helper)
+            althaia_note_version(&found.version, version)
+        # The guard's entries hold upstream's definitions; all plans share the entries.
+        self._helpers |= found.bits
         return 0
 
-    cdef int _watch_helper(self, Helper helper) except -1:
-        if self._helpers & helper.bit:
-            return 0
-        # The guard's entry holds upstream's definition; all plans share the entry.
+    cdef int _check_helper(self, Helper helper) except -1:
         if helper.namespace.get(helper.name, ABSENT_) is not helper.defined:
             raise NotPlannable(f"marshmallow.{helper.module}.{helper.name} is replaced")
         if not helper.known:
             self.known(*helper.origins)
             helper.known = True
-        self._helpers |= helper.bit
         return 0
 
     def fields_helper(self, *names):

@@ -216,6 +216,9 @@ cdef int hide(InstanceDict state) except -1:
             (<dict>state)[name] = snapshots.setdefault(identities(value), value)
         elif type(value) is set and not value:
             (<dict>state)[name] = NO_NAMES
+        elif name == "error_messages":
+            # Each instance has its own.
+            (<dict>state)[name] = NOTHING
     return 0
 
 

@@ -149,8 +149,14 @@ cdef tuple by_mapping(tuple entries):
     The guard then compares the version of each dictionary once, for all its entries.
     """
     cdef dict found = {}
+    cdef list group
     for mapping, key, value in entries:
-        found.setdefault(id(mapping), [mapping]).extend((key, value))
+        place = <Py_ssize_t><void*>mapping
+        group = <list>found.get(place)
+        if group is None:
+            group = found[place] = [mapping]
+        group.append(key)
+        group.append(value)
     return tuple([tuple(each) for each in found.values()])
 
 
@@ -227,6 +233,8 @@ cdef class Guard:
             records += [field, kind, state, keys, values]
             self.watched[i].place = althaia_watched_place(field, state)
         self.fields = tuple(records)
+        if not althaia_features & ALTHAIA_INLINE_VALUES:
+            return 0
         for i in range(size):
             at = i * ALTHAIA_RECORD_SIZE
             keys, values = self.fields[at + ALTHAIA_KEYS], self.fields[at + ALTHAIA_VALUES]

@@ -8,9 +8,11 @@ cdef class LoadPlan(Plan):
     cdef readonly bint has_validators
     cdef readonly bint has_schema_validators
     cdef readonly bint hooks_see_input
-    cdef readonly set keys
+    # None until they are asked for.
+    cdef set keys
     cdef readonly bint unique_keys
     cdef readonly Keys text_keys
+    cdef set known_keys(self)
     cdef int find_text_keys(self) except -1
 
 

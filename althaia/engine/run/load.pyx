@@ -103,10 +103,10 @@ cdef class LoadPlan(Plan):
         self.has_validators = has_validators
         self.has_schema_validators = has_schema_validators
         self.hooks_see_input = hooks_see_input
-        self.keys = {step.key for step in steps}
-        self.unique_keys = len(self.keys) == len(steps)
+        self.unique_keys = len({step.key for step in steps}) == len(steps)
         if not ALTHAIA_HAS_GIL:
-            # Another thread could be reading the attribute while it is set.
+            # Another thread could be reading an attribute while it is set.
+            self.known_keys()
             self.find_text_keys()
         targets = [step.target for step in steps]
         if (
@@ -115,6 +115,12 @@ cdef class LoadPlan(Plan):
             and not any(step.dotted for step in steps)
         ):
             self.template = Template(tuple(targets), 0 if at_once else FILLED_AFTER)
+
+    cdef set known_keys(self):
+        """Return the keys of the steps. Most loads do not ask."""
+        if self.keys is None:
+            self.keys = {step.key for step in self.steps}
+        return self.keys
 
     cdef int find_text_keys(self) except -1:
         if self.unique_keys:
@@ -314,6 +320,7 @@ cdef bint has_known_keys(
     User code that ran meanwhile may have exchanged a key. ``version`` is the input's dict version
     before that.
     """
+    cdef set known
     if not plan.unique_keys:
         return False
     if althaia_same_version(data, version) and althaia_has_plain_keys(data):
@@ -324,8 +331,9 @@ cdef bint has_known_keys(
     if not ALTHAIA_HAS_GIL:
         # Iterate over a copy: another thread may change the dictionary.
         data = <dict>PyDict_Copy(data)
+    known = plan.known_keys()
     for key in data:
-        if type(key) is not str or key not in plan.keys:
+        if type(key) is not str or key not in known:
             return False
     if frame.compared:
         frame.input_keys = tuple(data)
@@ -362,7 +370,7 @@ cdef int load_unknown(
 ) except -1:
     """Process the keys that belong to no field, as ``unknown`` says. With a tape, the values of
     ``data`` are indexes of slots."""
-    for key in set(data) - plan.keys:
+    for key in set(data) - plan.known_keys():
         althaia_tick()
         value = data[key]
         if frame.unknown == "include":
