@@ -80,11 +80,12 @@ cdef class Blueprint:
             # needed. Otherwise the guard watches the originals; copies would only take memory.
             self.declared = copied_fields(self.declared)
             self.opts = copied_options(self.opts)
-        self.copies_bind_anew = any(
-            inner_fields(inner)
-            for field in self.declared.values() if field is not None
-            for inner in inner_fields(field)
-        )
+        for field in self.declared.values():
+            if field is None:
+                continue
+            for inner in inner_fields(field):
+                if inner_fields(inner):
+                    self.copies_bind_anew = True
         return 0
 
     cdef bint holds(self, object schema) except -1:
@@ -227,6 +228,14 @@ cdef tuple identities(dict mapping):
     return tuple([(name, id(field)) for name, field in mapping.items()])
 
 
+class Declared(dict):
+    """Declared fields that ``copy.deepcopy`` copies as it would, without its Python code: the
+    blueprint's guard watches how fields are copied."""
+
+    def __deepcopy__(self, memo):
+        return copied_fields(self)
+
+
 def bind_none():
     """Replaces ``Schema._init_fields`` on a prototype: leave the fields unbound."""
 
@@ -239,7 +248,7 @@ cdef object build(tuple options, Blueprint blueprint, bint bound):
     """
     cdef object schema = object.__new__(blueprint.schema_class)
     cdef InstanceDict state = InstanceDict()
-    cdef dict borrowed = {"_declared_fields": blueprint.declared, "opts": blueprint.opts}
+    cdef dict borrowed = {"_declared_fields": Declared(blueprint.declared), "opts": blueprint.opts}
     for name in CONSTRUCTION:
         value = marshmallow.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
