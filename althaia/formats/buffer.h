@@ -38,7 +38,7 @@ althaia_buffer_free(althaia_buffer *buffer)
     memset(buffer, 0, sizeof(*buffer));
 }
 
-/* Enlarge the buffer to `wanted` bytes, in the memory of a str. */
+/* Enlarge the buffer to `wanted` bytes. Its memory is then that of a str object. */
 static int
 althaia_buffer_place(althaia_buffer *buffer, Py_ssize_t wanted)
 {

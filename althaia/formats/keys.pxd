@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, uint32_t
 
-from althaia.formats.tape cimport Slot, Tape
+from althaia.formats.tape cimport Tape
 
 
 cdef class Keys:

@@ -1,6 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 # cython: cdivision=True
-"""Finds the keys that a plan knows on a tape, without creating a str for each key."""
+"""Finds on a tape the keys that a plan knows, without creating a str for each key."""
 
 cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Malloc

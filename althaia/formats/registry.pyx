@@ -6,8 +6,6 @@ of render modules that it replaces by its sink and its parser. To add a format, 
 ``json`` and ``msgpack`` and a row here.
 """
 
-from types import ModuleType
-
 cimport cython
 
 from althaia.formats.json import json_parser as _json_parser
@@ -61,29 +59,13 @@ cdef tuple FORMATS = (
 )
 
 
-cdef bint has(tuple functions, object function):
-    """Return whether one of ``functions`` is this object."""
-    for each in functions:
-        if each is function:
-            return function is not None
-    return False
-
-
-cdef object function_of(object module, str name):
-    """Return a function of a render module by its name.
-
-    Return None if the render module is any other object: reading its attributes may run user code.
-    """
-    return (<dict>module.__dict__).get(name) if type(module) is ModuleType else None
-
-
 cdef Sink open_sink(object module, dict options):
     """Return a sink that writes what ``module.dumps(..., **options)`` returns; None if that must be
     called."""
-    cdef object writer = function_of(module, "dumps")
+    cdef object writer = getattr(module, "dumps", None)
     cdef Format each
     for each in FORMATS:
-        if has(each.writers, writer):
+        if writer in each.writers:
             return each.open(options)
     return None
 
@@ -93,10 +75,10 @@ cdef Tape read(object module, object text):
 
     :raises MessagePackDecodeError: see ``althaia.msgpack.loads``.
     """
-    cdef object reader = function_of(module, "loads")
+    cdef object reader = getattr(module, "loads", None)
     cdef Format each
     for each in FORMATS:
-        if has(each.readers, reader):
+        if reader in each.readers:
             return each.read(text)
     return None
 
@@ -105,4 +87,4 @@ def writes(module):
     """Return whether plans write the format of this render module without upstream's code."""
     cdef object writer = getattr(module, "dumps", None)
     cdef Format each
-    return any([has(each.writers, writer) for each in FORMATS])
+    return any([writer in each.writers for each in FORMATS])

@@ -1,10 +1,10 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Sinks: what a dump writes into instead of dictionaries.
 
-A sink receives records (the objects of a schema), lists and single values in the order of the
-document. Its result must equal that of encoding the dumped dictionaries afterwards. Hence a value
-that user code can still change, or whose encoding may fail, becomes a *deferred value*:
-:meth:`Sink.finished` encodes it after the last user code has run, in the order of the document.
+A sink receives records (the objects of a schema), lists and single values in the order of the text.
+Its result must be the text of the dictionaries that a dump makes, which are encoded after all user
+code has run. Hence a value that user code can still change, or whose encoding may fail, becomes a
+*deferred value*: :meth:`Sink.finished` encodes it at the end, in the order of the text.
 """
 
 cimport cython
@@ -34,10 +34,10 @@ cdef class Record:
 cdef class DeferredValue:
     """A value that is encoded at the end, and its position in the buffer.
 
-    ``path`` lists the containers around it, the innermost first, if errors mention them. ``end`` is
-    the offset at which its text ends in the buffer of all deferred values.
-
-    Only the sink holds references to it, so that it is in no reference cycle and needs no GC."""
+    ``path`` lists the containers around it, the innermost first, if errors mention them. Deferred
+    values are encoded into a buffer of their own; ``end`` is where the text of this one ends there.
+    Only the sink refers to this object, so that it is in no reference cycle and needs no GC.
+    """
 
 
 cdef class Sink:
@@ -64,7 +64,7 @@ cdef class Sink:
         raise NotImplementedError
 
     cdef int any(self, object value) except -1:
-        """Write a value at once if it can neither change nor fail; else defer it."""
+        """Write a value at once if it cannot change and encoding it cannot fail; else defer it."""
         raise NotImplementedError
 
     cdef int open_record(self, Record record) except -1:

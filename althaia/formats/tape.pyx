@@ -10,7 +10,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_SetItem
 from cpython.list cimport PyList_Append
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from libc.string cimport memcmp, memcpy
 

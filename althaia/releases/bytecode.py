@@ -30,7 +30,7 @@ _READ: Final = (
     "semantics.toml",
     "patches/series",
 )
-"""Files of ours on which the code depends, besides the installed file and the patches."""
+"""Our own files on which the code depends, besides the patches."""
 
 
 def code_of(name: str, source: bytes, path: str, version: str, *, engine: bool) -> Hooked:
@@ -109,16 +109,12 @@ def _replace(place: str, data: bytes) -> bool:
             file.write(data)
         os.replace(passing, place)
     except OSError:
-        _remove(passing)
+        from contextlib import suppress
+
+        with suppress(OSError):
+            os.unlink(passing)
         return False
     return True
-
-
-def _remove(path: str) -> None:
-    from contextlib import suppress
-
-    with suppress(OSError):
-        os.unlink(path)
 
 
 def _places(path: str, *, make: bool = False) -> Iterator[str]:

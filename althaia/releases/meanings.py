@@ -69,7 +69,8 @@ class Table:
         )
 
     def meanings_of_all(self, present: Mapping[str, str]) -> Meanings:
-        """Do the same for a whole release: absent functions are ``GONE``."""
+        """Compare a whole release with the table: functions that are not in ``present`` are
+        ``GONE``."""
         return self.meanings(dict.fromkeys(self.names(), GONE) | dict(present))
 
 

@@ -1,9 +1,8 @@
-"""Apply the patch queue to pristine upstream text: strictly, inside named functions only.
+"""Apply the patch queue to the text of upstream's files.
 
-A hunk header names the function (``@@ -490,3 +490,5 @@ Schema._serialize``) or ``<module>``.
-The hunk's old lines must occur exactly once within it; where inside does not matter, so the
-line numbers may be off, but no line may differ. One line of context is enough that way, and
-one queue fits many releases.
+A hunk header names the function that the hunk changes (``@@ -490,3 +490,5 @@ Schema._serialize``),
+or ``<module>``. The hunk's old lines must occur exactly once in that function. The line numbers may
+differ, the lines may not. Hence one line of context is enough, and one queue fits many releases.
 
 The build and the shipped package both use this module, so it imports nothing of either.
 """
@@ -34,7 +33,7 @@ class QueueError(Exception):
     """Upstream's text, or a patch, is not as expected.
 
     :param where: the file, and the place in it
-    :param problem: what was expected and what was found
+    :param problem: what was expected and what was found instead
     :param remedy: how to correct it
 
     >>> print(QueueError("schema.py", "expected 7 imports, found 8", "run the lock command"))
@@ -119,7 +118,7 @@ def read_series(folder: Path) -> list[Patch]:
 def parse(name: str, text: str) -> Patch:
     """Read one patch file.
 
-    :raises QueueError: its header or its diff is not of the form docs/patches.md describes
+    :raises QueueError: its header or its diff has another form than docs/patches.md describes
     """
 
     def wrong(problem: str) -> QueueError:
@@ -189,7 +188,7 @@ def _parse_hunks(lines: Iterable[str], wrong: Callable[[str], QueueError]) -> It
 def apply(
     patches: Iterable[Patch], sources: Mapping[str, str], version: str
 ) -> tuple[dict[str, str], list[Placed]]:
-    """Apply each patch for ``version``; its old lines must match exactly.
+    """Apply the patches for ``version``.
 
     :param sources: pristine text by file name
     :return: the patched text of all files, and where each hunk was applied
@@ -339,7 +338,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def _extents(tree: ast.Module) -> dict[str, range]:
     """Return the line indices, from 0, of each function and class by its qualified name.
 
-    If several have one name, the first one counts.
+    If a name is defined several times, the first definition counts.
     """
     found: dict[str, range] = {}
 

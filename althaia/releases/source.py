@@ -66,8 +66,8 @@ def _fits(file: patching.PatchedFile, patch: patching.Patch) -> bool:
 
 
 def _stands_in(other: patching.Patch, patch: patching.Patch) -> bool:
-    """Return whether another patch has the same purpose as this one for other releases, so that one
-    of them may fail to fit if the version is unknown."""
+    """Return whether another patch does for other releases what this one does. If the version is
+    unknown, both are tried, and one of them does not fit."""
     return (
         other.header["Target"] == patch.header["Target"]
         and other.header["Applies-To"] != patch.header["Applies-To"]
@@ -91,7 +91,8 @@ def _table() -> meanings.Table:
 
 
 def read_before(name: str, found: digests.Digests) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the functions of one file that were not reviewed, and those that are variants.
+    """Return the functions of one file that were not reviewed, with their digests; and those that
+    behave differently, with the name of the variant.
 
     :param found: the digests of the file; empty if the release does not have it
     """
@@ -119,7 +120,7 @@ def _stand_where_upstream_does(
         if row not in file.added:
             placed.end_lineno = file.numbers[(placed.end_lineno or row + 1) - 1]
             continue
-        # The columns of the whole line: a traceback would mark the wrong part of it otherwise.
+        # Set the columns of the whole line. Otherwise a traceback would mark a wrong part of it.
         line = upstream[placed.lineno - 1].encode()
         placed.end_lineno = placed.lineno
         placed.col_offset = len(line) - len(line.lstrip())

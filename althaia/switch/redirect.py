@@ -1,12 +1,12 @@
 """``import marshmallow`` yields ``althaia.marshmallow``, under marshmallow's own names.
 
-What is served as ``althaia.marshmallow``, the compiled copy or the installed release with our
-hooks, :mod:`althaia.switch.release` decides. One copy of the library, two names. The finder
-answers ``marshmallow`` and everything below it with specs that lead to the served files; their
-loader imports the module under ``althaia.marshmallow…`` and hands the same object out. While the
-redirect is in place the modules, and the classes and functions in them, *say* ``marshmallow…``:
-pickles, logs, ``repr`` and reloads are then those of the real library. All state is in one object,
-:class:`_Redirect`.
+:mod:`althaia.switch.release` decides what ``althaia.marshmallow`` is: the compiled copy, or the
+installed release with our hooks. There is one copy of the library, under two names. For
+``marshmallow`` and everything below it the finder returns specs of the served files. Their loader
+imports the module as ``althaia.marshmallow…`` and returns the same object. While the redirect is
+on, ``__name__`` of these modules and ``__module__`` of the classes and functions in them are
+``marshmallow…``. Hence pickles, logs, ``repr`` and reloads are those of the real library. All
+state is in one object, :class:`_Redirect`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OURS = "althaia.marshmallow"
 """The name it is redirected to."""
 
 _PREFIX = OURS.removesuffix(REAL)
-# What the import system's module calls itself, by release.
+# ``__name__`` of the import system's module; it depends on the Python version.
 _IMPORT_SYSTEM = ("importlib._bootstrap", "_frozen_importlib")
 
 _DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
@@ -99,7 +99,7 @@ def real_location() -> str | None:
 
 
 class _Presented:
-    """One of our modules while it has marshmallow's name."""
+    """One of our modules while it has marshmallow's name, and how to restore it."""
 
     __slots__ = ("adopted", "attributes", "module", "originals")
 
@@ -149,7 +149,7 @@ class _Redirect:
                 name = own_name.removeprefix(_PREFIX)
                 if sys.modules.get(name) is presented.module:
                     del sys.modules[name]
-                _set_attributes(presented.module, presented.originals)
+                _namespace(presented.module).update(presented.originals)
                 for variable, module_name in presented.adopted:
                     variable.__module__ = module_name
                 _rename_contents(presented.module, name, own_name)
@@ -161,7 +161,7 @@ class _Redirect:
             return was_installed
 
     def present(self, own_name: str, module: ModuleType) -> None:
-        """Give one of our modules, after its execution, marshmallow's name."""
+        """Give one of our modules marshmallow's name, after it was executed."""
         with self._lock:
             if not self.installed:
                 return
@@ -169,11 +169,11 @@ class _Redirect:
             presented = self._presented.get(own_name)
             if presented is None or presented.module is not module:
                 presented = self._begin(own_name, name, module)
-            _set_attributes(module, presented.attributes)
+            _namespace(module).update(presented.attributes)
             sys.modules[name] = module
 
     def present_loaded(self) -> None:
-        """Give all our loaded modules marshmallow's names."""
+        """Give marshmallow's names to all our modules that are loaded."""
         for name, module in sys.modules.copy().items():
             if _below(name, OURS) and _is_complete(module):
                 self.present(name, module)
@@ -199,12 +199,12 @@ class _Redirect:
         return presented
 
     def _renew_lock(self) -> None:
-        # If another thread held the lock, it does not exist in the forked child.
+        # A thread that held the lock does not exist in the forked child.
         self._lock = RLock()
 
 
 class _Finder:
-    """Finds the modules of marshmallow, and replaces the loaders of our own copy's modules."""
+    """Finds the modules of marshmallow, and wraps the loaders of the modules under our name."""
 
     finds_althaia = True
 
@@ -271,7 +271,7 @@ class _OwnLoader(releases.PassingLoader):
 
 
 class _AliasLoader(_OwnLoader):
-    """Returns, for a name of marshmallow, the module that was loaded under our name."""
+    """Loads a name of marshmallow: it returns the module that is loaded under our name."""
 
     _created = False
 
@@ -283,20 +283,18 @@ class _AliasLoader(_OwnLoader):
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
         assert spec is not None
-        # The import system has just put the spec with this loader into the module.
+        # The import system has put a spec with this loader into the module.
         spec.loader = module.__loader__ = self._loader
-        if not self._created:  # importlib.reload(): here the module is really executed
+        if not self._created:  # importlib.reload() calls no create_module().
             self._loader.exec_module(module)
         self._redirect.present(_PREFIX + spec.name, module)
-        # The import of our copy may have begun before the finder was installed.
+        # Modules of our copy may have been imported before the finder was installed.
         self._redirect.present_loaded()
 
 
 class CompiledLoader(ExtensionFileLoader):
-    """Loads an extension module, and returns the Python source beside it.
-
-    Without this loader tracebacks through compiled modules show no lines.
-    """
+    """Loads an extension module, and finds the Python source beside it, so that tracebacks through
+    compiled modules show lines."""
 
     def get_source(self, fullname: str) -> str | None:  # type: ignore[override]
         from importlib.util import decode_source
@@ -329,9 +327,9 @@ def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
 
 
 def _find(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
-    """Return the spec, under marshmallow's name, of the file that is served under this name.
+    """Return the spec, under marshmallow's name, of the file that is served for it.
 
-    :param path: the search path to use if its package is not imported, as tools do that only read.
+    :param path: the search path if its package is not imported. Tools that only read files give it.
     """
     parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
     places = path if parent is None else parent.__path__
@@ -356,15 +354,11 @@ def _is_complete(module: ModuleType) -> bool:
     return not getattr(_contents(module).get("__spec__"), "_initializing", False)
 
 
-def _set_attributes(module: ModuleType, attributes: dict[str, Any]) -> None:
-    _namespace(module).update(attributes)
-
-
 def _homeless(module: ModuleType) -> list[tuple[Any, str]]:
     """Return the type variables that a module created, with the ``__module__`` of each.
 
     A type variable takes its ``__module__`` from the calling frame. Compiled code has no frame, so
-    that the name is that of the import system.
+    that the calling frame is that of the import system.
     """
     return [
         (value, value.__module__)
@@ -396,7 +390,7 @@ def _rename(value: Any, old: str, new: str) -> None:
                 for function in _functions_in(member):
                     _rename(function, old, new)
     elif type(value).__module__ not in (old, new):
-        # Any other object is an instance of one of our classes and has its ``__module__``.
+        # An instance of one of our classes gets ``__module__`` from its class.
         value.__module__ = new
 
 
@@ -409,7 +403,7 @@ def _functions_in(member: Any) -> tuple[Any, ...]:
 
 
 def _rename_registered(registry: dict[str, Any], old: str, new: str) -> None:
-    # Upstream registers its own base schema by its full path as well.
+    # Upstream's class registry has its own base schema, by its full path.
     for path in [path for path in registry if path.rpartition(".")[0] == old]:
         registry[f"{new}.{path.rpartition('.')[2]}"] = registry.pop(path)
 
@@ -418,16 +412,14 @@ def _real_modules() -> dict[str, ModuleType]:
     return {
         name: module
         for name, module in sys.modules.copy().items()
-        if _below(name, REAL) and module is not None and module is not _own_module(name)
+        if _below(name, REAL)
+        and module is not None
+        and module is not sys.modules.get(_PREFIX + name)
     }
 
 
-def _own_module(name: str) -> ModuleType | None:
-    return sys.modules.get(_PREFIX + name)
-
-
 def _holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
-    """Return which modules refer to the real library or its objects, and under which names."""
+    """Return by module the names in it that refer to the real library or to its objects."""
     owned = {id(module) for module in real.values()}
     for module in real.values():
         owned.update(
@@ -446,7 +438,7 @@ def _holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
 
 
 def _contents(module: object) -> dict[str, object]:
-    # sys.modules may hold objects of any kind.
+    # sys.modules may contain objects without a ``__dict__``.
     try:
         return _namespace(module).copy()
     except AttributeError:
@@ -454,7 +446,7 @@ def _contents(module: object) -> dict[str, object]:
 
 
 def _namespace(module: object) -> dict[str, Any]:
-    # Not by vars(): this would load a lazy module, which may be loading at this moment.
+    # Not vars(): it would load a lazy module, which may be loading at this moment.
     namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
     return namespace
 

@@ -30,7 +30,7 @@ INTERPRETED: Final = "interpreted"
 UNTOUCHED: Final = "untouched"
 
 _NEEDED: Final = ("seam-import", "seam-loaded")
-"""Hooks without which no plan can be built."""
+"""The hooks without which no plan can be made."""
 
 _KNOWN_FILES: Final = (
     "__init__.py",
@@ -48,15 +48,16 @@ _KNOWN_FILES: Final = (
     "utils.py",
     "validate.py",
 )
-"""The files of the release that our code was written against."""
+"""The files of the release that our code was written for."""
 
 
 LISTED: Final = ("3.26.1", "3.26.2", "4.0.1", "4.1.2", "4.2.4", "4.3.0", "4.3.1", "4.4.0")
-"""The releases that were read: what of them is not planned is known, and no reason to warn."""
+"""The releases that were reviewed. docs/releases.md says what of them is not planned, so that no
+warning is needed."""
 
 
 class AlthaiaWarning(UserWarning):
-    """The installed marshmallow cannot be planned, or not all of it, and runs on its own code."""
+    """The installed marshmallow, or a part of it, cannot be planned and runs its own code."""
 
 
 class Release:
@@ -82,7 +83,7 @@ class Release:
         self._said = False
 
     def look(self, name: str, loader: Any, path: str) -> None:
-        """Read one of its modules, insert the hooks, and keep the code until it is executed."""
+        """Compile one of its modules with our hooks. Keep the code until it is executed."""
         from althaia.releases.bytecode import code_of
 
         file = self._file(path)
@@ -96,7 +97,7 @@ class Release:
         self.left_out += [hook for hook in left_out if hook not in self.left_out]
 
     def code(self, name: str, loader: Any, path: str) -> CodeType:
-        """Return the code of one of its modules with our hooks; its own code if that fails."""
+        """Return the code of one of its modules: with our hooks, or its own if that fails."""
         if name not in self._codes:
             try:
                 self.look(name, loader, path)
@@ -107,8 +108,8 @@ class Release:
         return self._codes.pop(name)
 
     def meanings(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Functions that nobody has read as they are in this release, with their digests, and
-        those that are known to mean something else, with the name of that."""
+        """Return two dictionaries: the functions that were not reviewed, with their digests; and
+        those that are known to behave differently, with the name of the variant."""
         self._look_at_the_rest()
         unread = {name: digest for each in self._unread.values() for name, digest in each.items()}
         return unread, self._variants
@@ -129,7 +130,7 @@ class Release:
 
     def _unread_without(self, file: str, error: Exception) -> dict[str, str]:
         """Return the unread functions of a file that does not exist, or that cannot be read."""
-        # An archive raises OSError with the number 0.
+        # The loader of an archive raises OSError without a number, or with 0.
         if not isinstance(error, OSError) or error.errno not in (None, 0, errno.ENOENT):
             return {file.removesuffix(".py").replace("/", "."): ""}
         if self.version in LISTED:  # Parsing the table of meanings would take 50 ms.
@@ -138,23 +139,17 @@ class Release:
 
         return read_before(file, {})[0]
 
-    def _unread_in_words(self) -> list[str]:
-        """How many functions of the modules that are loaded nobody has read, in a sentence."""
-        count = sum(map(len, self._unread.values()))
-        hint = "'python -m althaia info' names them"
-        return [f"{count} functions that nobody has read ({hint})"] if count else []
-
     def _file(self, path: str) -> str:
         assert self.location is not None
         return os.path.relpath(path, self.location).replace(os.sep, "/")
 
     def lose(self, what: str) -> None:
-        """Record what cannot be planned, for :meth:`say` and ``althaia.info()``."""
+        """Record a reason why something cannot be planned, for :meth:`say` and ``info()``."""
         if what not in self.lost:
             self.lost.append(what)
 
     def say(self) -> None:
-        """Warn, once in a process, where not all of it can be planned.
+        """Warn, once in a process, if not all of it can be planned.
 
         :raises EngineError: ``ALTHAIA_STRICT`` is set
         """
@@ -163,9 +158,11 @@ class Release:
         losses = [*self.lost]
         if self.left_out and self.how != UNTOUCHED:
             losses.append(f"hooks without a place in it: {', '.join(self.left_out)}")
-        # docs/releases.md lists the functions of these releases: no reason to warn.
         if self.how == INTERPRETED and self.version not in LISTED and _has_engine():
-            losses += self._unread_in_words()
+            count = sum(map(len, self._unread.values()))
+            if count:
+                hint = "'python -m althaia info' names them"
+                losses.append(f"{count} functions that nobody has read ({hint})")
         if not losses or self._said:
             return
         self._said = True
@@ -200,7 +197,7 @@ _served: Release | None = None
 
 
 def find() -> Release:
-    """Return the release that would be served, given the present ``sys.path``."""
+    """Return the release that would be served with the present ``sys.path``."""
     made_from = installed.served()
     spec = real_spec(REAL, None)
     if made_from == "" and spec is None:
@@ -289,23 +286,24 @@ def _has_engine() -> bool:
 
 
 _DOOR: Final = "althaia.engine.door"
-"""The module of the engine that everything else of it is loaded by."""
+"""The module of the engine that imports all others."""
 
 
 _engine: bool | None = None
 
 _wanted: bool | None = None
-"""What ``patch(compiled=…)`` asked for."""
+"""The argument of ``patch(compiled=…)``; None if it was not given."""
 
 
 def want_compiled(compiled: bool) -> None:
-    """Serve the compiled copy if it fits, or never. Called before marshmallow is imported."""
+    """Serve the compiled copy if it was made from the installed release, or never. Must be called
+    before marshmallow is imported."""
     global _wanted
     _wanted = compiled
 
 
 def wants_compiled() -> bool:
-    """Return whether the compiled copy is served if it fits."""
+    """Return whether the compiled copy is served if it was made from the installed release."""
     if _wanted is not None:
         return _wanted
     from althaia.switch.config import settings
@@ -316,8 +314,8 @@ def wants_compiled() -> bool:
 def real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     """Return the spec of a module of the real marshmallow without importing it.
 
-    A finder may ask all other finders in its turn, as that of ddtrace does. Ours finds no module of
-    this name in this thread until the search ends.
+    A finder may call all other finders in turn, as that of ddtrace does. Until the search ends, our
+    finder returns None for this name in this thread.
     """
     outer, _search.name = getattr(_search, "name", None), name
     try:
@@ -333,7 +331,7 @@ def _real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
             continue
         try:
             spec: ModuleSpec | None = find(name, path)
-        except ImportError:  # The finder forbids this import.
+        except ImportError:  # The finder blocks this import.
             return None
         if spec is not None:
             return spec
@@ -344,19 +342,19 @@ _search = _local()
 
 
 def searches(name: str) -> bool:
-    """Return whether this thread searches for this module of the real marshmallow."""
+    """Return whether this thread is in :func:`real_spec` for this name."""
     return getattr(_search, "name", None) == name
 
 
 def _version(spec: ModuleSpec) -> str | None:
-    """Return the version in the metadata beside a package; None if there are none."""
+    """Return the version in the metadata beside a package; None without metadata."""
     if not spec.origin:
         return None
     return installed.version_in(os.path.dirname(os.path.dirname(spec.origin)))
 
 
 class InstalledLoader:
-    """Loads one of the installed files with our hooks in it."""
+    """Executes one of the installed files with our hooks."""
 
     def __init__(self, spec: ModuleSpec, release: Release) -> None:
         self._loader: Any = spec.loader
@@ -375,7 +373,7 @@ class InstalledLoader:
     def get_code(self, fullname: str = "") -> CodeType:
         return self._release.code(self._name, self._loader, self._path)
 
-    # The loader of the import system accepts only the name for which it was created.
+    # The import system's loader accepts only the name for which it was created.
     def get_source(self, fullname: str = "") -> str | None:
         source: str | None = self._loader.get_source(self._name)
         return source
@@ -395,7 +393,7 @@ class InstalledLoader:
 
 
 class _RealLoader:
-    """Returns, for one of our names, the module of the real marshmallow."""
+    """Loads one of our names: it returns the module of the real marshmallow."""
 
     def __init__(self, real_name: str) -> None:
         self._real_name = real_name
@@ -432,7 +430,7 @@ def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> Mod
 
 
 class PassingLoader:
-    """Replaces the loader of the import system until the module is loaded."""
+    """Stands in for another loader and puts that into the module before it is executed."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -451,7 +449,7 @@ class PassingLoader:
 
 
 class _TellingLoader(PassingLoader):
-    """Loads the real marshmallow unchanged, and warns of what is lost by that."""
+    """Loads the real marshmallow unchanged, and warns that it is not planned."""
 
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
@@ -459,8 +457,8 @@ class _TellingLoader(PassingLoader):
 
 
 def untouched_spec(name: str) -> ModuleSpec | None:
-    """Return the real marshmallow's own spec, with the warning; None if the finders after ours find
-    the module without our help."""
+    """Return the real marshmallow's own spec, whose loader warns. Return None for a submodule: the
+    finders after ours find it."""
     spec = real_spec(name, None) if name == REAL else None
     if spec is not None and hasattr(spec.loader, "exec_module"):
         spec.loader = _TellingLoader(spec.loader)  # type: ignore[assignment]

@@ -4,7 +4,7 @@ from althaia.formats.json.style cimport Format, JSONRecord
 from althaia.formats.sink cimport Sink
 
 cdef enum:
-    # This many open containers are searched one by one; deeper ones are in a set.
+    # The number of open containers that are searched one by one. Deeper ones are in a set.
     FEW_OPEN = 32
 
 

@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Encodes any Python value as JSON text, with the same characters and errors as ``json``.
 
-Values of built-in types are encoded here, and subclasses of them if the text has no ``indent``:
-with it, CPython's encoder is written in Python until 3.12. Any other value is passed to CPython's
-encoder.
+Values of built-in types are encoded here. Instances of subclasses are encoded here only without
+``indent``: with it, CPython until 3.12 uses an encoder written in Python, which treats them
+differently. Any other value is passed to CPython's encoder.
 """
 
 import builtins
@@ -69,11 +69,8 @@ cdef int enter() except -1:
 
 
 cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
-    """Write bytes that belong to the format.
-
-    The reference is borrowed: all threads share the format, and changing its reference count would
-    make them wait for each other.
-    """
+    """Write a bytes object of the format. The reference is borrowed: without the GIL, all threads
+    that share the object would wait for each other to change its reference count."""
     return althaia_put_bytes(
         buffer, PyBytes_AS_STRING(<bytes>piece), PyBytes_GET_SIZE(<bytes>piece)
     )
@@ -252,8 +249,8 @@ cdef class Encoder(Sink):
     cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1:
         """Encode the entries of an exact dict, which user code may change meanwhile.
 
-        Its keys are compared with those of a record one by one. At the first difference, for
-        instance after a change of the dictionary, the record is no longer used.
+        Each key is compared with that of a record before the record's text is used. After the first
+        difference, the record is no longer used.
         """
         cdef PyObject* key
         cdef PyObject* value
@@ -313,8 +310,8 @@ cdef class Encoder(Sink):
         )
 
     cdef JSONRecord likely_record(self, dict mapping):
-        """Return a record with the same first key and the same number of keys as a dictionary,
-        which is not empty; None if there is none yet."""
+        """Return a recent record that has the first key and the number of keys of a dictionary,
+        which is not empty; else a new one, or None."""
         cdef JSONRecord record
         cdef Py_ssize_t i, position = 0, size = len(mapping)
         cdef PyObject* key
@@ -340,7 +337,8 @@ cdef class Encoder(Sink):
         return None
 
     cdef JSONRecord new_record(self, dict mapping):
-        """Return a record for keys that no recent record has; None if there is none yet."""
+        """Return a record for the keys of a dictionary; None if one is not str, or if these keys
+        occur for the first time."""
         cdef JSONRecord record
         cdef tuple keys
         if not althaia_has_text_keys(mapping):

@@ -10,7 +10,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from althaia.formats.json.shipped_encoder import json
-from althaia.formats.json.shipped cimport json_is_as_shipped, the_constants
+from althaia.formats.json.shipped cimport find_constant, json_is_as_shipped
 from althaia.formats.tape cimport (
     ARRAY,
     CONSTANT,
@@ -58,8 +58,8 @@ cdef extern from *:
     size_t althaia_stack_left() noexcept
 
 cdef enum:
-    # The most stack that the standard library's parser needs for a level. It does not check how
-    # much is left.
+    # The most stack that the standard library's parser needs for a level of nesting. It does not
+    # check how much is left.
     STACK_A_LEVEL = 512
     # With this much stack the standard library reaches its own recursion limit first.
     MUCH_STACK = 4 << 20
@@ -75,7 +75,7 @@ cdef enum:
     # dividing two of them rounds once, so that the result is correctly rounded.
     EXACT_POWERS = 22
 
-# Called if a program has put ours in its place.
+# The interpreter's own, which is called if a program has replaced ``json.loads`` by ours.
 LOADS = json.loads
 cdef uint64_t MOST_EXACT = 1 << 53
 # The size in a slot has 32 bits.
@@ -116,7 +116,7 @@ def loads(s, **options):
 
 
 cdef object standard_loads():
-    """Return ``json.loads``: a test may have replaced it, also while this module was imported."""
+    """Return ``json.loads``, which a program may have replaced."""
     present = json.loads
     return LOADS if present is loads else present
 
@@ -141,7 +141,7 @@ cdef Tape read_json(object text):
         return None
     tape = Tape.__new__(Tape)
     tape.owner = characters
-    tape.constants = the_constants()
+    tape.constants = find_constant
     tape.text = PyUnicode_DATA(characters)
     tape.width = PyUnicode_KIND(characters)
     tape.ascii = PyUnicode_IS_ASCII(characters)
@@ -198,7 +198,7 @@ cdef str decoded(object text):
     cdef const uint8_t* first
     cdef Py_ssize_t size
     try:
-        # A bytearray is decoded by its own method, which locks it: a codec error handler may be
+        # A bytearray is decoded by its own method, which locks it: an error handler of a codec is
         # user code and could change the array.
         if type(text) is bytes:
             first, size = <const uint8_t*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
@@ -213,8 +213,8 @@ cdef str decoded(object text):
 
 # ---- The parser ---------------------------------------------------------------------
 #
-# The characters of a str are followed by a zero. It is neither white space nor part of a token, so
-# that every loop ends there. Hence `size` is compared only at the end.
+# CPython stores a zero after the characters of a str. It is neither white space nor part of a
+# token, so that every loop ends there. Hence `size` is compared only at the end.
 
 
 cdef inline Py_ssize_t skip(const unit* text, Py_ssize_t at) noexcept:

@@ -74,9 +74,9 @@ cdef JSONSink open_json(dict options):
 cdef class JSONSink(Encoder):
     """Writes dumped objects as JSON text.
 
-    If keys are sorted, the values of a record are still written in the order of the plan's steps,
-    because the steps call user code in that order. They are moved to the order of their keys when
-    the record is closed.
+    If keys are sorted, the entries of a record are first written in the order of the plan's steps,
+    because the steps call user code in that order. When the record is closed, each entry's text is
+    moved to its place.
     """
 
     def __dealloc__(self):
@@ -171,7 +171,7 @@ cdef class JSONSink(Encoder):
         return althaia_put_byte(&self.buffer, c"}")
 
     cdef int begin_fragment(self, Py_ssize_t index) except -1:
-        """Record that a key and its value begin here, as a piece of text that is moved later."""
+        """Record where the text of an entry begins, because it is moved later."""
         cdef Fragment* fragment
         cdef Py_ssize_t room
         if self.fragment_count == self.fragment_room:

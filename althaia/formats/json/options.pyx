@@ -11,7 +11,7 @@ cdef int LONGEST_INDENT = 100
 
 
 cdef tuple plain_separators(object value):
-    """Return the two texts that ``separators`` holds; None where it is anything else."""
+    """Return ``separators`` as a tuple of two str; None if it is anything else."""
     if type(value) is not tuple and type(value) is not list:
         return None
     separators = tuple(value)

@@ -38,7 +38,7 @@ althaia_quote_unit(char *at, unsigned int unit)
     return at + 6;
 }
 
-/* Write one character below 128. DEL (127) is escaped only if all characters beyond ASCII are. */
+/* Write one character below 128. DEL (127) is escaped only with ensure_ascii. */
 static inline char *
 althaia_quote_ascii(char *at, unsigned char c, int ensure_ascii)
 {

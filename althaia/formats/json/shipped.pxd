@@ -1,2 +1,3 @@
 cdef bint json_is_as_shipped() except -1
-cdef object the_constants()
+# The function that returns the values of ``NaN``, ``Infinity`` and ``-Infinity``.
+cdef object find_constant

@@ -1,9 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""Whether ``json`` is as the interpreter ships it.
+"""Whether the module ``json`` is unpatched.
 
-Its parts are recorded when this module is imported, if they are the interpreter's own at that time.
-Each call compares them, because programs replace ``JSONEncoder.default``, the default encoder, a
-method of the decoder, and so on.
+Programs replace ``JSONEncoder.default``, the default encoder, a method of the decoder, and so on.
+When this module is imported, it checks that the parts of ``json`` are the interpreter's own, and
+records them. Each call compares them with the record.
 """
 
 from types import FunctionType
@@ -25,11 +25,11 @@ althaia_try_features()
 cdef bint shipped = False
 # Global names that dumps() and loads() use; namespace, name and value of each.
 cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
-# JSONEncoder and JSONDecoder with their attributes and, once compared, their type versions; their
-# default instances with their attributes.
+# JSONEncoder and JSONDecoder, and their attributes; their default instances, and their attributes.
 cdef tuple CLASSES = (), METHODS = (), INSTANCES = (), STATE_NAMES = (), STATES = ()
+# The type versions of the two classes when their attributes were last compared.
 cdef unsigned int[2] versions
-cdef object find_constant = None
+find_constant = None
 cdef object ABSENT = object()
 
 
@@ -70,11 +70,6 @@ cdef bint has_kept_class(object cls, Py_ssize_t i) except -1:
             return False
         versions[i] = version
     return True
-
-
-cdef object the_constants():
-    """Return the function that returns the values of ``NaN``, ``Infinity`` and ``-Infinity``."""
-    return find_constant
 
 
 cdef bint defines(object module, dict attributes, tuple names) except -1:

@@ -1,4 +1,4 @@
-"""The interpreter's own JSON encoder, for values that ours does not encode."""
+"""Calls the interpreter's own JSON encoder, for values that ours does not encode."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ INDENTS_IN_PYTHON: Final = sys.version_info < (3, 13)
 """Whether this Python version uses its encoder in Python if ``indent`` is given, not that in C."""
 
 DUMPS: Final = json.dumps
-"""Called if a program has put ours in its place."""
+"""The interpreter's own, which is called if a program has replaced ``json.dumps`` by ours."""
 
 
 def dumps(*args: Any, **options: Any) -> Any:
-    """Call ``json.dumps``: a test may have replaced it, also while this module was imported."""
+    """Call ``json.dumps``, which a program may have replaced."""
     present = json.dumps
     is_ours = getattr(present, "__module__", None) == "althaia.formats.json.json_writer"
     return (DUMPS if is_ours else present)(*args, **options)

@@ -1,4 +1,4 @@
-"""How JSON text is written, and the keys of objects written so."""
+"""The options of JSON text, and the keys of objects encoded with them."""
 
 from althaia.formats.sink cimport Record
 
@@ -17,7 +17,8 @@ cdef class Format:
 cdef class JSONRecord(Record):
     cdef bytes text
     cdef Py_ssize_t* ends
-    # The indexes of the keys in the order of the text; NULL where it is the order of the keys.
+    # If keys are sorted: the indexes of the keys in the order of the text. NULL if that is the
+    # order of `keys`.
     cdef Py_ssize_t* order
     cdef Py_ssize_t separator
     cdef bint beyond_ascii

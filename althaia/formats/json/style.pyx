@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""How JSON text is written, and the keys of objects written so."""
+"""The options of JSON text, and the keys of objects encoded with them."""
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -25,7 +25,7 @@ cdef bytes utf8(str text):
 
 @cython.final
 cdef class Format:
-    """How text is written: the options of ``json.dumps`` except ``default``.
+    """The options of ``json.dumps`` except ``default``.
 
     :param indent: the indentation of one level, or None to write a single line.
     """
@@ -54,7 +54,8 @@ cdef class Format:
     cdef JSONRecord record_of(self, tuple keys):
         """Return the record for the keys of a dictionary, all of them str.
 
-        Return None the first time: a record is worth its cost only if the keys occur again.
+        Return None for keys that occur for the first time: only if they occur again, a record saves
+        more than making it costs.
         """
         found = self.known.get(keys)
         if found is None:
@@ -69,7 +70,7 @@ cdef class Format:
 
 @cython.final
 cdef class JSONRecord(Record):
-    """The encoded keys, each with the separators around it, one after the other."""
+    """The keys of an object as text, each with the separators around it."""
 
     def __cinit__(self, form, tuple keys):
         cdef Format format = form

@@ -118,8 +118,8 @@ cdef class PackedRecord(Record):
 cdef class MessagePackSink(Sink):
     """MessagePack of any values.
 
-    A list or mapping begins with its count, which is written as a guess first. When it is closed,
-    the count is corrected; the bytes after it are moved where its length has changed.
+    A list or mapping begins with the number of its items. A guess is written first and corrected at
+    the end. If the right number has another length, the bytes after it are moved.
     """
 
     def __cinit__(self, default):
@@ -281,7 +281,7 @@ cdef class MessagePackSink(Sink):
         )
 
     cdef int open_list(self, object kind, Py_ssize_t expected) except -1:
-        # `index` stores the expected number of items until the list is closed.
+        # `index` holds the expected number of items until the list is closed.
         self.push(NULL, kind).index = max(expected, 0)
         return althaia_pack_head(&self.buffer, &ALTHAIA_ARRAY, max(expected, 0))
 

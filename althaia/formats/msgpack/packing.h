@@ -173,8 +173,8 @@ althaia_pack_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t c
     return 0;
 }
 
-/* Replace a head that was written for another count. Return how far the bytes after it have moved.
- * A head has one to five bytes, so that this is -4 to 4. Return -6 on error. */
+/* Replace a head that was written for another count. Return how far the bytes after it were moved:
+ * -4 to 4, because a head has one to five bytes. Return -6 on error. */
 static Py_ssize_t
 althaia_mend_head(althaia_buffer *buffer, const althaia_head *head, Py_ssize_t start,
                   Py_ssize_t before, Py_ssize_t count)
