@@ -81,9 +81,7 @@ modules: dict[str, Namespace] = {}
 """The live namespaces of upstream's modules, by their short names."""
 
 defined: dict[str, Namespace] = {}
-"""Copies of these namespaces from the time when upstream had defined them. Also one of the standard
-library's ``copy``, which upstream calls to construct a schema."""
-
+"""Copies of these namespaces from the time when upstream had defined them."""
 
 HookTable: Any = None
 """The class of ``Schema._hooks``; created with the ``defaultdict`` that marshmallow imports."""
@@ -160,7 +158,6 @@ def _keep(schema_namespace: Namespace) -> None:
     modules["orderedset"] = schema_namespace["OrderedSet"].add.__globals__
     modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
-    defined["copy"] = dict(vars(schema_namespace["copy"]))
     # Now, not when the first class is created: a test may have replaced json by then.
     unknown_functions()
     pristine.clear()

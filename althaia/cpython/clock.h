@@ -14,7 +14,7 @@
 #include <time.h>
 #endif
 
-/* With the GIL one counter serves all threads: only one of them runs. */
+/* With the GIL one counter serves all threads, because only one of them runs at a time. */
 #if !defined(Py_GIL_DISABLED)
 #define ALTHAIA_PER_THREAD
 #elif defined(_MSC_VER)
@@ -42,8 +42,8 @@ althaia_read_clock(void)
 static int64_t althaia_clock_cost = 0;
 static ALTHAIA_PER_THREAD int64_t althaia_clock_reads = 0;
 
-/* The time without what reading the clock has cost, so that a measured object does not look slower
- * than one that is not measured. */
+/* Return the time minus what all reads of the clock have cost, so that measuring an object does not
+ * make it look slower. */
 static inline int64_t
 althaia_now(void)
 {

@@ -8,7 +8,7 @@
 #include "althaia/cpython/layout.h"
 
 #if ALTHAIA_KNOWS_ENTRIES
-/* Return the value at a place among a dictionary's keys, borrowed; NULL if there is none. */
+/* Return the value at an index of a dictionary's keys, borrowed; NULL if there is none. */
 static inline PyObject *
 althaia_nth_value(PyObject *dict, althaia_keys *keys, Py_ssize_t at)
 {
@@ -20,9 +20,10 @@ althaia_nth_value(PyObject *dict, althaia_keys *keys, Py_ssize_t at)
 }
 #endif
 
-/* Find the next entry, from place `at` on, whose values in two dictionaries are not the same
- * object, and move `at` behind it. Return 1 and borrowed values, 0 if there is none, -1 if the
- * dictionaries do not have the same keys at the same places or their layout is not known. */
+/* Find the next entry, from index `at` on, whose values in two dictionaries are not the same
+ * object, and set `at` to the index after it. Return 1 and borrowed values; 0 if there is no such
+ * entry; -1 if the dictionaries do not have the same keys at the same indexes, or if their layout
+ * is not known. */
 static int
 althaia_next_difference(
     PyObject *mine, PyObject *theirs, Py_ssize_t *at, PyObject **my_value, PyObject **their_value)
@@ -30,7 +31,7 @@ althaia_next_difference(
 #if ALTHAIA_KNOWS_ENTRIES
     if (althaia_features & ALTHAIA_ENTRIES) {
         althaia_keys *keys = althaia_keys_of(mine), *others = althaia_keys_of(theirs);
-        /* Keys that instances share may be more than one dictionary has. */
+        /* Instances share their keys, so that there may be more keys than values. */
         Py_ssize_t most = keys->used > others->used ? keys->used : others->used;
         if (keys->kind == ALTHAIA_GENERAL_KEYS || others->kind == ALTHAIA_GENERAL_KEYS) {
             return -1;

@@ -162,7 +162,7 @@ althaia_try_version_of(PyObject *dict, PyObject *name)
         && althaia_dict_version(dict) != before;
 }
 
-/* Check that for an ordinary dictionary and for a split-table dictionary. */
+/* Check the versions of an ordinary dictionary and of a split-table dictionary. */
 static inline int
 althaia_try_dict_versions(PyObject *cls, PyObject *names)
 {

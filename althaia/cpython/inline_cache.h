@@ -144,7 +144,7 @@ althaia_cached_value(const althaia_inline_cache *cache, PyObject *obj)
                          : althaia_attribute_at(obj, cache->key, cache->at);
 }
 
-/* Do the same for an exact dict. */
+/* Return the value of an exact dict at the cached index, borrowed; NULL if the guess is wrong. */
 #define althaia_item_at(cache, dict) althaia_value_at(dict, (cache)->key, (cache)->at)
 
 /* Return 1 if inline caches work for the attributes of this class's instances. */
@@ -179,7 +179,7 @@ althaia_cached_entry(PyObject *obj, PyObject *name, althaia_inline_cache *cache)
     return Py_XNewRef(value);
 }
 
-/* Do what althaia_get_value() does, and call it only if the cache misses. */
+/* Return what althaia_get_value() returns; that is called only if the cache misses. */
 static PyObject *
 althaia_get_cached(PyObject *obj, PyObject *key, PyObject *missing, althaia_inline_cache *cache)
 {
@@ -195,7 +195,8 @@ althaia_get_cached(PyObject *obj, PyObject *key, PyObject *missing, althaia_inli
     return value;
 }
 
-/* Do what althaia_dict_item() does for an exact dict, and call it only if the cache misses. */
+/* Return what althaia_dict_item() returns for an exact dict; that is called only if the cache
+ * misses. */
 static PyObject *
 althaia_cached_item(PyObject *dict, PyObject *key, PyObject *absent, althaia_inline_cache *cache)
 {

@@ -33,8 +33,8 @@
 #define ALTHAIA_KNOWS_SHARED_VALUES 0
 #endif
 
-/* Such values begin with four bytes: capacity, size, embedded, valid. They end with one byte per
- * value: the insertion order. */
+/* The values of a split-table dictionary begin with four bytes: capacity, size, embedded, valid.
+ * They end with one byte per value: the insertion order. */
 #if PY_VERSION_HEX >= 0x030D0000
 #define ALTHAIA_VALUES_HAVE_HEAD 1
 #else
@@ -71,8 +71,8 @@
 #define ALTHAIA_KNOWS_DICT_WATCHERS 0
 #endif
 
-/* A thread says whether a debugger or profiler is told of its calls. From 3.12 on they may be told by
- * other ways (PEP 669). */
+/* `PyThreadState.cframe->use_tracing` says whether a debugger or profiler sees this thread's calls.
+ * From 3.12 on sys.monitoring (PEP 669) can see them without it. */
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 #define ALTHAIA_KNOWS_TRACING 1
 #else
@@ -200,19 +200,11 @@ althaia_type_lookup_or(PyObject *type, PyObject *name, PyObject *otherwise)
     return found != NULL ? found : Py_NewRef(otherwise);
 }
 
-/* Do the same; return None if there is no such attribute. */
+/* Look an attribute up as althaia_type_lookup_or() does; return None if there is none. */
 static inline PyObject *
 althaia_type_lookup(PyObject *type, PyObject *name)
 {
     return althaia_type_lookup_or(type, name, Py_None);
-}
-
-/* Return 1 if reading an attribute of the class calls no __getattribute__ or __getattr__ of its
- * metaclass. */
-static inline int
-althaia_is_plainly_asked(PyObject *cls)
-{
-    return Py_TYPE(cls)->tp_getattro == PyType_Type.tp_getattro;
 }
 
 #define ALTHAIA_TYPE_TAG(type) althaia_read_tag(&((PyTypeObject *)(type))->tp_version_tag)
@@ -259,9 +251,9 @@ althaia_intercept(PyObject *cls, getattrofunc getter)
 
 static initproc althaia_plain_init = NULL;
 
-/* Replace the tp_init of the class by our function, if it is the one that calls `__init__`, which
- * `plain` has: a class with an `__init__` of its own. CPython puts that back where `__init__` of the
- * class or of a base is replaced. */
+/* Replace the tp_init of the class by our function, if it is slot_tp_init(), which calls
+ * `__init__`. `plain` is a class that has this slot, because it defines `__init__`. CPython
+ * restores the slot when `__init__` of the class or of a base is replaced. */
 static inline void
 althaia_intercept_init(PyObject *cls, PyObject *plain, initproc init)
 {
@@ -274,8 +266,8 @@ althaia_intercept_init(PyObject *cls, PyObject *plain, initproc init)
     }
 }
 
-/* Return 1 if somebody may see the frames of this thread's calls: a debugger, a profiler, or who
- * evaluates them (PEP 523). */
+/* Return 1 if the frames of this thread's calls may be seen: by a debugger, a profiler, or a
+ * replaced frame evaluation function (PEP 523). */
 static inline int
 althaia_is_traced(void)
 {
@@ -325,7 +317,7 @@ althaia_instance_dict(PyObject *obj)
     return dict;
 }
 
-/* Do the same, but return None if there is none. */
+/* Return the instance dictionary as a new reference; None if there is none. */
 static inline PyObject *
 althaia_dict_or_none(PyObject *obj)
 {
@@ -358,9 +350,9 @@ althaia_has_python_dict(PyObject *obj, PyObject *descriptor)
     return 1;
 }
 
-/* Return a new object whose instance dictionary is `dict`; None where it is not known how. Up to 3.11
- * object.__new__() allocates an array of values, which setting `__dict__` copies to a dictionary,
- * only to replace that. tp_alloc does not. */
+/* Return a new object with this instance dictionary; None if the caller must use object.__new__().
+ * On 3.11 that allocates an array of values, and setting `__dict__` copies them to a dictionary
+ * that is dropped at once. tp_alloc allocates no values. */
 static inline PyObject *
 althaia_new_with_dict(PyObject *cls, PyObject *dict)
 {
@@ -637,8 +629,9 @@ althaia_keys_of_instance(PyObject *obj)
 
 #endif
 
-/* Return an instance's dictionary as a borrowed reference, without making one; NULL if there is
- * none. Only for classes whose instances have one. */
+/* Return an instance's dictionary as a borrowed reference; NULL if it has none yet, because its
+ * attributes are inline values. Does not create one. Only for classes whose instances can have
+ * one. */
 static inline PyObject *
 althaia_dict_there(PyObject *obj)
 {
@@ -653,7 +646,7 @@ althaia_dict_there(PyObject *obj)
     return dict;
 }
 
-/* Return 1 if an instance has no attribute yet, 0 also where that is not known. */
+/* Return 1 if an instance is known to have no attribute yet. */
 static inline int
 althaia_is_bare(PyObject *obj)
 {
@@ -675,7 +668,8 @@ althaia_is_bare(PyObject *obj)
     return 0;
 }
 
-/* Return 0 if an instance has no dictionary yet, because its attributes are in the object; else 1. */
+/* Return 0 if an instance has no dictionary yet, because its attributes are in the object; else
+ * 1. */
 static inline int
 althaia_has_made_dict(PyObject *obj)
 {

@@ -44,7 +44,7 @@ althaia_slot(PyObject *obj, Py_ssize_t place)
     return value;
 }
 
-/* Return the value that a getset or member descriptor has for an object, as a new reference. */
+/* Return the value of a getset or member descriptor for an object, as a new reference. */
 static PyObject *
 althaia_described(PyObject *descriptor, PyObject *obj)
 {
@@ -108,14 +108,6 @@ static inline void
 althaia_remember_plain(unsigned int tag)
 {
     althaia_write_tag(&althaia_plain_types[tag % ALTHAIA_PLAIN_TYPES], tag);
-}
-
-static void
-althaia_forget_plain(void)
-{
-    for (int i = 0; i < ALTHAIA_PLAIN_TYPES; i++) {
-        althaia_write_tag(&althaia_plain_types[i], 0);
-    }
 }
 
 #endif

@@ -33,7 +33,6 @@ cdef extern from "althaia/cpython/layout.h":
     object althaia_dict_item(object mapping, object key, object absent)
     object althaia_type_lookup(object type_, object name)
     object althaia_type_lookup_or(object type_, object name, object otherwise)
-    bint althaia_is_plainly_asked(object cls)
     unsigned int althaia_type_tag(object type_)
     unsigned int ALTHAIA_TYPE_TAG(object type_)
     bint althaia_lies_in_order(dict mapping, tuple expected)
@@ -60,8 +59,6 @@ cdef extern from "althaia/cpython/inline_cache.h":
 
 
 cdef extern from "althaia/cpython/snapshots.h":
-    bint althaia_has_plain_keys(dict mapping)
-    bint althaia_has_simple_keys(dict mapping)
     bint althaia_same_entries(object mapping, tuple keys, tuple values, object any_)
     bint althaia_same_keys(dict mapping, tuple keys)
     bint althaia_same_items(list items, tuple snapshot)
@@ -84,7 +81,6 @@ cdef extern from "althaia/cpython/snapshots.h":
 
     uint64_t althaia_trusted_version(object mapping)
     void althaia_note_version(uint64_t* place, uint64_t version)
-    bint althaia_same_version(object mapping, uint64_t version)
     void* althaia_watched_place(object owner, object state)
     bint althaia_has_noted_version(object mapping, uint64_t* place)
     althaia_inline_copy* althaia_copy_inline(object owner, tuple values, object any_)

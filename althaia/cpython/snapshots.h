@@ -53,19 +53,6 @@ althaia_same_keys(PyObject *dict, PyObject *keys)
     return same && at == size;
 }
 
-/* Return 1 if all keys of the dictionary are known to be exact str, so that comparing them runs no
- * user code. Return 0 if there is another key, or if the layout of dict keys is not known. */
-static inline int
-althaia_has_plain_keys(PyObject *dict)
-{
-#if ALTHAIA_KNOWS_ENTRIES
-    return althaia_features & ALTHAIA_ENTRIES && althaia_keys_of(dict)->kind != ALTHAIA_GENERAL_KEYS;
-#else
-    (void)dict;
-    return 0;
-#endif
-}
-
 /* Return the dict version if the check at import showed that versions work here, else 0. */
 static inline uint64_t
 althaia_trusted_version(PyObject *dict)
@@ -81,7 +68,8 @@ althaia_same_version(PyObject *dict, uint64_t version)
     return version != 0 && althaia_dict_version(dict) == version;
 }
 
-/* Do the same for a version that another thread may be storing at this moment. */
+/* Compare a dictionary with a stored version, which another thread may be writing at this
+ * moment. */
 static inline int
 althaia_has_noted_version(PyObject *dict, uint64_t *place)
 {
@@ -386,21 +374,6 @@ althaia_become(PyObject *dict, PyObject *other)
 {
     PyDict_Clear(dict);
     return PyDict_Update(dict, other);
-}
-
-/* Return 1 if hashing and comparing the keys of the dictionary runs no user code. */
-static int
-althaia_has_simple_keys(PyObject *dict)
-{
-    Py_ssize_t position = 0;
-    PyObject *key;
-    int simple = 1;
-    ALTHAIA_BEGIN_CRITICAL(dict);
-    while (simple && PyDict_Next(dict, &position, &key, NULL)) {
-        simple = PyUnicode_CheckExact(key) || PyLong_CheckExact(key);
-    }
-    ALTHAIA_END_CRITICAL();
-    return simple;
 }
 
 #endif

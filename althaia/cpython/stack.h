@@ -291,7 +291,8 @@ althaia_tick(void)
                                                             : althaia_check_signals();
 }
 
-/* Do both: althaia_check_stack() and althaia_tick(). */
+/* Check the stack as althaia_check_stack() does, and process what is pending as althaia_tick()
+ * does. */
 static inline int
 althaia_check(void)
 {

@@ -1,8 +1,8 @@
 /* Templates: dictionaries that are created with all their keys.
  *
- * A copy of a split-table dictionary is one too. It shares the keys, and its values are in the
- * order of the keys. Hence the value of the n-th key can be stored without a look-up. In any other
- * dictionary the value is stored by PyDict_SetItem().
+ * A copy of a split-table dictionary is a split-table dictionary with the same keys. Its values are
+ * in the order of the keys, so that the value of the n-th key is stored without a look-up. In any
+ * other dictionary a value is stored by PyDict_SetItem().
  */
 #ifndef ALTHAIA_TEMPLATES_H
 #define ALTHAIA_TEMPLATES_H

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from althaia import seam
 from althaia.switch.config import settings
-from althaia.engine import steps as analyse
+from althaia.engine import steps
 from althaia.engine.instances import construct as _construction
 from althaia.engine.instances import lazy as _lazy
 from althaia.engine.instances import model as _models
@@ -46,7 +46,6 @@ from althaia.engine.run.settings cimport (
 from althaia.engine.instances.blueprint cimport at_once
 from althaia.engine.planner cimport (
     LARGE,
-    counters_of,
     find_anew,
     is_large,
     is_plainly_true,
@@ -58,7 +57,6 @@ from althaia.cpython.primitives cimport (
     althaia_counted,
     althaia_enter,
     althaia_leave,
-    althaia_type_lookup,
 )
 from althaia.engine.plan.instance_dict cimport (
     DUMP,
@@ -67,16 +65,12 @@ from althaia.engine.plan.instance_dict cimport (
     stop_collecting,
 )
 from althaia.engine.sample cimport GO_ON, decide, is_due, is_upstreams_turn, sample
-from althaia.engine.statistics cimport Counters
+from althaia.engine.statistics cimport Counters, counters_of
 from althaia.engine.timing cimport Timing, measured, now
 from althaia.engine.upstream cimport Upstream, marshmallow
 from althaia.formats.registry cimport open_sink, read
 from althaia.formats.sink cimport Sink
 from althaia.formats.tape cimport ARRAY, Tape
-
-cdef extern from "Python.h":
-    ctypedef struct PyTypeObject:
-        void* tp_descr_get
 
 cdef object DECLINED = seam.DECLINED
 
@@ -92,7 +86,7 @@ def connect():
     Called once, by the seam, when a user's first schema class is made.
     """
     cdef Upstream upstream = _upstream.load()
-    upstream.kinds = analyse.by_function(upstream, KINDS)
+    upstream.kinds = steps.by_function(upstream, KINDS)
     _upstream.connect(upstream)
     # Set before the existing classes are read: another thread may be making one.
     seam.created = _lazy.created
@@ -503,9 +497,7 @@ def loads(schema, text, many, partial, unknown, dict options):
         answer = decide(sample, "loads", schema, (text, many, partial, unknown, options))
         if answer is not GO_ON:
             return answer
-    tape = None
-    if not (options or has_getter(althaia_type_lookup(type(schema), "opts"))):
-        tape = read(render_module(schema.opts), text)
+    tape = None if options else read(schema.opts.render_module, text)
     if tape is None:
         if not began:
             return DECLINED
@@ -527,37 +519,17 @@ def loads(schema, text, many, partial, unknown, dict options):
 cdef LoadPlan text_plan(object schema, Tape tape, object many):
     """Return the plan that replaces all of ``Schema.load``, or None."""
     cdef Plan plan = valid_plan(schema, LOAD)
-    if plan is None and (at_once or is_long(tape, schema, many)):
-        plan = find_anew(schema, LOAD, True)
+    if plan is None:
+        if many is None:
+            many = plain_many(schema)
+        if at_once or (length_of(tape) >= LARGE and is_plainly_true(many)):
+            plan = find_anew(schema, LOAD, True)
     return <LoadPlan>plan if plan is not None and plan.whole and plan.nestable else None
-
-
-cdef bint has_getter(object attribute):
-    """Whether an attribute of a class has ``__get__``, so that reading it may run user code."""
-    cdef object cls = type(attribute)
-    return (<PyTypeObject*>cls).tp_descr_get is not NULL
-
-
-cdef object render_module(object options):
-    """Return ``options.render_module`` if it is an ordinary attribute, else None."""
-    if (
-        type(options).__getattribute__ is not object.__getattribute__
-        or althaia_type_lookup(type(options), "render_module") is not None
-    ):
-        return None
-    return options.render_module
 
 
 cdef Py_ssize_t length_of(Tape tape):
     """Return the number of objects in parsed text that is a list."""
     return tape.slots[0].size if tape.slots[0].kind == ARRAY else 1
-
-
-cdef bint is_long(Tape tape, object schema, object many):
-    """:func:`is_large` for parsed text."""
-    return length_of(tape) >= LARGE and is_plainly_true(
-        plain_many(schema) if many is None else many
-    )
 
 
 def deserialize(schema, data, error_store, many, partial, unknown, index):

@@ -3,14 +3,12 @@ from cpython.set cimport PySet_GET_SIZE
 from cpython.tuple cimport PyTuple_GET_SIZE
 
 from althaia.engine.plan.plan cimport Plan
-from althaia.engine.statistics cimport Counters
 
 cdef enum:
     # Upstream's compiled code dumps this many objects in the time that making a plan takes.
     LARGE = 24
 
 
-cdef Counters counters_of(object schema, int direction)
 cdef object plain_many(object schema)
 cdef bint is_first_call(object schema, bint inside) except -1
 cdef Plan find_anew(object schema, int direction, bint large)

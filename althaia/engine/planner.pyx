@@ -7,7 +7,7 @@ created inside a call is not used so often, and never gets a plan. Each time tha
 the schema waits longer for the next one.
 """
 
-from althaia.engine import steps as analyse
+from althaia.engine import steps
 from althaia.engine.instances import lazy as _lazy
 from althaia.engine.instances.blueprint import build_at_once
 from althaia.engine import outside as _outside
@@ -36,7 +36,7 @@ from althaia.engine.plan.instance_dict cimport (
     instance_dict,
     made_dict,
 )
-from althaia.engine.statistics cimport Counters, Statistics, statistics_of
+from althaia.engine.statistics cimport Counters, counters_of
 from althaia.engine.upstream cimport marshmallow
 
 cdef extern from "althaia/cpython/layout.h":
@@ -68,13 +68,10 @@ def be_strict(bint on):
 
 cdef Plan usable_plan(object schema, int direction, bint large):
     """Return the plan of a nested schema, or None if upstream's code must run."""
-    cdef Plan plan = find(schema, direction, large)
+    cdef Plan plan = valid_plan(schema, direction)
+    if plan is None:
+        plan = find_anew(schema, direction, large)
     return None if plan is None or plan.declined else plan
-
-
-cdef Counters counters_of(object schema, int direction):
-    cdef Statistics statistics = statistics_of(type(schema))
-    return statistics.load if direction == LOAD else statistics.dump
 
 
 def build(schema, str direction="dump"):
@@ -84,7 +81,7 @@ def build(schema, str direction="dump"):
 
 cdef Plan build_plan(object schema, int direction):
     _lazy.materialise_if_lazy(schema)
-    return analyse.analyse(marshmallow, schema, direction, counters_of(schema, direction))
+    return steps.analyse(marshmallow, schema, direction, counters_of(schema, direction))
 
 
 cdef object plain_many(object schema):
@@ -130,12 +127,6 @@ cdef bint is_first_call(object schema, bint inside) except -1:
     in_first_call = NULL
     made_dict(schema)
     return True
-
-
-cdef Plan find(object schema, int direction, bint large):
-    """Return the plan of a call, built now if that pays, or None."""
-    cdef Plan plan = valid_plan(schema, direction)
-    return find_anew(schema, direction, large) if plan is None else plan
 
 
 cdef int drop(object schema, InstanceDict state, int direction) except -1:

@@ -9,7 +9,8 @@ cdef class Counters:
     cdef public str why
     cdef public bint logged
     cdef dict before
-    # Of calls from or to objects, and text; None until something was measured.
+    # The timings of calls from or to objects, and of calls from or to text; None until one was
+    # measured.
     cdef Timing of_objects, of_text
     cdef Timing timing(self, bint text)
 
@@ -21,4 +22,5 @@ cdef class Statistics:
 
 
 cpdef Statistics statistics_of(object schema_class)
+cdef Counters counters_of(object schema, int direction)
 cdef bint starts(Plan plan, Stopwatch* watch, bint text, object timed_step) except -1

@@ -10,6 +10,7 @@ from weakref import KeyedRef
 cimport cython
 
 from althaia.cpython.primitives cimport althaia_counted
+from althaia.engine.plan.instance_dict cimport LOAD
 from althaia.engine.plan.plan cimport Plan
 from althaia.engine.timing cimport Stopwatch, Timing, start
 
@@ -137,6 +138,12 @@ cpdef Statistics statistics_of(object schema_class):
         found.schema_class = KeyedRef(schema_class, forget, id(schema_class))
         found = _by_class.setdefault(id(schema_class), found)
     return found
+
+
+cdef Counters counters_of(object schema, int direction):
+    """Return the counters of a schema's class and a direction."""
+    cdef Statistics statistics = statistics_of(type(schema))
+    return statistics.load if direction == LOAD else statistics.dump
 
 
 def by_class(bint reset=False):

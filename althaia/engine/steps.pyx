@@ -21,7 +21,7 @@ from althaia.engine.run.validators import check_for
 from althaia.engine.upstream import definers
 
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_type_tag
-from althaia.engine.analysis.reader cimport Analysis
+from althaia.engine.analysis.reader cimport Analysis, is_data_descriptor
 from althaia.engine.upstream cimport MOST_CLASSES, Upstream, static
 
 DUMP, LOAD = 0, 1
@@ -55,8 +55,6 @@ cdef tuple LOADING_FUNCTIONS = (
     ("fields", ("ValidationError", "missing_")),
     ("error_store", ("copy_containers", "merge_errors", "SCHEMA")),
 )
-
-StepOptions = dict
 
 
 class Kind(namedtuple("Kind", ("name", "dump", "load"), defaults=(None, None))):
@@ -153,7 +151,9 @@ def analyse(Upstream upstream, schema, direction, statistics):
         return _declined(rules, analysis.guard(), refusal.reason, common)
     upstreams = {name: analysis.schema_method_is_upstreams(name) for name in rules.methods}
     replaceable = rules.replaceable(analysis, upstreams)
-    plain_settings = _has_plain_settings(analysis, rules.settings)
+    cls = type(schema)
+    # Whether reading a setting gives the value in the schema's instance dictionary.
+    plain_settings = not any([is_data_descriptor(static(cls, name)) for name in rules.settings])
     if not plain_settings:
         # Upstream reads these settings again for each hook: only plain values give the same again.
         replaceable |= {"whole": False, "nestable": False}
@@ -209,7 +209,7 @@ cdef tuple _hooks(Analysis analysis, tuple tags):
 
     The table is a defaultdict: like upstream's look-up, this leaves a list in it for each tag.
 
-    :raises NotPlannable: an entry is not of the types that marshmallow's decorators make
+    :raises NotPlannable: the table or a list in it is of another type.
     """
     table = analysis.schema_value("_hooks")
     if type(table) not in (analysis.upstream.HookTable, defaultdict, dict):
@@ -225,24 +225,7 @@ cdef object _hooks_of(Analysis analysis, object table, str tag):
     listed = analysis.watch_entry(table, tag)
     if type(listed) is not list:
         raise NotPlannable(f"_hooks[{tag!r}] is a {type(listed).__qualname__}")
-    hooks = analysis.watch_list(listed)
-    for hook in hooks:
-        if not _is_plain_hook(hook):
-            raise NotPlannable(f"an entry of _hooks[{tag!r}] is not as marshmallow makes them")
-    return hooks or None
-
-
-cdef bint _is_plain_hook(object hook) except -1:
-    """Whether an entry of the table of hooks is of the types that marshmallow's decorators use."""
-    if type(hook) is not tuple or len(hook) != 3:
-        return False
-    name, pass_collection, config = hook
-    return (
-        type(name) is str
-        and type(pass_collection) is bool
-        and type(config) is dict
-        and type(config.get("pass_original", False)) is bool
-    )
+    return analysis.watch_list(listed) or None
 
 
 cdef object _step(Analysis analysis, object rules, object name, object field):
@@ -344,15 +327,6 @@ class _Dumping:
     def check(self, Analysis analysis):
         analysis.known("schema.Schema._serialize", "schema.Schema.dump")
         analysis.watch_group(DUMPING_FUNCTIONS)
-        upstreams = static(analysis.upstream.Schema, "get_attribute")
-        found = static(type(analysis.schema), "get_attribute")
-        if isinstance(found, classmethod):
-            # Up to CPython 3.12 a classmethod object calls __get__ of what it wraps.
-            found = found.__func__
-        known = (type(upstreams), FunctionType, staticmethod)
-        if type(found) not in known and hasattr(type(found), "__get__"):
-            # Also for fields that read no attribute.
-            raise NotPlannable("get_attribute is a descriptor, which is asked for each field")
 
     def step(self, Analysis analysis, str name, field):
         upstream = analysis.upstream
@@ -389,12 +363,6 @@ class _Dumping:
         before, behind = _hooks(analysis, ("pre_dump", "post_dump"))
         has_hooks = before is not None or behind is not None
         return {"before": before, "behind": behind, "has_hooks": has_hooks}
-
-
-cdef bint _has_plain_settings(Analysis analysis, object names) except -1:
-    """Return whether reading these settings of a schema gives its instance dictionary's values."""
-    cls = type(analysis.schema)
-    return not any(analysis.is_data_descriptor(static(cls, name)) for name in names)
 
 
 cdef object _plain_options(Analysis analysis, str name):
@@ -493,7 +461,7 @@ def inner_dump_step(Analysis analysis, field, attr):
 
 
 class _Loading:
-    """The same for a load."""
+    """What the plan of a load reads of a schema, and how it is made."""
 
     members = "load_fields"
     plan = load.LoadPlan
@@ -508,13 +476,8 @@ class _Loading:
     methods = (*whole, "load", "_do_load", "handle_error")
 
     def check(self, Analysis analysis):
-        opts = _plain_options(analysis, "index_errors")
-        if opts is None:
+        if _plain_options(analysis, "index_errors") is None:
             raise NotPlannable("asking opts for index_errors may run code of the user's")
-        index_errors = dict.get(object.__getattribute__(opts, "__dict__"), "index_errors")
-        if type(index_errors) not in (bool, int, type(None)):
-            # Upstream converts it to bool once for each item.
-            raise NotPlannable("opts.index_errors is neither True nor False")
         analysis.known("schema.Schema._deserialize", "schema.Schema._do_load")
         if not analysis.schema_method_is_upstreams("_call_and_store"):
             raise NotPlannable(analysis.why_schema_method("_call_and_store"))
@@ -618,21 +581,14 @@ cdef object _around(Analysis analysis, object field):
         analysis.field_method(field, "_validate_missing", analysis.upstream.Field)
     if "_validate_missing" in analysis.state_of(field):
         raise NotPlannable("_validate_missing is set on the field instance")
+    processors = ("pre_load", "post_load") if analysis.upstream.has_processors else ()
     return {
         "required": required,
         "allow_none": analysis.field_flag(field, "allow_none"),
         "default": analysis.field_value(field, "load_default"),
-        **_processors(analysis, field),
+        **{name: _functions(analysis, field, name) for name in processors},
         **_validation(analysis, field),
     }
-
-
-cdef object _processors(Analysis analysis, object field):
-    """Return the functions that process a value before and after, as keyword arguments of a
-    step."""
-    if not analysis.upstream.has_processors:
-        return {}
-    return {name: _functions(analysis, field, name) for name in ("pre_load", "post_load")}
 
 
 cdef object _functions(Analysis analysis, object field, str name):

@@ -52,7 +52,7 @@ def is_stock(upstream: Upstream, field: Any) -> bool:
     """Return whether a field's class is upstream's own and as upstream defined it, and the field
     shadows none of its methods."""
     cls = type(field)
-    if not upstream.is_own_kind(cls) or (hasattr(cls, "OBJ_TYPE") and _time_is_replaced()):
+    if cls not in seam.pristine or (hasattr(cls, "OBJ_TYPE") and _time_is_replaced()):
         return False
     for base in cls.__mro__:
         defined = seam.pristine.get(base)

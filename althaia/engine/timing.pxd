@@ -3,11 +3,11 @@
 from libc.stdint cimport int64_t
 
 cdef enum:
-    # Bits of `measured`: how long each call takes; also what is inside.
+    # Bits of `measured`. CALLS: the time of each call. STEPS: the time of each field and hook.
     CALLS = 1
     STEPS = 2
 
-# What is measured now; 0 while nobody asked.
+# What is measured now; 0 while nothing is.
 cdef int measured
 
 cdef int64_t now() noexcept
@@ -15,23 +15,23 @@ cdef int64_t now() noexcept
 
 cdef class Place:
     cdef readonly str kind, name
-    # Nanoseconds: all, in user code, in reading attributes.
+    # Nanoseconds: in all, in user code, and in reading attributes.
     cdef public int64_t count, spent, own, reading
 
 
 cdef class Timing:
     cdef readonly bint text
-    # The exact numbers of calls answered by a plan, of calls by the plan of a schema around this
-    # one, of calls outside a plan, and of objects.
+    # Exact numbers: calls answered by a plan, calls by the plan of a schema around this one, calls
+    # outside a plan, and objects.
     cdef public int64_t calls, nested, outside, objects
     # The number of objects at the last change of `measured`, and the number of that change.
     cdef int64_t before, since
-    # Nanoseconds, each call measured: of calls answered by a plan; of calls outside a plan, with
-    # and without the calls of other schemas inside them; of parsing text and of finishing it.
+    # Nanoseconds, measured in each call: calls answered by a plan; calls outside a plan, with and
+    # without the calls of other schemas inside them; parsing text and finishing it.
     cdef public int64_t spent, outside_spent, outside_own, parsing
-    # Nanoseconds, measured in a sample and multiplied: of the objects of calls, and the share of
-    # nested schemas in them; of nested objects, and without the schemas inside them; of reading
-    # values and of writing text.
+    # Nanoseconds, measured in a sample and multiplied: the objects of calls, and nested schemas in
+    # them; nested objects, and these without the schemas inside them; reading values and writing
+    # text.
     cdef public int64_t root_objects, root_inside, nested_objects, nested_own, reading, writing
     # The number of objects that the sample stands for.
     cdef int64_t sampled
@@ -45,7 +45,7 @@ cdef struct Stopwatch:
     # The Counters of its class and direction, borrowed; only compared. NULL until an object is
     # counted.
     void* counters
-    # The watch of the frame around this one, borrowed; NULL for a call.
+    # The watch of the frame around this one, borrowed; NULL in the frame of a call.
     Stopwatch* outer
     int64_t began, mark
     # Nanoseconds of the steps with a nested schema, and of the user's validators in this step.

@@ -11,14 +11,14 @@ cpdef object static(object cls, object name)
 
 
 cdef class Helper:
-    # The module, its namespace, the name there, and what upstream defined it as.
+    # A module of upstream, its namespace, a name in it, and what upstream defined that as.
     cdef readonly str module
     cdef readonly dict namespace
     cdef readonly str name
     cdef readonly object defined
-    # What the semantic lock calls it.
+    # Its names in the semantic lock.
     cdef readonly tuple origins
-    # Whether all of them have been read in this release.
+    # Whether all of them were reviewed in this release.
     cdef bint known
     # 1 << its number.
     cdef readonly object bit
@@ -34,13 +34,13 @@ cdef class Group:
 
 
 cdef class Upstream:
-    # The namespaces of its modules as they are now, by short name.
+    # The namespaces of its modules by short name, as they are now.
     cdef readonly dict live
-    # Three of them as they were when they were defined.
+    # Three of these namespaces as they were when upstream had defined them.
     cdef readonly dict schema
     cdef readonly dict fields
     cdef readonly dict validate
-    # What running plans use, as it was when it was defined.
+    # What running plans use, as upstream defined it.
     cdef readonly object missing
     cdef readonly object Schema
     cdef readonly object Field
@@ -54,49 +54,35 @@ cdef class Upstream:
     cdef readonly object set_value
     # The class of Schema._hooks, which has room for a blueprint.
     cdef readonly object HookTable
-    # What Schema was defined with.
+    # The attributes with which Schema was defined.
     cdef readonly dict schema_attributes
-    # For the analysis.
+    # Names of functions whose source was not reviewed in this release.
     cdef readonly frozenset unknown
-    # What holds of this release and not of every other; see FEATURES_BY_VARIANT in upstream.pyx.
-    cdef readonly bint partial_by_data_key
-    cdef readonly bint copies_messages
-    cdef readonly bint has_processors
-    cdef readonly bint nested_many_overrides
-    cdef readonly bint empty_key_is_a_key
-    cdef readonly bint fragment_follows_host
-    cdef readonly bint hooks_get_unknown
-    cdef readonly bint checks_unknown
-    cdef readonly bint false_is_an_error
-    cdef readonly bint nested_has_context
-    cdef readonly bint is_ordered_by_option
-    cdef readonly bint has_context
-    cdef readonly bint infers_fields
-    cdef readonly bint functions_take_context
-    cdef readonly bint has_serialization_type
+    # Features in which releases differ; see FEATURES_BY_VARIANT in upstream.pyx, which sets them.
+    cdef public bint partial_by_data_key, copies_messages, has_processors, nested_many_overrides
+    cdef public bint empty_key_is_a_key, fragment_follows_host, hooks_get_unknown, checks_unknown
+    cdef public bint false_is_an_error, nested_has_context, is_ordered_by_option, has_context
+    cdef public bint infers_fields, functions_take_context, has_serialization_type
+    cdef public bint hooks_pass_many
     cdef readonly str collection_keyword
     cdef public tuple kinds
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.
     cdef dict helpers, entries
-    # By class and name: upstream's method of the class if it means what it meant, else MISSING.
+    # By class and name: upstream's method of the class, MISSING if its source was not reviewed.
     cdef dict known_methods
-    # What `group` has found.
+    # The results of `group`.
     cdef dict groups
-    # By type version, the checks of the analysis that a class has passed, a bit for each.
+    # By type version: the checks of the analysis that a class has passed, one bit each.
     cdef dict passed
-    # By twice the type version, and one more for loading, the maker of a field class's step.
+    # By 2 * type version + direction: the maker of a field class's step.
     cdef dict makers
-    # The version of OrderedSet that was found to be as it was defined.
-    cdef unsigned int plain_sets_tag
 
-    cdef bint has_plain_sets(self) except -1
     cdef Helper helper(self, str module, str name)
     cdef Group group(self, tuple key)
     cdef bint has_passed(self, object cls, int check) except -1
     cdef int note_passed(self, object cls, int check) except -1
     cdef tuple helper_entries(self, object bits)
     cpdef bint defines(self, cls, name, owner) except -1
-    cpdef bint is_read(self, str name) except -1
     cdef int find_features(self, set variants) except -1
 
 

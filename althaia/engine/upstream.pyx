@@ -47,7 +47,7 @@ cdef class Helper:
 
 @cython.final
 cdef class Group:
-    """Several such names of one module."""
+    """Several :class:`Helper` of one module."""
 
 
 # What definers() has found, by type version and name.
@@ -87,12 +87,18 @@ FEATURES_BY_VARIANT = {
     ("schema.Schema.__init__", "context and ordered"): ("has_context",),
     ("schema.Schema._init_fields", "infers fields"): ("infers_fields",),
     ("schema.Schema._invoke_load_processors", "not given unknown"): ("hooks_get_unknown",),
-    ("schema.Schema._invoke_schema_validators", "pass_many"): ("collection_keyword",),
+    ("schema.Schema._invoke_schema_validators", "pass_many"): ("hooks_pass_many",),
     ("schema.Schema.dict_class", "by ordered"): ("is_ordered_by_option",),
     ("validate.And.__call__", "False is an error"): ("false_is_an_error",),
 }
 """For each function and variant in the semantic lock: the features that are then inverted, compared
 with the release that the plans were written against. Any other variant counts as unread."""
+
+WRITTEN_AGAINST = frozenset({
+    "copies_messages", "has_processors", "nested_many_overrides", "empty_key_is_a_key",
+    "fragment_follows_host", "hooks_get_unknown",
+})
+"""The features of that release. It lacks the others."""
 
 
 @cython.final
@@ -167,43 +173,14 @@ cdef class Upstream:
         cdef set reversed_ = set()
         for variant in variants:
             reversed_.update(FEATURES_BY_VARIANT.get(variant, ()))
-        self.partial_by_data_key = "partial_by_data_key" in reversed_
-        self.copies_messages = "copies_messages" not in reversed_
-        self.has_processors = "has_processors" not in reversed_
-        self.nested_many_overrides = "nested_many_overrides" not in reversed_
-        self.empty_key_is_a_key = "empty_key_is_a_key" not in reversed_
-        self.fragment_follows_host = "fragment_follows_host" not in reversed_
-        self.hooks_get_unknown = "hooks_get_unknown" not in reversed_
-        self.checks_unknown = "checks_unknown" in reversed_
-        self.false_is_an_error = "false_is_an_error" in reversed_
-        self.nested_has_context = "nested_has_context" in reversed_
-        self.is_ordered_by_option = "is_ordered_by_option" in reversed_
-        self.has_context = "has_context" in reversed_
-        self.functions_take_context = "functions_take_context" in reversed_
-        self.has_serialization_type = "has_serialization_type" in reversed_
-        self.infers_fields = "infers_fields" in reversed_
-        self.collection_keyword = (
-            "pass_many" if "collection_keyword" in reversed_ else "pass_collection"
-        )
+        for name in set().union(*FEATURES_BY_VARIANT.values()):
+            setattr(self, name, (name in reversed_) != (name in WRITTEN_AGAINST))
+        self.collection_keyword = "pass_many" if self.hooks_pass_many else "pass_collection"
         return 0
 
     def raw(self, cls, name):
         """Return the attribute that upstream defined on this class itself; KeyError if none."""
         return seam.pristine[cls][name]
-
-    cdef bint has_plain_sets(self) except -1:
-        """Return whether upstream's set of names is as it was defined."""
-        cdef unsigned int tag = althaia_type_tag(self.OrderedSet)
-        if tag != 0 and tag == self.plain_sets_tag:
-            return True
-        if not self.is_pristine(self.OrderedSet):
-            return False
-        self.plain_sets_tag = tag
-        return True
-
-    def is_pristine(self, cls):
-        """Return whether no attribute of this class itself has been added, replaced or removed."""
-        return seam.has_kept(cls, seam.pristine[cls])
 
     def has(self, cls, name, owner):
         """Return whether instances of ``cls`` get the method that upstream defined on ``owner``."""
@@ -218,7 +195,7 @@ cdef class Upstream:
         method = methods.get(name)
         if method is None:
             method = MISSING_
-            if self.is_read(qualified(owner, name)):
+            if qualified(owner, name) not in self.unknown:
                 method = seam.pristine[owner].get(name, MISSING_)
             methods[name] = method
         return static(cls, name) is method
@@ -228,10 +205,6 @@ cdef class Upstream:
         if self.has(cls, name, owner):
             return f"this release's {qualified(owner, name)} is another one"
         return f"{name} is overridden by {self.owner(cls, name)}"
-
-    cpdef bint is_read(self, str name) except -1:
-        """:meth:`is_known` of one function."""
-        return name not in self.unknown
 
     def is_known(self, *names):
         """Return whether the named functions do what they did when the plans were written.
@@ -324,10 +297,6 @@ cdef class Upstream:
                     value = type(value)
                 return f"{value.__module__}.{value.__qualname__}"
         return "nowhere"
-
-    def is_own_kind(self, cls):
-        """Return whether the class is one of upstream's, not a user's subclass."""
-        return cls in seam.pristine
 
 
 def short(module):

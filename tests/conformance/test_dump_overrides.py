@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 from unittest import mock
 
@@ -541,63 +540,3 @@ class False_:
     def __call__(self, *args: Any) -> Any:
         self.log("called")
         return 9
-
-
-@pytest.mark.parametrize("value", ["None", "zero", "list", "own"])
-@pytest.mark.parametrize("place", ["class", "instance"])
-@dump_scenario
-def test_get_attribute_that_is_false(ma: Any, log: Any, place: str, value: str) -> None:
-    made = {"None": None, "zero": 0, "list": [], "own": False_(log)}[value]
-
-    class S(ma.Schema):
-        f = ma.fields.Integer()
-        g = ma.fields.String(attribute="h.i", dump_default="d")
-        n = ma.fields.Nested({"x": ma.fields.Raw()})
-
-    schema = S()
-    (S if place == "class" else schema).get_attribute = made
-    for _ in range(3):
-        log.attempt(schema.dump, {"f": 1, "h": {"i": 2}, "n": {"x": 1}})
-
-
-@pytest.mark.parametrize("kind", ["property", "cached_property", "get_only", "classmethod"])
-@pytest.mark.parametrize("fails", [False, True])
-@dump_scenario
-def test_get_attribute_is_computed(ma, log, fails, kind):
-    """Upstream asks for it with each field, also with those that read no attribute."""
-
-    def get(self, cls=None):
-        log("asked")
-        if fails:
-            raise RuntimeError("no accessor")
-        return lambda obj, name, default: 3
-
-    class GetOnly:
-        def __get__(self, instance, cls=None):
-            return get(instance)
-
-    accessor = GetOnly() if kind == "get_only" else None
-    if accessor is None:
-        # A class method asks what it wraps, until Python 3.12.
-        ways = {
-            "property": property,
-            "cached_property": functools.cached_property,
-            "classmethod": lambda function: classmethod(property(function)),
-        }
-        accessor = ways[kind](get)
-
-    class S(ma.Schema):
-        constant = ma.fields.Constant(1)
-        function = ma.fields.Function(lambda obj: 2)
-        get_attribute = accessor
-
-    class WithNumber(S):
-        number = ma.fields.Integer()
-
-    for cls in (S, WithNumber):
-        shared = cls()
-        for _ in range(4):
-            for schema in (shared, cls()):
-                log.attempt(schema.dump, {})
-                log.attempt(schema.dump, [{}, {}], many=True)
-                log("kept", "get_attribute" in vars(schema))

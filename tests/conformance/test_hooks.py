@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import itertools
 import json
-import sys
 from typing import Any
 
 import pytest
@@ -610,40 +609,6 @@ def test_lists_of_hooks_with_a_truth_or_a_factory_of_their_own(ma: Any, log: Any
         log.attempt(schema.dumps, {})
         log.attempt(schema.loads, '{"f": 1}')
         del S._hooks["post_dump"]
-
-
-_ONE_TOO_MANY = pytest.param(
-    ("process", False, {}, 1),
-    marks=pytest.mark.skipif(
-        sys.version_info >= (3, 14),
-        reason="CPython 3.14 adds how many there were; differences.md, the interpreter's words",
-    ),
-)
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [_ONE_TOO_MANY, "abc", ["process", False, {}],
-     ("process", False, None), ("process", False, {"pass_original": "yes"})],
-    ids=repr,
-)  # fmt: skip
-@pytest.mark.parametrize("tag", PROCESSORS)
-@scenario
-def test_entries_of_hooks_by_hand(ma: Any, log: Any, tag: str, entry: Any) -> None:
-    class S(ma.Schema):
-        f = ma.fields.Integer()
-
-        def process(self, data: Any, *args: Any, **kwargs: Any) -> Any:
-            log("process", data, args)
-            return data
-
-    S._hooks[tag] = [entry]
-    schema = S()
-    for _ in range(3):
-        for call in (schema.dump, schema.dumps, schema.load):
-            log.attempt(call, {"f": 1})
-        for text in ('{"f": 1}', '{"f": "x"}'):
-            log.attempt(schema.loads, text)
 
 
 @pytest.mark.parametrize("setting", ["many", "partial", "unknown"])

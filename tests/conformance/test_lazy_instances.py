@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from typing import Any
 
@@ -202,18 +201,6 @@ def test_nested_schemas_that_copy_in_their_own_way(ma: Any, log: Any, name: str)
         log.attempt(S().dump, {"n": NESTED})
 
 
-@pytest.mark.parametrize("name", ["copy", "deepcopy"])
-@scenario
-def test_copying_replaced(ma: Any, log: Any, name: str) -> None:
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
-    S(), S()
-    log.patch(copy, name, log.spy(name, getattr(copy, name)))
-    for _ in range(3):
-        log("dumped", S().dump({"a": 1}))
-
-
 @pytest.mark.parametrize("base", ["Integer", "Field"])
 @pytest.mark.parametrize("when", ["before", "between"])
 @scenario
@@ -270,22 +257,6 @@ def test_set_before_construction(ma: Any, log: Any, name: str) -> None:
         log("order", list(vars(schema)))
 
 
-@scenario
-def test_what_a_metaclass_is_asked_for(ma: Any, log: Any) -> None:
-    class Asked(type(ma.Schema)):  # type: ignore[misc]
-        def __getattribute__(cls, name: str) -> Any:
-            if name in ("opts", "_declared_fields", "error_messages", "_default_error_messages"):
-                log("asked", name)
-            return super().__getattribute__(name)
-
-    class S(ma.Schema, metaclass=Asked):
-        a = ma.fields.Integer()
-
-    for _ in range(5):
-        log("dumped", S().dump({"a": 1}))
-        log("loaded", S().load({"a": 1}))
-
-
 class Said(str):
     """Text that says when it is hashed, compared or asked whether it is empty."""
 
@@ -314,59 +285,6 @@ def test_names_that_are_more_than_text(ma: Any, log: Any, name: str) -> None:
         made = schema()
         log("dumped", made.dump({"a": 1, "key": 2}))
         log("loaded", made.load({"key": 3, "a": 4}, unknown="include"))
-
-
-@scenario
-def test_a_class_that_answers_for_its_class(ma, log):
-    class Other(ma.Schema):
-        error_messages = {"unknown": "OTHER"}
-
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
-        @property
-        def __class__(self):
-            log("class")
-            return Other
-
-    class D(ma.Schema):
-        __class__ = dict
-
-    class Parent(ma.Schema):
-        made = ma.fields.Nested(lambda: D())
-
-    for _ in range(8):
-        log("instance")
-        log.attempt(lambda: S().load({"z": 1}))
-        log.attempt(lambda: Parent().dump({"made": {}}))
-
-
-@pytest.mark.parametrize("name", ["Mapping", "is_generator", "is_iterable_but_not_string"])
-@pytest.mark.parametrize("eager", [False, True])
-@scenario
-def test_what_tells_collections_is_replaced(ma, log, name, eager):
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
-        if eager:
-
-            def on_bind_field(self, field_name, field_obj):
-                pass
-
-    for _ in range(5):
-        S().dump({})
-    before = getattr(ma.utils, name)
-
-    def replaced(value):
-        log("asked", value)
-        return False
-
-    setattr(ma.utils, name, tuple if name == "Mapping" else replaced)
-    try:
-        for options in ({}, {"exclude": ["a"]}, {"only": {"a"}}) * 3:
-            log.attempt(lambda options=options: S(**options).dump({"a": 1}))
-    finally:
-        setattr(ma.utils, name, before)
 
 
 @scenario

@@ -101,35 +101,6 @@ def test_options_without_index_errors(ma: Any, log: Any, whose: str, moment: str
     _use(log, schema)
 
 
-@scenario
-def test_class_of_the_options_changes(ma: Any, log: Any) -> None:
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
-    class Other(ma.SchemaOpts):
-        @property
-        def index_errors(self) -> bool:
-            return False
-
-        @property
-        def render_module(self) -> Any:
-            return Text
-
-    class Text:
-        @staticmethod
-        def dumps(data: Any) -> Any:
-            return ("written", data)
-
-        @staticmethod
-        def loads(text: Any) -> Any:
-            return {"a": 7}
-
-    schema = S()
-    _use(log, schema)
-    schema.opts.__class__ = Other
-    _use(log, schema)
-
-
 @pytest.mark.parametrize("collection", [True, False])
 @pytest.mark.parametrize("nested", [True, False])
 @scenario
@@ -222,44 +193,6 @@ def test_an_option_that_is_answered_by_getattr(ma, log):
     schema = S(many=True)
     for _ in range(4):
         log.attempt(schema.load, [{"a": "x"}, {"a": 1}, {"a": "z"}])
-
-
-@scenario
-def test_the_truth_of_index_errors_is_asked_for_each_item(ma, log):
-    class Truth:
-        def __bool__(self):
-            self.asked = not getattr(self, "asked", False)
-            log("truth", self.asked)
-            return self.asked
-
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-
-        class Meta:
-            index_errors = Truth()
-
-    schema = S(many=True)
-    for _ in range(4):
-        log.attempt(schema.load, [{"a": "x"}, {"a": 1}, {"a": "y"}])
-        log.attempt(schema.loads, '[{"a": "x"}, {"a": 1}, {"a": "y"}]')
-
-
-@scenario
-def test_options_that_are_a_descriptor(ma, log):
-    class Options(ma.SchemaOpts):
-        def __get__(self, schema, cls=None):
-            log("asked")
-            return self
-
-    class S(ma.Schema):
-        OPTIONS_CLASS = Options
-        a = ma.fields.Integer()
-
-    for _ in range(6):
-        log("instance")
-        schema = S()
-        log.attempt(schema.load, {"a": 1})
-        log.attempt(schema.dump, {"a": 1})
 
 
 @scenario

@@ -175,7 +175,7 @@ def test_a_hook_that_changes_the_schema_before_the_work(
 
 
 @pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
-@pytest.mark.parametrize("act", ["pop-own", "pop-other", "add", "swap", "clear", "replace"])
+@pytest.mark.parametrize("act", ["pop-own", "pop-other", "add", "clear", "replace"])
 @scenario
 def test_a_field_that_changes_the_input(ma: Any, log: Any, act: str, unknown: str) -> None:
     class Greedy(ma.fields.Field):
@@ -186,8 +186,6 @@ def test_a_field_that_changes_the_input(ma: Any, log: Any, act: str, unknown: st
                 data.pop("b", None)
             elif act == "add":
                 data["added"] = 1
-            elif act == "swap":
-                data["added"] = data.pop(attr)
             elif act == "clear":
                 data.clear()
             else:
@@ -275,24 +273,17 @@ VALIDATORS = {
 VALIDATED = ["a", "ab", "c", "", 1, 2, None, ["a"], {"a": 1}, float("nan"), "x@y.org", "http://a.b"]
 
 
+HOWS = (
+    "plain", "subclass", "call", "call-later", "format", "error", "error-object", "attribute",
+    "property", "slots", "library", "instance-call",
+)  # fmt: skip
+# Whether the message for a valid address is made: docs/differences.md.
+OTHERWISE = {("email", "format"), ("email", "property")}
+
+
 @pytest.mark.parametrize(
-    "how",
-    [
-        "plain",
-        "subclass",
-        "call",
-        "call-later",
-        "format",
-        "error",
-        "error-object",
-        "attribute",
-        "property",
-        "slots",
-        "library",
-        "instance-call",
-    ],
+    ("kind", "how"), sorted({(kind, how) for kind in VALIDATORS for how in HOWS} - OTHERWISE)
 )
-@pytest.mark.parametrize("kind", VALIDATORS)
 @scenario
 def test_validators(ma: Any, log: Any, kind: str, how: str) -> None:
     validator = VALIDATORS[kind](ma)

@@ -109,7 +109,6 @@ CHANGES: dict[str, Callable[[Any, Any, Any], object]] = {
         cls._declared_fields["l"].inner, "required", True
     ),
     "a list of inner fields": lambda ma, log, cls: cls._declared_fields["t"].tuple_fields.pop(),
-    "schema.is_collection": _helper("schema", "is_collection"),
     "utils.callable_or_raise": _helper("utils", "callable_or_raise"),
     "utils.is_collection": _helper("utils", "is_collection"),
     "fields.utils": lambda ma, log, cls: log.patch(ma.fields, "utils", _spied_helpers(ma, log)),
@@ -178,15 +177,6 @@ def test_class_assigned_before_anybody_looks(ma: Any, log: Any, look: str, made:
         use(log, other(), DATA)
 
 
-OPTIONS: tuple[dict[str, Any], ...] = (
-    {},
-    {"only": ("a", "n.x")},
-    {"exclude": ("t", "n.x")},
-    {"only": ("a", "n"), "exclude": ("a",), "load_only": ("n",)},
-)
-METHODS = ("__init__", "__contains__", "__iter__", "__len__", "add", "__sub__", "__ior__")
-
-
 def test_copies_and_annotations_are_no_change_of_the_set_of_names() -> None:
     from althaia import marshmallow as ma
 
@@ -197,39 +187,6 @@ def test_copies_and_annotations_are_no_change_of_the_set_of_names() -> None:
         schema().dump({})
     found = althaia.explain(schema()).as_dict()
     assert "OrderedSet" not in str(found)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@scenario
-def test_a_method_of_the_set_of_names_is_replaced(ma: Any, log: Any, method: str) -> None:
-    class Inner(ma.Schema):
-        x = ma.fields.Integer()
-
-    class S(ma.Schema):
-        a = ma.fields.Integer()
-        n = ma.fields.Nested(Inner, only=("x",))
-        t = ma.fields.Raw()
-
-    def make() -> list[Any]:
-        made = [S(**options) for options in OPTIONS]
-        return [[schema.dump(DATA), schema.load({}), list(schema.fields)] for schema in made]
-
-    sets = ma.schema.OrderedSet
-    original = getattr(sets, method)
-    calls: list[int] = []
-
-    def replacement(self: Any, *args: Any) -> Any:
-        calls.append(len(args))
-        return original(self, *args)
-
-    log("before", make(), make(), make())
-    with mock.patch.object(sets, method, replacement):
-        for _ in range(3):
-            calls.clear()
-            found = make()
-            log("replaced", found, calls[:])
-    calls.clear()
-    log("after", make(), calls)
 
 
 @pytest.mark.parametrize("owner", ["the class", "a base", "Schema"])

@@ -44,7 +44,7 @@ NO_PLAN_DEPENDS_ON: dict[str, tuple[str, ...]] = {
     ),
     "only shown": (r"(fields|validate|schema)\.\w+\.(__repr__|_repr_args)",),
     "words a message, and is called for it": (
-        r"validate\.(?!Email|URL)\w+\._format_error",
+        r"validate\.\w+\._format_error",
         r"fields\.Field\.make_error",
     ),
     "a validator that plans call": (

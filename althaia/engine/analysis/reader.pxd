@@ -1,17 +1,21 @@
-"""What analyses share, declared for the makers of steps."""
+"""The record of an analysis, declared for the modules that make steps."""
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.upstream cimport Helper, Upstream
 
 cdef enum:
-    # Checks that a class passes once for each of its versions; see `Upstream.passed`.
+    # Checks that a class passes once for each of its type versions; see `Upstream.passed`.
+    # Reading a field's attributes runs no code of its class.
     READABLE = 1
+    # copy.copy() copies a field by its class and its instance dictionary.
     COPIED_AS_OBJECT = 2
+    # Setting the attributes that binding sets runs no code of the field's class.
     KEPT_IN_DICT = 4
-    # As the class of a lazy instance's field, and of a model's.
+    # Upstream's code copies and binds the field; needed for a lazy instance.
     BOUND_BY_UPSTREAM = 8
+    # Upstream's code copies the field; needed for a model.
     COPIED_BY_UPSTREAM = 16
-    # Of a class of upstream's: nothing in it has been replaced.
+    # Nothing in this class of upstream's has been replaced.
     AS_DEFINED = 32
 
 
@@ -28,15 +32,14 @@ cdef class Analysis:
     cdef Guard _sibling
     cdef list _outer, _lists
     cdef dict _types, _fields, _unwatched, _entries, _schema_names
-    # The helpers of upstream's that are watched, a bit for each.
+    # The watched helpers of upstream, one bit each.
     cdef object _helpers
-    # The class that was watched last; the field that was asked for last, and its attributes.
+    # The class that was watched last; the last argument of state_of(), and its attributes.
     cdef object _last_type, _last_field
     cdef dict _last_state
     cpdef watch_type(self, cls)
     cpdef watch_field(self, field)
     cpdef dict state_of(self, field)
-    cpdef bint is_data_descriptor(self, raw) except -1
     cpdef bint schema_method_is_upstreams(self, name) except -1
     cpdef field_value(self, field, name)
     cpdef field_method(self, field, name, owner)
@@ -51,3 +54,6 @@ cdef class Analysis:
     cdef bint _is_bound_field(self, object cls, dict state) except -1
     cdef bint _holds_fields(self, dict state) except -1
     cdef int _check_helper(self, Helper helper) except -1
+
+
+cdef bint is_data_descriptor(object raw) noexcept

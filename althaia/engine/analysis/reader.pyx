@@ -38,11 +38,8 @@ from althaia.engine.upstream cimport MOST_CLASSES, Group, Helper, Upstream, stat
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
-        unsigned long tp_flags
         void* tp_descr_get
         void* tp_descr_set
-    unsigned long Py_TPFLAGS_HEAPTYPE
-    unsigned long Py_TPFLAGS_IMMUTABLETYPE
 
 cdef object ABSENT_ = ABSENT
 cdef dict NOTHING = {}
@@ -78,15 +75,15 @@ cdef class Analysis:
     :param members: its mapping of field names to fields that the plan is for.
     :param sibling: the guard of another plan that may watch the same fields.
 
-    ``shared`` holds steps that several fields share, by the class of field they stand for.
+    ``shared`` has the steps that several fields share, by the class of the field.
     """
 
     def __init__(self, Upstream upstream, schema, members, Guard sibling=None):
         self.upstream = upstream
         self.schema = schema
         self.members = members
-        # Copied before anything is read, like everything watched: if another thread changes it
-        # during the analysis, the guard does not hold.
+        # Everything watched is copied before it is read. If another thread changes it during the
+        # analysis, the guard does not hold.
         self._members = (
             snapshot(dict(members)) if type(members) is dict or type(members) is OrderedDict
             else None
@@ -107,18 +104,18 @@ cdef class Analysis:
         self.watch_type(type(schema))
 
     def items(self):
-        """Names and fields of the mapping, as they were when the analysis began."""
+        """Return the names and fields of the mapping as they were when the analysis began."""
         return [] if self._members is None else list(zip(*self._members))
 
     def fields(self):
-        """The fields of the mapping. marshmallow-sqlalchemy declares None for a name that it leaves
-        out."""
+        """Return the fields of the mapping, without None, which marshmallow-sqlalchemy declares for
+        a name that it leaves out."""
         return [field for _, field in self.items() if field is not None]
 
     # -- What is watched
 
     cpdef watch_type(self, cls):
-        """Watch a class, before anything is asked of it."""
+        """Watch a class. Must be called before an attribute of it is read."""
         cdef object key
         if cls is self._last_type:
             return
@@ -128,7 +125,7 @@ cdef class Analysis:
         self._last_type = cls
 
     cpdef watch_field(self, field):
-        """Watch a field or validator, before anything is asked of it.
+        """Watch a field or validator. Must be called before an attribute of it is read.
 
         :raises NotPlannable: it has no instance dictionary.
         """
@@ -142,7 +139,7 @@ cdef class Analysis:
             raise NotPlannable(str(error)) from None
 
     cpdef dict state_of(self, field):
-        """The instance dictionary of a field as it was when it was first watched."""
+        """Return the instance dictionary of a field as it was when it was first watched."""
         cdef tuple entry
         cdef object key
         if field is self._last_field:
@@ -152,7 +149,7 @@ cdef class Analysis:
         if entry is None:
             self.watch_field(field)
             entry = <tuple>self._fields[key]
-        # Mostly one field is asked for one thing after the other.
+        # Mostly several attributes of one field are read, one after the other.
         self._last_field = field
         self._last_state = <dict>entry[2]
         return self._last_state
@@ -169,16 +166,15 @@ cdef class Analysis:
         return watched
 
     cpdef watch_entry(self, mapping, key):
-        """Watch a key of a dictionary. Return its value, the guards' ``ABSENT`` if there is
-        none."""
+        """Watch a key of a dictionary. Return its value, or ``ABSENT``."""
         value = mapping.get(key, ABSENT)
         self._entries[id(mapping), key] = (mapping, key, value)
         return value
 
     def watch_original(self, module, name, original):
-        """Watch a name of a module of the standard library for which a step has its own code.
+        """Watch a name in a module of the standard library that a step does not look up.
 
-        :raises NotPlannable: it is another object than ``original``.
+        :raises NotPlannable: it is not ``original``.
         """
         if self.watch_entry(vars(module), name) is not original:
             raise NotPlannable(f"{module.__name__}.{name} is replaced")
@@ -188,7 +184,7 @@ cdef class Analysis:
         return self.slots - 1
 
     def with_own_slot(self, dict options):
-        """Return the options of a step that runs code which may look at the step's field."""
+        """Return the options of a step whose user code may get the step's field."""
         return options if "own_slot" in options else options | {"own_slot": self.new_slot()}
 
     def guard(self):
@@ -234,8 +230,8 @@ cdef class Analysis:
         return PyType_IsSubtype(cls, self.upstream.Field) and state.get("parent") is not None
 
     def holds_own_code(self, field):
-        """Whether a field inside this one runs code that may look at its schema: a nested one, one
-        of the user's own kind, or a function that is given the schema's context."""
+        """Return whether a field inside this one runs user code that may get its schema: a nested
+        field, a field of the user's class, or a function that is given the schema's context."""
         if not self._holds_fields(self.state_of(field)):
             return False
         waiting, seen = [field], set()
@@ -248,7 +244,7 @@ cdef class Analysis:
             if each is not field and (type(each) not in seam.pristine or "_schema" in state):
                 return True
             if self.upstream.functions_take_context and "serialize_func" in state:
-                # Upstream's code asks the fields around a Function for their context.
+                # Upstream's code reads the context of the fields around a Function field.
                 return True
             waiting += [state.get(name) for name in ("inner", "key_field", "value_field")]
             tuple_fields = state.get("tuple_fields")
@@ -258,8 +254,8 @@ cdef class Analysis:
         return False
 
     cdef bint _holds_fields(self, dict state) except -1:
-        """Whether a field with these attributes may have others inside, or a function that is
-        given the schema's context."""
+        """Return whether a field with these attributes may have fields inside, or a function that
+        is given the schema's context."""
         for name in HOLDING:
             if state.get(name) is not None:
                 return True
@@ -267,9 +263,9 @@ cdef class Analysis:
 
     @contextmanager
     def inside(self, field):
-        """Return the context manager in which a field inside another is analysed.
+        """A context manager in which a field inside another one is analysed.
 
-        :raises NotPlannable: it is inside itself, or too deep inside others.
+        :raises NotPlannable: the field is inside itself, or too deep inside others.
         """
         if len(self._outer) == DEEPEST or any([outer is field for outer in self._outer]):
             raise NotPlannable("fields stand inside each other without an end")
@@ -287,7 +283,7 @@ cdef class Analysis:
         :raises NotPlannable: a descriptor computes it.
         """
         raw = static(type(self.schema), name)
-        if self.is_data_descriptor(raw):
+        if is_data_descriptor(raw):
             raise NotPlannable(f"{name} is a descriptor of {self._owner(type(self.schema), name)}")
         value = self.state.get(name, ABSENT)
         self._schema_names[name] = value
@@ -296,19 +292,6 @@ cdef class Analysis:
         if raw is ABSENT_ or has_getter(raw):
             raise NotPlannable(f"{name} is not a plain value")
         return raw
-
-    cpdef bint is_data_descriptor(self, raw) except -1:
-        """Whether a class attribute takes precedence over the instances' dictionaries."""
-        cdef object kind
-        cdef PyTypeObject* slots
-        if raw is ABSENT_:
-            return False
-        kind = type(raw)
-        slots = <PyTypeObject*>kind
-        # Its type is a heap type, whose methods can be changed.
-        if slots.tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE) == Py_TPFLAGS_HEAPTYPE:
-            self.watch_type(kind)
-        return slots.tp_descr_set is not NULL
 
     cpdef bint schema_method_is_upstreams(self, name) except -1:
         """Whether the schema has upstream's own method, neither overridden nor shadowed."""
@@ -319,7 +302,7 @@ cdef class Analysis:
         return self.upstream.defines(type(self.schema), name, self.upstream.Schema)
 
     def why_schema_method(self, name):
-        """Return where the schema gets a method from that is not upstream's, as text."""
+        """Return as text where the schema gets a method that is not upstream's."""
         if self._schema_names.get(name, ABSENT) is not ABSENT:
             return f"{name} is set on the schema instance"
         return self.upstream.why_not(type(self.schema), name, self.upstream.Schema)
@@ -327,13 +310,13 @@ cdef class Analysis:
     # -- Upstream
 
     def known(self, *names):
-        """Raise NotPlannable if a function of upstream's has not been read in this release.
+        """Check that these functions of upstream do in this release what plans assume.
 
         :param names: as in the semantic lock: ``fields.Integer._validated``.
-        :raises NotPlannable: this release has another one.
+        :raises NotPlannable: the source of one was not reviewed.
         """
         for name in names:
-            if not self.upstream.is_read(name):
+            if name in self.upstream.unknown:
                 raise NotPlannable(f"this release's {name} is another one")
 
     # -- Fields
@@ -345,7 +328,7 @@ cdef class Analysis:
         """
         cdef object raw = static(type(field), name)
         cdef object value
-        if raw is not ABSENT_ and self.is_data_descriptor(raw):
+        if is_data_descriptor(raw):
             raise NotPlannable(f"{name} is a descriptor of {self._owner(type(field), name)}")
         value = self.state_of(field).get(name, ABSENT_)
         if value is not ABSENT_:
@@ -365,9 +348,9 @@ cdef class Analysis:
         return value
 
     cpdef field_method(self, field, name, owner):
-        """Make sure that a field's method is the one upstream defined on ``owner``.
+        """Check that a field's method is the one that upstream defined on ``owner``.
 
-        :raises NotPlannable: it is another one; the reason says where it comes from.
+        :raises NotPlannable: it is not; the reason says where it comes from.
         """
         if name in self.state_of(field):
             raise NotPlannable(f"{name} is set on the field instance")
@@ -376,9 +359,9 @@ cdef class Analysis:
             raise NotPlannable(self.upstream.why_not(cls, name, owner))
 
     cpdef class_method(self, cls, name):
-        """Make sure that one of upstream's classes still has the method it was defined with.
+        """Check that one of upstream's classes still has the method that it was defined with.
 
-        :raises NotPlannable: it has another one, or the class is not upstream's.
+        :raises NotPlannable: it has not, or the class is not upstream's.
         """
         cdef tuple version = (althaia_type_tag(cls), name, self.upstream.unknown)
         if version in kept_methods:
@@ -393,14 +376,14 @@ cdef class Analysis:
             kept_methods.add(version)
 
     def field_function(self, module, *names):
-        """Watch names of an upstream module that the plan replaces by its own code.
+        """Watch names in a module of upstream that the plan replaces by its own code.
 
-        :raises NotPlannable: one is not upstream's.
+        :raises NotPlannable: one is not what upstream defined it as.
         """
         self.watch_group((module, names))
 
     cdef int watch_group(self, tuple group) except -1:
-        """:meth:`field_function` of a module and a tuple of names."""
+        """Do :meth:`field_function` for a pair of a module and a tuple of names."""
         cdef Group found = self.upstream.group(group)
         cdef uint64_t version
         if self._helpers & found.bits == found.bits:
@@ -423,15 +406,15 @@ cdef class Analysis:
         return 0
 
     def fields_helper(self, *names):
-        """Watch functions that upstream's fields find in ``marshmallow.utils``.
+        """Watch functions that upstream's fields look up as ``utils.<name>``.
 
-        :raises NotPlannable: one of them, or the module, is not upstream's.
+        :raises NotPlannable: one of them, or the name ``utils``, is replaced.
         """
         self.watch_group(UTILS_OF_FIELDS)
         self.watch_group(("utils", names))
 
     def as_defined(self, module, name):
-        """Watch a name of an upstream module that must stay what upstream defined it as.
+        """Watch a name in a module of upstream that must remain what upstream defined it as.
 
         :raises NotPlannable: it is replaced.
         """
@@ -440,7 +423,7 @@ cdef class Analysis:
             raise NotPlannable(f"marshmallow.{module}.{name} is replaced")
 
     cpdef check_readable(self, field):
-        """Make sure that reading a field's attributes runs no code of its class.
+        """Check that reading a field's attributes runs no code of its class.
 
         :raises NotPlannable: its class defines ``__getattribute__``, ``__getattr__`` or
         ``__dict__``.
@@ -459,7 +442,7 @@ cdef class Analysis:
         self.upstream.note_passed(cls, READABLE)
 
     def check_writable(self, field):
-        """Make sure that a field's attributes are set without user code.
+        """Check that setting a field's attributes runs no user code.
 
         :raises NotPlannable: its class defines ``__setattr__``.
         """
@@ -475,7 +458,7 @@ cdef dict absent_names = {}
 
 
 cdef tuple named(str name, object value):
-    """Return the pair of a guard's name and value. All guards share the pairs of what is absent."""
+    """Return a name and its value as a pair. For absent names all guards share one pair."""
     cdef tuple pair
     if value is not ABSENT_:
         return (name, value)
@@ -486,13 +469,20 @@ cdef tuple named(str name, object value):
 
 
 cdef bint has_getter(object raw) noexcept:
-    """Whether an attribute of a class has ``__get__``."""
+    """Return whether an attribute of a class has ``__get__``."""
     cdef object kind = type(raw)
     return (<PyTypeObject*>kind).tp_descr_get is not NULL
 
 
+cdef bint is_data_descriptor(object raw) noexcept:
+    """Return whether a class attribute takes precedence over the instances' dictionaries."""
+    cdef object kind = type(raw)
+    return (<PyTypeObject*>kind).tp_descr_set is not NULL
+
+
 def why_unwatchable(guard):
-    """Return "", or why a guard cannot be used: a class that it watches has no type version."""
+    """Return why a guard cannot be used, or "". It cannot if a class that it watches has no type
+    version."""
     cls = guard.unwatchable()
     if cls is None:
         return ""
@@ -500,13 +490,3 @@ def why_unwatchable(guard):
         f"{cls.__module__}.{cls.__qualname__}, or a base of it, was changed so often that CPython "
         "gives it no version any more"
     )
-
-
-def check_truth(field):
-    """Make sure that ``bool()`` of an inner field, which upstream calls, runs no user code.
-
-    :raises NotPlannable: its class defines ``__bool__`` or ``__len__``.
-    """
-    for name in ("__bool__", "__len__"):
-        if static(type(field), name) is not ABSENT:
-            raise NotPlannable(f"an inner field defines {name}")

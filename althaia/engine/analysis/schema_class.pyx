@@ -10,7 +10,6 @@ that code runs. ``lazy``, ``model`` and ``nested_copy`` of ``instances`` call th
 """
 
 import abc
-import copy
 from collections import OrderedDict
 from functools import cached_property
 from types import FunctionType, GetSetDescriptorType
@@ -28,6 +27,7 @@ from althaia.engine.analysis.reader cimport (
     BOUND_BY_UPSTREAM,
     COPIED_BY_UPSTREAM,
     Analysis,
+    is_data_descriptor,
 )
 from althaia.engine.upstream cimport Upstream, static
 
@@ -47,8 +47,6 @@ CALLED_ON_INSTANCES = {"__getattr__", "__del__", "__bool__", "__len__"}
 SETTINGS = ("many", "partial", "unknown")
 # One more setting in releases that have it (Upstream.has_context).
 CONTEXT = "context"
-_COPY = seam.defined.get("copy", vars(copy))
-COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
 OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__", "__class__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 # The methods of a field that upstream's construction calls.
@@ -67,7 +65,8 @@ HARMLESS = frozenset({
     "__repr__", "__str__", "__module__", "__doc__", "__qualname__", "default_error_messages",
     "serialize", "_serialize", "get_value", "deserialize", "_deserialize",
 })
-# The same for a model, whose fields upstream's code has copied and bound already.
+# Names that the class of a model's field may define as well: upstream's code has copied and bound
+# the field already.
 HARMLESS_TO_MODELS = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
 # Descriptors of these types keep no state of a field outside its instance dictionary.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
@@ -116,12 +115,10 @@ def examine(Upstream upstream, cls, schema):
     try:
         analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
         # A prototype is built at another time than its instances, and not once for each of them.
-        analysis.field_function("schema", "is_collection", "copy")
+        analysis.field_function("schema", "is_collection")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
         analysis.as_defined("utils", "Mapping")
         _check_construction(analysis, cls)
-        if static(cls, "_declared_fields") is not declared:
-            raise NotPlannable("_declared_fields is being changed")
         for field in analysis.fields():
             _check_field(analysis, cls, field, True)
     except NotPlannable as opaque:
@@ -184,15 +181,8 @@ def examine_nested(Upstream upstream, schema):
 cdef int _check_construction(Analysis analysis, object cls) except -1:
     """Raise NotPlannable if constructing or copying an instance runs code of its class, or of what
     upstream's construction calls."""
-    analysis.field_function("fields", "copy")
-    for name, function in COPYING:
-        analysis.watch_original(copy, name, function)
     _check_class(analysis, cls)
     _check_options(analysis, cls)
-    # User code could run while the sets of names are made.
-    analysis.watch_type(analysis.upstream.OrderedSet)
-    if not analysis.upstream.has_plain_sets():
-        raise NotPlannable("upstream's OrderedSet has been changed")
     if analysis.upstream.infers_fields:
         _check_inferred(analysis)
 
@@ -257,7 +247,7 @@ cdef int _check_class(Analysis analysis, object cls) except -1:
     for name in CONSTRUCTION:
         if name == "_init_fields":
             # A user's _init_fields is called for each instance, which may be lazy all the same.
-            if analysis.is_data_descriptor(static(cls, name)):
+            if is_data_descriptor(static(cls, name)):
                 raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
         elif not upstream.defines(cls, name, upstream.Schema):
             raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))

@@ -22,31 +22,31 @@ cdef class Prototype:
 
 cdef class Blueprint:
     cdef readonly object schema_class
-    # What the examination found. `reason` says why there are no lazy instances, and `refusal` is
-    # the guard of that reason; None if no change of it can be seen. `wait` is the number of
-    # instances before the class is examined again.
+    # The result of the examination. `guard` is None if there are no lazy instances; `reason` then
+    # says why, and `refusal` is the guard of that reason, or None if nothing would show a change.
+    # `wait` is the number of instances before the class is examined again.
     cdef readonly Guard guard
     cdef readonly str reason
     cdef Guard refusal
     cdef int wait
-    # The type version at which instances/construct found that the class overrides none of what it
-    # does; 0 if it did not.
+    # The type version for which instances/construct has found that the class overrides nothing that
+    # it does; 0 if there is none.
     cdef unsigned int plain_version
-    # Whether an instance was built in full although the class may have lazy ones.
+    # Whether an instance was built in full although the class may have lazy instances.
     cdef bint refused
     # Copies of the class's fields and options, from which prototypes are made.
     cdef readonly dict declared
     cdef readonly object opts
-    # Of the options, for instances that are given none.
+    # The settings in `Meta`, for instances that are given none.
     cdef object many, unknown
-    # Whether upstream copies fields inside fields inside fields once more when it copies an
-    # instance.
+    # Whether a field has a field inside that has a field inside. When upstream copies an instance,
+    # it copies such fields once more.
     cdef bint copies_bind_anew
     # By options: the prototypes, and the number of instances so far for which there is none.
     cdef readonly dict prototypes
     cdef dict uses
-    # The model's guard and the model, see instances/model; None until there is one. `model_uses` is
-    # the number of instances that asked for one.
+    # The guard of the model, and the model (see instances/model); or None. `model_uses` is the
+    # number of instances that asked for a model.
     cdef tuple model
     cdef int model_uses
     cdef bint holds(self, object schema) except -1
@@ -59,3 +59,4 @@ cdef class Blueprint:
 
 cdef Blueprint blueprint_of(object cls)
 cdef object options_key(object only, object exclude, object load_only, object dump_only)
+cdef object plain_names(object given)

@@ -16,7 +16,7 @@ from althaia.engine.analysis.schema_class import CONSTRUCTION
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport althaia_type_lookup
-from althaia.engine.instances.clone cimport clone, copied_fields, names, plain_copy, vars_of
+from althaia.engine.instances.clone cimport clone, copied_fields, plain_copy, vars_of
 from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict, put_dict
 from althaia.engine.upstream cimport marshmallow
 
@@ -26,6 +26,7 @@ cdef int MOST_PROTOTYPES = 64
 cdef tuple MAPPINGS = ("declared_fields", "fields", "load_fields", "dump_fields")
 # What all prototypes have instead of empty sets of names.
 cdef set NO_NAMES = set()
+cdef tuple COLLECTIONS = (list, set, frozenset)
 cdef dict NOTHING = {}
 
 
@@ -175,17 +176,32 @@ cdef list inner_fields(object field):
 
 cdef object options_key(object only, object exclude, object load_only, object dump_only):
     """Return the options that select a schema's fields as a dict key, or None if they make none."""
-    excluded = names(exclude)
-    write_only = names(load_only)
-    read_only = names(dump_only)
+    excluded = plain_names(exclude)
+    write_only = plain_names(load_only)
+    read_only = plain_names(dump_only)
     if excluded is None or write_only is None or read_only is None:
         return None
     if only is None:
         if not excluded and not write_only and not read_only:
             return DEFAULTS
         return (None, excluded, write_only, read_only)
-    selected = names(only)
+    selected = plain_names(only)
     return None if selected is None else (selected, excluded, write_only, read_only)
+
+
+cdef object plain_names(object given):
+    """Return the names in an option as a tuple; None unless it is a builtin collection of str."""
+    cdef tuple found
+    if type(given) is tuple:
+        found = <tuple>given
+    elif type(given) in COLLECTIONS or type(given) is marshmallow.OrderedSet:
+        found = tuple(given)
+    else:
+        return None
+    for name in found:
+        if type(name) is not str:
+            return None
+    return found
 
 
 cdef bint are_known(Blueprint blueprint, tuple options) except -1:

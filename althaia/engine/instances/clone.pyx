@@ -17,7 +17,6 @@ cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
 
 
-cdef tuple COLLECTIONS = (list, set, frozenset)
 cdef tuple SET_FUNCTIONS = tuple(f"orderedset.OrderedSet.{name}" for name in (
     "__init__", "add", "discard", "__iter__",
 ))
@@ -66,23 +65,6 @@ cdef dict plain_copy(dict state):
 cdef dict vars_of(object obj):
     """Return an object's instance dictionary without asking its class."""
     return <dict>PyObject_GenericGetDict(obj, NULL)
-
-
-cdef object names(object given):
-    """Return the names in an option as a tuple; None unless it is a builtin collection of str."""
-    cdef tuple found
-    if type(given) is tuple:
-        found = <tuple>given
-    elif type(given) in COLLECTIONS or (
-        type(given) is marshmallow.OrderedSet and marshmallow.has_plain_sets()
-    ):
-        found = tuple(given)
-    else:
-        return None
-    for name in found:
-        if type(name) is not str:
-            return None
-    return found
 
 
 cdef object copied_names(object names):

@@ -9,7 +9,6 @@ two thirds of the time of upstream's code. It calls ``_bind_to_schema`` of the f
 would have in upstream's code.
 """
 
-import copy
 from collections import OrderedDict
 
 from althaia import seam
@@ -42,11 +41,6 @@ cdef extern from "althaia/cpython/layout.h":
     bint althaia_has_made_dict(object obj)
     bint althaia_is_bare(object obj)
 
-cdef object COPY = copy
-# Recorded when marshmallow was imported, because a test may have replaced them since.
-cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
-cdef object deepcopy = AS_SHIPPED["deepcopy"]
-cdef object shallow_copy = AS_SHIPPED["copy"]
 # Methods of a schema class whose work build() does itself.
 cdef tuple REPLACED = ("_normalize_nested_options", "set_class", "dict_class")
 # Attributes that build() sets on the instance.
@@ -58,7 +52,6 @@ cdef tuple UNKNOWN = ("exclude", "include", "raise")
 cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
-cdef object object_class = object.__dict__["__class__"]
 # Upstream's functions whose work build() does itself, by their names in the semantic lock.
 cdef tuple REPLACED_FUNCTIONS = (
     "schema.Schema.__init__",
@@ -68,13 +61,6 @@ cdef tuple REPLACED_FUNCTIONS = (
     "utils.is_collection",
     "utils.is_iterable_but_not_string",
     "utils.is_generator",
-)
-# Functions that decide whether an option is a collection of names.
-cdef tuple ASKED_OF_OPTIONS = (
-    ("schema", "is_collection"),
-    ("utils", "is_iterable_but_not_string"),
-    ("utils", "is_generator"),
-    ("utils", "Mapping"),
 )
 # Methods that ``copy`` looks up on a field's class and ``object.__reduce_ex__`` on the field.
 cdef tuple OBJECT_METHODS = (
@@ -161,7 +147,7 @@ cdef bint is_replaceable(object schema) except -1:
     """Whether build() makes the same instance as upstream's code, as far as that depends on the
     class and the attributes that the instance has already."""
     cdef object state
-    if not is_as_shipped() or not has_upstreams_construction(type(schema)):
+    if not is_known() or not has_upstreams_construction(type(schema)):
         return False
     if althaia_is_bare(schema):
         return True
@@ -177,15 +163,12 @@ cdef bint is_replaceable(object schema) except -1:
     return True
 
 
-cdef bint is_as_shipped() except -1:
-    """Whether each function that build() does without is upstream's, and known in this release."""
+cdef bint is_known() except -1:
+    """Whether each function that build() does without is known in this release."""
     for name in REPLACED_FUNCTIONS:
         if name in marshmallow.unknown:
             return False
-    for module, name in ASKED_OF_OPTIONS:
-        if marshmallow.live[module].get(name) is not seam.defined[module].get(name, ABSENT):
-            return False
-    return marshmallow.has_plain_sets()
+    return True
 
 
 cdef bint has_upstreams_construction(object cls) except -1:
@@ -226,8 +209,6 @@ cdef bint overrides_construction(object cls) except -1:
         or althaia_type_lookup(options_class, "__get__") is not None
         or althaia_type_lookup(cls, "__getattribute__") is not object_getattribute
         or althaia_type_lookup(cls, "__setattr__") is not object_setattr
-        # Upstream's isinstance() reads it while it binds a field.
-        or althaia_type_lookup(cls, "__class__") is not object_class
     ):
         return True
     if blueprint is not None:
@@ -251,13 +232,6 @@ cdef bint infers_nothing(object cls, dict options) except -1:
 cdef bint copies_simply(dict declared) except -1:
     """Whether ``copy.deepcopy(declared)`` makes a dictionary with a ``copy.copy`` of each field.
     marshmallow-sqlalchemy declares None for a name that ``Meta.exclude`` leaves out."""
-    if (
-        marshmallow.live["schema"].get("copy") is not COPY
-        or marshmallow.live["fields"].get("copy") is not COPY
-        or COPY.deepcopy is not deepcopy
-        or COPY.copy is not shallow_copy
-    ):
-        return False
     for name, field in declared.items():
         if type(name) is not str or (field is not None and not copies_as_object(field)):
             return False

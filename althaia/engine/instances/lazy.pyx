@@ -6,7 +6,8 @@ Most instances are made for one call. A lazy instance holds the settings that a 
 itself as ``self``. Reading any other attribute (``fields``, ``only``, ``__dict__``, …)
 *materialises* it: it gets all attributes as upstream's construction would have set them, made from
 the prototype's. *Interceptors*, functions in type slots of its class, notice that reading.
-``construct`` makes lazy instances, ``planner`` and ``run/published`` ask for their prototype.
+``instances/construct`` makes lazy instances. ``planner`` and ``run/published`` ask for their
+prototype.
 """
 
 from types import FunctionType, MethodType
@@ -21,7 +22,6 @@ from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
     althaia_become,
     althaia_dict_or_none,
-    althaia_is_plainly_asked,
     althaia_type_lookup,
 )
 from althaia.engine.instances.blueprint cimport (
@@ -70,7 +70,7 @@ cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
 )
 # Whether upstream's functions are interpreted, so that debuggers and profilers see their frames.
 cdef bint have_frames = False
-cdef frozenset lazy_names = frozenset(LAZY_NAMES)
+lazy_names = frozenset(LAZY_NAMES)
 cdef frozenset intercepted = lazy_names | ASKED_FOR_DICTIONARY
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
@@ -86,8 +86,8 @@ cdef str INIT_FIELDS = "_init_fields"
 cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # An instance attribute of one of these names shadows an attribute of the class that plans use. The
-# other three leave out what each instance has: before its fields are bound, while it is lazy, and
-# once it has its fields.
+# other three sets lack the names that each instance sets itself: before its fields are bound, while
+# it is lazy, and once it has its fields.
 cdef frozenset shadowing = frozenset()
 cdef frozenset unbound_shadows = frozenset()
 cdef frozenset lazy_shadows = frozenset()
@@ -102,7 +102,7 @@ cdef int FREE_EXAMINATIONS = 32
 
 
 def connect():
-    """Take the names of the served release, and the classes that exist already."""
+    """Read the names of the served release. Prepare the schema classes that exist already."""
     global shadowing, unbound_shadows, lazy_shadows, built_shadows
     global lazy_names, intercepted, kept_names, have_frames
     cdef list classes = [marshmallow.Schema]
@@ -143,7 +143,7 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
         materialise_if_lazy(schema)
         return False
     if not ALTHAIA_HAS_GIL:
-        # The instance dictionary cannot be replaced while other threads may read it: not lazy.
+        # The instance dictionary cannot be replaced while other threads may read it.
         return False
     key = options_key(only, exclude, load_only, dump_only)
     if key is None:
@@ -166,8 +166,8 @@ def construct(schema, only, exclude, many, load_only, dump_only, partial, unknow
 
 
 cdef int lazy_init(object schema, object args, PyObject* options) except -1:
-    """``tp_init`` of classes with lazy instances: make one that is given no options, without a call
-    of ``__init__``, which takes eight keyword-only parameters."""
+    """``tp_init`` of classes with lazy instances. Make an instance without options here: calling
+    ``__init__``, which has eight keyword-only parameters, takes longer than all the rest."""
     if (
         len(<tuple>args) == 0
         and (options is NULL or len(<dict>options) == 0)
@@ -179,7 +179,7 @@ cdef int lazy_init(object schema, object args, PyObject* options) except -1:
 
 
 cdef bint is_made_without_options(object schema) except -1:
-    """Make an instance lazy if its class has a prototype for that, as :func:`construct` does.
+    """Make an instance without options lazy if its class has the prototype for it.
 
     Return False, having changed nothing, if ``__init__`` must be called.
     """
@@ -226,8 +226,8 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
     cdef bint collecting = stop_collecting()
     try:
         before = althaia_dict_or_none(schema)
-        # Two references: the schema's and ours. Any other owner would keep a dictionary that is no
-        # longer the instance's.
+        # One reference is the schema's, one is ours. Another owner would keep a dictionary that is
+        # no longer the instance's.
         if type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
             return None
         for name in <dict>before:
@@ -254,11 +254,11 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
 
 
 cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) except -1:
-    """Finish a construction in which a user's function replaces ``Schema._init_fields``: call it as
-    upstream does.
+    """Construct an instance whose class replaces ``Schema._init_fields`` by a user's function.
 
-    If it reads the instance, that has the attributes which upstream's would have at this moment.
-    The instance is lazy again once the function has called upstream's ``_init_fields``.
+    The function is called when upstream's construction calls it. If it reads an attribute, the
+    instance gets the attributes that upstream sets before this call (:func:`fill_unbound`). If it
+    only calls upstream's ``_init_fields``, the instance becomes lazy there.
     """
     cdef InstanceDict state = put_lazy(schema, kept, prototype, False)
     cdef Py_ssize_t size
@@ -268,7 +268,7 @@ cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) exc
     if kept.get(CONTEXT):
         warn_of_context()
     schema._init_fields()
-    # Upstream sets the messages last; fields that the function left unbound stay unbound.
+    # The function did not call upstream's: the fields stay unbound. Or it has read the instance.
     if state.unbound is not None or len(state) != size:
         materialise_if_lazy(schema)
     state.building = False
@@ -277,10 +277,10 @@ cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) exc
 
 
 cdef int warn_of_context() except -1:
-    """Warn as upstream's ``Schema.__init__`` does of a ``context`` that is not empty.
+    """Warn of a ``context`` that is not empty, as upstream's ``Schema.__init__`` does.
 
-    Compiled functions have no frame, so that the warning names the caller of ``__init__`` as
-    upstream's does.
+    Compiled functions have no frame. Hence ``stacklevel=2`` names the caller of ``__init__`` here,
+    too.
     """
     names = marshmallow.live["schema"]
     names["warnings"].warn(
@@ -293,7 +293,7 @@ cdef int warn_of_context() except -1:
 
 
 cdef int set_messages(object schema) except -1:
-    """Set ``error_messages``, as ``Schema.__init__`` does last."""
+    """Set ``error_messages``. It is the last attribute that ``Schema.__init__`` sets."""
     schema.error_messages = merged_messages(
         schema._default_error_messages, schema.__class__.__mro__, schema.error_messages
     )
@@ -310,7 +310,7 @@ cdef dict messages_of(object cls):
 
 
 cdef inline int add(dict messages, object more) except -1:
-    """Do what ``messages.update(more)`` does. Mostly ``more`` is an empty dictionary."""
+    """Update a dictionary of messages. Mostly ``more`` is empty, and nothing is called."""
     if type(more) is not dict:
         messages.update(more)
     elif len(<dict>more) > 0:
@@ -332,8 +332,9 @@ cdef dict merged_messages(object defaults, object classes, object own):
 
 
 cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
-    """Make the instance lazy at the beginning of upstream's ``Schema._init_fields``. Return False
-    if code has read the instance; upstream's code then binds the fields."""
+    """At the beginning of upstream's ``Schema._init_fields``, called by a user's replacement: make
+    the instance lazy. Return False if its attributes were read or set meanwhile; upstream's code
+    then binds the fields."""
     cdef Prototype prototype = <Prototype>state.unbound
     if (
         ERROR_MESSAGES in <dict>state
@@ -366,8 +367,8 @@ cdef bint has_one_of(dict attributes, frozenset names) except -1:
 cdef bint is_built_in_full(object cls, object schema) except -1:
     """Whether a class was examined and has no lazy instances.
 
-    This is asked first: the other conditions ask for the instance's dictionary, which CPython then
-    allocates.
+    This is checked first, because the other conditions need the instance's dictionary, and CPython
+    allocates that when it is first asked for.
     """
     cdef Blueprint blueprint = blueprint_of(cls)
     return (
@@ -394,43 +395,34 @@ cdef Blueprint valid_blueprint(object cls, object schema):
     table = althaia_type_lookup(cls, "_hooks")
     if type(table) is not marshmallow.HookTable:
         return None
-    # The examination waits for a later instance; many classes never have one.
+    # Examine the class when it has had some instances: many classes never have so many.
     table.examined += 1
     if table.examined < FIRST_EXAMINATION and not at_once:
         return None
-    if not althaia_is_plainly_asked(cls):
-        # The examination would call a ``__getattribute__`` of the metaclass; upstream does not.
-        table.blueprint = Blueprint(
-            cls, None, "its metaclass answers for its attributes", previous
-        )
-        return None
     guard, reason, refusal = examine(marshmallow, cls, schema)
     if guard is not None and not intercept_watched(cls, <Guard>guard):
-        # The class changed meanwhile: a later instance examines it again.
+        # The class changed during the examination. A later instance starts another.
         return None
     blueprint = Blueprint(cls, guard, reason, previous)
     blueprint.refusal = refusal
-    blueprint.wait = wait_after(table.examined)
+    if table.examined > FREE_EXAMINATIONS:
+        blueprint.wait = 1 << min(table.examined - FREE_EXAMINATIONS, 10)
     table.blueprint = blueprint
     return blueprint
-
-
-cdef int wait_after(int examined):
-    """Return how many instances to wait for before a changed class is examined again. The wait
-    grows with the number of examinations, up to a limit."""
-    return 0 if examined <= FREE_EXAMINATIONS else 1 << min(examined - FREE_EXAMINATIONS, 10)
 
 
 # ---- The prototype of a lazy instance ---------------------------------------------------
 
 
 cdef object prototype_of(object schema, InstanceDict state):
-    """Return the prototype whose plans a lazy instance runs. Return None if the instance was
-    materialised, which happens here if user code has got one of its fields or set an attribute.
+    """Return the prototype whose plans a lazy instance runs.
+
+    If user code has got one of its fields, or has set an attribute that plans read, materialise it
+    and return None. It then needs plans of its own.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     if prototype is None:
-        # Another thread has just materialised it.
+        # Another thread has materialised it since the caller looked.
         return None
     if state.handed_out:
         materialise(schema, state)
@@ -439,26 +431,15 @@ cdef object prototype_of(object schema, InstanceDict state):
 
 
 cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
-    """Materialise a lazy instance if one of its attributes shadows an attribute of its class, or if
-    its class was replaced. Return whether it was materialised.
-    """
-    if state is None or state.prototype is None or not is_touched(schema, state):
+    """Materialise a lazy instance if one of its attributes shadows one of its class, or if its
+    ``__class__`` was set. Return whether it was materialised."""
+    if state is None or state.prototype is None or (
+        type(schema) is (<Prototype>state.prototype).blueprint.schema_class
+        and not has_one_of(state, lazy_shadows)
+    ):
         return False
     materialise(schema, state)
     return True
-
-
-cdef bint is_touched(object schema, InstanceDict state) except -1:
-    """Whether an attribute of a lazy instance shadows one of its class, or the class was
-    replaced."""
-    if type(schema) is not (<Prototype>state.prototype).blueprint.schema_class:
-        return True
-    return has_one_of(state, lazy_shadows)
-
-
-cdef bint is_lazy_name(object name) except -1:
-    """Return whether a lazy instance lacks this attribute."""
-    return name in lazy_names
 
 
 cdef bint shadows_class(dict attributes) except -1:
@@ -468,8 +449,12 @@ cdef bint shadows_class(dict attributes) except -1:
 
 
 cdef object prototype_to_plan(object schema, InstanceDict state):
-    """Return :func:`prototype_of` before a plan is made; None also if the class or a field class
-    has changed since the prototype was made: new methods could see the prototype's fields."""
+    """Return the prototype for which a plan is to be made.
+
+    Return None, with the instance materialised, if it needs plans of its own. That is also so if
+    the class or a field class has changed since the prototype was made: a new method could get the
+    prototype's fields.
+    """
     cdef Prototype prototype = <Prototype>state.prototype
     if prototype is not None and not prototype.blueprint.holds(schema):
         materialise(schema, state)
@@ -516,9 +501,9 @@ cdef int put_in_place(
     try:
         althaia_become(state, arranged)
     except BaseException:
-        # No memory, or comparing a key of a user's class failed.
+        # Memory ran out, or the ``__eq__`` of a key of a user's class raised.
         put_dict(schema, arranged)
-    # A call in progress goes on with the prototype's fields and looks these up.
+    # A call in progress continues with the prototype's fields, and finds the instance's by these.
     state.own_fields = own_fields
     state.prototype = None
     return 0
@@ -527,14 +512,14 @@ cdef int put_in_place(
 cdef dict rebuilt(object schema, dict original, Prototype prototype, OwnFields own_fields):
     """Return the attributes that a lazy instance lacks.
 
-    :param original: the attributes of the schema of which it is a copy, or None.
-    :param own_fields: the instance's own fields; this function completes them.
+    :param original: if the instance is a copy of a schema, that schema's attributes; else None.
+    :param own_fields: the instance's own fields so far. The missing ones are added.
     """
     cdef object copied
     cdef dict built
     if original is None:
         return own_fields.recipe.build(own_fields, schema, schema)
-    # A copy made by upstream shares the fields with the original, to which they are bound.
+    # The fields of a copy that upstream makes are those of the original, and bound to it.
     copied = object.__new__(prototype.blueprint.schema_class)
     built = own_fields.recipe.build(own_fields, copied, schema)
     put_dict(copied, arrange(dict(original), built))
@@ -545,7 +530,8 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, OwnFields o
 
 
 cdef dict shared(InstanceDict state, Prototype prototype):
-    """Return the attributes of a lazy copy of a nested instance, which shares the fields."""
+    """Return all attributes of a lazy copy of a nested instance. The copy has the same fields as
+    that instance, in mappings of its own."""
     cdef dict theirs = vars_of(prototype.schema), arranged = {}
     for name, value in state.original.items():
         if name in lazy_names:
@@ -563,7 +549,7 @@ cdef dict shared(InstanceDict state, Prototype prototype):
 
 
 cdef OwnFields own_fields_so_far(InstanceDict state, Prototype prototype):
-    """Return a copy of a lazy instance's own_fields, to which more can be added."""
+    """Return a copy of the own fields that a lazy instance has, so that more can be made."""
     cdef OwnFields own_fields
     if prototype.recipe is None:
         prototype.recipe = recipe_of(prototype.schema)
@@ -574,12 +560,12 @@ cdef OwnFields own_fields_so_far(InstanceDict state, Prototype prototype):
 
 
 cdef object real_field(object field, object parent, InstanceDict state):
-    """Return the parent's own field for a field of a plan, before the field's own code runs.
+    """Return the parent's own field for a field of a plan, because user code will get the field.
 
-    For a lazy parent only this field is made, with those inside and around it. User code may change
-    and keep it; the parent's next call then runs on its own fields.
+    If the parent is lazy, only this field is made, with those inside and around it. User code may
+    change and keep it. Hence the parent's next call materialises the parent.
 
-    :param state: the parent's InstanceDict when the call began; None for the present one.
+    :param state: the parent's InstanceDict when the call began; None means the present one.
     """
     cdef object own
     if state is None:
@@ -587,7 +573,7 @@ cdef object real_field(object field, object parent, InstanceDict state):
     if state is None:
         return field
     own = complete_field(field, state)
-    # A field that upstream never binds is shared by all instances.
+    # All instances share a field that upstream never binds.
     if own is None and is_of_prototype(field, state):
         if state.original is None:
             make_own_field(field, parent, state)
@@ -602,7 +588,7 @@ cdef object real_field(object field, object parent, InstanceDict state):
 
 
 cdef bint is_of_prototype(object field, InstanceDict state):
-    """Return whether a plan's field is the prototype's, of which the instance needs a copy."""
+    """Return whether a plan's field is bound to the prototype: the instance then needs a copy."""
     return (
         state.prototype is not None
         and not (<Prototype>state.prototype).shares_fields
@@ -611,7 +597,8 @@ cdef bint is_of_prototype(object field, InstanceDict state):
 
 
 cdef object complete_field(object field, InstanceDict state):
-    """Return an instance's complete counterpart of a prototype's or model's field, or None."""
+    """Return the instance's own field for a field of its prototype or model, if it has one that is
+    as construction would have left it; else None."""
     cdef tuple entry
     if state.counterparts is not None:
         entry = <tuple>state.counterparts.get(id(field))
@@ -622,8 +609,7 @@ cdef object complete_field(object field, InstanceDict state):
 
 cdef int complete(object field, object parent, InstanceDict state) except -1:
     """Bind a lazy instance's own copy of a nested field to the instance, because upstream's code is
-    about to read the copy's parent. User code does not get it.
-    """
+    about to read ``field.parent``. User code does not get the field."""
     cdef tuple entry
     if state.original is not None:
         materialise(parent, state)
@@ -652,8 +638,9 @@ cdef int make_own_field(object field, object parent, InstanceDict state) except 
 
 
 cdef dict arrange(dict touched, dict built):
-    """Return the attributes in the order in which they were set before, in and after
-    ``Schema.__init__``.
+    """Return all attributes of an instance in the order in which upstream's construction sets them.
+
+    Attributes that were set before ``Schema.__init__`` come first, later ones last.
 
     :param touched: the attributes that the instance has.
     :param built: the attributes that its construction would have set.
@@ -691,7 +678,8 @@ cdef bint has_only_kept(dict attributes) except -1:
 
 
 cdef object lazy_getattr(object obj, object name):
-    """``tp_getattro`` of classes with lazy instances: materialise the instance first, if needed."""
+    """``tp_getattro`` of classes with lazy instances. Materialise the instance if it lacks the
+    attribute, or if the attribute gives the caller the whole dictionary."""
     cdef PyObject* found = althaia_dict_there(obj)
     cdef InstanceDict state
     if found is NULL or type(<object>found) is not InstanceDict:
@@ -703,7 +691,8 @@ cdef object lazy_getattr(object obj, object name):
                 materialise_if_lazy(obj)
         elif name not in OPTIONS or not set_option(state, name):
             materialise_if_lazy(obj)
-    # By length first: it is another object where CPython's own code asks for it.
+    # CPython's C code looks the name up by a str object of its own. Comparing the length first is
+    # cheap for all other names.
     if (
         len(<str>name) == GET_STATE_LENGTH
         and name == GET_STATE
@@ -714,10 +703,10 @@ cdef object lazy_getattr(object obj, object name):
 
 
 cdef bint set_option(InstanceDict state, object name) except -1:
-    """Set one of the options on a lazy instance, without materialising it, and return whether it is
-    set. Upstream's nested fields read two of them from their root.
+    """Set an option (``only``, …) on a lazy instance. Return whether the instance has it.
 
-    The instance's next call materialises it, because the names may have been changed.
+    The instance stays lazy, because upstream's nested fields read two of them from their root. The
+    instance's next call materialises it: user code may have changed the set of names.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     cdef object value
@@ -740,7 +729,11 @@ cdef bint set_option(InstanceDict state, object name) except -1:
 
 
 cdef bint set_fields(object schema, InstanceDict state) except -1:
-    """Do the same for ``fields``, of which many hooks read nothing else."""
+    """Set ``fields`` on a lazy instance. Return whether the instance has it.
+
+    The instance stays lazy, because many hooks read only this attribute. The instance's next call
+    materialises it: user code may have changed a field.
+    """
     cdef Prototype prototype = <Prototype>state.prototype
     cdef OwnFields own_fields
     cdef bint collecting
@@ -761,8 +754,8 @@ cdef bint set_fields(object schema, InstanceDict state) except -1:
 
 
 def plain_state(schema):
-    """Return what ``object.__getstate__`` returns, with a plain dictionary, which is pickled and
-    copied faster."""
+    """Return what ``object.__getstate__`` returns, with a plain dict in place of an InstanceDict,
+    because that is pickled and copied faster."""
     state = object_state(schema)
     if type(state) is InstanceDict:
         return plain_copy(<dict>state)
@@ -772,7 +765,7 @@ def plain_state(schema):
 
 
 cdef object lazy_dict(object obj, void* context):
-    """The getter of ``__dict__``; ``inspect.getattr_static`` finds and calls it, too."""
+    """The getter of ``__dict__``, which ``vars()`` and ``inspect.getattr_static`` call."""
     materialise_if_lazy(obj)
     return althaia_plain_dict(obj, context)
 
@@ -791,7 +784,7 @@ cpdef int materialise_if_lazy(object obj) except -1:
 cdef int fill_unbound(object schema, InstanceDict state) except -1:
     """Give an instance the attributes that upstream sets before it binds the fields."""
     cdef Prototype prototype = <Prototype>state.unbound
-    # Upstream's construction makes them; other threads may run meanwhile.
+    # This runs upstream's construction, during which other threads may run.
     cdef dict built = prototype.blueprint.unbound(prototype.options)
     cdef bint collecting = stop_collecting()
     try:
@@ -804,8 +797,8 @@ cdef int fill_unbound(object schema, InstanceDict state) except -1:
 
 
 cdef bint intercept_watched(object cls, Guard guard) except -1:
-    """Intercept a class for which a guard has just been made. This changes the type version: the
-    guard takes the new one, unless it no longer holds."""
+    """Set the interceptors of a class for which a guard has just been made. This changes the type
+    version, so that the guard records the new one. Return False if the class has changed since."""
     if not guard.watches(cls):
         return False
     althaia_intercept(cls, lazy_getattr)
@@ -817,10 +810,8 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
 
 
 cdef int intercept(object cls) except -1:
-    """Set the interceptors in the type slots of a schema class, which Python code does not see.
-
-    Subclasses get them, too: an instance's ``__class__`` may be set to one.
-    """
+    """Set the interceptors in the type slots of a schema class and its subclasses. Python code does
+    not see them. Subclasses need them because an instance's ``__class__`` may be set to one."""
     althaia_intercept_dict(althaia_type_lookup(marshmallow.Schema, "__dict__"), lazy_dict)
     althaia_intercept(cls, lazy_getattr)
     for subclass in type.__subclasses__(cls):
@@ -829,8 +820,8 @@ cdef int intercept(object cls) except -1:
 
 
 def created(cls):
-    """Intercept a new schema class if a base is intercepted. In a build without the GIL, add room
-    for plans to its instances."""
+    """Called for each new schema class: set the interceptors if a base has them. Without the GIL,
+    let its instances get an InstanceDict when they are allocated."""
     adopt_instances(cls)
     for base in cls.__mro__:
         if althaia_is_intercepted(base, lazy_getattr):

@@ -78,7 +78,8 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
     cdef Blueprint blueprint = blueprint_of(type(schema))
     cdef dict own = {}
     cdef tuple model
-    cdef object copied
+    cdef object copied, fields
+    cdef str mapping
     if not ALTHAIA_HAS_GIL or blueprint is None:
         return None
     # Read once: another thread may replace it.
@@ -103,7 +104,12 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         and (<dict>state).get("ordered") is not (<dict>existing_dict(copied)).get("ordered")
     ):
         return None
-    if not are_alike(schema, state, copied, MAPPINGS[0 if direction == DUMP else 1], own):
+    mapping = MAPPINGS[0 if direction == DUMP else 1]
+    fields = (<dict>state).get(mapping)
+    # No user code runs while they are compared.
+    if type(fields) not in MAPPING_TYPES or not have_counterparts(
+        fields, vars_of(copied)[mapping], schema, copied, own
+    ):
         return None
     add_counterparts(state, own)
     return copied
@@ -268,18 +274,6 @@ cdef object copies_of_fields(object fields, object declared, object schema, dict
 # ---- Comparing ---------------------------------------------------------------------------
 
 
-cdef bint are_alike(
-    object schema, InstanceDict state, object model, str mapping, dict own
-) except -1:
-    """Whether the fields of an instance equal the model's. Fill ``own`` with the instance's
-    counterpart of each field of the model. No user code runs."""
-    cdef InstanceDict model_state = existing_dict(model)
-    cdef object fields = (<dict>state).get(mapping)
-    if model_state is None or type(fields) not in MAPPING_TYPES:
-        return False
-    return have_counterparts(fields, (<dict>model_state)[mapping], schema, model, own)
-
-
 cdef bint is_same_text(object mine, object theirs) except -1:
     return type(mine) is str and type(theirs) is str and <str>mine == <str>theirs
 
@@ -303,7 +297,8 @@ cdef bint is_same_field(
 cdef bint have_counterparts(
     object mine, object theirs, object schema, object model, dict own
 ) except -1:
-    """Whether two dictionaries have the same keys in the same order, with corresponding values."""
+    """Whether two dictionaries have the same keys in the same order, with corresponding values.
+    Fill ``own`` with the instance's counterpart of each field of the model."""
     cdef Py_ssize_t at = 0, model_at = 0
     cdef PyObject *name
     cdef PyObject *value

@@ -1,19 +1,22 @@
-from althaia.engine.instances.blueprint cimport Prototype
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.plan.instance_dict cimport InstanceDict
 
 
 cdef class CopyBlueprint:
     cdef Guard guard
-    # How many copies upstream still makes before the instance is examined, and how often it was.
+    # The number of copies that upstream still makes before the instance is examined.
     cdef int wait
+    # How often the instance was examined.
     cdef int examined
-    # The instance's attributes when it was examined, and those of them that a lazy copy is given.
+    # The instance's attributes when it was examined.
     cdef dict attributes
+    # Those of them that a lazy copy gets at once.
     cdef dict kept
+    # The snapshot of the attributes.
     cdef tuple keys, values
+    # Pairs of an option that is a collection, and the set of its names.
     cdef tuple contents
-    # By the options of the nested field that narrow the copy.
+    # The prototypes by the options of the nested field that select fields.
     cdef dict prototypes
     cdef bint hold(self, object nested, InstanceDict state) except -1
 

@@ -14,9 +14,15 @@ from cpython.dict cimport PyDict_Copy, PyDict_Update
 from althaia.engine.analysis.schema_class import examine_nested
 
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
-from althaia.engine.instances.lazy cimport intercept_watched, is_lazy_name, shadows_class
-from althaia.engine.instances.blueprint cimport Blueprint, Prototype, at_once
-from althaia.engine.instances.clone cimport made_with, names, vars_of
+from althaia.engine.instances.lazy cimport intercept_watched, lazy_names, shadows_class
+from althaia.engine.instances.blueprint cimport (
+    Blueprint,
+    Prototype,
+    at_once,
+    options_key,
+    plain_names,
+)
+from althaia.engine.instances.clone cimport made_with, vars_of
 from althaia.engine.plan.guard cimport Guard, snapshot
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
@@ -70,7 +76,9 @@ cdef object lazy_copy(object nested, object field):
     blueprint = <CopyBlueprint>state.copy_blueprint
     if blueprint.guard is None:
         return None
-    prototype = <Prototype>blueprint.prototypes.get(options_of(field))
+    prototype = <Prototype>blueprint.prototypes.get(
+        options_key(field.only, field.exclude, (), ())
+    )
     if prototype is None:
         return None
     if not blueprint.hold(nested, state):
@@ -107,7 +115,7 @@ cdef int record_copy(object nested, object field, object copied) except -1:
     if blueprint.wait > 0 and not at_once:
         blueprint.wait -= 1
         return 0
-    key = options_of(field)
+    key = options_key(field.only, field.exclude, (), ())
     if key is None:
         return 0
     if not blueprint.hold(nested, state) and not examine_instance(blueprint, nested, state):
@@ -115,17 +123,6 @@ cdef int record_copy(object nested, object field, object copied) except -1:
     if len(blueprint.prototypes) < MOST_PROTOTYPES:
         blueprint.prototypes[key] = prototype_like(copied, blueprint)
     return 0
-
-
-cdef object options_of(object field):
-    """Return the options of a nested field that select fields of the copy. Return None if one is
-    not a builtin collection of names."""
-    only, exclude = field.only, names(field.exclude)
-    if only is not None:
-        only = names(only)
-        if only is None:
-            return None
-    return None if exclude is None else (only, exclude)
 
 
 cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict state) except -1:
@@ -142,7 +139,7 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
         option = (<dict>state).get(name)
         if option is None:
             continue
-        content = names(option)
+        content = plain_names(option)
         if content is None:
             return False
         if type(option) is not tuple:
@@ -152,7 +149,7 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
         return False
     blueprint.attributes = dict(state)
     blueprint.kept = {
-        name: value for name, value in blueprint.attributes.items() if not is_lazy_name(name)
+        name: value for name, value in blueprint.attributes.items() if name not in lazy_names
     }
     blueprint.keys, blueprint.values = snapshot(blueprint.attributes)
     blueprint.contents = tuple(contents)

@@ -25,8 +25,8 @@ from althaia.cpython.primitives cimport (
     althaia_is_simply_true,
     althaia_type_lookup,
 )
-from althaia.engine.instances.blueprint cimport Prototype
-from althaia.engine.instances.clone cimport clone, copied_names, names
+from althaia.engine.instances.blueprint cimport Prototype, plain_names
+from althaia.engine.instances.clone cimport clone, copied_names
 from althaia.engine.instances.recipe cimport OwnFields
 from althaia.engine.plan.instance_dict cimport (
     InstanceDict,
@@ -44,7 +44,6 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
     object PyObject_GenericGetAttr(object obj, object name)
 
-cdef object object_class = object.__dict__["__class__"]
 cdef object object_new = object.__new__
 cdef dict NOTHING = {}
 # How often the fields of a schema were bound again. Upstream's code copies a nested schema
@@ -181,13 +180,13 @@ cdef object resolved(object field, object parent, InstanceDict state):
 
 
 cdef object resolved_with_context(object field, object parent, InstanceDict state):
-    """Do the same in releases where nested schemas get their parent's ``context``."""
-    cdef object nested = field.nested, context = parents_context(field, parent, state)
+    """Return what :func:`resolved` returns, in a release where nested schemas get their parent's
+    ``context``."""
+    # The parent of a lazy instance's field may still be the prototype: the instance is asked.
+    cdef object owner = parent if has_prototypes_fields(state) else field.parent
+    cdef object nested = field.nested, context = getattr(owner, "context", NOTHING)
     if type(context) is not dict or len(<dict>context) > 0:
         # Upstream's code passes the context on, and warns of it.
-        return None
-    if althaia_type_lookup(type(nested), "__class__") is not object_class:
-        # Its ``__class__`` is computed, and upstream's code reads that.
         return None
     if callable(nested) and not isinstance(nested, type):
         nested = nested()
@@ -203,12 +202,15 @@ cdef object from_returned(object field, object nested, object context):
 
     :param context: the nested schema's ``context``; None in a release without one.
     """
+    cdef InstanceDict state
+    cdef object copied
     if context is not None and type(nested) is str:
         nested = named(field, nested)
-    if is_fresh(nested) and field.only is None and names(field.exclude) == ():
+    if is_fresh(nested) and field.only is None and plain_names(field.exclude) == ():
         # Upstream's code copies the instance, because others may use it. Nobody else has this one,
         # so that it serves as its own copy.
-        keep_original(nested)
+        state = existing_dict(nested)
+        state.original = dict(state)
         if context is not None:
             nested.context.update(context)
         if field.many is not None and marshmallow.nested_many_overrides:
@@ -218,7 +220,10 @@ cdef object from_returned(object field, object nested, object context):
         return from_class(field, nested, context)
     if is_schema(nested):
         return from_instance(field, nested, context)
-    return from_other(field, returning(nested) if callable(nested) else nested)
+    # Upstream's code makes the schema of anything else, on a copy of the field.
+    copied = clone(field)
+    copied.nested, copied._schema = returning(nested) if callable(nested) else nested, None
+    return copied.schema
 
 
 cdef object named(object field, str name):
@@ -229,26 +234,13 @@ cdef object named(object field, str name):
 
 
 cdef bint is_schema(object nested) except -1:
-    """Whether upstream's code takes an object for a schema instance, and for nothing else."""
-    return (
-        issubclass(type(nested), marshmallow.Schema)
-        and not issubclass(type(nested), dict)
-        and althaia_type_lookup(type(nested), "__class__") is object_class
-    )
+    return issubclass(type(nested), marshmallow.Schema)
 
 
 cdef bint is_schema_class(object nested) except -1:
     return issubclass(type(nested), marshmallow.SchemaMeta) and issubclass(
         nested, marshmallow.Schema
     )
-
-
-cdef object parents_context(object field, object parent, InstanceDict state):
-    """Return the ``context`` that upstream's code reads from a nested field's parent. The parent of
-    a lazy instance's field may still be the prototype; the instance is asked instead."""
-    if has_prototypes_fields(state):
-        return getattr(parent, "context", NOTHING)
-    return getattr(field.parent, "context", NOTHING)
 
 
 cdef object from_class(object field, object nested, object context):
@@ -303,14 +295,6 @@ cdef object from_instance(object field, object nested, object context):
     return field._schema
 
 
-cdef object from_other(object field, object nested):
-    """Make the nested schema from anything else by upstream's code, on a copy of the field. A
-    callable has been called already and is not called again."""
-    cdef object copied = clone(field)
-    copied.nested, copied._schema = nested, None
-    return copied.schema
-
-
 cdef object of_nested(object field, str option):
     """Return what ``Nested._nested_normalized_option`` returns."""
     own = field.name
@@ -344,15 +328,8 @@ cdef bint is_fresh(object schema) except -1:
     return prototype_to_plan(schema, state) is not None
 
 
-cdef int keep_original(object schema) except -1:
-    """Record the original of a lazy instance that is a copy."""
-    cdef InstanceDict state = existing_dict(schema)
-    state.original = dict(state)
-    return 0
-
-
 def returning(value):
-    """Return a function that returns ``value``."""
+    """Return a function that returns ``value``, a callable that is not called again."""
     return lambda: value
 
 

@@ -28,9 +28,9 @@ cdef enum Change:
 
 # How an attribute of the schema is made. All others are the prototype's.
 cdef enum Attribute:
-    FIELDS  # a dictionary of the instance's fields
-    ORDERED_FIELDS  # the same as an OrderedDict
-    SAME_FIELDS  # a copy of the dictionary made just before
+    FIELDS  # a dict of the instance's fields
+    ORDERED_FIELDS  # an OrderedDict of the instance's fields
+    SAME_FIELDS  # a copy of the last dict of FIELDS, which has the same fields
     ORDERED  # a copy of one of upstream's sets of names
     UNORDERED  # a copy of a set
 
@@ -45,19 +45,19 @@ cdef object ordered_dict = OrderedDict
 @cython.final
 @cython.no_gc_clear
 cdef class Recipe:
-    """The changes that make an instance's fields of one prototype's, by the field's number."""
+    """For each field of one prototype, by its number: the changes that make an instance's field."""
 
     cdef dict build(self, OwnFields own_fields, object parent, object schema):
         """Return the attributes that ``Schema.__init__`` would have set on an instance.
 
-        Neither user code nor upstream's runs, because both may have changed since the instance was
-        made.
+        Neither user code nor upstream's code runs, because both may have changed since the instance
+        was made.
 
-        :param own_fields: the schema's own fields so far; completed.
-        :param parent: the schema to which the fields are bound: the instance, or the one of which
-            it is a copy.
+        :param own_fields: the schema's own fields so far. The missing ones are added.
+        :param parent: the schema to which the fields are bound: the instance, or the schema of
+            which it is a copy.
         """
-        # With all keys there, in their order, storing a value takes one look-up.
+        # The template has all keys in their order, so that storing a value adds none.
         cdef dict built = PyDict_Copy(self.template), fields = None
         cdef int kind
         for name, kind, value in self.attributes:
@@ -75,7 +75,7 @@ cdef class Recipe:
         return built
 
     cdef object fields_of(self, OwnFields own_fields, object schema):
-        """Return only the attribute ``fields`` of an instance. Completes the own fields."""
+        """Return the attribute ``fields`` of an instance. Missing own fields are added."""
         cdef dict fields = own_fields.by_name(self.names, schema, schema)
         return ordered_dict(fields) if type(self.template["fields"]) is ordered_dict else fields
 
@@ -83,19 +83,19 @@ cdef class Recipe:
 @cython.final
 @cython.no_gc_clear
 cdef class OwnFields:
-    """An instance's own fields, by the number of the prototype's field; None for those not made
-    yet."""
+    """An instance's own fields by the number of the prototype's field; None for one that was not
+    made yet."""
 
     cdef object find(self, object field):
-        """Return the own field for a prototype's field; None if there is none yet."""
+        """Return the own field for a prototype's field, or None."""
         number = self.recipe.index.get(id(field))
         return None if number is None else self.by_number[number]
 
     cdef int start_from(self, dict incomplete) except -1:
-        """Complete fields that the instance has already, instead of making others.
+        """Use nested fields that the instance has already, instead of making others.
 
-        :param incomplete: as ``InstanceDict.counterparts``. Such a field differs from the
-            prototype's only in its schema and its sets of names, which fields around it share.
+        :param incomplete: ``InstanceDict.counterparts``. Such a field has its own schema and its
+            own sets of names, which the fields around it share. Other changes are still missing.
         """
         cdef Recipe recipe = self.recipe
         cdef int kind
@@ -111,15 +111,15 @@ cdef class OwnFields:
         return 0
 
     cdef object make(self, object number, object parent, object schema):
-        """Return the own field of this number; make it, with those inside and around it, if it is
-        new. Without a number it is None."""
+        """Return the own field of this number. If there is none, make it, with those inside and
+        around it. Return None for None."""
         cdef object field
         if number is None:
             return None
         field = self.by_number[number]
         if field is not None:
             return field
-        # After a MemoryError a field may have only some of its changes, so that all are made again.
+        # A field from ``incomplete`` may have some of its changes: all are made again.
         if self.incomplete is not None:
             field = self.incomplete.get(number)
         if field is None:
@@ -129,7 +129,10 @@ cdef class OwnFields:
         return field
 
     cdef dict by_name(self, tuple numbers, object parent, object schema):
-        """Return the own fields of these names and numbers; make those that are new."""
+        """Return the own fields by name. Make those that are missing.
+
+        :param numbers: pairs of a name and the number of its field.
+        """
         cdef dict fields = {}
         for name, number in numbers:
             PyDict_SetItem(fields, name, self.make(number, parent, schema))
@@ -160,15 +163,15 @@ cdef class OwnFields:
 
 
 cdef object bound_copy(object field, dict to):
-    """Return a copy of a field with the parent and root of another one's attributes."""
+    """Return a copy of a field that has the parent and the root in these attributes."""
     cdef object copied = clone(field)
     vars_of(copied).update(parent=to["parent"], root=to["root"])
     return copied
 
 
 cdef OwnFields own_fields_of(Recipe recipe, OwnFields before):
-    """Return a copy of an instance's own fields so far. If memory runs out while more are made, the
-    instance keeps what it had."""
+    """Return a copy of an instance's own fields so far, to which more are added. If memory runs out
+    meanwhile, the instance keeps what it had."""
     cdef OwnFields own_fields = OwnFields.__new__(OwnFields)
     own_fields.recipe = recipe
     own_fields.by_number = [None] * len(recipe.fields) if before is None else list(before.by_number)
@@ -207,9 +210,9 @@ cdef Recipe recipe_of(object prototype):
 
 
 cdef object number_of(Recipe recipe, object field, object prototype):
-    """Return the number of a prototype's field. Enter it, with the fields inside and around it, if
-    it is new. None, which marshmallow-sqlalchemy declares for a name that it leaves out, has no
-    number."""
+    """Return the number of a prototype's field. If it has none, add it to the recipe, with the
+    fields inside and around it. Return None for None, which marshmallow-sqlalchemy declares for a
+    name that it leaves out."""
     cdef list changes = []
     cdef dict state
     cdef object parent
@@ -227,8 +230,8 @@ cdef object number_of(Recipe recipe, object field, object prototype):
     parent = state.get("parent")
     if parent is None:
         return number
-    # A field under two names is bound twice. A field inside it may then have a parent that is in no
-    # mapping.
+    # Binding a field copies the fields inside it. A field with two names is bound twice: what is
+    # inside its inner field then keeps the first copy as its parent, which no mapping contains.
     changes.append(
         ("parent", PARENT, None) if parent is prototype
         else ("parent", OWN_FIELD, number_of(recipe, parent, prototype))
@@ -239,8 +242,8 @@ cdef object number_of(Recipe recipe, object field, object prototype):
         changes.append((FIELD_CACHE, INFERRED, state[FIELD_CACHE]))
     for name in METHODS:
         method = state.get(name)
-        # A class method is bound to the class. Not isinstance(): upstream's metaclass is abc's, in
-        # whose Python code another thread may run.
+        # A class method is bound to the class. isinstance() would call ABCMeta.__instancecheck__:
+        # another thread could run in its Python code.
         if type(method) is MethodType and PyType_IsSubtype(
             type(method.__self__), marshmallow.Schema
         ):
@@ -259,7 +262,7 @@ cdef object number_of(Recipe recipe, object field, object prototype):
 
 
 cdef Py_ssize_t number_of_set(Recipe recipe, object value) except -1:
-    """Return the number of a set of names, which several fields may share."""
+    """Return the number of a set of names; add it if it is new. Several fields may share one."""
     cdef Py_ssize_t i
     for i in range(len(recipe.sets)):
         if recipe.sets[i] is value:

@@ -14,8 +14,6 @@ from althaia.engine.upstream cimport marshmallow
 from althaia import seam
 from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.plan.guard import ABSENT
-from althaia.engine.upstream import static
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -149,8 +147,6 @@ def dump_function(analysis, field, options):
 
 def load_function(analysis, field, options):
     function = analysis.field_value(field, "deserialize_func")
-    if function is not None and static(type(function), "__bool__") is not ABSENT:
-        raise NotPlannable("its function may be false")
     if function is not None and takes_context(analysis, field, function):
         options = analysis.with_own_slot(options)
         return LoadByCallOfTwo(field, function=function, **options)

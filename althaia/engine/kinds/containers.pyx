@@ -14,13 +14,12 @@ from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.trail cimport left_item, left_key
 from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail
 from althaia.engine.instances.lazy cimport real_field
-from althaia.cpython.primitives cimport althaia_has_simple_keys, althaia_tick
+from althaia.cpython.primitives cimport althaia_tick
 from althaia.engine.upstream cimport marshmallow
 from althaia.formats.sink cimport Sink, expected_items
 from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
 
 from althaia.engine.steps import Kind, inner_dump_step, inner_load_step
-from althaia.engine.analysis.reader import check_truth
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.validators import LengthCheck, check_for
 
@@ -138,7 +137,7 @@ cdef class DumpDict(DumpStep):
             return None
         if self.keys is None and self.values is None:
             return dict(value)
-        if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
+        if type(value) is not dict:
             return left_to_field(self, self.own_code, value, obj, frame)
         # Upstream converts all keys before the first value.
         if self.keys is not None:
@@ -281,18 +280,15 @@ cdef class LoadDict(LoadStep):
     cdef public LoadStep keys, values
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        if type(value) is not dict or not althaia_has_simple_keys(<dict>value):
+        if type(value) is not dict:
             return self.by_field(value, data, frame)
         if self.keys is None and self.values is None:
             return dict(value)
         return self.converted(<dict>value, None, frame)
 
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
-        cdef dict entries
         if tape.slots[at].kind == RECORD:
-            entries = tape.entries(at)
-            if althaia_has_simple_keys(entries):
-                return self.converted(entries, tape, frame)
+            return self.converted(tape.entries(at), tape, frame)
         return self.convert(tape.share(at), None, frame)
 
     cdef object converted(self, dict value, Tape tape, LoadFrame frame):
@@ -390,11 +386,7 @@ def key_and_value_fields(analysis, field):
     """Return the key field and the value field of a Dict, None for one that it does not have."""
     if analysis.field_value(field, "mapping_type") is not dict:
         raise NotPlannable("mapping_type is not dict")
-    inner = [analysis.field_value(field, name) for name in ("key_field", "value_field")]
-    for each in inner:
-        if each is not None:
-            check_truth(each)
-    return inner
+    return [analysis.field_value(field, name) for name in ("key_field", "value_field")]
 
 
 def dump_dict(analysis, field, options):

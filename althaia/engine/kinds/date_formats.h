@@ -16,16 +16,20 @@
 static const char althaia_months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 static const char althaia_days[] = "MonTueWedThuFriSatSun";
 
-/* The day of the week of a date in the proleptic Gregorian calendar; Monday is 0. */
+static inline int
+althaia_is_leap(int year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+/* date.toordinal(): the number of days from the year 1 on; the first one is a Monday. */
 static int
-althaia_weekday(int year, int month, int day)
+althaia_ordinal(int year, int month, int day)
 {
     static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-    int leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     int past = year - 1;
-    int days = past * 365 + past / 4 - past / 100 + past / 400 + before[month - 1]
-        + (month > 2 && leap) + day;
-    return (days + 6) % 7;
+    return past * 365 + past / 4 - past / 100 + past / 400 + before[month - 1]
+        + (month > 2 && althaia_is_leap(year)) + day;
 }
 
 /* email.utils.format_datetime() of an exact datetime that is naive or in timezone.utc: 31
@@ -40,7 +44,7 @@ althaia_format_rfc(PyObject *value, char *at)
     if (zone != Py_None && zone != PyDateTime_TimeZone_UTC) {
         return 0;
     }
-    memcpy(at, althaia_days + 3 * althaia_weekday(year, month, day), 3);
+    memcpy(at, althaia_days + 3 * ((althaia_ordinal(year, month, day) + 6) % 7), 3);
     at[3] = ',';
     at[4] = ' ';
     althaia_two_digits(at + 5, day);
@@ -155,7 +159,7 @@ static int
 althaia_is_moment(const althaia_moment *moment)
 {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int leap = moment->year % 4 == 0 && (moment->year % 100 != 0 || moment->year % 400 == 0);
+    int leap = althaia_is_leap(moment->year);
     return moment->year >= 1 && moment->month >= 1 && moment->month <= 12 && moment->day >= 1
         && moment->day <= lengths[moment->month - 1] + (moment->month == 2 && leap)
         && moment->hour >= 0 && moment->hour <= 23 && moment->minute >= 0 && moment->minute <= 59
@@ -261,16 +265,13 @@ static int
 althaia_timestamp(PyObject *value, double *number)
 {
     PyObject *zone = PyDateTime_DATE_GET_TZINFO(value);
-    int year = PyDateTime_GET_YEAR(value), month = PyDateTime_GET_MONTH(value);
-    int past = year - 1, leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-    int64_t days, total;
+    int year = PyDateTime_GET_YEAR(value);
+    int64_t total;
     if ((zone != Py_None && zone != PyDateTime_TimeZone_UTC) || year < 1800 || year > 2200) {
         return 0;
     }
-    days = (int64_t)past * 365 + past / 4 - past / 100 + past / 400 + before[month - 1]
-        + (month > 2 && leap) + PyDateTime_GET_DAY(value) - 719163;
-    total = ((days * 24 + PyDateTime_DATE_GET_HOUR(value)) * 60
+    total = althaia_ordinal(year, PyDateTime_GET_MONTH(value), PyDateTime_GET_DAY(value)) - 719163;
+    total = ((total * 24 + PyDateTime_DATE_GET_HOUR(value)) * 60
              + PyDateTime_DATE_GET_MINUTE(value)) * 60 + PyDateTime_DATE_GET_SECOND(value);
     total = total * 1000000 + PyDateTime_DATE_GET_MICROSECOND(value);
     *number = (double)total / 1e6;

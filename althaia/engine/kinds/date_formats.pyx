@@ -6,7 +6,6 @@ Common values are formatted and parsed here, all others by the functions that up
 
 import datetime as dt
 import email.utils
-from types import FunctionType
 
 cimport cython
 from althaia import seam
@@ -31,9 +30,6 @@ from althaia.cpython.temporal cimport (
     PyTime_CheckExact,
     import_temporal,
 )
-
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.plan.guard import ABSENT
 
 cdef extern from "althaia/engine/kinds/date_formats.h":
     ctypedef struct althaia_moment:
@@ -183,7 +179,6 @@ cdef class LoadFormat(LoadStep):
 def dump_by_function(analysis, field, options, function):
     """Return the step for a formatting function that is implemented here, else None."""
     if stands_for(analysis, function, "rfcformat", format_datetime):
-        check_email(analysis, "_format_timetuple_and_zone")
         return DumpRfc(field, **options)
     defined = seam.defined["utils"]
     if function is defined["timestamp"] or function is defined["timestamp_ms"]:
@@ -215,25 +210,12 @@ def load_by_function(analysis, field, options, function):
     """Return the step for a parsing function that is implemented here, else None."""
     if not stands_for(analysis, function, "from_rfc", parsedate_to_datetime):
         return None
-    check_email(analysis, "_parsedate_tz", "datetime")
     for name in ("datetime", "timezone", "timedelta"):
         analysis.watch_original(dt, name, TEMPORAL[name])
     return LoadRfc(field, **options)
 
 
-EMAIL = {
-    name: vars(email.utils).get(name, ABSENT)
-    for name in ("_format_timetuple_and_zone", "_parsedate_tz", "datetime")
-}
 OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
-# What datetime.strptime calls, by version of Python.
-PARSERS = ("_strptime", "_strptime_datetime", "_strptime_datetime_datetime")
-
-
-def check_email(analysis, *names):
-    """Make sure that the functions that email.utils calls are the standard library's."""
-    for name in names:
-        analysis.watch_original(email.utils, name, EMAIL[name])
 
 
 def load_by_format(analysis, field, options, chosen):
@@ -249,14 +231,4 @@ def load_by_format(analysis, field, options, chosen):
     analysis.field_function("fields", "dt")
     for name in ("datetime", result_type):
         analysis.watch_original(dt, name, TEMPORAL[name])
-    try:
-        import _strptime
-    except Exception as error:  # The interpreter shuts down, or a test has replaced what it uses.
-        raise NotPlannable(f"_strptime cannot be imported: {error}") from None
-    for name in PARSERS:
-        found = analysis.watch_entry(vars(_strptime), name)
-        if found is not ABSENT and not (
-            type(found) is FunctionType and found.__module__ == "_strptime"
-        ):
-            raise NotPlannable(f"_strptime.{name} is replaced")
     return LoadFormat(field, format=chosen, result_type=result_type, **options)

@@ -11,7 +11,6 @@ from althaia.cpython.primitives cimport althaia_dict_item
 from althaia.formats.sink cimport Sink
 
 from althaia.engine.steps import Kind, inner_dump_step, load_conversion
-from althaia.engine.analysis.reader import check_truth
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.kinds.text import LoadText
 from althaia.engine.upstream import static
@@ -87,21 +86,13 @@ cdef class LoadEnum(LoadStep):
 *_derived, Enum, _object = type(enum.STRICT).__mro__
 EnumMeta = type(Enum)
 ENUM_ATTRIBUTES = {"name": Enum.__dict__["name"], "value": Enum.__dict__["value"]}
-STOCK_PROPERTY = type(ENUM_ATTRIBUTES["name"])
-STOCK_GET = static(STOCK_PROPERTY, "__get__")
-# What ``Enum[name]``, ``Enum(value)`` and ``isinstance(value, Enum)`` call.
-LOOK_UPS = {
-    name: static(EnumMeta, name) for name in ("__getitem__", "__call__", "__instancecheck__")
-}
 
 
 def dump_enum(analysis, field, options):
     by_value = analysis.field_value(field, "by_value")
-    given_a_field = isinstance(by_value, analysis.upstream.Field)
-    if type(by_value) is not bool and not given_a_field and not isinstance(by_value, type):
+    given_a_field = isinstance(by_value, analysis.upstream.Field) or isinstance(by_value, type)
+    if type(by_value) is not bool and not given_a_field:
         raise NotPlannable("by_value is neither True nor False nor a field")
-    if given_a_field:
-        check_truth(by_value)
     converter = inner_dump_step(analysis, analysis.field_value(field, "field"), options["attr"])
     name = "value" if by_value else "name"
     return DumpEnum(
@@ -119,10 +110,7 @@ def stock_enum(analysis, cls, name):
     if not isinstance(cls, type):
         return None
     analysis.watch_type(cls)
-    analysis.watch_type(STOCK_PROPERTY)
     if static(cls, name) is not ENUM_ATTRIBUTES[name]:
-        return None
-    if static(STOCK_PROPERTY, "__get__") is not STOCK_GET:
         return None
     if static(cls, "__getattribute__") is not object.__getattribute__:
         return None
@@ -137,12 +125,8 @@ def load_enum(analysis, field, options):
     if type(cls) is not EnumMeta:
         raise NotPlannable("its enum looks members up in its own way")
     analysis.watch_type(cls)
-    analysis.watch_type(EnumMeta)
     if static(cls, "__new__") is not Enum.__new__:
         raise NotPlannable("its enum looks members up in its own way")
-    for name, original in LOOK_UPS.items():
-        if static(EnumMeta, name) is not original:
-            raise NotPlannable(f"enum.EnumMeta.{name} is replaced")
     members = cls._value2member_map_ if by_value else cls._member_map_
     if type(members) is not dict:
         raise NotPlannable("its enum keeps its members in no plain dictionary")

@@ -9,9 +9,7 @@ from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 
 from althaia.engine.steps import Kind
-from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.load_step import OwnLoadStep
-from althaia.engine.upstream import static
 
 cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
@@ -85,14 +83,7 @@ cdef object new_uuid(object number):
 # ---- Analysis ----------------------------------------------------------------------
 
 
-UUID_TEXT = static(UUID, "__str__")
-UUID_METHODS = {name: static(UUID, name) for name in ("__init__", "__new__", "int", "is_safe")}
-
-
 def dump_uuid(analysis, field, options):
-    analysis.watch_type(UUID)
-    if static(UUID, "__str__") is not UUID_TEXT:
-        raise NotPlannable("uuid.UUID.__str__ is replaced")
     return DumpUUID(field, **options)
 
 
@@ -100,10 +91,6 @@ def load_uuid(analysis, field, options):
     analysis.field_method(field, "_validated", analysis.upstream.fields["UUID"])
     analysis.field_function("fields", "uuid")
     analysis.watch_original(uuid, "UUID", UUID)
-    analysis.watch_type(UUID)
-    for name, original in UUID_METHODS.items():
-        if static(UUID, name) is not original:
-            raise NotPlannable(f"uuid.UUID.{name} is replaced")
     return LoadUUID(field, **options)
 
 

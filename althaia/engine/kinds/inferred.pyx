@@ -7,6 +7,7 @@ declared field.
 
 cimport cython
 
+from althaia import seam
 from althaia.engine.steps import Kind, inner_dump_step
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
@@ -57,7 +58,7 @@ def dump_inferred(analysis, field, options):
     analysis.class_method(upstream.Field, "_serialize")
     steps = {}
     for cls in {id(cls): cls for cls in mapping.values()}.values():
-        step = step_of(analysis, cls) if upstream.is_own_kind(cls) else None
+        step = step_of(analysis, cls) if cls in seam.pristine else None
         if step is not None:
             steps[cls] = step
     options = analysis.with_own_slot(options)

@@ -4,7 +4,6 @@
 import datetime as dt
 import email.utils
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 
 cimport cython
 
@@ -168,14 +167,12 @@ def dump_moment(analysis, field, options):
         raise NotPlannable("SERIALIZATION_FUNCS is no plain dictionary")
     chosen = chosen_format(analysis, field)
     function = analysis.watch_entry(functions, chosen)
-    if function is ABSENT:
+    if function is ABSENT or not function:
         step = dump_by_format(field, options, chosen)
         return DumpStrftime(field, format=chosen, **options) if step is None else step
     for iso, step in (*ISO_STEPS.items(), *own_iso_steps(analysis)):
         if function is iso:
             return step(field, **options)
-    if type(function) not in PLAIN_CALLABLES:
-        raise NotPlannable(f"the function for format {chosen!r} is a {type(function).__qualname__}")
     step = dump_by_function(analysis, field, options, function)
     return DumpByFunction(field, function=function, **options) if step is None else step
 
@@ -194,10 +191,6 @@ OWN_ISO_STEPS = {
     "to_iso_time": DumpIsoTime,
 }
 OWN_PARSERS = ("from_iso_datetime", "from_iso_date", "from_iso_time", "from_rfc")
-
-
-# Types whose instances are always true: upstream tests a formatting function before it calls it.
-PLAIN_CALLABLES = (FunctionType, BuiltinFunctionType, MethodDescriptorType, type(dump_moment), type)
 
 
 def parse_function(analysis, field):

@@ -36,13 +36,6 @@ althaia_timedelta(PyObject *value, int64_t unit, double *number)
     return 1;
 }
 
-/* timedelta.total_seconds() */
-static int
-althaia_timedelta_seconds(PyObject *value, double *number)
-{
-    return althaia_timedelta(value, 1000000, number);
-}
-
 /* timedelta // unit, in microseconds, rounded down as Python does it. */
 static int
 althaia_timedelta_units(PyObject *value, int64_t unit, int64_t *number)

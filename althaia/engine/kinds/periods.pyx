@@ -14,7 +14,6 @@ from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 
 cdef extern from "althaia/engine/kinds/periods.h":
     bint althaia_timedelta(object value, int64_t unit, double* number)
-    bint althaia_timedelta_seconds(object value, double* number)
     bint althaia_timedelta_units(object value, int64_t unit, int64_t* number)
 
 cdef object timedelta = import_temporal()["timedelta"]
@@ -41,7 +40,10 @@ cdef class DumpTimeDelta(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpTimeDeltaByType(DumpStep):
-    """The same in releases whose field has a ``serialization_type``, int or float."""
+    """Dumps a timedelta in a release whose field has a ``serialization_type``, int or float.
+
+    ``unit`` is the precision in microseconds, ``seconds`` in seconds. ``whole`` is true for int.
+    """
 
     kind = "timedelta"
     cdef public int64_t unit
@@ -57,7 +59,7 @@ cdef class DumpTimeDeltaByType(DumpStep):
             if self.whole:
                 if althaia_timedelta_units(value, self.unit, &units):
                     return units
-            elif althaia_timedelta_seconds(value, &number):
+            elif althaia_timedelta(value, 1_000_000, &number):
                 return number / self.seconds
         return self.field._serialize(value, self.attr, obj)
 
@@ -68,9 +70,7 @@ cdef class DumpTimeDeltaByType(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadTimeDelta(LoadStep):
-    """
-    :param made: what the number is made by, int or float.
-    """
+    """``made``: the type that the value is converted to first, int or float."""
 
     kind = "timedelta"
     cdef public str precision

@@ -7,14 +7,14 @@ from typing import Any
 from althaia.engine.analysis.reader import Analysis
 from althaia.engine.run.dump import DumpStep
 from althaia.engine.run.load_step import LoadStep
-from althaia.engine.steps import Kind, StepOptions
+from althaia.engine.steps import Kind
 
 
-def dump_raw(analysis: Analysis, field: Any, options: StepOptions) -> DumpStep:
+def dump_raw(analysis: Analysis, field: Any, options: dict[str, Any]) -> DumpStep:
     return DumpStep(field, **options)
 
 
-def load_raw(analysis: Analysis, field: Any, options: StepOptions) -> LoadStep:
+def load_raw(analysis: Analysis, field: Any, options: dict[str, Any]) -> LoadStep:
     return LoadStep(field, **options)
 
 

@@ -17,7 +17,6 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_TYPE_TAG,
-    althaia_dict_or_none,
     althaia_cached_entry,
     althaia_get_value,
     althaia_has_inline_caches,
@@ -41,7 +40,6 @@ cdef extern from "althaia/cpython/object_slots.h":
     bint althaia_reads_plainly(object type_)
     bint althaia_is_plain(object obj)
     void althaia_remember_plain(unsigned int tag)
-    void althaia_forget_plain()
 
 
 althaia_try_features()
@@ -194,11 +192,9 @@ cdef class DescriptorReader(Reader):
 
     :param watch: see :class:`Reader`; includes the descriptors' type and the implementations'.
     :param descriptor: the descriptors' type, by identity.
-    :param slots: whether descriptors keep ``key`` and ``impl`` in slots of these names, or these
-        and ``permission`` in their instance dictionary.
     :param implementations: the types of ``impl`` for which the value may be taken.
-    :param permission: a name that is no instance attribute of ``impl``; without slots, one that is
-        True on the descriptor.
+    :param permission: an entry of the descriptor's instance dictionary that must be True; ``key``
+        and ``impl`` are entries too. None if these two are in slots of the descriptor.
     :param models: a reader that says which classes it can read, and where attributes without a
         descriptor are. Without one, it reads classes that have no ``__getattr__``.
     :raises ValueError: the slots are not where they should be.
@@ -207,21 +203,19 @@ cdef class DescriptorReader(Reader):
     cdef object descriptor
     cdef tuple implementations
     cdef str permission
-    cdef bint slots
     cdef Py_ssize_t key_place, impl_place
     cdef Reader models
 
     def __init__(
-        self, Watch watch, *, descriptor, tuple implementations, str permission, bint slots,
+        self, Watch watch, *, descriptor, tuple implementations, str permission,
         Reader models=None,
     ):
         Reader.__init__(self, watch)
         self.descriptor = descriptor
         self.implementations = implementations
         self.permission = permission
-        self.slots = slots
         self.models = models
-        if slots:
+        if permission is None:
             self.key_place = althaia_slot_place(descriptor.key)
             self.impl_place = althaia_slot_place(descriptor.impl)
             if self.key_place <= 0 or self.impl_place <= 0:
@@ -234,11 +228,9 @@ cdef class DescriptorReader(Reader):
         descriptor = althaia_type_lookup(cls, name)
         if type(descriptor) is not self.descriptor:
             return NOT_READ if self.models is None else self.models.index_of(cls, name)
-        if self.slots:
+        if self.permission is None:
             key = taken(althaia_slot(descriptor, self.key_place))
             impl = taken(althaia_slot(descriptor, self.impl_place))
-            if impl is None or self.shadows(impl):
-                return NOT_READ
         else:
             key = taken(althaia_instance_entry(descriptor, "key"))
             impl = taken(althaia_instance_entry(descriptor, "impl"))
@@ -247,10 +239,6 @@ cdef class DescriptorReader(Reader):
         if type(impl) not in self.implementations or type(key) is not str or key != name:
             return NOT_READ
         return 0
-
-    cdef bint shadows(self, object impl) except -1:
-        state = althaia_dict_or_none(impl)
-        return state is not None and self.permission in state
 
 
 @cython.final

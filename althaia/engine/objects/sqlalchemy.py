@@ -58,8 +58,7 @@ def orm_readers(models: Reader | None = None) -> tuple[DescriptorReader, ...]:
             watch,
             descriptor=descriptor,
             implementations=implementations,
-            permission="_supports_population" if remembered else "supports_population",
-            slots=not remembered,
+            permission="_supports_population" if remembered else None,
             models=models,
         )
     except (AttributeError, ValueError) as error:

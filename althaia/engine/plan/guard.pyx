@@ -82,18 +82,9 @@ def features():
     }
 
 
-class _Marker:
-    __slots__ = ("text",)
-
-    def __init__(self, text):
-        self.text = text
-
-    def __repr__(self):
-        return self.text
-
-
-ANY = _Marker("<any value>")
-ABSENT = _Marker("<absent>")
+# Markers that are no value of any dictionary: any value matches, and there is no such key.
+ANY = object()
+ABSENT = object()
 
 
 cdef tuple snapshot(dict mapping, tuple alike=None, tuple unwatched=()):

@@ -21,16 +21,17 @@ cdef class InstanceDict(dict):
     cdef dict original
     # What lazy copies of this instance share: a ``CopyBlueprint`` of instances/nested_copy.
     cdef object copy_blueprint
-    # By the id of a field of the prototype or model: that field, the instance's own, and whether
-    # the latter is as construction would have left it. Of a prototype's fields only nested ones are
-    # here: a call that reaches one needs no more of it than its schema.
+    # By the id of a field of the prototype or model: that field, the instance's own field, and
+    # whether the latter is as construction would have left it. Of a prototype's fields only nested
+    # ones are here, because a call needs only the schema of its own field.
     cdef dict counterparts
     # The instance's own fields for the prototype's: those that user code has received, or all once
     # the instance is materialised. An ``OwnFields`` of instances/recipe.
     cdef object own_fields
-    # True if user code has received such a copy, which it may have changed. The next call then
-    # checks the fields themselves.
+    # True if user code has received one of these fields, which it may have changed. The next call
+    # materialises the instance.
     cdef bint handed_out
+    # True while upstream's construction builds the instance: it can hold no plans yet.
     cdef bint building
     # True if user code gets neither the instance nor the fields that are bound to it, so that no
     # guard need watch them: of a prototype, and of a model.

@@ -7,26 +7,18 @@ from althaia.engine.plan.template cimport Template
 cdef class Plan:
     cdef readonly tuple steps
     cdef readonly Guard guard
-    cdef readonly bint whole
-    cdef readonly bint nestable
-    cdef readonly bint many_allowed
-    cdef readonly str declined
-    cdef readonly int slots
-    cdef readonly object schema_class
-    cdef readonly object dict_class
-    cdef readonly tuple before
-    cdef readonly tuple behind
-    cdef readonly bint has_hooks
-    cdef readonly object statistics
-    cdef readonly object opts
-    cdef object opts_class
-    cdef readonly bint plain_settings
+    cdef public bint whole, nestable, many_allowed, has_hooks, plain_settings
+    cdef public str declined
+    cdef public int slots
+    cdef public object schema_class, dict_class, statistics, opts
+    cdef public tuple before, behind
     cdef Template template
-    # The steps with which an object is measured, see engine/timing.pyx; None until one is.
+    # The steps that measure an object (see engine/timing.pyx); None until one is measured.
     cdef tuple timed
 
 
+cdef int set_attributes(object obj, dict given) except -1
 cdef object option(Plan plan, str name)
-# What option(), plain_setting() and run/settings return if reading a setting might run user code.
+# What option(), plain_setting() and run/settings return if upstream's code must read the setting.
 cdef object EXTRAORDINARY
 cdef object plain_setting(Plan plan, object schema, str name)

@@ -16,6 +16,8 @@ cdef object EXTRAORDINARY = object()
 cdef class Plan:
     """How one schema dumps or loads. A plan is immutable.
 
+    All but steps and guard are given by name, those that a subclass adds as well.
+
     :param steps: one step for each field, in order.
     :param guard: the guard of everything that the plan depends on.
     :param whole: the plan may replace upstream's ``Schema.dump`` or ``Schema._do_load`` completely,
@@ -39,28 +41,11 @@ cdef class Plan:
         class.
     """
 
-    def __init__(
-        self, tuple steps, Guard guard, *, schema_class, dict_class, statistics,
-        tuple before=None, tuple behind=None, bint has_hooks=False, opts=None,
-        bint plain_settings=False, bint whole=False, bint nestable=False,
-        bint many_allowed=False, int slots=0, str declined="",
-    ):
+    def __init__(self, tuple steps, Guard guard, **what):
         self.steps = steps
         self.guard = guard
-        self.whole = whole
-        self.nestable = nestable
-        self.many_allowed = many_allowed
-        self.declined = declined
-        self.slots = slots
-        self.schema_class = schema_class
-        self.dict_class = dict_class
-        self.before = before
-        self.behind = behind
-        self.has_hooks = has_hooks
-        self.statistics = statistics
-        self.opts = opts
-        self.opts_class = type(opts)
-        self.plain_settings = plain_settings
+        self.declined = ""
+        set_attributes(self, what)
 
     def __repr__(self):
         return f"<{type(self).__name__} of {self.schema_class.__name__}: {list(self.steps)!r}>"
@@ -78,13 +63,19 @@ def with_inner(name, step):
         yield from with_inner(f"{name}.{label}", inner)
 
 
+cdef int set_attributes(object obj, dict given) except -1:
+    """Set the attributes of a new plan, step or check. They are public only for this: nothing
+    changes them afterwards."""
+    for name, value in given.items():
+        setattr(obj, name, value)
+    return 0
+
+
 cdef object option(Plan plan, str name):
-    """Return an option from the instance dictionary of the schema's options, or
-    ``EXTRAORDINARY``."""
-    # The guard watches the class that the options had. It does not watch that they still have it.
+    """Return an option from the instance dictionary of the schema's options; ``EXTRAORDINARY`` if
+    it was deleted."""
+    # Borrowed: all threads share the options.
     cdef PyObject* opts = <PyObject*>plan.opts
-    if type(<object>opts) is not plan.opts_class:
-        return EXTRAORDINARY
     return althaia_dict_item(althaia_dict_or_none(<object>opts), name, EXTRAORDINARY)
 
 

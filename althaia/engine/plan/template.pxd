@@ -13,9 +13,10 @@ cdef enum:
 cdef class Template:
     cdef readonly dict mapping
     cdef readonly bint full
-    # A dictionary that grew to so many keys is smaller than a copy of the template; -1: none is.
+    # The most keys of a dictionary that grew key by key and is smaller than a copy of the template;
+    # -1 if there is none.
     cdef Py_ssize_t smaller
-    # The keys until they are in the mapping, and the number of results until then.
+    # The keys, until the mapping is filled; and the number of results until then.
     cdef tuple keys
     cdef int wait
     cdef bint fills(self) except -1

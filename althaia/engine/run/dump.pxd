@@ -25,23 +25,21 @@ cdef class DumpFrame:
     cdef int64_t bound
     cdef Record record
     cdef Readings readings
+    # Runs while an object is measured.
     cdef Stopwatch watch
 
 
 cdef class DumpStep:
     cdef readonly object field
-    cdef readonly object attr
-    cdef readonly object key
-    cdef readonly int source
-    cdef readonly str name
-    cdef readonly tuple path
-    cdef readonly object default
-    cdef readonly str why
+    cdef public object attr, key, default
+    cdef public int source
+    cdef public str name, why
+    cdef public tuple path
     # Where the step found the value in the last object, see cpython/inline_cache.h.
     cdef althaia_inline_cache cache
     # The index in `frame.children` of the schema's own field for this step; -1 if no user code
     # gets to see the field.
-    cdef readonly int own_slot
+    cdef public int own_slot
     cdef object own_field(self, DumpFrame frame)
     cdef object convert(self, object value, object obj, DumpFrame frame)
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1
@@ -55,7 +53,7 @@ cdef class DumpPlan(Plan):
     # For each step the name that an object reader may read, see objects/object_reader.pyx.
     cdef tuple names
     cdef readonly bint straight
-    # All keys are known, and dict_class is dict or OrderedDict, so that a sink needs no dictionary.
+    # True if all keys are known and dict_class is dict or OrderedDict: a sink needs no dictionary.
     cdef bint has_record
     cdef Record record
 

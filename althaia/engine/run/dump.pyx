@@ -23,10 +23,9 @@ from althaia.engine.plan.guard cimport Guard
 from althaia.engine.run.hooks cimport invoke
 from althaia.engine.instances.lazy cimport field_of_call
 from althaia.engine.instances.blueprint cimport at_once
-from althaia.engine.plan.plan cimport Plan
+from althaia.engine.plan.plan cimport Plan, set_attributes
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.trail cimport left_item, left_step
-from althaia.engine.run.validators cimport set_own
 from althaia.cpython.primitives cimport (
     althaia_count,
     althaia_clear_cache,
@@ -102,6 +101,8 @@ cdef DumpFrame open_frame(DumpPlan plan, object schema):
 cdef class DumpStep:
     """One field of a dump plan. This base class does not convert the value.
 
+    All but the field are given by name, those that a subclass adds as well.
+
     :param field: the bound field.
     :param attr: the argument that upstream calls ``attr``: the field's name, None inside a Dict.
     :param key: the key in the output, or None to read ``field.data_key`` each time.
@@ -113,7 +114,6 @@ cdef class DumpStep:
         user code gets instead of the plan's; -1 if no user code gets the field.
     :param why: the reason why this step is more general, and slower, than upstream's own kind of
         field would need, else "".
-    :param own: the attributes that a subclass adds, by name.
     """
 
     kind = "as it is"
@@ -122,23 +122,14 @@ cdef class DumpStep:
     # Whether no method, function or hook of the user's runs in it.
     quiet = True
 
-    def __init__(
-        self, field, attr=None, key=None, int source=NO_ATTRIBUTE, str name=None, tuple path=None,
-        default=None, str why="", int own_slot=-1, **own,
-    ):
-        self.own_slot = own_slot
-        self.field = field
-        self.attr = attr
-        self.key = key
-        self.source = source
-        self.name = name
-        self.path = path
-        self.default = default
-        self.why = why
-        set_own(self, own)
-
     def __cinit__(self):
+        self.why = ""
+        self.own_slot = -1
         althaia_init_cache(&self.cache)
+
+    def __init__(self, field, **options):
+        self.field = field
+        set_attributes(self, options)
 
     def __dealloc__(self):
         althaia_clear_cache(&self.cache)
@@ -256,8 +247,8 @@ cdef class TimedDumpStep(DumpStep):
 
     def __init__(self, DumpStep step, Counters counters):
         DumpStep.__init__(
-            self, step.field, step.attr, step.key, step.source, step.name, step.path,
-            step.default, step.why, step.own_slot,
+            self, step.field, attr=step.attr, key=step.key, source=step.source, name=step.name,
+            path=step.path, default=step.default, why=step.why, own_slot=step.own_slot,
         )
         self.step = step
         self.nested = holds_schema(step)
@@ -334,7 +325,7 @@ cdef class DumpPlan(Plan):
         keys = [step.key for step in steps]
         self.names = tuple([step.name if step.source == KEY else None for step in steps])
         if None not in keys and len(set(keys)) == len(keys):
-            # Text is the same for both.
+            # Both are written as the same text.
             self.has_record = self.dict_class is dict or self.dict_class is OrderedDict
             if self.dict_class is dict:
                 self.template = Template(tuple(keys), 0 if at_once else FILLED_AFTER)
@@ -396,11 +387,7 @@ cdef object read(DumpStep step, object obj, DumpFrame frame):
             value = read_once(value, <str>part, marshmallow.missing)
         return value
     if step.source == ACCESSOR:
-        accessor = frame.schema.get_attribute
-        if accessor:
-            return accessor(obj, step.name, marshmallow.missing)
-        # Upstream calls the field's get_value if there is no accessor.
-        return step.field.get_value(obj, step.attr)
+        return frame.schema.get_attribute(obj, step.name, marshmallow.missing)
     field = step.own_field(frame)
     if step.source == GET_VALUE:
         return field.get_value(obj, step.attr, accessor=frame.schema.get_attribute)
@@ -492,7 +479,7 @@ cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
 
 
 cdef object run_timed(DumpPlan plan, object obj, DumpFrame frame):
-    """Do the same for an object that is measured: the watch runs."""
+    """Dump one object while the frame's watch runs, and stop the watch."""
     try:
         return run_one(plan, obj, frame)
     finally:
@@ -572,7 +559,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
 
 
 cdef int write_timed(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
-    """Do the same for an object that is measured: the watch runs."""
+    """Write one object while the frame's watch runs, and stop the watch."""
     try:
         return write_one(plan, obj, frame, sink)
     finally:

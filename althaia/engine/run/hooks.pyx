@@ -8,9 +8,8 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from althaia.cpython.primitives cimport althaia_count
-from althaia.engine.plan.instance_dict cimport LOAD
 from althaia.engine.run.trail cimport left_hook
-from althaia.engine.statistics cimport Counters, Statistics, statistics_of
+from althaia.engine.statistics cimport counters_of
 from althaia.engine.timing cimport STEPS, Place, measured, now
 
 cdef extern from "Python.h":
@@ -56,18 +55,11 @@ cdef object invoke(
 
 
 cdef int book_hook(object schema, int direction, object name, int64_t began) except -1:
-    """Book the time of a hook that has returned."""
-    cdef Place place = hook_place(schema, direction, name)
+    """Book the time of a hook that has returned. Hooks are given dictionaries, not text."""
+    cdef Place place = counters_of(schema, direction).timing(False).place("hook", name)
     althaia_count(&place.count, 1)
     althaia_count(&place.spent, now() - began)
     return 0
-
-
-cdef Place hook_place(object schema, int direction, object name):
-    """Return where the time of a hook is booked. Hooks are given dictionaries, not text."""
-    cdef Statistics statistics = statistics_of(type(schema))
-    cdef Counters counters = statistics.load if direction == LOAD else statistics.dump
-    return counters.timing(False).place("hook", name)
 
 
 cdef inline object invoke_one(

@@ -4,11 +4,8 @@ from althaia.formats.keys cimport Keys
 
 
 cdef class LoadPlan(Plan):
-    cdef readonly bint silent_errors
-    cdef readonly bint has_validators
-    cdef readonly bint has_schema_validators
-    cdef readonly bint hooks_see_input
-    # None until they are asked for.
+    cdef public bint silent_errors, has_validators, has_schema_validators, hooks_see_input
+    # None until a caller asks `known_keys`.
     cdef set keys
     cdef readonly bint unique_keys
     cdef readonly Keys text_keys

@@ -4,11 +4,11 @@
 from collections.abc import Mapping
 
 cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_DelItem
+from cpython.dict cimport PyDict_DelItem
 from cpython.mem cimport PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.engine.instances.blueprint cimport at_once
@@ -21,12 +21,8 @@ from althaia.engine.run.trail cimport left_item, left_step
 from althaia.engine.run.settings cimport is_plain_partial
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
-    althaia_has_plain_keys,
     althaia_cached_item,
-    althaia_same_keys,
-    althaia_same_version,
     althaia_tick,
-    althaia_trusted_version,
     althaia_try_features,
 )
 from althaia.engine.plan.instance_dict cimport LOAD, existing_dict
@@ -94,15 +90,8 @@ cdef class LoadPlan(Plan):
     ``text_keys`` finds the keys of the steps on a tape; None until a text is loaded.
     """
 
-    def __init__(
-        self, tuple steps, Guard guard, *, bint silent_errors=False, bint has_validators=False,
-        bint has_schema_validators=False, bint hooks_see_input=False, **what,
-    ):
+    def __init__(self, tuple steps, Guard guard, **what):
         Plan.__init__(self, steps, guard, **what)
-        self.silent_errors = silent_errors
-        self.has_validators = has_validators
-        self.has_schema_validators = has_schema_validators
-        self.hooks_see_input = hooks_see_input
         self.unique_keys = len({step.key for step in steps}) == len(steps)
         if not ALTHAIA_HAS_GIL:
             # Another thread could be reading an attribute while it is set.
@@ -145,10 +134,9 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     """Return what ``Schema._deserialize`` returns for one object; errors go to the frame's
     store."""
     cdef bint plain = type(data) is dict
-    cdef uint64_t version = althaia_trusted_version(data) if plain else 0
     cdef bint full = plain and is_filled(plan)
     cdef object result
-    cdef Py_ssize_t found
+    cdef Py_ssize_t found, size
     if measured & STEPS and frame.watch.timing is NULL and starts(
         plan, &frame.watch, frame.tape is not None, TimedLoadStep
     ):
@@ -157,21 +145,22 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     if not plain and not isinstance(data, Mapping):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return result
+    size = len(<dict>data) if plain else 0
     found = load_fields(plan, 0, data, plain, result, full, frame)
+    # If each key of a dictionary was found, none is unknown. User code may have added keys or
+    # removed some meanwhile.
     if frame.unknown != "exclude" and (
-        not plain
-        or found != len(<dict>data)
-        or not has_known_keys(plan, <dict>data, version, frame)
+        not plain or found != size or size != len(<dict>data) or not plan.unique_keys
     ):
         load_unknown(plan, data, None, result, frame)
     return trimmed(plan, result, full)
 
 
 cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
-    """Do the same for the object at a slot of the frame's tape.
+    """Return what ``Schema._deserialize`` returns for the object at a slot of the frame's tape.
 
-    Once a field's own method was given the input, which it may change, the fields after it are read
-    from that.
+    If a field's own method is given the input as a dictionary, it may change that. The fields after
+    it are then read from the dictionary.
     """
     cdef bint others, full, done = False
     cdef object result, value
@@ -268,7 +257,10 @@ cdef Py_ssize_t load_fields(
 cdef bint is_left_out(LoadStep step, Py_ssize_t i, object value, LoadFrame frame) except -1:
     """Return whether a value is missing and may be, because of ``partial``. Else set the keyword
     arguments of the step."""
-    if value is marshmallow.missing and frame.may_be_missing(step.attr):
+    if value is marshmallow.missing and (
+        frame.partial is True
+        or (frame.sub_partials is not None and step.attr in frame.partial)
+    ):
         return True
     if frame.sub_partials is not None:
         # A list of its own for each, as upstream makes it: hooks are given it.
@@ -288,7 +280,8 @@ cdef inline int put(
 cdef int put_unusual(
     LoadStep step, Py_ssize_t i, object value, object result, bint full, LoadFrame frame
 ) except -1:
-    """Do the same for a failure, a missing value, or a result that has no keys yet."""
+    """Store what step ``i`` has returned: a failure, a missing value, or any value in a result that
+    has no keys yet."""
     if value is FAILED:
         frame.store_error(frame.messages, step.key)
         value = frame.valid_data or marshmallow.missing
@@ -310,35 +303,6 @@ cdef object load_timed(LoadPlan plan, object data, Py_ssize_t at, LoadFrame fram
         return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
     finally:
         stop(&frame.watch)
-
-
-cdef bint has_known_keys(
-    LoadPlan plan, dict data, uint64_t version, LoadFrame frame
-) except -1:
-    """Return whether all keys of an input are known, if as many were found as it has.
-
-    User code that ran meanwhile may have exchanged a key. ``version`` is the input's dict version
-    before that.
-    """
-    cdef set known
-    if not plan.unique_keys:
-        return False
-    if althaia_same_version(data, version) and althaia_has_plain_keys(data):
-        return True
-    # The records of a collection mostly have identical keys.
-    if frame.input_keys is not None and althaia_same_keys(data, frame.input_keys):
-        return True
-    if not ALTHAIA_HAS_GIL:
-        # Iterate over a copy: another thread may change the dictionary.
-        data = <dict>PyDict_Copy(data)
-    known = plan.known_keys()
-    for key in data:
-        if type(key) is not str or key not in known:
-            return False
-    if frame.compared:
-        frame.input_keys = tuple(data)
-    frame.compared = True
-    return True
 
 
 cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
@@ -419,7 +383,7 @@ cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
 
 
 cdef object read_items(LoadPlan plan, Py_ssize_t at, bint many, LoadFrame frame):
-    """Do the same for the value at a slot of the frame's tape."""
+    """Return what ``Schema._deserialize`` returns for the value at a slot of the frame's tape."""
     cdef list results = []
     cdef Py_ssize_t index = 0, end
     cdef bint done = False

@@ -17,7 +17,7 @@ cdef class LoadFrame:
     """One schema in one call: its plan, the options of the call, the errors so far."""
     cdef readonly object schema
     cdef Plan plan
-    # As in a dump frame.
+    # The schema's dictionary when the call began. A lazy instance has its own fields in it.
     cdef InstanceDict state
     cdef object many
     cdef bint large
@@ -31,47 +31,36 @@ cdef class LoadFrame:
     cdef object valid_data
     cdef list sub_partials
     cdef list children
-    # As in a dump frame.
+    # The result of times_rebound() when the frame of a nested schema was opened.
     cdef int64_t bound
     cdef bint index_errors
-    # Where the input is parsed text: its tape, the slot of what the call was given, that of the
-    # object at hand, those of its values by step, and its dictionary if somebody was given it.
+    # If the input is parsed text: its tape, the slot of the whole input, the slot of the object
+    # being loaded, the slots of that object's values by step, and the object's dictionary once user
+    # code has got it.
     cdef Tape tape
     cdef Py_ssize_t root
     cdef Py_ssize_t record
     cdef Py_ssize_t* places
     cdef object input_dict
-    # Whether the keys of an input were compared one by one, and the keys of the last such input.
-    cdef bint compared
-    cdef tuple input_keys
-    # As in a dump frame.
+    # Runs while an object is measured.
     cdef Stopwatch watch
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
     cdef object field_input(self, object key, object data)
-    cdef bint may_be_missing(self, str name) except -1
 
 
 cdef class LoadStep:
     cdef readonly object field
-    cdef readonly object attr
-    cdef readonly object key
-    cdef readonly object target
-    cdef readonly bint dotted
-    cdef readonly bint own_deserialize
-    cdef readonly bint required
-    cdef readonly bint allow_none
-    cdef readonly bint own_validate
-    cdef readonly object default
-    cdef readonly list pre_load
-    cdef readonly list post_load
-    cdef readonly tuple checks
-    cdef readonly str why
+    cdef public object attr, key, target, default
+    cdef public bint dotted, own_deserialize, required, allow_none, own_validate, walks
+    cdef public list pre_load, post_load
+    cdef public tuple checks
+    cdef public str why
     # Where the step found the value in the last input, see cpython/inline_cache.h.
     cdef althaia_inline_cache cache
-    cdef bint walks
-    # As in a dump step.
-    cdef readonly int own_slot
+    # The index in `frame.children` of the schema's own field for this step; -1 if no user code
+    # gets to see the field.
+    cdef public int own_slot
     cdef object own_field(self, LoadFrame frame)
     cdef object convert(self, object value, object data, LoadFrame frame)
     cdef object by_field(self, object value, object data, LoadFrame frame)

@@ -14,7 +14,8 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
-from althaia.engine.run.validators cimport PASSED, Check, set_own
+from althaia.engine.plan.plan cimport set_attributes
+from althaia.engine.run.validators cimport PASSED, Check
 from althaia.engine.instances.lazy cimport field_of_call
 from althaia.cpython.primitives cimport althaia_clear_cache, althaia_count, althaia_init_cache
 from althaia.engine.timing cimport Place, Timing, now, weighed
@@ -86,12 +87,6 @@ cdef class LoadFrame:
             self.input_dict = self.tape.share(self.record)
         return self.input_dict
 
-    cdef bint may_be_missing(self, str name) except -1:
-        """Return whether the field may be absent because of ``partial``."""
-        if self.partial is True:
-            return True
-        return self.sub_partials is not None and name in self.partial
-
 
 cdef object fail(LoadFrame frame, object messages, object valid_data):
     frame.messages = messages
@@ -118,6 +113,8 @@ cdef object field_deserialize(
 cdef class LoadStep:
     """One field of a load plan. This base class does not convert the value.
 
+    All but the field are given by name, those that a subclass adds as well.
+
     :param field: the bound field.
     :param attr: the field's name in the schema.
     :param key: the key in the input, None inside another field.
@@ -125,44 +122,27 @@ cdef class LoadStep:
     :param dotted: whether ``target`` is a dotted path.
     :param own_deserialize: the field's own ``deserialize`` does everything.
     :param own_validate: the field's own ``_validate`` is called.
-    :param checks: a :class:`Check` for each validator.
+    :param checks: a :class:`Check` for each validator; None if there is none.
     :param own_slot: see :class:`DumpStep`.
     :param why: see :class:`DumpStep`.
     :param walks: whether :meth:`walk` reads a container from a tape.
-    :param own: see :class:`DumpStep`.
     """
 
     kind = "as it is"
     narrow = True
-    # As in a dump step; validators, pre_load and post_load not counted.
+    # Whether no method or function of the user's converts in it. Validators and the functions of
+    # `pre_load` and `post_load` do not count.
     quiet = True
 
-    def __init__(
-        self, field, attr=None, key=None, target=None, bint dotted=False,
-        bint own_deserialize=False, bint required=False, bint allow_none=False,
-        bint own_validate=False, default=None, list pre_load=None, list post_load=None,
-        tuple checks=(), str why="", int own_slot=-1, bint walks=False, **own,
-    ):
-        self.own_slot = own_slot
-        self.field = field
-        self.attr = attr
-        self.key = key
-        self.target = target
-        self.dotted = dotted
-        self.own_deserialize = own_deserialize
-        self.required = required
-        self.allow_none = allow_none
-        self.own_validate = own_validate
-        self.default = default
-        self.pre_load = pre_load
-        self.post_load = post_load
-        self.checks = checks
-        self.why = why
-        self.walks = walks
-        set_own(self, own)
-
     def __cinit__(self):
+        self.checks = ()
+        self.why = ""
+        self.own_slot = -1
         althaia_init_cache(&self.cache)
+
+    def __init__(self, field, **options):
+        self.field = field
+        set_attributes(self, options)
 
     def __dealloc__(self):
         althaia_clear_cache(&self.cache)

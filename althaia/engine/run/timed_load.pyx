@@ -24,7 +24,8 @@ cdef class TimedLoadStep(LoadStep):
 
     def __init__(self, LoadStep step, Counters counters):
         LoadStep.__init__(
-            self, step.field, step.attr, step.key, step.target, step.dotted, own_slot=step.own_slot
+            self, step.field, attr=step.attr, key=step.key, target=step.target,
+            dotted=step.dotted, own_slot=step.own_slot,
         )
         self.step = step
         self.nested = holds_schema(step)

@@ -3,8 +3,6 @@
 # What a check returns if the value is valid.
 cdef object PASSED
 
-cdef int set_own(object obj, dict own) except -1
-
 
 cdef class Check:
     cdef readonly object validator

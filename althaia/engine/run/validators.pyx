@@ -6,10 +6,12 @@ value is passed to the validator itself, which creates the message.
 """
 
 import re
+from functools import partial
 
 cimport cython
 
 from althaia.cpython.primitives cimport althaia_email_is_plain, althaia_url_is_plain
+from althaia.engine.plan.plan cimport set_attributes
 from althaia.engine.upstream cimport marshmallow
 
 from althaia.engine.plan.not_plannable import NotPlannable
@@ -17,16 +19,6 @@ from althaia.engine.upstream import static
 
 
 cdef object PASSED = object()
-
-
-cdef int set_own(object obj, dict own) except -1:
-    """Set the attributes that the class of a new step or check adds to those of its base.
-
-    They are public only for this: nothing changes them afterwards.
-    """
-    for name, value in own.items():
-        setattr(obj, name, value)
-    return 0
 
 
 @cython.no_gc_clear
@@ -37,7 +29,7 @@ cdef class Check:
 
     def __init__(self, validator, **own):
         self.validator = validator
-        set_own(self, own)
+        set_attributes(self, own)
 
     cdef object failure(self, object value):
         """Return PASSED or the messages. A ValidationError of user code propagates."""
@@ -256,9 +248,6 @@ def range_check(analysis, validator):
         analysis.field_value(validator, name)
         for name in ("min", "max", "min_inclusive", "max_inclusive")
     )
-    for bound in (low, high):
-        if bound is not None and type(bound) not in (int, float):
-            raise NotPlannable("a bound is no number")
     return RangeCheck(
         validator,
         low=low,
@@ -268,12 +257,8 @@ def range_check(analysis, validator):
     )
 
 
-def one_of_check(analysis, validator):
-    return ChoiceCheck(validator, choices=analysis.field_value(validator, "choices"), wanted=True)
-
-
-def none_of_check(analysis, validator):
-    return ChoiceCheck(validator, choices=analysis.field_value(validator, "iterable"), wanted=False)
+def choice_check(analysis, validator, name, wanted):
+    return ChoiceCheck(validator, choices=analysis.field_value(validator, name), wanted=wanted)
 
 
 def equal_check(analysis, validator):
@@ -287,33 +272,15 @@ def regexp_check(analysis, validator):
     return RegexpCheck(validator, match=regex.match)
 
 
-PLAIN_MESSAGE = re.compile(r"(?:[^{}]|\{input\})*")
-
-
-def check_wording(analysis, validator, owner):
-    """Make sure that formatting the message cannot fail, because upstream formats it for valid
-    values too.
-
-    :raises NotPlannable: formatting might fail.
-    """
-    analysis.field_method(validator, "_format_error", owner)
-    message = analysis.field_value(validator, "error")
-    if type(message) is not str or not PLAIN_MESSAGE.fullmatch(message):
-        raise NotPlannable("its message is no plain text")
-
-
 def email_check(analysis, validator):
     owner = analysis.upstream.validate["Email"]
     # The class attributes are the regular expressions that accept addresses of the common form.
     analysis.known("validate.Email")
-    check_wording(analysis, validator, owner)
     for name in ("USER_REGEX", "DOMAIN_REGEX"):
         pattern = analysis.upstream.raw(owner, name)
-        found = static(type(validator), name)
+        found = analysis.state_of(validator).get(name, static(type(validator), name))
         if found is not pattern and (found is not pattern.compiled or found is None):
             raise NotPlannable(f"{name} is not upstream's")
-        if name in analysis.state_of(validator):
-            raise NotPlannable(f"{name} is set on the validator")
     return EmailCheck(validator)
 
 
@@ -324,18 +291,10 @@ MEMOIZER = ("__init__", "__call__", "_regex_generator")
 def url_check(analysis, validator):
     owner = analysis.upstream.validate["URL"]
     analysis.known(*[f"validate.URL.RegexMemoizer.{name}" for name in MEMOIZER])
-    check_wording(analysis, validator, owner)
     if static(type(validator), "_regex") is not analysis.upstream.raw(owner, "_regex"):
         raise NotPlannable("_regex is not upstream's")
-    if (
-        "_regex" in analysis.state_of(validator)
-        or analysis.field_value(validator, "absolute") is not True
-    ):
+    if analysis.field_value(validator, "absolute") is not True:
         raise NotPlannable("it wants relative addresses")
-    for name in ("relative", "require_tld"):
-        # Upstream uses these as part of a dictionary key to find the regular expression.
-        if type(analysis.field_value(validator, name)) not in (bool, int, str, type(None)):
-            raise NotPlannable(f"its {name} is not plainly true or false")
     schemes = analysis.field_value(validator, "schemes")
     if type(schemes) is not set or not {"http", "https"} <= schemes:
         raise NotPlannable("its schemes are not the web's")
@@ -345,8 +304,8 @@ def url_check(analysis, validator):
 CHECKS = {
     "Length": length_check,
     "Range": range_check,
-    "OneOf": one_of_check,
-    "NoneOf": none_of_check,
+    "OneOf": partial(choice_check, name="choices", wanted=True),
+    "NoneOf": partial(choice_check, name="iterable", wanted=False),
     "Equal": equal_check,
     "Regexp": regexp_check,
     "Email": email_check,
