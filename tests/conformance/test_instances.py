@@ -852,3 +852,78 @@ def test_a_method_called_on_something_else(ma, log, method):
     for given in (S, types.SimpleNamespace(many=False), io.StringIO(), types, None, 3):
         for _ in range(3):
             log.attempt(getattr(ma.Schema, method), given, "{}" if method == "loads" else {"a": 1})
+
+
+def new_as_it_is(log: Any, cls: Any, args: Any, options: Any) -> Any:
+    return object.__new__(cls)
+
+
+def new_with_attributes(log: Any, cls: Any, args: Any, options: Any) -> Any:
+    schema = object.__new__(cls)
+    schema.request = {"of": "a test"}
+    schema.only = "is replaced"
+    return schema
+
+
+def new_with_a_method_of_its_own(log: Any, cls: Any, args: Any, options: Any) -> Any:
+    schema = object.__new__(cls)
+    schema.shown = lambda obj: "the instance's"
+    return schema
+
+
+def the_only_instance(log: Any, cls: Any, args: Any, options: Any) -> Any:
+    if "instance" not in vars(cls):
+        cls.instance = object.__new__(cls)
+    return cls.instance
+
+
+def a_list_where_many_is_wanted(log: Any, cls: Any, args: Any, options: Any) -> Any:
+    # As django-rest-marshmallow does.
+    if options.get("many"):
+        return [cls(**{**options, "many": False})]
+    return object.__new__(cls)
+
+
+def an_instance_that_was_constructed(log: Any, cls: Any, args: Any, options: Any) -> Any:
+    schema = object.__new__(cls)
+    cls.__init__(schema, exclude=("a",))
+    log("constructed", list(schema.fields))
+    return schema
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(
+    "new",
+    [
+        new_as_it_is,
+        new_with_attributes,
+        new_with_a_method_of_its_own,
+        the_only_instance,
+        a_list_where_many_is_wanted,
+        an_instance_that_was_constructed,
+    ],
+)
+@scenario
+def test_a_class_that_makes_its_instances_itself(
+    ma: Any, log: Any, new: Callable[..., Any], options: str
+) -> None:
+    class S(classes(ma, log)):  # type: ignore[misc]
+        m = ma.fields.Method("shown")
+
+        class Meta:
+            unknown = "exclude"
+
+        def __new__(cls, *args: Any, **options: Any) -> Any:
+            return new(log, cls, args, options)
+
+        def shown(self, obj: Any) -> str:
+            return "the class's"
+
+    for _ in range(30):
+        made = S(**OPTIONS[options]) if options != "generator" else S(only=iter(("a", "m")))
+        schema = made[0] if isinstance(made, list) else made
+        log("dump", log.attempt(schema.dump, DATA), type(made).__name__)
+        log("load", log.attempt(schema.load, LOADED))
+    show(log, schema)
+    log("copied", log.attempt(copy.copy(schema).dump, DATA))
+    log("deepcopied", log.attempt(copy.deepcopy(schema).load, LOADED))

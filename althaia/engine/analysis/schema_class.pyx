@@ -47,7 +47,7 @@ CALLED_ON_INSTANCES = {"__getattr__", "__del__", "__bool__", "__len__"}
 SETTINGS = ("many", "partial", "unknown")
 # One more setting in releases that have it (Upstream.has_context).
 CONTEXT = "context"
-OBJECT_METHODS = ("__new__", "__setattr__", "__delattr__", "__getattribute__", "__class__")
+OBJECT_METHODS = ("__setattr__", "__delattr__", "__getattribute__", "__class__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 # The methods of a field that upstream's construction calls.
 BINDING = ("_bind_to_schema", "__deepcopy__")
