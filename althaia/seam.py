@@ -81,7 +81,8 @@ modules: dict[str, Namespace] = {}
 """The live namespaces of upstream's modules, by their short names."""
 
 defined: dict[str, Namespace] = {}
-"""Copies of these namespaces from the time when upstream had defined them."""
+"""Copies of these namespaces from the time when upstream had defined them. Also one of the standard
+library's ``copy``, which upstream calls to construct a schema."""
 
 HookTable: Any = None
 """The class of ``Schema._hooks``; created with the ``defaultdict`` that marshmallow imports."""
@@ -158,6 +159,7 @@ def _keep(schema_namespace: Namespace) -> None:
     modules["orderedset"] = schema_namespace["OrderedSet"].add.__globals__
     modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
+    defined["copy"] = dict(vars(schema_namespace["copy"]))
     # Now, not when the first class is created: a test may have replaced json by then.
     unknown_functions()
     pristine.clear()

@@ -297,6 +297,17 @@ def test_fields_that_keep_a_class_among_their_attributes(ma, log):
         log.attempt(lambda: list(vars(cls().declared_fields["id"])))
 
 
+@pytest.mark.parametrize("name", ["copy", "deepcopy"])
+@scenario
+def test_copy_is_patched(ma, log, name):
+    cls = schema(ma, on_bind_field=lambda self, name, field: None)
+    original = getattr(copy, name)
+    cls()
+    log.patch(copy, name, lambda *args: (log(name, type(args[0]).__name__), original(*args))[1])
+    for _ in range(3):
+        cls()
+
+
 @pytest.mark.parametrize(
     "name", ["_init_fields", "_bind_field", "_normalize_nested_options", "set_class", "dict_class"]
 )

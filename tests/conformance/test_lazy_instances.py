@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from typing import Any
 
@@ -199,6 +200,18 @@ def test_nested_schemas_that_copy_in_their_own_way(ma: Any, log: Any, name: str)
 
     for _ in range(3):
         log.attempt(S().dump, {"n": NESTED})
+
+
+@pytest.mark.parametrize("name", ["copy", "deepcopy"])
+@scenario
+def test_copying_replaced(ma: Any, log: Any, name: str) -> None:
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    S(), S()
+    log.patch(copy, name, log.spy(name, getattr(copy, name)))
+    for _ in range(3):
+        log("dumped", S().dump({"a": 1}))
 
 
 @pytest.mark.parametrize("base", ["Integer", "Field"])

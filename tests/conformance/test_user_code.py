@@ -4,6 +4,7 @@ called, and what its exceptions become."""
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -239,6 +240,14 @@ def test_errors_made_in_another_way(ma: Any, log: Any, place: str) -> None:
     else:
         log.patch(ma.ValidationError, "__init__", init)
     repeat(log, schema.load, data)
+
+
+@scenario
+def test_isnan_replaced(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Float()})
+    repeat(log, schema.load, {"f": 1.5})
+    log.patch(math, "isnan", lambda value: True)
+    repeat(log, schema.load, {"f": 1.5})
 
 
 @scenario

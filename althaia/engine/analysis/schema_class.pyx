@@ -10,6 +10,7 @@ that code runs. ``lazy``, ``model`` and ``nested_copy`` of ``instances`` call th
 """
 
 import abc
+import copy
 from collections import OrderedDict
 from functools import cached_property
 from types import FunctionType, GetSetDescriptorType
@@ -47,6 +48,8 @@ CALLED_ON_INSTANCES = {"__getattr__", "__del__", "__bool__", "__len__"}
 SETTINGS = ("many", "partial", "unknown")
 # One more setting in releases that have it (Upstream.has_context).
 CONTEXT = "context"
+_COPY = seam.defined.get("copy", vars(copy))
+COPYING = tuple((name, _COPY[name]) for name in ("copy", "deepcopy"))
 OBJECT_METHODS = ("__setattr__", "__delattr__", "__getattribute__", "__class__")
 COPY_METHODS = ("__copy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 # The methods of a field that upstream's construction calls.
@@ -115,7 +118,7 @@ def examine(Upstream upstream, cls, schema):
     try:
         analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
         # A prototype is built at another time than its instances, and not once for each of them.
-        analysis.field_function("schema", "is_collection")
+        analysis.field_function("schema", "is_collection", "copy")
         analysis.field_function("utils", "is_iterable_but_not_string", "is_generator")
         analysis.as_defined("utils", "Mapping")
         _check_construction(analysis, cls)
@@ -181,6 +184,9 @@ def examine_nested(Upstream upstream, schema):
 cdef int _check_construction(Analysis analysis, object cls) except -1:
     """Raise NotPlannable if constructing or copying an instance runs code of its class, or of what
     upstream's construction calls."""
+    analysis.field_function("fields", "copy")
+    for name, function in COPYING:
+        analysis.watch_original(copy, name, function)
     _check_class(analysis, cls)
     _check_options(analysis, cls)
     if analysis.upstream.infers_fields:

@@ -9,6 +9,7 @@ two thirds of the time of upstream's code. It calls ``_bind_to_schema`` of the f
 would have in upstream's code.
 """
 
+import copy
 from collections import OrderedDict
 
 from althaia import seam
@@ -41,6 +42,11 @@ cdef extern from "althaia/cpython/layout.h":
     bint althaia_has_made_dict(object obj)
     bint althaia_is_bare(object obj)
 
+cdef object COPY = copy
+# Recorded when marshmallow was imported, because a test may have replaced them since.
+cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
+cdef object deepcopy = AS_SHIPPED["deepcopy"]
+cdef object shallow_copy = AS_SHIPPED["copy"]
 # Methods of a schema class whose work build() does itself.
 cdef tuple REPLACED = ("_normalize_nested_options", "set_class", "dict_class")
 # Attributes that build() sets on the instance.
@@ -232,6 +238,13 @@ cdef bint infers_nothing(object cls, dict options) except -1:
 cdef bint copies_simply(dict declared) except -1:
     """Whether ``copy.deepcopy(declared)`` makes a dictionary with a ``copy.copy`` of each field.
     marshmallow-sqlalchemy declares None for a name that ``Meta.exclude`` leaves out."""
+    if (
+        marshmallow.live["schema"].get("copy") is not COPY
+        or marshmallow.live["fields"].get("copy") is not COPY
+        or COPY.deepcopy is not deepcopy
+        or COPY.copy is not shallow_copy
+    ):
+        return False
     for name, field in declared.items():
         if type(name) is not str or (field is not None and not copies_as_object(field)):
             return False

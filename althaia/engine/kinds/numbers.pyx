@@ -2,6 +2,8 @@
 """Numbers: ``Integer``, ``Float``, ``Decimal``."""
 
 import decimal
+import math
+from types import BuiltinFunctionType
 
 cimport cython
 
@@ -15,6 +17,7 @@ from althaia.engine.upstream import definers
 # By a number: tests replace the class in its module, perhaps before this is imported.
 cdef object Decimal = type(decimal.DefaultContext.create_decimal())
 cdef object InvalidOperation = decimal.InvalidOperation
+cdef object IS_NAN = math.isnan if type(math.isnan) is BuiltinFunctionType else None
 cdef double INFINITY_ = float("inf")
 
 
@@ -202,6 +205,7 @@ def load_integer_or_float(analysis, field, options):
         return LoadInteger(field, strict=strict, **options)
     if num_type is float and validated == [floating, number]:
         analysis.field_function("fields", "math")
+        analysis.watch_original(math, "isnan", IS_NAN)
         allow_nan = analysis.field_value(field, "allow_nan") is not False
         return LoadFloat(field, allow_nan=allow_nan, **options)
     raise NotPlannable(f"num_type is {getattr(num_type, '__qualname__', num_type)!s}")

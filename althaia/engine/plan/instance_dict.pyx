@@ -1,11 +1,13 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The instance dictionary in which a schema keeps its plans."""
 
-from copy import deepcopy
+import copy
 
 cimport cython
 from cpython.dict cimport PyDict_Update
 from cpython.object cimport PyObject
+
+from althaia import seam
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL,
@@ -25,6 +27,10 @@ cdef extern from "althaia/cpython/layout.h":
     ctypedef object (*allocator)(object cls, Py_ssize_t items)
     void althaia_allocate_by(object cls, allocator allocate)
     PyObject* althaia_dict_there(object obj)
+
+
+# Copying a plain dictionary does not look it up in the module, where a test may have replaced it.
+cdef object deepcopy = seam.defined.get("copy", vars(copy))["deepcopy"]
 
 
 cdef class InstanceDict(dict):
