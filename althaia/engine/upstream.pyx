@@ -192,13 +192,11 @@ cdef class Upstream:
         cdef dict methods = <dict>self.known_methods.get(owner)
         if methods is None:
             methods = <dict>self.known_methods.setdefault(owner, {})
-        method = methods.get(name)
-        if method is None:
-            method = MISSING_
-            if qualified(owner, name) not in self.unknown:
-                method = seam.pristine[owner].get(name, MISSING_)
-            methods[name] = method
-        return static(cls, name) is method
+        read = methods.get(name)
+        if read is None:
+            read = methods[name] = qualified(owner, name) not in self.unknown
+        # Looked up each time: a test may have replaced it at the first look.
+        return read and static(cls, name) is seam.pristine[owner].get(name, MISSING_)
 
     def why_not(self, cls, name, owner):
         """Return why :meth:`defines` is false."""
