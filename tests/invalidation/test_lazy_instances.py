@@ -109,6 +109,7 @@ CHANGES: dict[str, Callable[[Any, Any, Any], object]] = {
         cls._declared_fields["l"].inner, "required", True
     ),
     "a list of inner fields": lambda ma, log, cls: cls._declared_fields["t"].tuple_fields.pop(),
+    "schema.is_collection": _helper("schema", "is_collection"),
     "utils.callable_or_raise": _helper("utils", "callable_or_raise"),
     "utils.is_collection": _helper("utils", "is_collection"),
     "fields.utils": lambda ma, log, cls: log.patch(ma.fields, "utils", _spied_helpers(ma, log)),

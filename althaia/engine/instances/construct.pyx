@@ -68,6 +68,13 @@ cdef tuple REPLACED_FUNCTIONS = (
     "utils.is_iterable_but_not_string",
     "utils.is_generator",
 )
+# Functions that decide whether an option is a collection of names.
+cdef tuple ASKED_OF_OPTIONS = (
+    ("schema", "is_collection"),
+    ("utils", "is_iterable_but_not_string"),
+    ("utils", "is_generator"),
+    ("utils", "Mapping"),
+)
 # Methods that ``copy`` looks up on a field's class and ``object.__reduce_ex__`` on the field.
 cdef tuple OBJECT_METHODS = (
     "__new__", "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__"
@@ -153,7 +160,7 @@ cdef bint is_replaceable(object schema) except -1:
     """Whether build() makes the same instance as upstream's code, as far as that depends on the
     class and the attributes that the instance has already."""
     cdef object state
-    if not is_known() or not has_upstreams_construction(type(schema)):
+    if not is_as_shipped() or not has_upstreams_construction(type(schema)):
         return False
     if althaia_is_bare(schema):
         return True
@@ -169,10 +176,13 @@ cdef bint is_replaceable(object schema) except -1:
     return True
 
 
-cdef bint is_known() except -1:
-    """Whether each function that build() does without is known in this release."""
+cdef bint is_as_shipped() except -1:
+    """Whether each function that build() does without is upstream's, and known in this release."""
     for name in REPLACED_FUNCTIONS:
         if name in marshmallow.unknown:
+            return False
+    for module, name in ASKED_OF_OPTIONS:
+        if marshmallow.live[module].get(name) is not seam.defined[module].get(name, ABSENT):
             return False
     return True
 
