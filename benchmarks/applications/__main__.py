@@ -85,7 +85,7 @@ def summary(application: Application, pairs: list[list[dict[str, Any]]]) -> dict
             both = [min(pair[side]["rows"][name]["us"] for pair in pairs) for side in (0, 1)]
             rows[name] = round(both[0] / both[1], 2)
     own = {
-        name: own_share(
+        name: share_of_ours(
             statistics.median(pair[0]["rows"][name]["own"] for pair in pairs), rows[name]
         )
         for name in rows
@@ -124,10 +124,10 @@ def summary(application: Application, pairs: list[list[dict[str, Any]]]) -> dict
     }
 
 
-def own_share(of_marshmallow: float, ratio: float) -> float:
+def share_of_ours(of_marshmallow: float, ratio: float) -> float:
     """The share of our time in the application's own functions, from that of marshmallow's time.
 
-    >>> own_share(0.125, 4.0)
+    >>> share_of_ours(0.125, 4.0)
     0.5
     """
     return min(1.0, round(of_marshmallow * ratio, 2))

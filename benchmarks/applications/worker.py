@@ -40,6 +40,9 @@ LIBRARY = ("<frozen ", sysconfig.get_path("stdlib"))
 """How the file names of the standard library's functions begin. An environment's packages lie
 elsewhere."""
 DEEPEST = 12
+"""Levels of a value that are compared."""
+CALLS_IN_LIBRARY = 12
+"""Calls inside the standard library through which a function is traced to its caller outside."""
 
 Calls = dict[str, Callable[[], Any]]
 
@@ -217,7 +220,7 @@ def belongs_to_application(entries: list[Any]) -> dict[Any, float]:
         entry.code: 0.0 if entry.code.co_filename.startswith((*ours, *LIBRARY)) else 1.0
         for entry in entries
     }
-    for _ in range(DEEPEST):
+    for _ in range(CALLS_IN_LIBRARY):
         for code in served:
             calls = sum(count for _, count in callers[code])
             parts[code] = sum(parts[caller] * count for caller, count in callers[code]) / calls
