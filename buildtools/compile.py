@@ -27,6 +27,9 @@ from buildtools.toolchain import Toolchain, linking_environment, toolchain, try_
 
 JOBS = 2
 
+SHARED = "althaia.cpython.cython_shared"
+"""The module with the helpers of Cython's that all others use."""
+
 _TELLING = Lock()
 
 # The files that decide what a module's C source is compiled to.
@@ -68,7 +71,8 @@ def compile_modules(
     keys = {module.name: key(layout, module, tools, environ) for module in modules}
     missing = [m for m in modules if not _stored(layout, store, m, keys[m.name]).is_file()]
     if missing:
-        _run(layout, missing, tools, store)
+        names = {module.name for module in modules}
+        _run(layout, missing, tools, store, SHARED if SHARED in names else None)
         for module in missing:
             kept = _stored(layout, store, module, keys[module.name])
             kept.parent.mkdir(parents=True, exist_ok=True)
@@ -120,26 +124,39 @@ def key(
     return found.hexdigest()[:32]
 
 
-def _run(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store: Path) -> None:
+def _run(
+    layout: Layout,
+    modules: list[CompiledModule],
+    tools: Toolchain,
+    store: Path,
+    shared: str | None,
+) -> None:
+    """Translate and compile modules.
+
+    :param shared: the module that has the helpers of Cython's; None puts them into each module.
+    """
     from Cython.Compiler.Errors import CompileError as CythonError
     from setuptools.errors import BaseError, CompileError, LinkError
 
     try:
         # First, in a second: Cython works for minutes before its output is compiled.
         try_compiler(tools)
-        ours = [module for module in modules if not module.upstream]
+        ours = [m for m in modules if not m.upstream and m.name != shared]
         theirs = [module for module in modules if module.upstream]
-        _translate(ours, layout.root, store / "c")
+        _translate(ours, layout.root, store / "c", shared)
         faithful.write(layout.root, store / "upstream", theirs)
-        _translate(theirs, store / "upstream", store / "c")
+        _translate(theirs, store / "upstream", store / "c", shared)
         for module in theirs:
             checks.insert(_c_file(store, module))
             wording.word_file(_c_file(store, module))
-        for module in modules:
+        for module in ours + theirs:
             mending.mend_file(_c_file(store, module))
             naming.name_file(
                 _c_file(store, module), module.source.as_posix(), is_upstreams=module.upstream
             )
+        for module in modules:
+            if module.name == shared:
+                _translate_shared(module, layout.root, _c_file(store, module))
         _link(layout, modules, tools, store)
     except BrokenProcessPool as error:
         raise BuildError(
@@ -162,7 +179,7 @@ def _c_file(store: Path, module: CompiledModule) -> Path:
     return (store / "c" / module.source).with_suffix(".c")
 
 
-def _translate(modules: list[CompiledModule], root: Path, folder: Path) -> None:
+def _translate(modules: list[CompiledModule], root: Path, folder: Path, shared: str | None) -> None:
     """Python to C: the modules' sources are below ``root``, their C files go below ``folder``."""
     from Cython.Build import cythonize
     from setuptools import Extension
@@ -182,10 +199,31 @@ def _translate(modules: list[CompiledModule], root: Path, folder: Path) -> None:
             compiler_directives=dict(modules[0].directives),
             build_dir=os.path.relpath(folder, root),
             include_path=["."],
+            shared_utility_qualified_name=shared,
             nthreads=JOBS if len(modules) > 1 else 0,
             force=True,
             quiet=True,
         )
+
+
+def _translate_shared(module: CompiledModule, root: Path, c_file: Path) -> None:
+    """Write the C file of the module that has Cython's helpers; no memoryviews, we have none."""
+    from Cython.Build.SharedModule import generate_shared_module
+    from Cython.Compiler.Options import CompilationOptions, default_options
+
+    c_file.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.chdir(root):
+        error, _ = generate_shared_module(
+            CompilationOptions(
+                default_options,
+                module_name=module.name,
+                shared_c_file_path=os.path.relpath(c_file, root),
+                shared_utility_features_disabled=["MemoryView"],
+            )
+        )
+    if error is not None:
+        raise error
+    mending.mend_file(c_file)
 
 
 def _link(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store: Path) -> None:

@@ -14,7 +14,7 @@ from althaia.engine.instances import model as _models
 from althaia.engine.instances import nested_schema as _nested
 from althaia.engine import planner
 from althaia.engine import upstream as _upstream
-from althaia.engine.kinds import KINDS
+from althaia.engine.kinds import KINDS, PACKAGES
 from althaia.engine.statistics import by_class
 
 from althaia.engine.run.dump cimport (
@@ -87,6 +87,7 @@ def connect():
     """
     cdef Upstream upstream = _upstream.load()
     upstream.kinds = steps.by_function(upstream, KINDS)
+    upstream.packages = dict(PACKAGES)
     _upstream.connect(upstream)
     # Set before the existing classes are read: another thread may be making one.
     seam.created = _lazy.created

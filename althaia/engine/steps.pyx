@@ -8,6 +8,7 @@ user's own field costs only itself.
 """
 
 from collections import OrderedDict, defaultdict, namedtuple
+from importlib import import_module
 from types import FunctionType, GetSetDescriptorType
 
 from althaia import seam
@@ -101,19 +102,10 @@ def by_function(Upstream upstream, kinds):
     """Return the makers for dumping and for loading, by the function that each replaces.
 
     The key is the identity of the function. So neither the name of the field's class matters nor
-    which base defines the method. A package may not be imported yet: its functions are found by
-    name and accepted by digest.
+    which base defines the method.
     """
     cdef tuple found = ({}, {})
     for kind in kinds:
-        if isinstance(kind, PackageKind):
-            if kind.dump is not None:
-                found[DUMP][f"{kind.name}._serialize"] = (kind.digests, kind.dump)
-            if kind.load is not None:
-                found[LOAD][f"{kind.name}._deserialize"] = (kind.digests, kind.load)
-            if kind.get_value:
-                found[DUMP][f"{kind.name}.get_value"] = (kind.digests, None)
-            continue
         cls = upstream.fields.get(kind.name)
         methods = (("_serialize", kind.dump), ("_deserialize", kind.load))
         for direction, (method, maker) in enumerate(methods):
@@ -122,6 +114,22 @@ def by_function(Upstream upstream, kinds):
                 function = seam.pristine[cls].get(method)
                 if function is not None:
                     found[direction][identity(function)] = (f"fields.{kind.name}.{method}", maker)
+    return found
+
+
+def by_name(kinds):
+    """Return the digests and makers for dumping and for loading, by the function's full name.
+
+    A package's functions are found by name and accepted by digest.
+    """
+    cdef tuple found = ({}, {})
+    for kind in kinds:
+        if kind.dump is not None:
+            found[DUMP][f"{kind.name}._serialize"] = (kind.digests, kind.dump)
+        if kind.load is not None:
+            found[LOAD][f"{kind.name}._deserialize"] = (kind.digests, kind.load)
+        if kind.get_value:
+            found[DUMP][f"{kind.name}.get_value"] = (kind.digests, None)
     return found
 
 
@@ -279,17 +287,29 @@ cdef object _maker(Analysis analysis, object field, str method, int direction):
                 upstream.makers.clear()
             upstream.makers[version] = maker
         return maker
-    of_package = _package_entry(kinds, function)
+    of_package = _package_entry(upstream, direction, function)
     if of_package is not None:
         return of_package[1]
     raise NotPlannable(f"{method} is overridden by {analysis.upstream.owner(type(field), method)}")
 
 
-cdef object _package_entry(object kinds, object function):
+cdef object _package_entry(Upstream upstream, int direction, object function):
     """Return the digests and the maker for a package's function; None if it was not reviewed."""
     if type(function) is not FunctionType or type(function.__module__) is not str:
         return None
-    entry = kinds.get(f"{function.__module__}.{function.__qualname__}")
+    package = function.__module__.partition(".")[0]
+    module = upstream.packages.get(package)
+    if module is None:
+        return None
+    if type(module) is str:
+        try:
+            kinds = import_module(module).KINDS
+        except ImportError as error:
+            # As in a test with a fake file system. The next plan tries again.
+            raise NotPlannable(f"{module} cannot be imported: {error}") from error
+        # Other threads may do the same.
+        module = upstream.packages[package] = by_name(kinds)
+    entry = module[direction].get(f"{function.__module__}.{function.__qualname__}")
     return entry if entry is not None and is_known(function, entry[0]) else None
 
 
@@ -439,7 +459,7 @@ cdef int _check_getter(Analysis analysis, object field) except -1:
         len(found) > 1
         and found[1] is base
         and not own
-        and _package_entry(analysis.upstream.kinds[DUMP], static(type(field), "get_value"))
+        and _package_entry(analysis.upstream, DUMP, static(type(field), "get_value"))
     ):
         analysis.class_method(base, "get_value")
         return 0

@@ -65,7 +65,10 @@ cdef class Upstream:
     cdef public bint infers_fields, functions_take_context, has_serialization_type
     cdef public bint hooks_pass_many
     cdef readonly str collection_keyword
+    # The makers of steps: those for upstream's functions, see `steps.by_function`; those for the
+    # functions of a package by its name, see `steps.by_name`, or the name of the module with them.
     cdef public tuple kinds
+    cdef public dict packages
     # The helpers that plans watch, by module and name; their entries for guards, by their bits.
     cdef dict helpers, entries
     # By class and name: upstream's method of the class, MISSING if its source was not reviewed.

@@ -161,6 +161,7 @@ cdef class Upstream:
         )
         self.find_features(set(variants.items()))
         self.kinds = ({}, {})
+        self.packages = {}
         self.helpers = {}
         self.entries = {}
         self.known_methods = {}

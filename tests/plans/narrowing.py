@@ -16,7 +16,7 @@ from typing import Any
 from althaia import marshmallow as ma
 from althaia import seam
 from althaia.engine.analysis import schema_class as analyse_class
-from althaia.engine.kinds import KINDS
+from althaia.engine.kinds import KINDS, PACKAGES
 from althaia.engine.steps import DUMP, LOAD, analyse, by_function
 from althaia.engine.upstream import Upstream
 from althaia.releases import meanings
@@ -153,6 +153,7 @@ def planned(*unknown: str) -> dict[str, object]:
     """All that the plans of the schemas are, if these functions had changed."""
     upstream = Upstream(frozenset(unknown))
     upstream.kinds = by_function(upstream, KINDS)
+    upstream.packages = dict(PACKAGES)
     found: dict[str, object] = {}
     for cls in SCHEMAS:
         schema = cls()
