@@ -83,18 +83,8 @@ cdef tuple UNUSUAL_METHODS = (
     "__copy__", "__setstate__", "__getnewargs_ex__", "__getnewargs__", "__getattr__"
 )
 cdef tuple PLAIN_KEYS = (str, type(None))
-cdef str BIND_FIELD = "_bind_field"
-cdef str ON_BIND_FIELD = "on_bind_field"
-cdef str BIND_TO_SCHEMA = "_bind_to_schema"
-cdef str LOAD_ONLY = "load_only"
-cdef str DUMP_ONLY = "dump_only"
-cdef str DATA_KEY = "data_key"
-cdef str ATTRIBUTE = "attribute"
-cdef str PARENT = "parent"
-cdef str NAME = "name"
-cdef str ROOT = "root"
 # Attributes of a field that binding sets and :func:`sort` reads.
-cdef tuple BOUND = (PARENT, NAME, ROOT, LOAD_ONLY, DUMP_ONLY, DATA_KEY, ATTRIBUTE)
+cdef tuple BOUND = ("parent", "name", "root", "load_only", "dump_only", "data_key", "attribute")
 
 
 def construct(
@@ -348,7 +338,7 @@ cdef int bind(object schema, list names) except -1:
     """Do what ``Schema._init_fields`` does. Binding a field may run user code, which may change the
     schema. Hence each attribute is read at the moment at which upstream's code reads it."""
     cdef object fields = new_mapping(schema), load_fields, dump_fields
-    cdef bint simply = marshmallow.defines(type(schema), BIND_FIELD, marshmallow.Schema)
+    cdef bint simply = marshmallow.defines(type(schema), "_bind_field", marshmallow.Schema)
     for name in names:
         if marshmallow.infers_fields:
             # User code that ran while one field was bound may have removed another.
@@ -377,29 +367,29 @@ cdef bint bind_simply(object schema, object name, object field) except -1:
     cdef object hook
     if (
         state is None
-        or BIND_FIELD in <dict>state
-        or not is_empty_set((<dict>state).get(LOAD_ONLY))
-        or not is_empty_set((<dict>state).get(DUMP_ONLY))
+        or "_bind_field" in <dict>state
+        or not is_empty_set((<dict>state).get("load_only"))
+        or not is_empty_set((<dict>state).get("dump_only"))
         or not keeps_attributes(type(field))
-        or not marshmallow.defines(type(field), BIND_TO_SCHEMA, marshmallow.Field)
+        or not marshmallow.defines(type(field), "_bind_to_schema", marshmallow.Field)
     ):
         return False
     own = vars_of(field)
     if (
         type(own) is not dict
-        or BIND_TO_SCHEMA in own
-        or own.get(PARENT, ABSENT) is not None
-        or own.get(NAME, ABSENT) is not None
-        or own.get(ROOT, ABSENT) is not None
+        or "_bind_to_schema" in own
+        or own.get("parent", ABSENT) is not None
+        or own.get("name", ABSENT) is not None
+        or own.get("root", ABSENT) is not None
     ):
         return False
-    PyDict_SetItem(own, PARENT, schema)
-    PyDict_SetItem(own, NAME, name)
-    PyDict_SetItem(own, ROOT, schema)
-    hook = althaia_type_lookup(type(schema), ON_BIND_FIELD)
+    PyDict_SetItem(own, "parent", schema)
+    PyDict_SetItem(own, "name", name)
+    PyDict_SetItem(own, "root", schema)
+    hook = althaia_type_lookup(type(schema), "on_bind_field")
     if (
-        hook is not marshmallow.schema_attributes[ON_BIND_FIELD]
-        or ON_BIND_FIELD in <dict>state
+        hook is not marshmallow.schema_attributes["on_bind_field"]
+        or "on_bind_field" in <dict>state
     ):
         schema.on_bind_field(name, field)
     return True
@@ -436,8 +426,8 @@ cdef bint sort(object fields, object load_fields, object dump_fields) except -1:
         if not keeps_attributes(type(field)):
             break
         own = vars_of(field)
-        dump_only, load_only = own.get(DUMP_ONLY), own.get(LOAD_ONLY)
-        key, target = own.get(DATA_KEY, ABSENT), own.get(ATTRIBUTE, ABSENT)
+        dump_only, load_only = own.get("dump_only"), own.get("load_only")
+        key, target = own.get("data_key", ABSENT), own.get("attribute", ABSENT)
         if (
             type(dump_only) is not bool or type(load_only) is not bool
             or type(key) not in PLAIN_KEYS or type(target) not in PLAIN_KEYS

@@ -40,25 +40,21 @@ cdef class DumpMethod(DumpStep):
         return marshmallow.missing if self.method is None else self.method(obj)
 
 
+@cython.final
 @cython.no_gc_clear
 cdef class DumpFunction(DumpStep):
+    """Calls a function with the object and, if ``of_two``, with the schema's ``context``."""
+
     kind = "function"
     quiet = False
     cdef public object function
+    cdef public bint of_two
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        return self.function(obj)
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class DumpFunctionOfTwo(DumpFunction):
-    """Calls the function of a Function field with the object and the schema's ``context``."""
-
-    kind = "function with context"
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef object context = frame.schema.context
+        cdef object context
+        if not self.of_two:
+            return self.function(obj)
+        context = frame.schema.context
         if context is None:
             return self.own_field(frame)._serialize(value, self.attr, obj)
         return self.function(obj, context)
@@ -80,34 +76,27 @@ cdef class DumpConstant(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadByCall(LoadStep):
-    """Calls a user function with the value, for a Method or Function field."""
+    """Calls a user function with the value, for a Method or Function field. If ``of_two`` is true,
+    it calls the function with the schema's ``context``, too."""
 
     kind = "function"
     quiet = False
     cdef object function, method
+    cdef public bint of_two
 
     def __init__(self, field, *, schema, function, **options):
         LoadStep.__init__(self, field, **options)
-        if type(function) is MethodType and function.__self__ is schema:
+        if type(function) is MethodType and function.__self__ is schema and not self.of_two:
             self.method = function.__func__
         self.function = function
 
     cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef object context
         if self.method is not None:
             return self.method(frame.schema, value)
-        return self.function(value)
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class LoadByCallOfTwo(LoadStep):
-    """Calls the function of a Function field with the value and the schema's ``context``."""
-
-    kind = "function with context"
-    cdef public object function
-
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object context = frame.schema.context
+        if not self.of_two:
+            return self.function(value)
+        context = frame.schema.context
         if context is None:
             return self.by_field(value, data, frame)
         return self.function(value, context)
@@ -140,16 +129,14 @@ def load_method(analysis, field, options):
 def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
     if takes_context(analysis, field, function):
-        options = analysis.with_own_slot(options)
-        return DumpFunctionOfTwo(field, function=function, **options)
+        options = analysis.with_own_slot(options) | {"of_two": True}
     return DumpFunction(field, function=function, **options)
 
 
 def load_function(analysis, field, options):
     function = analysis.field_value(field, "deserialize_func")
     if function is not None and takes_context(analysis, field, function):
-        options = analysis.with_own_slot(options)
-        return LoadByCallOfTwo(field, function=function, **options)
+        options = analysis.with_own_slot(options) | {"of_two": True}
     return load_call(analysis, field, options, function)
 
 

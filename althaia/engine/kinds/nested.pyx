@@ -79,7 +79,6 @@ cdef inline int count_nested(Plan plan, bint text) except -1:
 # ---- Dump --------------------------------------------------------------------------
 
 
-@cython.final
 @cython.no_gc_clear
 cdef class DumpNested(DumpStep):
     """Dumps a nested schema. ``slot`` is the index of its frame in ``frame.children``."""
@@ -95,7 +94,8 @@ cdef class DumpNested(DumpStep):
         if value is None:
             return None
         if child.plan is None:
-            result = child.schema.dump(value, many=child.schema.many or self.field.many)
+            many = child.schema.many or self.own_field(frame).many
+            result = child.schema.dump(value, many=many)
         else:
             result = dumped(child, value)
         return self.plucked(result, child.schema) if self.pluck else result
@@ -187,60 +187,32 @@ cdef object many_or(object many, object many_of_field):
 
 @cython.final
 @cython.no_gc_clear
-cdef class DumpNestedOfField(DumpStep):
+cdef class DumpNestedOfField(DumpNested):
     """Another schema, which the user's code in the field's class gives for each value.
 
     ``slot`` is the index in ``frame.children`` of the frame of the last one given.
     """
 
-    kind = "nested schema"
-    cdef public int slot
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef object field = self.own_field(frame)
-        cdef object schema = field.schema
-        cdef DumpFrame child
-        if value is None:
-            return None
-        child = self.frame_of(schema, field, frame)
-        if child is None:
-            return schema.dump(value, many=schema.many or field.many)
-        return dumped(child, value)
-
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
-        cdef object field = self.own_field(frame)
-        cdef object schema = field.schema
-        cdef DumpFrame child
-        if value is None:
-            sink.none()
-            return True
-        child = self.frame_of(schema, field, frame)
-        if child is None:
-            sink.any(schema.dump(value, many=schema.many or field.many))
-            return True
-        return written(child, value, sink)
-
-    cdef DumpFrame frame_of(self, object schema, object field, DumpFrame frame):
-        """Return a frame for the schema that a field returned; None if its ``dump`` must be called.
+    cdef DumpFrame child_of(self, DumpFrame frame):
+        """Return a frame for the schema that the field returns; without a plan if its ``dump`` must
+        be called.
 
         Mostly it is the schema that it returned for the value before, and its plan still holds.
         """
+        cdef object field = self.own_field(frame)
+        cdef object schema = field.schema, many_of_field = field.many, many
         cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
-        cdef object many, many_of_field
         if not PyType_IsSubtype(type(schema), marshmallow.Schema):
-            return None
-        many_of_field = field.many
+            return open_frame(None, schema)
         if not is_plain_flag(many_of_field):
-            return None
+            return open_frame(None, schema)
         if child is not None and child.schema is schema and child.bound == times_rebound():
             many = many_of(child.plan, schema, None)
             if many is not EXTRAORDINARY and valid_plan(schema, DUMP) is child.plan:
                 child.many = many_or(many, many_of_field)
                 return child
         child = dump_frame(schema, many_of_field, frame)
-        if child.plan is None:
-            return None
-        if is_alike_for_all(schema, child.plan):
+        if child.plan is not None and is_alike_for_all(schema, child.plan):
             frame.children[self.slot] = child
         return child
 

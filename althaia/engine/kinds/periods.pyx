@@ -25,24 +25,10 @@ cdef object timedelta = import_temporal()["timedelta"]
 @cython.final
 @cython.no_gc_clear
 cdef class DumpTimeDelta(DumpStep):
-    kind = "timedelta"
-    cdef public int64_t unit
+    """Dumps a timedelta in units of ``unit`` microseconds.
 
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef double number
-        if value is None:
-            return None
-        if PyDelta_CheckExact(value) and althaia_timedelta(value, self.unit, &number):
-            return number
-        return self.field._serialize(value, self.attr, obj)
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class DumpTimeDeltaByType(DumpStep):
-    """Dumps a timedelta in a release whose field has a ``serialization_type``, int or float.
-
-    ``unit`` is the precision in microseconds, ``seconds`` in seconds. ``whole`` is true for int.
+    In a release whose field has a ``serialization_type``, ``whole`` is true for int, and
+    ``seconds`` is the unit in seconds for float; else it is 0.
     """
 
     kind = "timedelta"
@@ -59,8 +45,11 @@ cdef class DumpTimeDeltaByType(DumpStep):
             if self.whole:
                 if althaia_timedelta_units(value, self.unit, &units):
                     return units
-            elif althaia_timedelta(value, 1_000_000, &number):
-                return number / self.seconds
+            elif self.seconds:
+                if althaia_timedelta(value, 1_000_000, &number):
+                    return number / self.seconds
+            elif althaia_timedelta(value, self.unit, &number):
+                return number
         return self.field._serialize(value, self.attr, obj)
 
 
@@ -121,9 +110,7 @@ def dump_by_type(analysis, field, options):
         raise NotPlannable(f"the precision {precision!r} is none of upstream's")
     analysis.fields_helper("timedelta_to_microseconds")
     unit = UNITS[precision]
-    return DumpTimeDeltaByType(
-        field, unit=unit, seconds=unit / 10**6, whole=made is int, **options
-    )
+    return DumpTimeDelta(field, unit=unit, seconds=unit / 10**6, whole=made is int, **options)
 
 
 def load_timedelta(analysis, field, options):
