@@ -292,24 +292,6 @@ def binding(schema: Any) -> bool:
     return False
 
 
-def construct(
-    schema: Any,
-    only: Any,
-    exclude: Any,
-    many: Any,
-    load_only: Any,
-    dump_only: Any,
-    partial: Any,
-    unknown: Any,
-    context: Any = None,
-) -> bool:
-    """First statement of ``Schema.__init__``: return whether the instance is complete.
-
-    The engine replaces this function.
-    """
-    return False
-
-
 def connect(connector: Connector) -> None:
     """Register the function that loads the engine when a user's first schema class is created.
 
@@ -396,65 +378,35 @@ def _not_made(*args: Any) -> bool:
     return False
 
 
-def dump(schema: Any, obj: Any, many: bool | None) -> Any:
-    """First statement of ``Schema.dump``: return its result, hooks included, or DECLINED."""
-    return DECLINED
-
-
-def dumps(
-    schema: Any, obj: Any, args: tuple[Any, ...], many: bool | None, options: Namespace
-) -> Any:
-    """First statement of ``Schema.dumps``: return its result, hooks included, or DECLINED."""
-    return DECLINED
-
-
-def dump_bytes(schema: Any, obj: Any, many: bool | None, options: Namespace) -> Any:
-    """For :func:`althaia.json.dump_bytes`: return the result of ``Schema.dumps`` as bytes, or
-    DECLINED."""
-    return DECLINED
-
-
-def serialize(schema: Any, obj: Any, many: bool) -> Any:
-    """First statement of ``Schema._serialize``: return its result, or DECLINED."""
-    return DECLINED
-
-
-def load(
-    schema: Any, data: Any, many: bool | None, partial: Any, unknown: Any, postprocess: bool
-) -> Any:
-    """First statement of ``Schema._do_load``: return its result, hooks included, or DECLINED."""
-    return DECLINED
-
-
-def loads(
-    schema: Any, text: Any, many: bool | None, partial: Any, unknown: Any, options: Namespace
-) -> Any:
-    """First statement of ``Schema.loads``: return its result, or DECLINED.
-
-    ``options`` are those for the render module's ``loads``.
-    """
-    return DECLINED
-
-
-def deserialize(
-    schema: Any, data: Any, error_store: Any, many: bool, partial: Any, unknown: Any, index: Any
-) -> Any:
-    """In ``Schema._deserialize``, before ``if many:``: return its result, or DECLINED."""
-    return DECLINED
-
+# The engine replaces these functions. Its own return what the method that calls them is to return,
+# or DECLINED; ``construct`` returns whether the instance is complete.
+#
+# First statement of ``Schema.__init__``: ``construct(schema, only, exclude, many, load_only,
+# dump_only, partial, unknown, context=None)``.
+construct = _not_made
+# First statement of ``Schema.dump``: ``dump(schema, obj, many)``, hooks included.
+dump = _declined
+# First statement of ``Schema.dumps``: ``dumps(schema, obj, args, many, options)``.
+dumps = _declined
+# For ``althaia.json.dump_bytes``, the same as bytes: ``dump_bytes(schema, obj, many, options)``.
+dump_bytes = _declined
+# First statement of ``Schema._serialize``: ``serialize(schema, obj, many)``.
+serialize = _declined
+# First statement of ``Schema._do_load``, hooks included:
+# ``load(schema, data, many, partial, unknown, postprocess)``.
+load = _declined
+# First statement of ``Schema.loads``: ``loads(schema, text, many, partial, unknown, options)``. The
+# options are those for the ``loads`` of the render module.
+loads = _declined
+# In ``Schema._deserialize``, before ``if many:``:
+# ``deserialize(schema, data, error_store, many, partial, unknown, index)``.
+deserialize = _declined
 
 _OWN: Final = {
-    hook.__name__: hook
-    for hook in (
-        collection,
-        construct,
-        dump,
-        dumps,
-        dump_bytes,
-        serialize,
-        load,
-        loads,
-        deserialize,
-    )
+    "collection": collection,
+    "construct": construct,
+    **dict.fromkeys(
+        ("dump", "dumps", "dump_bytes", "serialize", "load", "loads", "deserialize"), _declined
+    ),
 }
 """The hooks that return a result, as they are before the engine is loaded."""

@@ -66,10 +66,10 @@ def test_an_engine_that_is_switched_off_is_looked_for_once() -> None:
     script = """
 from althaia import marshmallow as ma, seam
 
-first = seam.dump
+assert seam._connectors
 schema = ma.Schema.from_dict({"name": ma.fields.String()})()
 assert schema.dump({"name": 1}) == {"name": "1"} == schema.load({"name": "1"})
-assert seam.dump is not first and seam.dump(schema, {}, None) is seam.DECLINED
+assert not seam._connectors and seam.dump(schema, {}, None) is seam.DECLINED
 assert seam.construct(schema, None, (), None, (), (), None, None) is False
 print("done")
 """
