@@ -25,7 +25,6 @@ from buildtools import (
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.pipeline import build
-from buildtools.shipped import patching
 
 Command = Callable[[Layout, argparse.Namespace], int]
 
@@ -61,7 +60,7 @@ def needed(project: Path, extras: Iterable[str]) -> list[str]:
 def patches_check(layout: Layout, options: argparse.Namespace) -> int:
     """Apply the queue in memory and say where each hunk went."""
     source = _source(options)
-    for line in queue.report(patching.read_series(layout.patches), source):
+    for line in queue.report(queue.read_series(layout.patches), source):
         print(line)
     return 0
 
@@ -69,7 +68,7 @@ def patches_check(layout: Layout, options: argparse.Namespace) -> int:
 def patches_apply(layout: Layout, options: argparse.Namespace) -> int:
     """Write pristine and patched sources to a folder, to look at or to edit."""
     target = options.to or layout.work / "queue"
-    queue.write_trees(patching.read_series(layout.patches), _source(options), target)
+    queue.write_trees(queue.read_series(layout.patches), _source(options), target)
     print(f"pristine: {target / 'a'}\npatched:  {target / 'b'}")
     return 0
 
@@ -83,7 +82,7 @@ def patches_refresh(layout: Layout, options: argparse.Namespace) -> int:
 
 def patches_stats(layout: Layout, _: argparse.Namespace) -> int:
     """Count patches and lines against the budget."""
-    for line in queue.statistics(patching.read_series(layout.patches)):
+    for line in queue.statistics(queue.read_series(layout.patches)):
         print(line)
     return 0
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from buildtools import lock as locks
 from buildtools.layout import Layout
+from buildtools.queue import apply
 from buildtools.rename import rename
 from buildtools.shipped import patching
 from buildtools.upstream import Upstream
@@ -28,7 +29,7 @@ def generate(upstream: Upstream, lock: locks.Lock, queue: list[patching.Patch]) 
     if upstream.pinned:
         locks.check(lock, upstream)
     pristine = {name: upstream.text(name) for name in upstream.modules}
-    patched, _ = patching.apply(queue, pristine, upstream.version)
+    patched, _ = apply(queue, pristine, upstream.version)
     files = {name: data for name, data in upstream.files.items() if name not in patched}
     for name, text in patched.items():
         expected = lock.files[name].imports if upstream.pinned else None

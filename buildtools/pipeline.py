@@ -13,7 +13,7 @@ from buildtools import generate, lock, semantics, stamp, upstream
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import compiled_modules
-from buildtools.shipped import patching
+from buildtools.queue import read_series
 from buildtools.toolchain import toolchain
 
 
@@ -42,7 +42,7 @@ def build(layout: Layout, environ: Mapping[str, str], *, engine_only: bool = Fal
     """
     started = time.perf_counter()
     source = upstream.find(environ)
-    queue = patching.read_series(layout.patches)
+    queue = read_series(layout.patches)
     # All patches have to fit, also those that this build leaves out.
     generate.generate(source, lock.read(layout.lock), queue)
     # Where there is an engine, plans go through collections.

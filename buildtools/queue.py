@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from buildtools.errors import BuildError
 from buildtools.shipped import patching
 from buildtools.upstream import Upstream
 
@@ -12,12 +14,64 @@ MAX_PATCHES = 16
 MAX_ADDED = 80
 
 
+def read_series(folder: Path) -> list[patching.Patch]:
+    """Return the queue in the order of its ``series`` file.
+
+    :raises buildtools.errors.BuildError: a patch is listed but missing, exists but is not listed,
+        or is malformed
+    """
+    series = (folder / "series").read_text("utf-8").split("\n")
+    names = [line.strip() for line in series if line.strip() and not line.startswith("#")]
+    on_disk = {path.name for path in folder.glob("*.patch")}
+    for name in names:
+        if name not in on_disk:
+            raise BuildError(f"patches/{name}", "listed in series, not there", "fix patches/series")
+    for name in sorted(on_disk.difference(names)):
+        raise BuildError(f"patches/{name}", "not listed in series", "list it or remove it")
+    return [patching.parse(name, (folder / name).read_text("utf-8")) for name in names]
+
+
+def apply(
+    patches: Iterable[patching.Patch], sources: Mapping[str, str], version: str
+) -> tuple[dict[str, str], list[patching.Placed]]:
+    """Apply the patches for ``version``.
+
+    :param sources: pristine text by file name
+    :return: the patched text of all files, and where each hunk was applied
+    :raises buildtools.errors.BuildError: a hunk does not fit, or fits twice, or the result is not
+        valid Python
+    """
+    texts = dict(sources)
+    placed: list[patching.Placed] = []
+    for patch in patches:
+        if not patch.applies_to(version):
+            continue
+        if patch.file not in texts:
+            raise BuildError(
+                f"patches/{patch.name}",
+                f"upstream {version} has no {patch.file}",
+                "see where its target went, then move or retire the patch",
+            )
+        file = patching.PatchedFile(texts[patch.file])
+        placed += file.apply(patch)
+        texts[patch.file] = file.text
+        try:
+            ast.parse(texts[patch.file], patch.file)
+        except SyntaxError as error:
+            raise BuildError(
+                f"patches/{patch.name}",
+                f"leaves {patch.file} without valid syntax: {error}",
+                "mend the added lines",
+            ) from error
+    return texts, placed
+
+
 def report(queue: list[patching.Patch], source: Upstream) -> Iterator[str]:
     """One line a hunk: where it went, and how far from where its header says.
 
     :raises buildtools.errors.BuildError: one does not fit
     """
-    _, placed = patching.apply(queue, _texts(source), source.version)
+    _, placed = apply(queue, _texts(source), source.version)
     yield f"{source.origin} ({source.version})"
     for patch in queue:
         if not patch.applies_to(source.version):
@@ -30,7 +84,7 @@ def report(queue: list[patching.Patch], source: Upstream) -> Iterator[str]:
 def write_trees(queue: list[patching.Patch], source: Upstream, target: Path) -> None:
     """Write the pristine sources to ``a`` and the patched ones to ``b`` below ``target``."""
     pristine = _texts(source)
-    patched, _ = patching.apply(queue, pristine, source.version)
+    patched, _ = apply(queue, pristine, source.version)
     for side, texts in (("a", pristine), ("b", patched)):
         for name, text in texts.items():
             path = target / side / name
@@ -40,12 +94,12 @@ def write_trees(queue: list[patching.Patch], source: Upstream, target: Path) -> 
 
 def refresh(folder: Path, source: Upstream) -> list[str]:
     """Rewrite the line numbers of hunk headers; returns the files that changed."""
-    queue = patching.read_series(folder)
+    queue = read_series(folder)
     pristine = _texts(source)
     changed = []
     texts = dict(pristine)
     for patch in queue:
-        texts, placed = patching.apply([patch], texts, source.version)
+        texts, placed = apply([patch], texts, source.version)
         path = folder / patch.name
         before = path.read_text("utf-8")
         lines, growth = before.split("\n"), 0
@@ -65,9 +119,15 @@ def statistics(queue: list[patching.Patch]) -> Iterator[str]:
     """The queue in figures."""
     for patch in queue:
         reason = patch.header["Reason"]
-        yield f"{patch.name:45} {reason:17} +{patch.added:<3} -{patch.removed:<3} {patch.file}"
-    added = sum(patch.added for patch in queue)
+        added, removed = lines(patch, "+"), lines(patch, "-")
+        yield f"{patch.name:45} {reason:17} +{added:<3} -{removed:<3} {patch.file}"
+    added = sum(lines(patch, "+") for patch in queue)
     yield f"{len(queue)} patches of {MAX_PATCHES}, {added} added lines of {MAX_ADDED}"
+
+
+def lines(patch: patching.Patch, sign: str) -> int:
+    """How many lines a patch adds (``+``) or removes (``-``)."""
+    return sum(line[0] == sign for hunk in patch.hunks for line in hunk.lines)
 
 
 def _texts(source: Upstream) -> dict[str, str]:

@@ -14,7 +14,6 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 FIELDS = ("Description", "Reason", "Target", "Applies-To", "Remove-When")
 REASONS = ("collection", "compile", "engine", "seam", "upstream-pending", "start-up")
@@ -77,14 +76,6 @@ class Patch:
     file: str
     hunks: tuple[Hunk, ...]
 
-    @property
-    def added(self) -> int:
-        return sum(line[0] == "+" for hunk in self.hunks for line in hunk.lines)
-
-    @property
-    def removed(self) -> int:
-        return sum(line[0] == "-" for hunk in self.hunks for line in hunk.lines)
-
     def applies_to(self, version: str) -> bool:
         return applies(self.header["Applies-To"], version)
 
@@ -97,22 +88,6 @@ class Placed:
     function: str
     line: int
     offset: int
-
-
-def read_series(folder: Path) -> list[Patch]:
-    """Return the queue in the order of its ``series`` file.
-
-    :raises QueueError: a patch is listed but missing, exists but is not listed, or is malformed
-    """
-    series = (folder / "series").read_text("utf-8").split("\n")
-    names = [line.strip() for line in series if line.strip() and not line.startswith("#")]
-    on_disk = {path.name for path in folder.glob("*.patch")}
-    for name in names:
-        if name not in on_disk:
-            raise QueueError(f"patches/{name}", "listed in series, not there", "fix patches/series")
-    for name in sorted(on_disk.difference(names)):
-        raise QueueError(f"patches/{name}", "not listed in series", "list it or remove it")
-    return [parse(name, (folder / name).read_text("utf-8")) for name in names]
 
 
 def parse(name: str, text: str) -> Patch:
@@ -183,40 +158,6 @@ def _parse_hunks(lines: Iterable[str], wrong: Callable[[str], QueueError]) -> It
             raise wrong(f"unexpected line {line!r} (a hunk header must name its function)")
     if body:
         yield finished()
-
-
-def apply(
-    patches: Iterable[Patch], sources: Mapping[str, str], version: str
-) -> tuple[dict[str, str], list[Placed]]:
-    """Apply the patches for ``version``.
-
-    :param sources: pristine text by file name
-    :return: the patched text of all files, and where each hunk was applied
-    :raises QueueError: a hunk does not fit, or fits twice, or the result is not valid Python
-    """
-    texts = dict(sources)
-    placed: list[Placed] = []
-    for patch in patches:
-        if not patch.applies_to(version):
-            continue
-        if patch.file not in texts:
-            raise QueueError(
-                f"patches/{patch.name}",
-                f"upstream {version} has no {patch.file}",
-                "see where its target went, then move or retire the patch",
-            )
-        file = PatchedFile(texts[patch.file])
-        placed += file.apply(patch)
-        texts[patch.file] = file.text
-        try:
-            ast.parse(texts[patch.file], patch.file)
-        except SyntaxError as error:
-            raise QueueError(
-                f"patches/{patch.name}",
-                f"leaves {patch.file} without valid syntax: {error}",
-                "mend the added lines",
-            ) from error
-    return texts, placed
 
 
 class PatchedFile:

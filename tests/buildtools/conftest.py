@@ -8,6 +8,7 @@ import pytest
 
 from buildtools import fetch, lock, upstream
 from buildtools.layout import Layout
+from buildtools.queue import read_series
 from buildtools.shipped import patching
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +26,7 @@ def locked(layout: Layout) -> lock.Lock:
 
 @pytest.fixture(scope="session")
 def queue(layout: Layout) -> list[patching.Patch]:
-    return patching.read_series(layout.patches)
+    return read_series(layout.patches)
 
 
 @pytest.fixture(scope="session")

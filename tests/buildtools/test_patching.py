@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from buildtools.errors import BuildError
+from buildtools.queue import apply, read_series
 from buildtools.shipped import patching
 
 SOURCE = """\
@@ -43,7 +44,7 @@ def patch(hunk: str, header: str = HEADER) -> patching.Patch:
 
 
 def applied(hunk: str, source: str = SOURCE) -> str:
-    texts, _ = patching.apply([patch(hunk)], {"box.py": source}, "1.0")
+    texts, _ = apply([patch(hunk)], {"box.py": source}, "1.0")
     return texts["box.py"]
 
 
@@ -71,7 +72,7 @@ def test_module_level_means_outside_every_function_and_class() -> None:
 def test_any_offset_is_allowed_and_reported() -> None:
     hunk = "@@ -900,1 +900,2 @@ Box.first\n+        hook()\n         if a:\n"
     moved = "\n" * 50 + SOURCE
-    texts, placed = patching.apply([patch(hunk)], {"box.py": moved}, "1.0")
+    texts, placed = apply([patch(hunk)], {"box.py": moved}, "1.0")
     assert "        hook()\n" in texts["box.py"]
     assert placed == [patching.Placed("try.patch", "Box.first", 63 + 1, 64 - 900)]
 
@@ -104,7 +105,7 @@ def test_a_missing_function_is_named() -> None:
 def test_a_missing_file_is_named() -> None:
     hunk = "@@ -1,1 +1,2 @@ Box.first\n+        hook()\n         if a:\n"
     with pytest.raises(BuildError, match=r"upstream 1\.0 has no box\.py"):
-        patching.apply([patch(hunk)], {"other.py": SOURCE}, "1.0")
+        apply([patch(hunk)], {"other.py": SOURCE}, "1.0")
 
 
 def test_what_leaves_no_python_is_refused() -> None:
@@ -115,7 +116,7 @@ def test_what_leaves_no_python_is_refused() -> None:
 def test_a_patch_for_another_release_is_left_out() -> None:
     header = HEADER.replace(">=1", ">=2, <3")
     hunk = "@@ -1,1 +1,2 @@ Box.first\n+        hook()\n         if a:\n"
-    texts, placed = patching.apply([patch(hunk, header)], {"box.py": SOURCE}, "1.9")
+    texts, placed = apply([patch(hunk, header)], {"box.py": SOURCE}, "1.9")
     assert (texts["box.py"], placed) == (SOURCE, [])
 
 
@@ -142,8 +143,8 @@ def test_a_malformed_patch_is_refused(text: str, problem: str) -> None:
 def test_series_and_folder_must_agree(tmp_path: Path) -> None:
     (tmp_path / "series").write_text("# order\ngone.patch\n")
     with pytest.raises(BuildError, match=r"gone\.patch: listed in series, not there"):
-        patching.read_series(tmp_path)
+        read_series(tmp_path)
     (tmp_path / "series").write_text("")
     (tmp_path / "extra.patch").write_text("")
     with pytest.raises(BuildError, match=r"extra\.patch: not listed in series"):
-        patching.read_series(tmp_path)
+        read_series(tmp_path)
