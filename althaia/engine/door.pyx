@@ -270,7 +270,7 @@ cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object give
     cdef object many
     if plan is None:
         return None
-    many = many_of(plan, schema, given_many)
+    many = many_of(schema, given_many)
     if many is EXTRAORDINARY:
         return None
     frame = open_frame(plan, schema)
@@ -429,9 +429,9 @@ cdef LoadFrame opened_load(
     """Return the frame of a call, or None if there is no plan or a setting runs user code."""
     if plan is None:
         return None
-    many = many_of(plan, schema, many)
-    partial = partial_of(plan, schema, partial)
-    unknown = unknown_of(plan, schema, unknown)
+    many = many_of(schema, many)
+    partial = partial_of(schema, partial)
+    unknown = unknown_of(schema, unknown)
     if many is EXTRAORDINARY or partial is EXTRAORDINARY or unknown is EXTRAORDINARY:
         return None
     return open_load_frame(plan, schema, many, partial, unknown)

@@ -41,13 +41,6 @@ SCHEMA_METHODS = {
 }
 """Methods of the schema that upstream's ``dump`` and ``load`` call: an override is shown."""
 
-SETTINGS = {
-    "dump": ("many",),
-    "dumps": ("many",),
-    "load": ("many", "unknown", "partial"),
-}
-"""Attributes of the schema that they read: a property is shown."""
-
 HOOKS = {
     "dump": ("pre_dump", "post_dump"),
     "load": ("pre_load", "validates", "validates_schema", "post_load"),
@@ -126,9 +119,7 @@ class FieldPath:
         head = f"{indent}{self.name}: {self.step}"
         if self.source is not None:
             head += f", from {self._from()}"
-            if self.key is None:
-                head += ", its key asked each time"
-            elif self.key != self.name:
+            if self.key != self.name:
                 head += f", as {self.key!r}"
         yield f"{head}  ({self.field})"
         if self.checks:
@@ -433,8 +424,6 @@ class _Explainer:
         if plan.dict_class is not dict and plan.dict_class is not OrderedDict:
             return f"its dictionaries are {_name(plan.dict_class)}"
         keys = [step.key for step in plan.steps]
-        if None in keys:
-            return "a field's key is asked each time"
         return "" if len(set(keys)) == len(keys) else "two fields have the same key"
 
     def step(self, direction: str, name: str, step: Any, outer: bool) -> FieldPath:
@@ -463,7 +452,6 @@ class _Explainer:
 
     def overridden(self, direction: str, schema: Any) -> Iterator[str]:
         from althaia.engine.analysis.reader import attributes_of
-        from althaia.engine.upstream import static
 
         own = attributes_of(schema)
         for name in SCHEMA_METHODS[direction]:
@@ -471,10 +459,6 @@ class _Explainer:
                 yield f"{name}, set on the instance"
             elif not self.upstream.has(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"
-        for name in SETTINGS[direction]:
-            kind = type(static(type(schema), name))
-            if hasattr(kind, "__set__") or hasattr(kind, "__delete__"):
-                yield f"{name}, computed by {self.upstream.owner(type(schema), name)}"
 
 
 def _source(direction: str, step: Any) -> str:

@@ -150,7 +150,7 @@ def analyse(Upstream upstream, schema, direction, statistics):
     members = object.__getattribute__(schema, "__dict__").get(rules.members)
     analysis = Analysis(upstream, schema, members, published_guard(schema, 1 - direction))
     try:
-        _check_schema(analysis, rules.members)
+        _check_schema(analysis, rules)
         rules.check(analysis)
         dict_class = _dict_class(analysis)
         hooks = rules.hooks(analysis)
@@ -159,12 +159,6 @@ def analyse(Upstream upstream, schema, direction, statistics):
         return _declined(rules, analysis.guard(), refusal.reason, common)
     upstreams = {name: analysis.schema_method_is_upstreams(name) for name in rules.methods}
     replaceable = rules.replaceable(analysis, upstreams)
-    cls = type(schema)
-    # Whether reading a setting gives the value in the schema's instance dictionary.
-    plain_settings = not any([is_data_descriptor(static(cls, name)) for name in rules.settings])
-    if not plain_settings:
-        # Upstream reads these settings again for each hook: only plain values give the same again.
-        replaceable |= {"whole": False, "nestable": False}
     guard = analysis.guard()
     if guard.unwatchable() is not None:
         return _declined(rules, guard, why_unwatchable(guard), common)
@@ -173,7 +167,6 @@ def analyse(Upstream upstream, schema, direction, statistics):
         guard,
         dict_class=dict_class,
         slots=analysis.slots,
-        plain_settings=plain_settings,
         **hooks,
         **replaceable,
         **common,
@@ -202,13 +195,17 @@ cdef object _declined(object rules, object guard, str reason, object common):
     return rules.plan((), guard, declined=reason, dict_class=dict, **common)
 
 
-cdef int _check_schema(Analysis analysis, str members) except -1:
-    """Raise NotPlannable if reading the schema's mappings of fields runs user code."""
-    if analysis.schema_value(members) is not analysis.members:
-        raise NotPlannable(f"{members} is not a plain attribute")
+cdef int _check_schema(Analysis analysis, object rules) except -1:
+    """Raise NotPlannable if reading the schema's settings, or its fields, runs user code."""
+    cls = type(analysis.schema)
+    for name in rules.settings:
+        if is_data_descriptor(static(cls, name)):
+            raise NotPlannable(f"{name} is computed by {analysis.upstream.owner(cls, name)}")
+    if analysis.schema_value(rules.members) is not analysis.members:
+        raise NotPlannable(f"{rules.members} is not a plain attribute")
     if type(analysis.members) is not dict and type(analysis.members) is not OrderedDict:
-        raise NotPlannable(f"{members} is a {type(analysis.members).__qualname__}")
-    if static(type(analysis.schema), "__getattribute__") is not object.__getattribute__:
+        raise NotPlannable(f"{rules.members} is a {type(analysis.members).__qualname__}")
+    if static(cls, "__getattribute__") is not object.__getattribute__:
         raise NotPlannable("the schema class overrides __getattribute__")
 
 
@@ -243,6 +240,19 @@ cdef object _step(Analysis analysis, object rules, object name, object field):
         raise NotPlannable(f"{name!r} is no field but a {type(field).__qualname__}")
     analysis.watch_field(field)
     return rules.step(analysis, name, field)
+
+
+cdef str _key(Analysis analysis, str name, object field):
+    """Return a field's key in what is dumped or loaded.
+
+    :raises NotPlannable: the field computes it for each call. A plan has no layout then.
+    """
+    key = analysis.field_value(field, "data_key")
+    if key is None:
+        return name
+    if type(key) is not str:
+        raise NotPlannable(f"data_key of {name!r} is no text")
+    return key
 
 
 cdef object _conversion(Analysis analysis, object field, object options, int direction):
@@ -350,13 +360,15 @@ class _Dumping:
 
     def step(self, Analysis analysis, str name, field):
         upstream = analysis.upstream
-        key = _dumped_key(analysis, name, field)
-        options = {"attr": name, "key": key}
+        options = {"attr": name, "key": _key(analysis, name, field)}
         try:
             analysis.check_readable(field)
             analysis.field_method(field, "serialize", upstream.Field)
             options.update(_source(analysis, name, field))
         except NotPlannable as refusal:
+            if static(type(field), "__getattribute__") is not object.__getattribute__:
+                # It may compute the key.
+                raise
             return dump.SerializeStep(
                 field,
                 source=SERIALIZE,
@@ -401,18 +413,6 @@ cdef object _plain_options(Analysis analysis, str name):
         and name in object.__getattribute__(opts, "__dict__")
     )
     return opts if plain else None
-
-
-cdef object _dumped_key(Analysis analysis, str name, object field):
-    """Return the key in the output, or None if the field computes it for each call."""
-    try:
-        analysis.check_readable(field)
-        key = analysis.field_value(field, "data_key")
-    except NotPlannable:
-        return None
-    if key is None:
-        return name
-    return key if type(key) is str else None
 
 
 cdef object _source(Analysis analysis, str name, object field):
@@ -504,14 +504,11 @@ class _Loading:
         _check_helpers(analysis)
 
     def step(self, Analysis analysis, str name, field):
-        # Upstream reads these two to learn the layout of the schema. If a field computes them, a
-        # plan has no layout to rest on.
+        key = _key(analysis, name, field)
         analysis.check_readable(field)
-        key = analysis.field_value(field, "data_key")
-        key = name if key is None else key
         attribute = analysis.field_value(field, "attribute")
-        if type(key) is not str or not (attribute is None or type(attribute) is str):
-            raise NotPlannable(f"data_key or attribute of {name!r} is no text")
+        if not (attribute is None or type(attribute) is str):
+            raise NotPlannable(f"attribute of {name!r} is no text")
         target = attribute or name
         options = {"attr": name, "key": key, "target": target, "dotted": "." in target}
         return _loaded(analysis, field, options)

@@ -161,13 +161,6 @@ WHY: dict[str, tuple[Make, str, str]] = {
         "as it is",
         "",
     ),
-    "__getattribute__ that computes": (
-        lambda: own(
-            fields.Raw, __getattribute__=lambda self, name: object.__getattribute__(self, name)
-        )(),
-        "field's own serialize",
-        f"__getattribute__ is overridden by {__name__}.Own",
-    ),
     "__getattr__": (
         lambda: own(fields.Raw, __getattr__=no_such)(),
         "field's own serialize",
@@ -236,6 +229,35 @@ def test_the_reason(case: str) -> None:
     make, kind, why = WHY[case]
     step = step_of(make())
     assert (step.kind, step.why) == (kind, why)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "why"),
+    [
+        ({"data_key": property(lambda self: "k", lambda self, value: None)}, "is a descriptor of"),
+        ({"__getattribute__": object.__getattribute__}, ""),
+        (
+            {"__getattribute__": lambda self, name: object.__getattribute__(self, name)},
+            "__getattribute__ is overridden by",
+        ),
+    ],
+)
+def test_a_key_that_the_field_computes_leaves_no_plan(namespace: Any, why: str) -> None:
+    plan = planner.build(schema_of(ma, {"f": own(fields.Raw, **namespace)()}))
+    assert why in plan.declined
+    assert bool(why) == bool(plan.declined)
+
+
+def test_a_setting_that_the_class_computes_leaves_no_plan() -> None:
+    class Computed(ma.Schema):
+        many = property(lambda self: False, lambda self, value: None)
+        f = fields.Raw()
+
+    assert (
+        planner.build(Computed()).declined
+        == f"many is computed by {__name__}.{Computed.__qualname__}"
+    )
+    assert Computed().dump({"f": 1}) == {"f": 1}
 
 
 def test_the_reason_for_an_inner_field_that_is_none() -> None:

@@ -60,12 +60,10 @@ from althaia.engine.upstream import definers, static
 cdef bint is_alike_for_all(object schema, Plan plan):
     """Return whether a nested schema is the same for all values of a call.
 
-    If not, its hooks or properties may change it between two values. It is then read again for each
-    value, as upstream does.
+    If not, its hooks may change it between two values. It is then read again for each value, as
+    upstream does.
     """
-    if not althaia_is_simply_true(type(schema)):
-        return False
-    return plan is None or (plan.plain_settings and not plan.has_hooks)
+    return althaia_is_simply_true(type(schema)) and (plan is None or not plan.has_hooks)
 
 
 cdef inline int count_nested(Plan plan, bint text) except -1:
@@ -167,7 +165,7 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
     cdef DumpFrame child
     cdef object many = None
     if plan is not None:
-        many = many_of(plan, schema, None)
+        many = many_of(schema, None)
         if not plan.nestable or many is EXTRAORDINARY:
             plan = None
     child = open_frame(plan, schema)
@@ -207,7 +205,7 @@ cdef class DumpNestedOfField(DumpNested):
         if not is_plain_flag(many_of_field):
             return open_frame(None, schema)
         if child is not None and child.schema is schema and child.bound == times_rebound():
-            many = many_of(child.plan, schema, None)
+            many = many_of(schema, None)
             if many is not EXTRAORDINARY and valid_plan(schema, DUMP) is child.plan:
                 child.many = many_or(many, many_of_field)
                 return child
@@ -288,9 +286,9 @@ cdef LoadFrame load_frame(
     """Return a frame with the settings that ``Schema.load`` uses, if reading them runs no code."""
     cdef object many, unknown
     if plan is not None and plan.nestable and althaia_is_simply_true(type(schema)):
-        many = many_of(plan, schema, None)
-        unknown = unknown_of(plan, schema, unknown_of_field)
-        partial = partial_of(plan, schema, partial)
+        many = many_of(schema, None)
+        unknown = unknown_of(schema, unknown_of_field)
+        partial = partial_of(schema, partial)
         if not (many is EXTRAORDINARY or unknown is EXTRAORDINARY or partial is EXTRAORDINARY):
             return open_load_frame(plan, schema, many, partial, unknown)
     return open_load_frame(None, schema, None, None, None)

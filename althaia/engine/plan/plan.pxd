@@ -7,7 +7,7 @@ from althaia.engine.plan.template cimport Template
 cdef class Plan:
     cdef readonly tuple steps
     cdef readonly Guard guard
-    cdef public bint whole, nestable, many_allowed, has_hooks, plain_settings
+    cdef public bint whole, nestable, many_allowed, has_hooks
     cdef public str declined
     cdef public int slots
     cdef public object schema_class, dict_class, statistics, opts
@@ -19,6 +19,5 @@ cdef class Plan:
 
 cdef int set_attributes(object obj, dict given) except -1
 cdef object option(Plan plan, str name)
-# What option(), plain_setting() and run/settings return if upstream's code must read the setting.
+# What option() and run/settings return if upstream's code must read the setting.
 cdef object EXTRAORDINARY
-cdef object plain_setting(Plan plan, object schema, str name)

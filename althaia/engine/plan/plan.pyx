@@ -6,7 +6,6 @@ from cpython.object cimport PyObject
 
 from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport althaia_dict_item, althaia_dict_or_none
-from althaia.engine.plan.instance_dict cimport existing_dict
 
 # A marker that is no value of any setting or option.
 cdef object EXTRAORDINARY = object()
@@ -36,9 +35,6 @@ cdef class Plan:
     :param statistics: the counters of this direction.
     :param opts: the schema's options if reading those for this direction runs no user code, else
         None.
-    :param plain_settings: no data descriptor of the class overrides ``many`` (for loading also
-        ``unknown`` and ``partial``) in the schema's instance dictionary. The guard watches the
-        class.
     """
 
     def __init__(self, tuple steps, Guard guard, **what):
@@ -77,13 +73,3 @@ cdef object option(Plan plan, str name):
     # Borrowed: all threads share the options.
     cdef PyObject* opts = <PyObject*>plan.opts
     return althaia_dict_item(althaia_dict_or_none(<object>opts), name, EXTRAORDINARY)
-
-
-cdef object plain_setting(Plan plan, object schema, str name):
-    """Return ``getattr(schema, name)`` for a setting.
-
-    Return ``EXTRAORDINARY`` if reading it might run user code. The caller must then fall back to
-    upstream, which reads it in its documented order.
-    """
-    cdef object state = existing_dict(schema) if plan.plain_settings else None
-    return EXTRAORDINARY if state is None else althaia_dict_item(state, name, EXTRAORDINARY)

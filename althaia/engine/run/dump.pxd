@@ -53,7 +53,7 @@ cdef class DumpPlan(Plan):
     # For each step the name that an object reader may read, see objects/object_reader.pyx.
     cdef tuple names
     cdef readonly bint straight
-    # True if all keys are known and dict_class is dict or OrderedDict: a sink needs no dictionary.
+    # True if the keys differ and dict_class is dict or OrderedDict: a sink needs no dictionary.
     cdef bint has_record
     cdef Record record
 

@@ -105,7 +105,7 @@ cdef class DumpStep:
 
     :param field: the bound field.
     :param attr: the argument that upstream calls ``attr``: the field's name, None inside a Dict.
-    :param key: the key in the output, or None to read ``field.data_key`` each time.
+    :param key: the key in the output; None inside another field.
     :param source: where the value comes from.
     :param name: the key or attribute read, for the sources that have one.
     :param path: the parts of a dotted name.
@@ -324,7 +324,7 @@ cdef class DumpPlan(Plan):
         self.straight = straight and self.opts is not None
         keys = [step.key for step in steps]
         self.names = tuple([step.name if step.source == KEY else None for step in steps])
-        if None not in keys and len(set(keys)) == len(keys):
+        if len(set(keys)) == len(keys):
             # Both are written as the same text.
             self.has_record = self.dict_class is dict or self.dict_class is OrderedDict
             if self.dict_class is dict:
@@ -439,7 +439,7 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
 
 
 cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
-    """Dump one object to a new ``dict_class()``; read the keys that are not fixed."""
+    """Dump one object to a new ``dict_class()``, or to a dictionary with fewer keys than fields."""
     cdef object result = plan.dict_class()
     cdef Reading reading = reading_of(obj, frame)
     cdef Py_ssize_t i
@@ -449,13 +449,8 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
         for i in range(len(plan.steps)):
             step = <DumpStep>PyTuple_GET_ITEM(<object>steps_of(plan, frame), i)
             value = serialized(i, step, obj, frame, reading)
-            if value is marshmallow.missing:
-                continue
-            key = step.key
-            if key is None:
-                # Upstream reads a data_key twice, and reading it may run user code.
-                key = step.attr if step.field.data_key is None else step.field.data_key
-            result[key] = value
+            if value is not marshmallow.missing:
+                result[step.key] = value
         done = True
     finally:
         if not done:

@@ -1,11 +1,9 @@
 """Reads the settings of a call once, before the call runs."""
 
-from althaia.engine.plan.plan cimport Plan
-
 # These return EXTRAORDINARY if reading or converting a setting would run user code.
-cdef object many_of(Plan plan, object schema, object given)
-cdef object unknown_of(Plan plan, object schema, object given)
-cdef object partial_of(Plan plan, object schema, object given)
+cdef object many_of(object schema, object given)
+cdef object unknown_of(object schema, object given)
+cdef object partial_of(object schema, object given)
 cdef bint is_plain_partial(object partial)
 
 

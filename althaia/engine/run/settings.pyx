@@ -6,35 +6,43 @@ schema's. It returns ``EXTRAORDINARY`` if reading the setting, or converting it 
 user code. The call is then left to upstream's code, which reads it in its documented order.
 """
 
-from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, plain_setting
+from althaia.cpython.primitives cimport althaia_dict_item
+from althaia.engine.plan.instance_dict cimport existing_dict
+from althaia.engine.plan.plan cimport EXTRAORDINARY
 from althaia.engine.upstream cimport marshmallow
 
 cdef tuple UNKNOWN = ("exclude", "include", "raise")
 
 
-cdef object many_of(Plan plan, object schema, object given):
+cdef object setting(object schema, str name):
+    """Return ``getattr(schema, name)`` for a schema with a plan: its class does not compute it."""
+    cdef object state = existing_dict(schema)
+    return EXTRAORDINARY if state is None else althaia_dict_item(state, name, EXTRAORDINARY)
+
+
+cdef object many_of(object schema, object given):
     """Return ``many``: the argument converted to bool, else the schema's value."""
-    cdef object many = plain_setting(plan, schema, "many") if given is None else given
+    cdef object many = setting(schema, "many") if given is None else given
     if not is_plain_flag(many):
         return EXTRAORDINARY
     return many if given is None else bool(many)
 
 
-cdef object unknown_of(Plan plan, object schema, object given):
+cdef object unknown_of(object schema, object given):
     """Return ``unknown``, which is compared with str and never converted.
 
     Some releases of marshmallow reject other values than the three; the call is then left to them.
     """
     if given is None:
-        return plain_setting(plan, schema, "unknown")
+        return setting(schema, "unknown")
     if marshmallow.checks_unknown and not (type(given) is str and given in UNKNOWN):
         return EXTRAORDINARY
     return given
 
 
-cdef object partial_of(Plan plan, object schema, object given):
+cdef object partial_of(object schema, object given):
     """Return ``partial``: a flag, or a plain collection of names."""
-    cdef object partial = plain_setting(plan, schema, "partial") if given is None else given
+    cdef object partial = setting(schema, "partial") if given is None else given
     return partial if is_plain_partial(partial) else EXTRAORDINARY
 
 
