@@ -1,22 +1,23 @@
 /* Everything that depends on CPython's internal structures.
  *
- * Each macro states one fact about the version that this is compiled for. It is 1 only for versions
- * in whose own headers the fact was read; no macro is inferred from another. What a header cannot
+ * Each macro states one feature of the version that this is compiled for. A macro ALTHAIA_KNOWS_* is
+ * 1 only for versions in whose own headers the feature was read: 0x03100000, the bound of four of
+ * them, is CPython 3.16. No macro is inferred from another. What a header cannot
  * promise is checked when a module is imported (features.h). A feature that fails its check is not
  * used, because all callers can also work with the public C API alone.
  *
  * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
  * be a copy of somebody else's source.
  */
-#ifndef ALTHAIA_CPYTHON_H
-#define ALTHAIA_CPYTHON_H
+#ifndef ALTHAIA_LAYOUT_H
+#define ALTHAIA_LAYOUT_H
 
 #include <Python.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* ---- Facts at compile time -------------------------------------------------------- */
+/* ---- Features at compile time -------------------------------------------------------- */
 
 /* There is a GIL: only one thread at a time runs Python code. */
 #if defined(Py_GIL_DISABLED)
@@ -34,7 +35,7 @@
 #endif
 
 /* The values of a split-table dictionary begin with four bytes: capacity, size, embedded, valid.
- * They end with one byte per value: the insertion order. */
+ * They end with one byte per value: the insertion order. Only asked where the layout is known. */
 #if PY_VERSION_HEX >= 0x030D0000
 #define ALTHAIA_VALUES_HAVE_HEAD 1
 #else

@@ -1,7 +1,7 @@
 /* What object readers need from types and objects: slots by their offset, values of descriptors,
  * entries of an instance dictionary. */
-#ifndef ALTHAIA_READERS_H
-#define ALTHAIA_READERS_H
+#ifndef ALTHAIA_OBJECT_SLOTS_H
+#define ALTHAIA_OBJECT_SLOTS_H
 
 #include <Python.h>
 #include <structmember.h>

@@ -5,8 +5,8 @@
  * not at all. Hence the remaining stack is measured. Everything is static: each extension module
  * that includes this file has its own copy.
  */
-#ifndef ALTHAIA_CHECKS_H
-#define ALTHAIA_CHECKS_H
+#ifndef ALTHAIA_STACK_H
+#define ALTHAIA_STACK_H
 
 #include <Python.h>
 #include <stdint.h>

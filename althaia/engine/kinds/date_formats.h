@@ -3,8 +3,8 @@
  * Formatting functions return the length, parsing functions return 1. All of them return 0 without
  * an error for values that must be left to Python code.
  */
-#ifndef ALTHAIA_FORMATS_H
-#define ALTHAIA_FORMATS_H
+#ifndef ALTHAIA_DATE_FORMATS_H
+#define ALTHAIA_DATE_FORMATS_H
 
 #include <Python.h>
 #include <datetime.h>

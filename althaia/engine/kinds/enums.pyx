@@ -82,7 +82,7 @@ cdef class LoadEnum(LoadStep):
 # ---- Analysis ----------------------------------------------------------------------
 
 
-# Found through a member: tests replace the class in its module, perhaps before this is imported.
+# Taken from a member, because a test may have replaced the class in its module by now.
 *_derived, Enum, _object = type(enum.STRICT).__mro__
 EnumMeta = type(Enum)
 ENUM_ATTRIBUTES = {"name": Enum.__dict__["name"], "value": Enum.__dict__["value"]}

@@ -19,7 +19,7 @@ cdef extern from "althaia/engine/kinds/identifiers.h":
     bint althaia_uuid_octets(object text, unsigned char* octets)
     object althaia_uuid_number(const unsigned char* octets)
 
-# Found through an instance: tests replace the class in its module, perhaps before this is imported.
+# Taken from an instance, because a test may have replaced the class in its module by now.
 cdef object UUID = type(uuid.NAMESPACE_DNS)
 cdef object UNKNOWN_SAFETY = uuid.NAMESPACE_DNS.is_safe
 

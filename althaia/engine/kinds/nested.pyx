@@ -170,7 +170,7 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
             plan = None
     child = open_frame(plan, schema)
     child.large = frame.large
-    child.watch.outer = &frame.watch
+    child.stopwatch.outer = &frame.stopwatch
     child.bound = times_rebound()
     if plan is not None:
         child.many = many_or(many, many_of_field)
@@ -298,7 +298,7 @@ cdef LoadFrame kept_frame(LoadFrame child, int slot, LoadFrame frame):
     """Make a new frame the child of another one, and keep it for the values to come if its schema
     is the same for all."""
     child.large = frame.large
-    child.watch.outer = &frame.watch
+    child.stopwatch.outer = &frame.stopwatch
     child.bound = times_rebound()
     # Names in ``partial`` are a new list for each value, because hooks may change it.
     if frame.sub_partials is None and is_alike_for_all(child.schema, child.plan):

@@ -6,6 +6,7 @@ import math
 from types import BuiltinFunctionType
 
 cimport cython
+from libc.math cimport isfinite
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
@@ -14,11 +15,10 @@ from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import definers
 
-# By a number: tests replace the class in its module, perhaps before this is imported.
+# Taken from a number, because a test may have replaced the class in its module by now.
 cdef object Decimal = type(decimal.DefaultContext.create_decimal())
 cdef object InvalidOperation = decimal.InvalidOperation
 cdef object IS_NAN = math.isnan if type(math.isnan) is BuiltinFunctionType else None
-cdef double INFINITY_ = float("inf")
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -89,7 +89,6 @@ cdef class LoadFloat(LoadStep):
     cdef public bint allow_nan
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef double number
         cdef object converted = value if type(value) is float else None
         if type(value) is int or type(value) is str:
             try:
@@ -100,10 +99,8 @@ cdef class LoadFloat(LoadStep):
         # error as their __context__.
         if converted is None:
             return self.by_field(value, data, frame)
-        if not self.allow_nan:
-            number = <double>converted
-            if number != number or number == INFINITY_ or number == -INFINITY_:
-                return self.by_field(value, data, frame)
+        if not self.allow_nan and not isfinite(<double>converted):
+            return self.by_field(value, data, frame)
         return converted
 
 
@@ -218,4 +215,5 @@ def check_decimal(analysis):
     analysis.watch_original(decimal, "Decimal", Decimal)
 
 
+# Integer, Float and Decimal take `_serialize` and `_deserialize` from this class.
 KINDS = (Kind("Number", dump=dump_number, load=load_number),)

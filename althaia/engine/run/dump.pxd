@@ -26,7 +26,7 @@ cdef class DumpFrame:
     cdef Record record
     cdef Readings readings
     # Runs while an object is measured.
-    cdef Stopwatch watch
+    cdef Stopwatch stopwatch
 
 
 cdef class DumpStep:

@@ -258,7 +258,9 @@ cdef class TimedDumpStep(DumpStep):
         self.of_text = counters.timing(True).place("field", step.attr)
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef int64_t began = book_reading(&frame.watch, self.place(frame), self.reads_by_user_code)
+        cdef int64_t began = book_reading(
+            &frame.stopwatch, self.place(frame), self.reads_by_user_code
+        )
         try:
             return self.step.convert(value, obj, frame)
         finally:
@@ -271,29 +273,29 @@ cdef class TimedDumpStep(DumpStep):
             value = self.convert(value, obj, frame)
             if value is marshmallow.missing:
                 return False
-            began = frame.watch.mark
+            began = frame.stopwatch.mark
             sink.any(value)
-            frame.watch.mark = now()
-            began = (frame.watch.mark - began) * frame.watch.weight
-            althaia_count(&(<Timing>frame.watch.timing).writing, began)
+            frame.stopwatch.mark = now()
+            began = (frame.stopwatch.mark - began) * frame.stopwatch.weight
+            althaia_count(&(<Timing>frame.stopwatch.timing).writing, began)
             return True
-        began = book_reading(&frame.watch, self.place(frame), self.reads_by_user_code)
+        began = book_reading(&frame.stopwatch, self.place(frame), self.reads_by_user_code)
         try:
             return self.step.write(value, obj, frame, sink)
         finally:
             self.left(frame, began, True)
 
     cdef Place place(self, DumpFrame frame):
-        return self.of_text if (<Timing>frame.watch.timing).text else self.of_objects
+        return self.of_text if (<Timing>frame.stopwatch.timing).text else self.of_objects
 
     cdef int left(self, DumpFrame frame, int64_t began, bint written) except -1:
         """Book the time in which the value was converted or written."""
         cdef Place place = self.place(frame)
-        cdef int64_t spent = book_conversion(&frame.watch, place, began, self.nested)
+        cdef int64_t spent = book_conversion(&frame.stopwatch, place, began, self.nested)
         if self.runs_user_code:
             althaia_count(&place.own, spent)
         elif written:
-            althaia_count(&(<Timing>frame.watch.timing).writing, spent)
+            althaia_count(&(<Timing>frame.stopwatch.timing).writing, spent)
         return 0
 
     def inner(self):
@@ -460,12 +462,12 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
 
 cdef inline PyObject* steps_of(DumpPlan plan, DumpFrame frame) noexcept:
     """Return the steps for one object, borrowed: the timed ones if it is measured."""
-    return <PyObject*>plan.steps if frame.watch.timing is NULL else <PyObject*>plan.timed
+    return <PyObject*>plan.steps if frame.stopwatch.timing is NULL else <PyObject*>plan.timed
 
 
 cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
-    if measured & STEPS and frame.watch.timing is NULL and starts(
-        plan, &frame.watch, False, TimedDumpStep
+    if measured & STEPS and frame.stopwatch.timing is NULL and starts(
+        plan, &frame.stopwatch, False, TimedDumpStep
     ):
         return run_timed(plan, obj, frame)
     if plan.template is not None:
@@ -478,7 +480,7 @@ cdef object run_timed(DumpPlan plan, object obj, DumpFrame frame):
     try:
         return run_one(plan, obj, frame)
     finally:
-        stop(&frame.watch)
+        stop(&frame.stopwatch)
 
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
@@ -524,8 +526,8 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef PyObject* record
     cdef bint done = False
     cdef object value
-    if measured & STEPS and frame.watch.timing is NULL and starts(
-        plan, &frame.watch, True, TimedDumpStep
+    if measured & STEPS and frame.stopwatch.timing is NULL and starts(
+        plan, &frame.stopwatch, True, TimedDumpStep
     ):
         return write_timed(plan, obj, frame, sink)
     if not plan.has_record:
@@ -558,7 +560,7 @@ cdef int write_timed(DumpPlan plan, object obj, DumpFrame frame, Sink sink) exce
     try:
         return write_one(plan, obj, frame, sink)
     finally:
-        stop(&frame.watch)
+        stop(&frame.stopwatch)
 
 
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:

@@ -122,7 +122,7 @@ cdef class LoadPlan(Plan):
 
 cdef inline PyObject* steps_of(LoadPlan plan, LoadFrame frame) noexcept:
     """Return the steps for one object, borrowed: the timed ones if it is measured."""
-    return <PyObject*>plan.steps if frame.watch.timing is NULL else <PyObject*>plan.timed
+    return <PyObject*>plan.steps if frame.stopwatch.timing is NULL else <PyObject*>plan.timed
 
 
 cdef inline bint is_filled(LoadPlan plan) except -1:
@@ -137,8 +137,8 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     cdef bint full = plain and is_filled(plan)
     cdef object result
     cdef Py_ssize_t found, size
-    if measured & STEPS and frame.watch.timing is NULL and starts(
-        plan, &frame.watch, frame.tape is not None, TimedLoadStep
+    if measured & STEPS and frame.stopwatch.timing is NULL and starts(
+        plan, &frame.stopwatch, frame.tape is not None, TimedLoadStep
     ):
         return load_timed(plan, data, -1, frame)
     result = new_result(plan, full)
@@ -168,8 +168,8 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     cdef PyObject* steps
     cdef PyObject* step = NULL
     cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(plan.steps)
-    if measured & STEPS and frame.watch.timing is NULL and starts(
-        plan, &frame.watch, True, TimedLoadStep
+    if measured & STEPS and frame.stopwatch.timing is NULL and starts(
+        plan, &frame.stopwatch, True, TimedLoadStep
     ):
         return load_timed(plan, None, at, frame)
     steps = steps_of(plan, frame)
@@ -302,7 +302,7 @@ cdef object load_timed(LoadPlan plan, object data, Py_ssize_t at, LoadFrame fram
     try:
         return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
     finally:
-        stop(&frame.watch)
+        stop(&frame.stopwatch)
 
 
 cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:

@@ -43,7 +43,7 @@ cdef class LoadFrame:
     cdef Py_ssize_t* places
     cdef object input_dict
     # Runs while an object is measured.
-    cdef Stopwatch watch
+    cdef Stopwatch stopwatch
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object failed(self, object error)
     cdef object field_input(self, object key, object data)

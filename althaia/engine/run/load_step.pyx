@@ -237,7 +237,7 @@ cdef class LoadStep:
         for i in range(len(<tuple>checks)):
             try:
                 check = PyTuple_GET_ITEM(<object>checks, i)
-                if frame.watch.timing is NULL:
+                if frame.stopwatch.timing is NULL:
                     messages = (<Check>check).failure(value)
                 else:
                     messages = self.timed_failure(<Check>check, value, frame)
@@ -261,7 +261,7 @@ cdef class LoadStep:
         if type(check) is not Check:
             return check.failure(value)
         name = getattr(check.validator, "__qualname__", type(check.validator).__qualname__)
-        place = (<Timing>frame.watch.timing).place(
+        place = (<Timing>frame.stopwatch.timing).place(
             "validator", f"{self.attr or self.field.name}: {name}"
         )
         began = now()
@@ -269,11 +269,11 @@ cdef class LoadStep:
             return check.failure(value)
         finally:
             began = now() - began
-            frame.watch.validated += began
+            frame.stopwatch.validated += began
             althaia_count(
-                &place.spent, weighed(began, frame.watch.weight, place.spent, place.count)
+                &place.spent, weighed(began, frame.stopwatch.weight, place.spent, place.count)
             )
-            althaia_count(&place.count, frame.watch.weight)
+            althaia_count(&place.count, frame.stopwatch.weight)
 
     def inner(self):
         """The steps inside this one, by label."""

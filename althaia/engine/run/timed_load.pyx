@@ -39,30 +39,30 @@ cdef class TimedLoadStep(LoadStep):
         self.of_text = counters.timing(True).place("field", step.attr)
 
     cdef object load(self, object value, object data, LoadFrame frame):
-        cdef int64_t began = book_reading(&frame.watch, self.place(frame), False)
-        frame.watch.validated = 0
+        cdef int64_t began = book_reading(&frame.stopwatch, self.place(frame), False)
+        frame.stopwatch.validated = 0
         try:
             return self.step.load(value, data, frame)
         finally:
             self.left(frame, began)
 
     cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame):
-        cdef int64_t began = book_reading(&frame.watch, self.place(frame), False)
-        frame.watch.validated = 0
+        cdef int64_t began = book_reading(&frame.stopwatch, self.place(frame), False)
+        frame.stopwatch.validated = 0
         try:
             return self.step.read(tape, at, frame)
         finally:
             self.left(frame, began)
 
     cdef Place place(self, LoadFrame frame):
-        return self.of_text if (<Timing>frame.watch.timing).text else self.of_objects
+        return self.of_text if (<Timing>frame.stopwatch.timing).text else self.of_objects
 
     cdef int left(self, LoadFrame frame, int64_t began) except -1:
         """Book the time in which the value was converted and validated."""
         cdef Place place = self.place(frame)
-        cdef int64_t spent = book_conversion(&frame.watch, place, began, self.nested)
+        cdef int64_t spent = book_conversion(&frame.stopwatch, place, began, self.nested)
         if not self.runs_user_code:
-            spent = min(spent, frame.watch.validated * frame.watch.weight)
+            spent = min(spent, frame.stopwatch.validated * frame.stopwatch.weight)
         althaia_count(&place.own, spent)
         return 0
 

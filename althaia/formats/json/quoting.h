@@ -1,6 +1,6 @@
 /* Writes text as a JSON string: quoted and escaped, in ASCII or UTF-8. */
-#ifndef ALTHAIA_TEXT_H
-#define ALTHAIA_TEXT_H
+#ifndef ALTHAIA_QUOTING_H
+#define ALTHAIA_QUOTING_H
 
 #include <Python.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Finds runs of characters without escapes, eight at a time, in text of one byte per character. */
-#ifndef ALTHAIA_SOURCES_TEXT_H
-#define ALTHAIA_SOURCES_TEXT_H
+#ifndef ALTHAIA_SCANNING_H
+#define ALTHAIA_SCANNING_H
 
 #include <stddef.h>
 #include <stdint.h>
