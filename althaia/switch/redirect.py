@@ -182,6 +182,9 @@ class _Redirect:
         spec = _find(name)
         if spec is None:
             raise ImportError(f"the files of {own_name} are no longer there", name=own_name)
+        # Each `import` statement that names the module reads it, and is slow where it is missing:
+        # import_ensure_initialized() in CPython's Python/import.c.
+        spec._initializing = False  # type: ignore[attr-defined]
         attributes = {
             "__name__": name,
             "__package__": spec.parent,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import copy
 import inspect
 from typing import Any
@@ -268,6 +269,31 @@ def test_set_before_construction(ma: Any, log: Any, name: str) -> None:
         schema = S()
         log("dumped", schema.dump({"a": 1}))
         log("order", list(vars(schema)))
+
+
+@scenario
+def test_messages_of_mixins(ma: Any, log: Any) -> None:
+    class Plain:
+        pass
+
+    class Abstract(metaclass=abc.ABCMeta):  # noqa: B024
+        pass
+
+    class Meta(type(ma.Schema)):
+        error_messages = property(lambda cls: {"type": f"{cls.__name__} has a metaclass"})
+
+    class S(Plain, Abstract, ma.Schema):
+        a = ma.fields.Integer()
+
+    class T(Plain, ma.Schema, metaclass=Meta):
+        a = ma.fields.Integer()
+
+    for cls in (S, T, S):
+        for mixin in (Plain, Abstract):
+            for _ in range(4):
+                log("messages", cls().error_messages)
+                log("error", cls().validate([3]))
+            mixin.error_messages = {"type": f"no {mixin.__name__}"}
 
 
 class Said(str):

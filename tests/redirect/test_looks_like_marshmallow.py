@@ -30,7 +30,8 @@ for name in names:
     short = name.removeprefix("althaia.")
     found[short] = [module.__name__, module.__package__, module.__spec__.name,
                     module.__spec__.parent, module.__loader__ is module.__spec__.loader,
-                    module.__file__.rpartition("/")[2]]
+                    module.__file__.rpartition("/")[2],
+                    getattr(module.__spec__, "_initializing", None)]
     for key, value in vars(module).items():
         if not key.startswith("__") and not isinstance(value, types.ModuleType):
             look(f"{short}:{key}", value, name)

@@ -10,6 +10,7 @@ the prototype's. *Interceptors*, functions in type slots of its class, notice th
 prototype.
 """
 
+from abc import ABCMeta
 from types import FunctionType, MethodType
 
 from cpython.dict cimport PyDict_Update
@@ -324,8 +325,11 @@ cdef dict merged_messages(object defaults, object classes, object own):
     cdef dict messages = {}
     add(messages, defaults)
     for cls in reversed(classes):
-        # object has none, and a look-up that fails would not be cached by CPython.
-        if cls is not object:
+        # A failing getattr() is slow: it makes an AttributeError.
+        if cls is not object and (
+            type(cls) is not type and type(cls) is not ABCMeta
+            or althaia_type_lookup(cls, ERROR_MESSAGES) is not None
+        ):
             add(messages, getattr(cls, ERROR_MESSAGES, NOTHING))
     add(messages, own or NOTHING)
     return messages
