@@ -301,3 +301,27 @@ def test_it_is_put_back(ma, log):
             use(log, cls)
         finally:
             ma.Schema._init_fields = original
+
+
+@pytest.mark.parametrize("name", ["_bind_to_schema", "__deepcopy__"])
+@pytest.mark.parametrize("where", ["DateTime", "String", "List", "own"])
+@scenario
+def test_a_callable_that_is_no_descriptor_replaces_binding(ma, log, name, where):
+    own = type("Own", (ma.fields.Date,), {})
+    fields = {
+        "DateTime": ma.fields.DateTime(),
+        "String": ma.fields.String(),
+        "List": ma.fields.List(ma.fields.Integer()),
+        "own": own(),
+    }
+    cls = schema(ma, **fields)
+    for _ in range(3):
+        cls().dump(DATA)
+    owner = own if where == "own" else getattr(ma.fields, where)
+    replacement = mock.MagicMock(side_effect=lambda *args: ma.fields.Integer())
+    with mock.patch.object(owner, name, replacement):
+        for _ in range(3):
+            log.attempt(cls().dump, DATA)
+            log.attempt(cls().load, DATA)
+            log("calls", replacement.call_count)
+    log.attempt(cls().dump, DATA)

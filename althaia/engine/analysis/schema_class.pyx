@@ -401,6 +401,12 @@ cdef int _check_bases(Analysis analysis, object cls, object harmless) except -1:
             raise NotPlannable(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
 
 
+cdef bint _may_be_called(object name, object value) except -1:
+    """Whether copying or binding a field may call this attribute of its class: a descriptor, or
+    what replaces a method without being one, as a mock does. Other attributes are data."""
+    return hasattr(type(value), "__get__") or name in BINDING
+
+
 cdef int _check_upstreams_class(object base) except -1:
     """Raise NotPlannable if a function of one of upstream's classes has been replaced."""
     pristine = seam.pristine[base]
@@ -408,14 +414,14 @@ cdef int _check_upstreams_class(object base) except -1:
     now = base.__dict__.copy()
     for name in now.keys() | pristine.keys():
         value = pristine.get(name, now.get(name))
-        if hasattr(type(value), "__get__") and (name not in pristine or now.get(name) is not value):
+        if _may_be_called(name, value) and (name not in pristine or now.get(name) is not value):
             raise NotPlannable(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
 
 
 cdef int _check_users_class(object cls, object base, object harmless) except -1:
     """Raise NotPlannable if a user's base of a field class defines more than plain data."""
     for name, value in base.__dict__.copy().items():
-        if hasattr(type(value), "__get__") and not (
+        if _may_be_called(name, value) and not (
             name in harmless or _is_harmless(cls, name, value)
         ):
             raise NotPlannable(f"{base.__module__}.{base.__qualname__} defines {name}")
