@@ -94,6 +94,26 @@ def test_copies_of_several_parents(ma: Any, log: Any) -> None:
     log("resolved", inner.fields["c"].schema is schemas[0].fields["n"].schema.fields["c"].schema)
 
 
+@scenario
+def test_a_copy_is_allocated_by_its_class(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+        b = ma.fields.Integer()
+
+        def __new__(cls, *args: Any, **options: Any) -> Any:
+            log("new", args, options)
+            return super().__new__(cls)
+
+    class Outer(ma.Schema):
+        n = ma.fields.Nested(Inner())
+
+    for options in ({}, {"only": ["n.a"]}):
+        for _ in range(COPIES):
+            schema = Outer(**options)
+            log.attempt(schema.dump, {"n": {"a": 1, "b": 2}})
+            log.attempt(schema.load, {"n": {"a": 1}})
+
+
 def set_key(ma: Any, inner: Any) -> None:
     inner.fields["a"].data_key = "key"
 

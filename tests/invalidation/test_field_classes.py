@@ -204,7 +204,8 @@ def test_properties_that_compute(ma: Any, log: Any, name: str, late: bool) -> No
     data = {"f": 1, "g": 2, "a": 3, "b": 4, "c": 5}
     # Built now: a schema that nobody has looked at reads these when it is first looked into.
     log("fields", list(schema.fields))
-    settle(log, schema, data, {})
+    # A field that computes its key leaves the schema without a plan.
+    (use if name == "data_key" and not late else settle)(log, schema, data, {})
     setattr(Own, name, computed)
     use(log, schema, data, {})
     delattr(Own, name)
@@ -241,7 +242,7 @@ def test_class_with_slots_for_its_attributes(ma: Any, log: Any) -> None:
         __slots__ = ("data_key",)
 
     schema = schema_of(ma, {"f": Own(data_key="k"), "g": ma.fields.Raw()})
-    settle(log, schema, {"f": 1, "g": 2})
+    use(log, schema, {"f": 1, "g": 2})
     schema.fields["f"].data_key = "other"
     use(log, schema, {"f": 1, "g": 2})
 

@@ -172,6 +172,9 @@ def examine_nested(Upstream upstream, schema):
         _check_construction(analysis, cls)
         if not upstream.defines(cls, "_init_fields", upstream.Schema):
             raise NotPlannable(upstream.why_not(cls, "_init_fields", upstream.Schema))
+        if static(cls, "__new__") is not object.__new__:
+            # copy.copy() calls it.
+            raise NotPlannable(f"__new__ is overridden by {upstream.owner(cls, '__new__')}")
         for name, field in bound.copy().items():
             if declared.get(name) is not field:
                 raise NotPlannable("a field is not the declared one")
