@@ -202,6 +202,12 @@ def profiled(call: Callable[[], Any], loops: int) -> list[Any]:
     return profile.getstats()
 
 
+def is_library(code: Any) -> bool:
+    """Whether a function is the standard library's. A str names a function of C, which the profiler
+    of newer interpreters lists whether asked to or not."""
+    return isinstance(code, str) or code.co_filename.startswith(LIBRARY)
+
+
 def belongs_to_application(entries: list[Any]) -> dict[Any, float]:
     """For each function the part of its calls that the application's own functions make.
 
@@ -215,9 +221,11 @@ def belongs_to_application(entries: list[Any]) -> dict[Any, float]:
     for entry in entries:
         for callee in entry.calls or ():
             callers.setdefault(callee.code, []).append((entry.code, callee.callcount))
-    served = [code for code in callers if code.co_filename.startswith(LIBRARY)]
+    served = [code for code in callers if is_library(code)]
     parts = {
-        entry.code: 0.0 if entry.code.co_filename.startswith((*ours, *LIBRARY)) else 1.0
+        entry.code: 0.0
+        if is_library(entry.code) or entry.code.co_filename.startswith(ours)
+        else 1.0
         for entry in entries
     }
     for _ in range(CALLS_IN_LIBRARY):
