@@ -197,7 +197,7 @@ cdef int _check_construction(Analysis analysis, object cls) except -1:
 
 
 cdef int _check_bound(Analysis analysis, object field) except -1:
-    """Raise NotPlannable unless binding a bound field once more changes nothing."""
+    """Raise NotPlannable unless binding a bound field once more changes no value."""
     upstream = analysis.upstream
     _check_field_itself(analysis, field)
     state = analysis.state_of(field)
@@ -208,12 +208,26 @@ cdef int _check_bound(Analysis analysis, object field) except -1:
         raise NotPlannable("a field gets its format when it is bound")
     if isinstance(field, upstream.fields["Method"]):
         raise NotPlannable("a Method field is bound to each copy")
-    for name in ("inner", "key_field", "value_field", "tuple_fields"):
-        if state.get(name) is not None:
-            raise NotPlannable("what is inside a field is copied for each copy")
     if isinstance(field, upstream.fields["Nested"]):
         # The first look at its schema sets it.
         analysis.leave_out(field, "_schema")
+    # Binding replaces a field inside by a copy. That equals it, because upstream has just bound it.
+    inside = _fields_inside(analysis, state)
+    if inside:
+        with analysis.inside(field):
+            for inner in inside:
+                _check_bound(analysis, inner)
+
+
+cdef list _fields_inside(Analysis analysis, dict state):
+    """Return the fields inside the field that has these attributes."""
+    found = [state.get(name) for name in ("inner", "key_field", "value_field")]
+    tuple_fields = state.get("tuple_fields")
+    if tuple_fields is not None:
+        if type(tuple_fields) is not list:
+            raise NotPlannable("tuple_fields is no list")
+        found += analysis.watch_list(tuple_fields)
+    return [inner for inner in found if inner is not None]
 
 
 cdef object _watchable(object guard):
@@ -340,17 +354,11 @@ cdef int _check_field(Analysis analysis, object cls, object field, bint top) exc
     for name in ("only", "exclude"):
         if type(state.get(name)) is upstream.schema["OrderedSet"]:
             raise NotPlannable(f"{name} of a declared field is an OrderedSet, as schemas make them")
-    found = [state.get(name) for name in ("inner", "key_field", "value_field")]
-    inner_fields = state.get("tuple_fields")
-    if inner_fields is not None:
-        if type(inner_fields) is not list:
-            raise NotPlannable("tuple_fields is no list")
-        found += analysis.watch_list(inner_fields)
-    found = [inner for inner in found if inner is not None]
-    if found:
+    inside = _fields_inside(analysis, state)
+    if inside:
         # Also a limit of the depth, which the stack of compiled code needs.
         with analysis.inside(field):
-            for inner in found:
+            for inner in inside:
                 _check_field(analysis, cls, inner, False)
     return 0
 
