@@ -1,7 +1,7 @@
 """Instructions instead of seconds: ``python -m benchmarks.instructions``.
 
 A shared machine's clock tells little about a change of a few per cent; the number of
-instructions tells it exactly. Everything runs once, in one process under callgrind. The
+instructions tells it exactly. Each case runs once, in a process of its own under callgrind. Its
 parts are told apart by a call to ``os.getloadavg``, at which callgrind writes down and
 zeroes its counters: nobody else calls it, and libc always names it.
 """
@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,11 @@ ROOT = Path(__file__).resolve().parent.parent
 BASELINE = Path(__file__).with_name("baseline.json")
 TOLERANCE = 0.03
 OBJECTS = 50
-WARM_UPS = 120
-"""Calls before the count: plans and lazy instances come with use, the latter at a class's tenth
-instance; what is counted is the steady state."""
+WARM_UPS = {"upstream": 20, "ours": 120}
+"""Objects before the count, which is of the steady state, and at least a few calls. Upstream's code
+waits only for the interpreter's specialisation; plans and lazy instances come with use, the latter
+at a class's tenth instance."""
+LEAST_CALLS = {"upstream": 3, "ours": 20}
 
 
 def mark() -> None:
@@ -40,25 +42,21 @@ def mark() -> None:
     os.getloadavg()
 
 
-def count_in_this_process(cases: list[Case]) -> None:
-    """Call the work of every case on both sides, marked off; run under callgrind."""
+def count_in_this_process(case: Case) -> None:
+    """Call the work of ``case`` on both sides, marked off; run under callgrind."""
     import althaia.marshmallow  # noqa: F401 - what the engine is loaded for
     from althaia import seam
     from benchmarks.rows import both
 
     seam.load_engine()
-    prepared = [(both(case, _objects(case)), OBJECTS // _objects(case)) for case in cases]
-    # Schemas made for each call settle last: prototype, plan, and the interpreter's own
-    # specialisation; and one case's types may be changed by another's preparations.
-    for _ in range(WARM_UPS):
-        for works, _ in prepared:
-            for work in works:
-                work()
+    works = both(case, _objects(case))
+    for side, work in zip(WARM_UPS, works, strict=True):
+        for _ in range(max(WARM_UPS[side] // _objects(case), LEAST_CALLS[side])):
+            work()
     gc.collect()
     gc.disable()
-    for works, loops in prepared:
-        for work in works:
-            _counted(work, loops)
+    for work in works:
+        _counted(work, OBJECTS // _objects(case))
 
 
 def _objects(case: Case) -> int:
@@ -74,56 +72,58 @@ def _counted(work: Work, loops: int) -> None:
     mark()
 
 
-def count(
-    cases: list[Case], profile: Callable[[Case, list[str]], object] | None = None
-) -> dict[str, dict[str, float]]:
+def count(cases: Iterable[Case], *, profile: bool = False) -> dict[str, dict[str, float]]:
     """Instructions per object for every case: ``{name: {upstream, ours, ratio}}``.
 
-    ``profile`` is given, for every case, the functions that take most of ours. Raises
-    RuntimeError when valgrind is missing or the counted process fails.
+    Each case is printed as soon as it is counted, with the functions that take most of ours if
+    ``profile`` is true. Raises RuntimeError when valgrind is missing or the counted process fails.
     """
+    counted = {}
+    for case in cases:
+        with tempfile.TemporaryDirectory() as scratch:
+            # Each work leaves two dumps: what led up to it, and the work itself.
+            _, upstream, _, ours = _dumps(case, Path(scratch))
+            objects = OBJECTS // _objects(case) * _objects(case)
+            figures = counted[case.name] = {
+                "upstream": round(_total(upstream) / objects),
+                "ours": round(_total(ours) / objects),
+                "ratio": round(_total(upstream) / _total(ours), 3),
+            }
+            _print(case.name, figures)
+            if profile:
+                print("share, instructions per object, function")
+                print(*hotspots.show(ours, objects), "", sep="\n")
+    return counted
+
+
+def _dumps(case: Case, folder: Path) -> list[Path]:
+    """Run ``case`` under callgrind; the files that it writes into ``folder``."""
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise RuntimeError("instruction counts need valgrind: install it and try again")
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        out = folder / "callgrind.out"
-        done = subprocess.run(
-            [
-                valgrind,
-                "--tool=callgrind",
-                "--dump-before=getloadavg",
-                f"--callgrind-out-file={out}",
-                sys.executable,
-                "-m",
-                "benchmarks.instructions",
-                "--count",
-                *(case.name for case in cases),
-            ],
-            cwd=ROOT,
-            # Hash seeds move dict collisions, and with them the count.
-            env={**os.environ, "PYTHONHASHSEED": "0"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"the counted process failed:\n{done.stderr[-2000:]}")
-        parts = [folder / f"callgrind.out.{n}" for n in range(1, 4 * len(cases) + 1)]
-        # Each work leaves two dumps: what led up to it, and the work itself.
-        totals = [_total(part) for part in parts[1::2]]
-        if profile:
-            for case, part in zip(cases, parts[3::4], strict=True):
-                profile(case, hotspots.show(part, OBJECTS // _objects(case) * _objects(case)))
-    counted = {}
-    for case, upstream, ours in zip(cases, totals[::2], totals[1::2], strict=True):
-        objects = OBJECTS // _objects(case) * _objects(case)
-        counted[case.name] = {
-            "upstream": round(upstream / objects),
-            "ours": round(ours / objects),
-            "ratio": round(upstream / ours, 3),
-        }
-    return counted
+    out = folder / "callgrind.out"
+    done = subprocess.run(
+        [
+            valgrind,
+            "--tool=callgrind",
+            "--dump-before=getloadavg",
+            f"--callgrind-out-file={out}",
+            sys.executable,
+            "-m",
+            "benchmarks.instructions",
+            "--count",
+            case.name,
+        ],
+        cwd=ROOT,
+        # Hash seeds move dict collisions, and with them the count.
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"the counted process of {case.name} failed:\n{done.stderr[-2000:]}")
+    return [folder / f"callgrind.out.{n}" for n in range(1, 5)]
 
 
 def _total(part: Path) -> int:
@@ -184,8 +184,12 @@ def interpreter() -> str:
     return f"CPython {platform.python_version()}, {platform.python_compiler()}"
 
 
-def _print_profile(case: Case, lines: list[str]) -> None:
-    print(f"{case.name}: share, instructions per object, function", *lines, "", sep="\n")
+def _print(name: str, figures: dict[str, float]) -> None:
+    print(
+        f"{name:<28}  {figures['upstream']:>12,.0f}  {figures['ours']:>12,.0f}  "
+        f"{figures['ratio']:>7.2f}×",
+        flush=True,
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -195,26 +199,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="compare with the baseline")
     parser.add_argument("--update", action="store_true", help="write the baseline anew")
     parser.add_argument("--baseline", type=Path, default=BASELINE, help="another file for it")
-    parser.add_argument("--count", nargs="+", help=argparse.SUPPRESS)
+    parser.add_argument("--count", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.count:
-        count_in_this_process([select(name)[0] for name in options.count])
+        count_in_this_process(select(options.count)[0])
         return 0
     if options.check:
         return check(options.baseline)
     try:
         cases = [c for name in options.case or [] for c in select(name)] or rows()
-        counted = count(cases, _print_profile if options.profile else None)
+        counted = count(cases, profile=options.profile)
     except (LookupError, RuntimeError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
     if options.update:
         update(counted, options.baseline)
-    width = max(map(len, counted))
-    for name, figures in counted.items():
-        print(
-            f"{name:<{width}}  {figures['upstream']:>12,.0f}  {figures['ours']:>12,.0f}  "
-            f"{figures['ratio']:>7.2f}×"
-        )
     return 0
 
 
