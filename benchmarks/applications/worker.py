@@ -1,7 +1,8 @@
 """One process that uses an application's schemas, with althaia or without.
 
 ``worker.py data PACKAGE FILE MOST`` makes the data; ``worker.py plain PACKAGE FILE`` and
-``worker.py patched PACKAGE FILE`` use it and print what they measured as JSON.
+``worker.py patched PACKAGE FILE`` use it and print what they measured as JSON. ``worker.py start
+PACKAGE SIDE`` prints how long the import takes.
 """
 
 from __future__ import annotations
@@ -292,15 +293,21 @@ def explained(cls: Any) -> list[str]:
     return found[:3]
 
 
-def measure(package: str, source: Path, patched: bool) -> dict[str, Any]:
-    """Everything that is told of one application and one side."""
-    before, started = resident(), clock()
+def start(package: str, patched: bool) -> float:
+    """Import an application; the seconds that it took."""
+    started = clock()
     if patched:
         import althaia
 
         althaia.patch()
     import_application(package)
-    startup = clock() - started
+    return clock() - started
+
+
+def measure(package: str, source: Path, patched: bool) -> dict[str, Any]:
+    """Everything that is told of one application and one side."""
+    before = resident()
+    start(package, patched)
     classes = schema_classes(package)
     with source.open("rb") as file:
         total, kept = pickle.load(file)
@@ -327,7 +334,6 @@ def measure(package: str, source: Path, patched: bool) -> dict[str, Any]:
         "versions": {"python": sys.version.split()[0], "marshmallow": version("marshmallow")},
         "classes": total,
         "measured": len(data),
-        "startup_s": startup,
         "import_mb": idle - before,
         "use_mb": used - idle,
         "uses_us": uses,
@@ -344,7 +350,10 @@ def main() -> None:
         return
     # An application may print while it is imported.
     with contextlib.redirect_stdout(io.StringIO()):
-        found = measure(package, Path(file), way == "patched")
+        if way == "start":
+            found: Any = start(package, file == "patched")
+        else:
+            found = measure(package, Path(file), way == "patched")
     print(json.dumps(found))
 
 

@@ -12,6 +12,7 @@ from benchmarks.applications import worker
 from benchmarks.applications.environments import Application
 
 APPLICATION = Application("shop", "shop")
+STARTS = [[1.5, 1.75], [1.25, 2.0]]
 
 
 class Model:
@@ -24,7 +25,6 @@ def side(us: float | None, answer: str = "a", own: float = 0.0) -> dict[str, Any
         "versions": {"python": "3.11.7", "marshmallow": "4.4.0"},
         "classes": 2,
         "measured": 1,
-        "startup_s": 0.5,
         "import_mb": 20.0,
         "use_mb": 1.0,
         "uses_us": [100.0, *[50.0] * 7],
@@ -54,17 +54,18 @@ def test_equal_answers_pass() -> None:
 
 def test_the_best_of_both_sides_is_compared() -> None:
     pairs = [[side(8.0), side(4.0)], [side(6.0), side(2.0)]]
-    found = parent.summary(APPLICATION, pairs)
+    found = parent.summary(APPLICATION, pairs, STARTS)
     assert found["rows"] == {"shop.S S().dump": [3.0, 0.0], "shop.S dump 30": [3.0, 0.0]}
     assert found["slowest"][0]["why"] == ["built: on_bind_field is overridden"]
     assert found["uses"] == {1: 1.0, 4: 1.0, 8: 1.0}
+    assert found["startup_s"] == [1.25, 1.75]
 
 
 def test_calls_that_raise_are_compared_but_not_timed() -> None:
     plain, patched = side(4.0), side(2.0)
     for one in (plain, patched):
         one["rows"]["shop.S S().load"] = {"answer": ["e", "e"], "us": None, "own": None}
-    found = parent.summary(APPLICATION, [[plain, patched]])
+    found = parent.summary(APPLICATION, [[plain, patched]], STARTS)
     assert "shop.S S().load" not in found["rows"]
     assert found["answers"] == 6
 
@@ -72,14 +73,15 @@ def test_calls_that_raise_are_compared_but_not_timed() -> None:
 def test_uses_are_compared_from_the_first_one_on() -> None:
     plain, patched = side(4.0), side(2.0)
     patched["uses_us"] = [50.0, 25.0, 25.0, 25.0, 300.0, 5.0, 5.0, 5.0]
-    assert parent.summary(APPLICATION, [[plain, patched]])["uses"] == {1: 2.0, 4: 2.0, 8: 1.02}
+    found = parent.summary(APPLICATION, [[plain, patched]], STARTS)
+    assert found["uses"] == {1: 2.0, 4: 2.0, 8: 1.02}
 
 
 def test_the_tables_name_every_application_and_the_slowest_rows() -> None:
-    found = [parent.summary(APPLICATION, [[side(8.0, own=0.25), side(4.0)]])]
+    found = [parent.summary(APPLICATION, [[side(8.0, own=0.25), side(4.0)]], STARTS)]
     distribution, young, slow = parent.tables(found)
     assert "| shop | 4.4.0 | 1 of 2 | 2 | 2.00 | 2.0 to 2.0 | 2.0 | 2 | 50% | 3.0 |" in distribution
-    assert "| shop | 1.0 | 1.0 | 1.0 | 0.5 / 0.5 |" in young
+    assert "| shop | 1.0 | 1.0 | 1.0 | 1.25 / 1.75 |" in young
     assert "on_bind_field is overridden" in slow
 
 
