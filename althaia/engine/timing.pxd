@@ -55,6 +55,6 @@ cdef struct Stopwatch:
 
 cdef int64_t weighed(int64_t spent, int weight, int64_t total, int64_t count) noexcept
 cdef bint start(Stopwatch* watch, Timing timing) except -1
-cdef int64_t book_reading(Stopwatch* watch, Place place, bint own) except -1
-cdef int64_t book_conversion(Stopwatch* watch, Place place, int64_t began, bint nested) except -1
+cdef int64_t book_reading(Stopwatch* watch, Place place, bint own) noexcept
+cdef int64_t book_conversion(Stopwatch* watch, Place place, int64_t began, bint nested) noexcept
 cdef int stop(Stopwatch* watch) except -1

@@ -123,7 +123,7 @@ cdef bint start(Stopwatch* watch, Timing timing) except -1:
     return True
 
 
-cdef int64_t book_reading(Stopwatch* watch, Place place, bint own) except -1:
+cdef int64_t book_reading(Stopwatch* watch, Place place, bint own) noexcept:
     """Book the time since the step before, in which the value was read. Return the time now.
 
     :param own: whether the user's code has read it.
@@ -140,7 +140,7 @@ cdef int64_t book_reading(Stopwatch* watch, Place place, bint own) except -1:
     return began
 
 
-cdef int64_t book_conversion(Stopwatch* watch, Place place, int64_t began, bint nested) except -1:
+cdef int64_t book_conversion(Stopwatch* watch, Place place, int64_t began, bint nested) noexcept:
     """Book the time in which a step has converted its value, and return it; 0 for a nested schema,
     which books its own."""
     cdef int64_t spent
