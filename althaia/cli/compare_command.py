@@ -170,6 +170,11 @@ def as_text(report: dict[str, Any]) -> str:
         f"{report['raised']:,} raised, {report['different']:,} different",
         f"  {report['plan']}",
     ]
+    if report["calls"] and report["raised"] == report["calls"]:
+        lines.append(
+            "  every call raised an exception, so that only exceptions were compared: --objects "
+            "takes a list of objects or a function that returns one, --data with --load takes input"
+        )
     for each in report["differences"]:
         lines.append(
             f"  {each['call']}: {each['path'] or 'the result itself'}: {each['planned']} by "

@@ -20,7 +20,10 @@ DIRECTIONS = ("dump", "dumps", "load", "loads")
 MOST = 10
 """So many fields are listed."""
 
-FIRST_PLAN = "at the sixteenth use, at about the twelfth where each call makes an instance"
+NO_PLAN_YET = (
+    "one is made at the sixteenth use, at about the twelfth where each call makes an instance, and "
+    "not for an instance whose fields were looked at before its first call"
+)
 
 
 @dataclass(frozen=True)
@@ -272,7 +275,7 @@ def _outside(cls: Any, direction: str, spent: dict[str, Any]) -> Iterator[str]:
         left = [f"unknown: {cls.__name__}() raised {type(error).__name__}"]
     yield from left
     if spent["outside"] and not left:
-        yield f"{spent['outside']} calls before its plan was made: {FIRST_PLAN}"
+        yield f"{spent['outside']} calls without a plan: {NO_PLAN_YET}"
 
 
 # ---- Without plans ---------------------------------------------------------------------

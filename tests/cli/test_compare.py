@@ -86,6 +86,15 @@ def test_records_are_loaded(compare, tmp_path):
     done = compare("shop:Order", "--data", "orders.ndjson", "--load")
     assert done.returncode == 0, done.stderr
     assert "4 records of orders.ndjson: 9 calls, 7 raised, 0 different" in done.stdout
+    assert "every call raised" not in done.stdout
+
+
+@NEEDS_ENGINE
+def test_data_of_another_form_is_pointed_out(compare, tmp_path):
+    (tmp_path / "orders.json").write_text('[{"number": "x"}, {"number": "y"}]')
+    done = compare("shop:Order", "--data", "orders.json", "--load")
+    assert done.returncode == 0, done.stderr
+    assert "every call raised an exception" in done.stdout
 
 
 @NEEDS_ENGINE

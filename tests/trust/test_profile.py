@@ -204,8 +204,9 @@ def test_calls_before_a_plan_have_the_reason() -> None:
             New().dump({"a": 1})
     found = next(each for each in profile.lines if each.schema.endswith("New"))
     assert found.why == (
-        "3 calls before its plan was made: at the sixteenth use, at about the twelfth where each "
-        "call makes an instance",
+        "3 calls without a plan: one is made at the sixteenth use, at about the twelfth where each "
+        "call makes an instance, and not for an instance whose fields were looked at before its "
+        "first call",
     )
 
 
