@@ -120,6 +120,7 @@ $(MADE):
 	touch $@
 
 $(READY): pyproject.toml | $(MADE)
+	@echo "Installing what the build and the tests need, and compiling: some minutes of silence"
 	$(BIN)/python $(PIP) install --editable ".[cli,demo,test]"
 	touch $@
 

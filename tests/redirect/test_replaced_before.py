@@ -15,7 +15,11 @@ import pytest
 
 RunBoth = Callable[..., tuple[CompletedProcess[str], ...]]
 
+# strptime's first call imports `calendar`, which from 3.13 on nothing else does here. Where that
+# happens under a mock of `datetime.date`, the names of its days stay mocks and strptime fails for
+# good; plans that do without strptime would not.
 SCHEMA = """
+    import calendar
     import datetime as dt, decimal, enum, json, sys, uuid
     from types import ModuleType, SimpleNamespace
     from unittest import mock
