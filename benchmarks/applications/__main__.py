@@ -14,11 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import results, sections
-from benchmarks.applications.environments import APPLICATIONS, Application, python_for
+from benchmarks.applications.environments import (
+    APPLICATIONS,
+    INTERPRETER,
+    Application,
+    python_for,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = Path(__file__).with_name("worker.py")
-INTERPRETER = f"{sys.version_info[0]}.{sys.version_info[1]}"
 RESULT = Path(__file__).with_name(f"result-{INTERPRETER}.json")
 PAGE = ROOT / "docs" / "performance-applications.md"
 SCHEMAS = 40

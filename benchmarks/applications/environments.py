@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks.environments import ROOT
 
 ENVIRONMENTS = ROOT / ".bench" / "applications"
+INTERPRETER = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ APPLICATIONS = (
 
 def python_for(application: Application) -> Path:
     """The interpreter of an application's environment, made at its first use."""
-    folder = ENVIRONMENTS / f"{application.name}-{sys.version_info[0]}.{sys.version_info[1]}"
+    folder = ENVIRONMENTS / f"{application.name}-{INTERPRETER}"
     python = folder / "bin" / "python"
     done = folder / ".ready"
     if not done.exists():

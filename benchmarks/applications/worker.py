@@ -343,17 +343,17 @@ def measure(package: str, source: Path, patched: bool) -> dict[str, Any]:
 
 
 def main() -> None:
-    way, package, file, *most = sys.argv[1:]
+    way, package, given, *most = sys.argv[1:]
     warnings.simplefilter("ignore")
     if way == "data":
-        make_data(package, Path(file), int(most[0]))
+        make_data(package, Path(given), int(most[0]))
         return
     # An application may print while it is imported.
     with contextlib.redirect_stdout(io.StringIO()):
         if way == "start":
-            found: Any = start(package, file == "patched")
+            found: Any = start(package, given == "patched")
         else:
-            found = measure(package, Path(file), way == "patched")
+            found = measure(package, Path(given), way == "patched")
     print(json.dumps(found))
 
 
