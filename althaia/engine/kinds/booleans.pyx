@@ -53,6 +53,8 @@ cdef class LoadBoolean(LoadStep):
                 return True
             if PySet_Contains(<PyObject*>self.falsy, value):
                 return False
+            # The field's own method would only raise this error.
+            return frame.failed(self.field.make_error("invalid", input=value))
         return self.by_field(value, data, frame)
 
 
