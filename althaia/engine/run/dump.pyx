@@ -423,7 +423,7 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
     cdef dict result = plan.template.start(full)
     cdef Reading reading = reading_of(obj, frame)
     cdef PyObject* step = NULL
-    cdef bint done = False
+    cdef bint deleted = False, done = False
     cdef object value
     try:
         for i in range(size):
@@ -433,11 +433,12 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
                 althaia_put(result, i, <void*>(<DumpStep>step).key, value)
             elif full:
                 PyDict_DelItem(result, (<DumpStep>step).key)
+                deleted = True
         done = True
     finally:
         if not done:
             left_step((<DumpStep>step).attr)
-    return result if len(result) > plan.template.smaller else plan.template.trimmed(result)
+    return plan.template.trimmed(result) if deleted else result
 
 
 cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
