@@ -173,8 +173,21 @@ def check(baseline_file: Path = BASELINE) -> int:
     return 1 if any("WORSE" in sentence for sentence in sentences) else 0
 
 
-def update(counted: dict[str, dict[str, float]], baseline_file: Path = BASELINE) -> None:
-    """Write the baseline anew."""
+def update(
+    counted: dict[str, dict[str, float]], baseline_file: Path = BASELINE, *, others: bool = False
+) -> None:
+    """Write the baseline anew, or only the cases that were counted if it keeps the ``others``.
+
+    Raises RuntimeError when these were counted on another interpreter.
+    """
+    if others and baseline_file.is_file():
+        baseline: dict[str, Any] = json.loads(baseline_file.read_text())
+        if baseline["interpreter"] != interpreter():
+            raise RuntimeError(
+                f"the other cases were counted on {baseline['interpreter']}, this is "
+                f"{interpreter()}: count all of them, without --case"
+            )
+        counted = baseline["cases"] | counted
     text = json.dumps({"interpreter": interpreter(), "cases": counted}, indent=2)
     baseline_file.write_text(text + "\n")
 
@@ -197,7 +210,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--case", action="append", help="a case's name or a part of it")
     parser.add_argument("--profile", action="store_true", help="say which functions hold ours")
     parser.add_argument("--check", action="store_true", help="compare with the baseline")
-    parser.add_argument("--update", action="store_true", help="write the baseline anew")
+    parser.add_argument("--update", action="store_true", help="write the counts to the baseline")
     parser.add_argument("--baseline", type=Path, default=BASELINE, help="another file for it")
     parser.add_argument("--count", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -209,10 +222,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         cases = [c for name in options.case or [] for c in select(name)] or rows()
         counted = count(cases, profile=options.profile)
+        if options.update:
+            update(counted, options.baseline, others=bool(options.case))
     except (LookupError, RuntimeError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
-    if options.update:
-        update(counted, options.baseline)
     return 0
 
 
