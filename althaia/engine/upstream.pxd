@@ -7,7 +7,11 @@ cdef enum:
     MOST_CLASSES = 4096
 
 
+# The attributes of a field that hold one field inside it each.
+cdef tuple INNER
+
 cpdef object static(object cls, object name)
+cdef list fields_inside(dict state)
 
 
 cdef class Helper:

@@ -39,6 +39,21 @@ cpdef object static(object cls, object name):
     return althaia_type_lookup_or(cls, name, ABSENT_)
 
 
+cdef tuple INNER = ("inner", "key_field", "value_field")
+
+
+cdef list fields_inside(dict state):
+    """Return the fields directly inside the field that has these attributes.
+
+    Return None if ``tuple_fields``, which upstream makes a list, is something else.
+    """
+    cdef list found = [state[name] for name in INNER if state.get(name) is not None]
+    cdef object others = state.get("tuple_fields")
+    if others is None:
+        return found
+    return found + <list>others if type(others) is list else None
+
+
 @cython.final
 @cython.freelist(4)
 cdef class Helper:

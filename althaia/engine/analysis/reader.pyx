@@ -34,7 +34,15 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.plan.guard cimport Guard, snapshot
 from althaia.engine.plan.guard cimport state_of as copied_state
 from althaia.engine.plan.instance_dict cimport is_hidden
-from althaia.engine.upstream cimport MOST_CLASSES, Group, Helper, Upstream, static
+from althaia.engine.upstream cimport (
+    INNER,
+    MOST_CLASSES,
+    Group,
+    Helper,
+    Upstream,
+    fields_inside,
+    static,
+)
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -50,7 +58,7 @@ cdef dict names_of_attributes = {}
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
 cdef tuple UTILS_OF_FIELDS = ("fields", ("utils",))
-cdef tuple HOLDING = ("inner", "key_field", "value_field", "tuple_fields")
+cdef tuple HOLDING = (*INNER, "tuple_fields")
 # Methods that upstream's classes still have: the type version, the name, and the functions of this
 # release that nobody has read.
 cdef set kept_methods = set()
@@ -246,11 +254,10 @@ cdef class Analysis:
             if self.upstream.functions_take_context and "serialize_func" in state:
                 # Upstream's code reads the context of the fields around a Function field.
                 return True
-            waiting += [state.get(name) for name in ("inner", "key_field", "value_field")]
-            tuple_fields = state.get("tuple_fields")
-            if tuple_fields is not None and type(tuple_fields) is not list:
+            inside = fields_inside(state)
+            if inside is None:
                 return True
-            waiting += tuple_fields or ()
+            waiting += inside
         return False
 
     cdef bint _holds_fields(self, dict state) except -1:

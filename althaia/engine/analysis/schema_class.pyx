@@ -30,7 +30,7 @@ from althaia.engine.analysis.reader cimport (
     Analysis,
     is_data_descriptor,
 )
-from althaia.engine.upstream cimport Upstream, static
+from althaia.engine.upstream cimport Upstream, fields_inside, static
 
 # Attributes that Schema.__init__ sets and a lazy instance lacks.
 LAZY_NAMES = frozenset({
@@ -220,14 +220,13 @@ cdef int _check_bound(Analysis analysis, object field) except -1:
 
 
 cdef list _fields_inside(Analysis analysis, dict state):
-    """Return the fields inside the field that has these attributes."""
-    found = [state.get(name) for name in ("inner", "key_field", "value_field")]
-    tuple_fields = state.get("tuple_fields")
-    if tuple_fields is not None:
-        if type(tuple_fields) is not list:
-            raise NotPlannable("tuple_fields is no list")
-        found += analysis.watch_list(tuple_fields)
-    return [inner for inner in found if inner is not None]
+    """Return the fields inside the field that has these attributes, and watch their list."""
+    inside = fields_inside(state)
+    if inside is None:
+        raise NotPlannable("tuple_fields is no list")
+    if state.get("tuple_fields") is not None:
+        analysis.watch_list(state["tuple_fields"])
+    return inside
 
 
 cdef object _watchable(object guard):
@@ -242,14 +241,8 @@ cdef int _check_copied(Analysis analysis, object field) except -1:
     _check_field_class(analysis, type(field), True)
     analysis.check_readable(field)
     with analysis.inside(field):
-        state = analysis.state_of(field)
-        inner = [state.get(name) for name in ("inner", "key_field", "value_field")]
-        tuple_fields = state.get("tuple_fields")
-        if type(tuple_fields) is list:
-            inner += tuple_fields
-        for each in inner:
-            if each is not None:
-                _check_copied(analysis, each)
+        for inner in _fields_inside(analysis, analysis.state_of(field)):
+            _check_copied(analysis, inner)
 
 
 cdef int _check_instances(object cls, Upstream upstream) except -1:

@@ -18,7 +18,7 @@ from althaia.engine.plan.guard cimport Guard
 from althaia.cpython.primitives cimport althaia_type_lookup
 from althaia.engine.instances.clone cimport clone, copied_fields, plain_copy, vars_of
 from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict, put_dict
-from althaia.engine.upstream cimport marshmallow
+from althaia.engine.upstream cimport fields_inside, marshmallow
 
 # Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
@@ -84,8 +84,8 @@ cdef class Blueprint:
         for field in self.declared.values():
             if field is None:
                 continue
-            for inner in inner_fields(field):
-                if inner_fields(inner):
+            for inner in fields_inside(vars_of(field)):
+                if fields_inside(vars_of(inner)):
                     self.copies_bind_anew = True
         return 0
 
@@ -165,13 +165,6 @@ cdef Blueprint blueprint_of(object cls):
     blueprint = table.blueprint
     # A class may have inherited the table.
     return blueprint if blueprint is not None and blueprint.schema_class is cls else None
-
-
-cdef list inner_fields(object field):
-    """Return the fields directly inside a field."""
-    cdef dict state = vars_of(field)
-    cdef list found = [state.get(name) for name in ("inner", "key_field", "value_field")]
-    return [each for each in found if each is not None] + (state.get("tuple_fields") or [])
 
 
 cdef object options_key(object only, object exclude, object load_only, object dump_only):

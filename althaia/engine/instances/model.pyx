@@ -21,7 +21,7 @@ from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, a
 from althaia.engine.instances.blueprint cimport FIRST_MODEL, Blueprint, blueprint_of
 from althaia.engine.instances.clone cimport clone, vars_of
 from althaia.engine.plan.instance_dict cimport DUMP, InstanceDict, existing_dict, put_dict
-from althaia.engine.upstream cimport marshmallow
+from althaia.engine.upstream cimport INNER, marshmallow
 
 cdef extern from "althaia/cpython/dict_differences.h":
     int althaia_next_difference(
@@ -42,7 +42,6 @@ cdef tuple names_set = SET_BY_INIT
 cdef frozenset set_by_init = frozenset(SET_BY_INIT)
 cdef frozenset shadowing = frozenset()
 cdef tuple MAPPINGS = ("dump_fields", "load_fields")
-cdef tuple INNER = ("inner", "key_field", "value_field")
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 # Attributes of a field that reference its schema or other fields.
 cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, *METHODS))

@@ -15,7 +15,7 @@ from cpython.dict cimport PyDict_Copy, PyDict_SetItem
 from cpython.type cimport PyType_IsSubtype
 
 from althaia.engine.instances.clone cimport clone, copied_names, plain_copy, vars_of
-from althaia.engine.upstream cimport marshmallow
+from althaia.engine.upstream cimport INNER, marshmallow
 
 # How an attribute of a field is made for an instance.
 cdef enum Change:
@@ -35,7 +35,6 @@ cdef enum Attribute:
     UNORDERED  # a copy of a set
 
 cdef frozenset MAPPINGS = frozenset({"declared_fields", "fields", "load_fields", "dump_fields"})
-cdef tuple INNER = ("inner", "key_field", "value_field")
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef tuple OPTIONS = ("only", "exclude")
 cdef str FIELD_CACHE = "_field_cache"
