@@ -1,8 +1,9 @@
 """Run the test suites of packages built on marshmallow, on the real one and patched.
 
 Each package gets an environment of its own below ``build/dependents``, with the release of
-marshmallow that is asked for. Its suite comes from its sdist. A package gives the same results if
-every test ends as it does on the real marshmallow.
+marshmallow that is asked for. Its suite comes from its sdist. It runs on the real marshmallow, then
+patched, and then patched with plans made at a schema's first use: most tests use a schema once. A
+package gives the same results if every test ends alike in all three.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ class Dependent:
 
     :ivar needed: what its suite needs besides pytest
     :ivar options: pytest's, such as tests that need a network
+    :ivar major: the marshmallow that it is tested with, 3 or 4
     """
 
     name: str
     version: str
     needed: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    major: str = "3"
 
     @property
     def label(self) -> str:
@@ -65,29 +68,58 @@ DEPENDENTS = (
     Dependent("webargs", "6.1.1", _FRAMEWORKS, _NOT_FOR_3_11),
     Dependent("webargs", "7.0.1", _FRAMEWORKS, _NOT_FOR_3_11),
     Dependent("webargs", "8.6.0", _FRAMEWORKS),
+    Dependent(
+        "apiflask",
+        "3.1.2",
+        ("openapi-spec-validator", "pyyaml", "flask[async]", "pydantic[email]"),
+        major="4",
+    ),
+    Dependent("apispec", "6.10.1", ("pyyaml", "openapi-spec-validator==0.7.1"), major="4"),
+    Dependent(
+        "environs", "15.2.0", ("dj-database-url", "dj-email-url", "django-cache-url"), major="4"
+    ),
+    Dependent(
+        "flask-marshmallow",
+        "1.5.0",
+        ("flask-sqlalchemy>=3", "marshmallow-sqlalchemy==1.6.0"),
+        major="4",
+    ),
+    Dependent("flask-smorest", "0.47.0", ("pyyaml", "flask[async]"), major="4"),
+    Dependent("marshmallow-dataclass", "8.7.1", ("typeguard", "typing-inspect"), major="4"),
+    Dependent("marshmallow-oneofschema", "3.2.0", major="4"),
+    Dependent(
+        "marshmallow-sqlalchemy", "1.6.0", ("sqlalchemy<2.1", "pytest-lazy-fixtures"), major="4"
+    ),
+    Dependent("webargs", "8.7.1", _FRAMEWORKS, major="4"),
 )
-"""Packages that accept marshmallow 3."""
+"""Some of one package in several releases, as applications have them."""
 
 
 def run(layout: Layout, release: str, names: Sequence[str]) -> Iterator[str]:
     """Run the suites on a release; yields lines to print, the table's first.
 
-    :param names: only these packages; all of them if empty
+    :param names: only these packages; all that are tested with the release's major if empty
     :raises BuildError: a suite cannot be run, or gives other results patched
     """
     different = []
-    yield f"| package | on marshmallow {release} | patched |"
-    yield "|---|---|---|"
+    yield f"| package | on marshmallow {release} | patched | plans from the first use |"
+    yield "|---|---|---|---|"
     for each in DEPENDENTS:
+        if each.major != release.split(".")[0]:
+            continue
         if names and each.name not in names and each.label not in names:
             continue
         folder = layout.root / "build" / "dependents" / f"{each.label}-{release}"
         python = _environment(each, folder, release)
         suite = _suite(each, folder, python)
-        real, patched = (_results(each, suite, python, layout.root, way) for way in ((), _PATCHED))
-        yield f"| {each.name} {each.version} | {_counts(real)} | {_counts(patched)} |"
+        results = [_results(each, suite, python, layout.root, way) for way in _WAYS]
+        yield f"| {each.name} {each.version} | {' | '.join(map(_counts, results))} |"
+        real, *others = results
         found = [
-            f"{each.label}: {name}: {real.get(name)} on the real one, {patched.get(name)} patched"
+            f"{each.label}: {name}: {real.get(name)} on the real one, {patched.get(name)} {how}"
+            for patched, how in zip(
+                others, ("patched", "with plans from the first use"), strict=True
+            )
             for name in sorted(real.keys() | patched.keys())
             if real.get(name) != patched.get(name)
         ]
@@ -97,7 +129,17 @@ def run(layout: Layout, release: str, names: Sequence[str]) -> Iterator[str]:
         raise BuildError("dependents", f"{len(different)} tests end otherwise", "see above")
 
 
+_PLUGIN = """\
+from althaia.trust import seam_layers
+
+
+def pytest_configure(config):
+    seam_layers.plan_at_once()
+"""
+
 _PATCHED = ("-p", "althaia.pytest_plugin")
+_WAYS = ((), _PATCHED, (*_PATCHED, "-p", "plans_at_once"))
+"""The options of pytest on the real marshmallow, patched, and with plans from the first use."""
 
 
 def _environment(each: Dependent, folder: Path, release: str) -> Path:
@@ -138,6 +180,7 @@ def _results(
     ours.mkdir(exist_ok=True)
     if not (ours / "althaia").exists():
         (ours / "althaia").symlink_to(root / "althaia", target_is_directory=True)
+    (ours / "plans_at_once.py").write_text(_PLUGIN, "utf-8")
     # Not our settings, which pytest would find above; theirs ask for plugins.
     settings = suite.parent / "pytest.ini"
     settings.write_text("[pytest]\n", "utf-8")
