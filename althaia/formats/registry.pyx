@@ -73,7 +73,7 @@ cdef Sink open_sink(object module, dict options):
 cdef Tape read(object module, object text):
     """Return the tape for what ``module.loads(text)`` returns; None if that must be called.
 
-    :raises MessagePackDecodeError: see ``althaia.msgpack.loads``.
+    It raises what the format's reader raises for invalid text, such as MessagePackDecodeError.
     """
     cdef object reader = getattr(module, "loads", None)
     cdef Format each

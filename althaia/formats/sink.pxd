@@ -4,12 +4,19 @@ from cpython.object cimport PyObject
 
 from althaia.formats.buffer cimport althaia_buffer
 
+# An open record, list or tuple. `Sink.push` makes it.
 cdef struct Level:
     # The Record of the open record; NULL in a list or tuple.
     PyObject* record
+    # `list` or `tuple`; None in a record.
     PyObject* kind
+    # The index of the last key or item, which `Sink.path` reads. MessagePack, which needs no paths,
+    # keeps the expected number of items here.
     Py_ssize_t index
+    # The number of keys or items so far. The format counts them; `Sink.take_back` takes one off.
     Py_ssize_t count
+    # When it was opened: the size of the buffer, and the number of deferred values and, in JSON,
+    # of fragments.
     Py_ssize_t start
     Py_ssize_t deferred
     Py_ssize_t fragments

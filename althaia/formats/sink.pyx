@@ -71,8 +71,10 @@ cdef class Sink:
         raise NotImplementedError
 
     cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
-        """Write the record's key of that index; its value follows. Return a mark for
-        :meth:`take_back`."""
+        """Write the record's key of that index, and count it in the level; its value follows.
+
+        Return a mark for :meth:`take_back`: the size of the buffer before the key.
+        """
         raise NotImplementedError
 
     cdef int take_back(self, Py_ssize_t mark) except -1:

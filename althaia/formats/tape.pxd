@@ -32,6 +32,7 @@ cdef union Content:
     PyObject* object
 
 
+# `size` has 32 bits: a parser must refuse a larger value, as the JSON parser does by `MOST_TEXT`.
 # `shared` is true if the dictionary `Tape.shared` has an entry for the slot.
 cdef struct Slot:
     uint8_t kind
