@@ -60,7 +60,7 @@ NO_PLAN_DEPENDS_ON: dict[str, tuple[str, ...]] = {
         r"schema\.Schema\.(_run_validator|validate)",
         r"exceptions\.ValidationError\.(messages_dict|normalized_messages)",
     ),
-    "text is loaded without a dictionary only where it means what it meant: engine.connect": (
+    "text is loaded without a dictionary only where it means what it meant: door.connect": (
         r"schema\.Schema\.loads",
     ),
     "marks a method by decorators.set_hook, which narrows plans": (
