@@ -1,10 +1,11 @@
 /* Everything that depends on CPython's internal structures.
  *
  * Each macro states one feature of the version that this is compiled for. A macro ALTHAIA_KNOWS_* is
- * 1 only for versions in whose own headers the feature was read: 0x03100000, the bound of four of
- * them, is CPython 3.16. No macro is inferred from another. What a header cannot
- * promise is checked when a module is imported (features.h). A feature that fails its check is not
- * used, because all callers can also work with the public C API alone.
+ * 1 only for versions in whose own headers the feature was read: 0x03100000, the bound of three of
+ * them, is CPython 3.16. Dict watchers are public C API and have no upper bound. No macro is
+ * inferred from another. What a header cannot promise is checked when a module is imported
+ * (features.h). A feature that fails its check is not used, because all callers can also work with
+ * the public C API alone.
  *
  * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
  * be a copy of somebody else's source.
