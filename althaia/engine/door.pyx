@@ -198,9 +198,9 @@ cdef object outside(
 ):
     """Call upstream's own method and book its time.
 
-    The method calls the hook of the seam again, which declines (:func:`is_declining`). Declining
-    the first time would not do: the seam is called only at the beginning of the method, so that its
-    end would not be seen.
+    The method calls the hook of the seam again, which declines this time (:func:`is_declining`). If
+    the hook had declined at once, nothing would stop the clock: no hook is called at the end of the
+    method.
     """
     cdef OutsideCall call = OutsideCall.__new__(OutsideCall)
     cdef OutsideCall around = outside_now()

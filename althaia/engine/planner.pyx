@@ -99,7 +99,8 @@ cdef object plain_many(object schema):
 
 # The instance whose first call is running. Only its address is compared.
 cdef void* in_first_call = NULL
-# The requests of a first call, which were not counted; see FIRST_WAIT.
+# How many requests the first call of an instance makes (see FIRST_WAIT). They are not counted, so
+# that `find_anew` takes them off the wait at the next call.
 cdef int FIRST_CALL = 2
 
 

@@ -49,6 +49,7 @@ cdef extern from "Python.h":
         void* tp_descr_get
         void* tp_descr_set
 
+# ABSENT as a C variable, which is read without looking up a name.
 cdef object ABSENT_ = ABSENT
 cdef dict NOTHING = {}
 cdef tuple NO_MEMBERS = ((), ())

@@ -86,12 +86,13 @@ cdef str INIT_FIELDS = "_init_fields"
 # The settings that are set before fields are bound.
 cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
-# An instance attribute of one of these names shadows an attribute of the class that plans use. The
-# other three sets lack the names that each instance sets itself: before its fields are bound, while
-# it is lazy, and once it has its fields.
+# An instance attribute of one of these names shadows an attribute of the class that plans use.
 cdef frozenset shadowing = frozenset()
+# The same without the names that construction itself has set before the fields are bound,
 cdef frozenset unbound_shadows = frozenset()
+# while the instance is lazy,
 cdef frozenset lazy_shadows = frozenset()
+# and once it has its fields.
 cdef frozenset built_shadows = frozenset()
 # The mappings that binding creates.
 cdef frozenset FIELD_MAPPINGS = frozenset({"fields", "load_fields", "dump_fields"})

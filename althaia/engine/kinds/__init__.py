@@ -3,8 +3,8 @@
 A module contains everything about its kinds: the steps that dump and load them, and the functions
 that determine from a field whether a step may replace its own method. To add a kind, add an entry
 to ``KINDS`` of one of them, under the class that defines the method: ``Number`` has the entry for
-``Integer``. The modules for field classes of other packages have the packages' names; they are
-loaded for the first field of such a class.
+``Integer``. The name of a new module goes into ``FAMILIES``. The modules for field classes of other
+packages have the packages' names; they are loaded for the first field of such a class.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from althaia.engine.upstream import definers
 @cython.final
 @cython.no_gc_clear
 cdef class DumpInferred(DumpStep):
-    """
+    """Converts a value by the step of the field class that its type stands for.
+
     :param mapping: the schema's ``TYPE_MAPPING``, a field class by type; read for each value.
     :param field_cache: the field's ``_field_cache``, the fields that upstream's code has created.
     :param steps: the step of a field of each class for which there is one.

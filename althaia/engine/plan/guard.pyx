@@ -375,4 +375,5 @@ cdef class Guard:
         )
 
 
+# ABSENT as a C variable, which is read without looking up a name.
 cdef object ABSENT_ = ABSENT

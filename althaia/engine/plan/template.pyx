@@ -33,8 +33,8 @@ cdef class Template:
     """Creates the dictionaries for the results of one plan.
 
     :param keys: their keys, in order and distinct.
-    :param wait: how many results are made before the template is filled. That takes as long as it
-        saves in some hundred results.
+    :param wait: how many results are made before the template is filled. Filling it takes as long
+        as a full template saves in some hundred results.
 
     If ``full`` is true, a new dictionary has all the keys with the value None; otherwise it is
     empty, because that is cheaper. In both cases :func:`althaia_put` stores the values. Whoever
