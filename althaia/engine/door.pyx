@@ -459,16 +459,16 @@ cdef object run_load(
 
 def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
-    if is_due(sample):
-        answer = decide(sample, "load", schema, (data, many, partial, unknown, postprocess))
-        if answer is not GO_ON:
-            return answer
     cdef int64_t began = now() if measured else 0
     cdef LoadPlan plan
     cdef LoadFrame frame
     cdef Py_ssize_t objects
     if began and is_declining(schema, "_do_load"):
         return DECLINED
+    if is_due(sample):
+        answer = decide(sample, "load", schema, (data, many, partial, unknown, postprocess))
+        if answer is not GO_ON:
+            return answer
     plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
     frame = opened_load(plan, schema, many, partial, unknown)
     if frame is None:

@@ -88,11 +88,11 @@ cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # An instance attribute of one of these names shadows an attribute of the class that plans use.
 cdef frozenset shadowing = frozenset()
-# The same without the names that construction itself has set before the fields are bound,
+# The same without the names that construction has set before it binds the fields.
 cdef frozenset unbound_shadows = frozenset()
-# while the instance is lazy,
+# The same without the names that a lazy instance has.
 cdef frozenset lazy_shadows = frozenset()
-# and once it has its fields.
+# The same without the names that an instance has once its fields are bound.
 cdef frozenset built_shadows = frozenset()
 # The mappings that binding creates.
 cdef frozenset FIELD_MAPPINGS = frozenset({"fields", "load_fields", "dump_fields"})
