@@ -46,7 +46,8 @@ def authors():
     session.close()
     # From 3.13 on a connection left open warns whoever runs at its end.
     engine.dispose()
-    orm.clear_mappers()
+    # Not orm.clear_mappers(), which takes the mappers of all other tests as well.
+    base.registry.dispose()
 
 
 @pytest.fixture
