@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import random
 import threading
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from itertools import count
 
@@ -335,6 +337,27 @@ def test_the_share(monkeypatch):
         line.dump({})
     assert 100 < althaia.compare_report().compared < 320
     assert random.getstate() == state, "the program's random numbers are its own"
+
+
+def test_a_measured_load_without_a_plan_is_one_call():
+    class Own(Line):
+        def _deserialize(self, data, **options):
+            return super()._deserialize(data, **options)
+
+    sampled, loaded, taken = importlib.import_module("althaia.engine.sample").the_sample(), [], []
+
+    def take(*_):
+        taken.append(len(loaded))
+        sampled.wait(1_000)
+        return sampled.go_on
+
+    own = Own()
+    with althaia.profile():
+        sampled.start(take, ContextVar("turn", default=None), 5)
+        for _ in range(12):
+            loaded.append(own.load({"price": 1.5}))
+        sampled.stop()
+    assert taken == [5]
 
 
 def test_a_rate_below_one_limits_the_time(monkeypatch):
