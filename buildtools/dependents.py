@@ -99,16 +99,25 @@ def run(layout: Layout, release: str, names: Sequence[str]) -> Iterator[str]:
     """Run the suites on a release; yields lines to print, the table's first.
 
     :param names: only these packages; all that are tested with the release's major if empty
-    :raises BuildError: a suite cannot be run, or gives other results patched
+    :raises BuildError: none is chosen, a suite cannot be run, or it gives other results patched
     """
+    major = release.split(".")[0]
+    chosen = [
+        each
+        for each in DEPENDENTS
+        if each.major == major and (not names or each.name in names or each.label in names)
+    ]
+    if not chosen:
+        known = ", ".join(sorted({each.name for each in DEPENDENTS if each.major == major}))
+        raise BuildError(
+            "dependents",
+            f"none of these packages is tested with marshmallow {release}: {', '.join(names)}",
+            f"those that are: {known or 'none'}",
+        )
     different = []
     yield f"| package | on marshmallow {release} | patched | plans from the first use |"
     yield "|---|---|---|---|"
-    for each in DEPENDENTS:
-        if each.major != release.split(".")[0]:
-            continue
-        if names and each.name not in names and each.label not in names:
-            continue
+    for each in chosen:
         folder = layout.root / "build" / "dependents" / f"{each.label}-{release}"
         python = _environment(each, folder, release)
         suite = _suite(each, folder, python)

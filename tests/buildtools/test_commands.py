@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from buildtools import __main__ as commands
+from buildtools import dependents
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.upstream import Upstream
@@ -159,3 +160,9 @@ def test_make_demo_installs_no_more(layout: Layout, tmp_path: Path) -> None:
     plan = subprocess.run(words, cwd=layout.root, capture_output=True, text=True, check=True).stdout
     assert "requirements demo" in plan
     assert "--editable" not in plan
+
+
+def test_packages_that_no_suite_is_run_for_are_an_error(layout: Layout):
+    with pytest.raises(BuildError, match=r"with marshmallow 3\.26\.2: flask-smorest") as caught:
+        next(dependents.run(layout, "3.26.2", ["flask-smorest"]))
+    assert "webargs" in str(caught.value)
