@@ -80,6 +80,7 @@ test-slow: build build-pure
 	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,slow)
 	ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
 	$(call run-tests,HYPOTHESIS_PROFILE=thorough ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,hypothesis and not slow)
+	ALTHAIA_TEST_RELEASE=3.26.2 HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/conformance/test_properties.py -k instances $(PYTEST_ARGS) || test $$? = 5
 	$(call run-tests,cd $(PURE_TREE) && ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON),slow)
 
 # A part of test-releases, in half a minute on two idle cores; a process each.

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.harness import scenario
+from tests.conformance.lacking import has
 
 ROW = {"x": 1, "n": {"a": 1, "b": "text", "c": {"d": 2}}, "more": {"a": 3}}
 BAD: list[Any] = [{"n": {"b": 5}}, {"n": []}, {"n": {"a": "x", "q": 1}, "x": "y"}, {"n": None}]
@@ -414,3 +415,32 @@ def test_a_hook_that_reads_an_option(ma: Any, log: Any, name: str, changed: bool
             log.attempt(schema.dump, data)
             log.attempt(schema.load, {"n": data["n"]})
         log("left", list(vars(schema)), [str(each) for each in vars(schema).values()][:3])
+
+
+@pytest.mark.parametrize("container", ["dict", "tuple", "nested"])
+@scenario
+def test_a_field_of_the_own_beside_a_nested_one(ma: Any, log: Any, container: str) -> None:
+    class Inner(ma.Schema):
+        a = ma.fields.Integer()
+
+    class Own(ma.fields.String):
+        def _serialize(self, value: Any, attr: Any, obj: Any, **more: Any) -> Any:
+            return f"{getattr(self, 'context', self.name)}{value}"
+
+        _deserialize = _serialize
+
+    class OwnNested(ma.fields.Nested):
+        def get_value(self, *args: Any, **more: Any) -> Any:
+            log("parent", type(self.parent).__name__)
+            return super().get_value(*args, **more)
+
+    field, value = {
+        "dict": (ma.fields.Dict(keys=Own(), values=ma.fields.Nested(Inner)), {"x": {"a": 1}}),
+        "tuple": (ma.fields.Tuple((Own(), ma.fields.Nested(Inner))), ("x", {"a": 1})),
+        "nested": (OwnNested(Inner), {"a": 1}),
+    }[container]
+    cls = type("Outer", (ma.Schema,), {"d": field})
+    options = {"context": {"of": "p"}} if has("schema.Schema.__init__(context)") else {}
+    for _ in range(12):
+        log.attempt(cls(**options).dump, {"d": value})
+        log.attempt(cls(**options).load, {"d": value})

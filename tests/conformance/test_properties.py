@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conformance import harness
-from tests.strategies import instances
+from tests.strategies import contexts, instances
 from tests.strategies.data import build_value, objects_for, values_for
 from tests.strategies.programs import LOADABLE, programs, run_program
 from tests.strategies.schemas import build_field, build_schema, schemas, simple_fields
@@ -35,6 +35,19 @@ def test_programs_as_the_engine_sees_fit(program: dict[str, Any]) -> None:
 @given(program=instances.programs)
 def test_instances(mode: str, program: dict[str, Any]) -> None:
     harness.compare(instances.run_program, plans=mode == "plans", program=program)
+
+
+@pytest.mark.parametrize("mode", harness.MODES)
+@given(program=contexts.programs)
+def test_instances_with_a_context(mode: str, program: dict[str, Any]) -> None:
+    harness.compare(contexts.run_program, plans=mode == "plans", program=program)
+
+
+@given(program=contexts.programs)
+def test_instances_with_a_context_as_the_engine_sees_fit(program: dict[str, Any]) -> None:
+    expected = harness.run(contexts.run_program, harness.libraries()[0], program=program)
+    actual = harness.run(contexts.run_program, harness.libraries()[1], program=program)
+    assert expected == actual
 
 
 def _dump_and_load(ma: Any, log: Any, schema: Any, objects: Any, inputs: Any) -> None:

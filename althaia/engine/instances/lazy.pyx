@@ -619,6 +619,9 @@ cdef int complete(object field, object parent, InstanceDict state) except -1:
     if state.original is not None:
         materialise(parent, state)
         return 0
+    if state.counterparts is None:
+        # It is one of the own fields, which are bound when they are made.
+        return 0
     for entry in list(state.counterparts.values()):
         if entry[1] is field:
             if not entry[2]:
