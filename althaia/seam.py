@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _warnings import warn
+from _warnings import warn as _warn
 
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
 # interpreter start, where typing would cost ten times what the rest does.
@@ -330,15 +330,25 @@ def load_engine() -> None:
         without_engine()
         if type(error).__module__ != "builtins" or isinstance(error, _OF_SIGNALS):
             raise
-        # `_warnings.warn`, because importing the module warnings may fail.
         warn(
             "althaia has no plans and marshmallow's own code runs: its engine could not be loaded, "
             f"{type(error).__name__}: {error}",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     else:
         failure = None
+
+
+def warn(text: str, category: type[Warning], stacklevel: int = 2) -> None:
+    """Warn. Where warnings are errors, print the text instead: an import of somebody's must not
+    fail because althaia has something to say."""
+    try:
+        # Not by the module warnings, because importing it may fail.
+        _warn(text, category, stacklevel)
+    except Warning:
+        if sys.stderr is not None:
+            print(f"{category.__name__}: {text}", file=sys.stderr)
 
 
 _OF_SIGNALS: Final = (KeyboardInterrupt, SystemExit, TimeoutError)

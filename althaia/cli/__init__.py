@@ -21,8 +21,7 @@ from althaia.switch.config import ConfigError
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import ModuleType
     from typing import TextIO
 
@@ -35,8 +34,8 @@ usage: python -m althaia [run] SCRIPT [ARGUMENT ...]
        python -m althaia [run] -c CODE [ARGUMENT ...]
        python -m althaia COMMAND [OPTION ...]
 
-Runs a program as Python itself would, with marshmallow redirected to the compiled copy,
-in its child processes too. Or one of the commands:
+Runs a program as Python itself would, with marshmallow redirected, in its child
+processes too. Or one of the commands:
 """
 
 
@@ -63,13 +62,30 @@ def to_nowhere(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-def _print(text: str) -> int:
-    """Print, to a reader that may have closed its end of the pipe."""
+def _printing(what: str, work: Callable[[], int]) -> int:
+    """Do work that prints. Return its exit code, or 1 if nobody reads, 2 if nothing can be written.
+
+    :param what: what could not be done, for the message
+    """
+    if sys.stdout is None:  # The descriptor is closed. The next file that is opened would get it.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
-        print(text, flush=True)
-    except BrokenPipeError:
+        code = work()
+        sys.stdout.flush()
+    except OSError as error:
+        # Other files that cannot be written are the business of the commands.
+        if error.filename is not None:
+            raise
         to_nowhere(sys.stdout)
-    return 0
+        if isinstance(error, BrokenPipeError):
+            return 1
+        print(f"{what}: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _print(text: str) -> int:
+    return _printing("python -m althaia", lambda: print(text) or 0)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -130,22 +146,28 @@ def _execute(command: str, words: list[str]) -> int:
     )
     module.configure(parser)
     try:
-        options: argparse.Namespace = parser.parse_args(words)
-        code: int = module.execute(options)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        to_nowhere(sys.stdout)
-        return 1
+        options = parser.parse_args(words)
+    except SystemExit as ended:  # --help was printed, or what is wrong with the words.
+        code = ended.code
+        return _printing(parser.prog, lambda: int(code or 0))
+    if command == "profile":  # What the program raises is its own.
+        return int(module.execute(options))
+    try:
+        return _printing(parser.prog, lambda: module.execute(options))
     except ConfigError as error:
         print(f"python -m althaia {command}: {error}", file=sys.stderr)
         return 2
-    return code
 
 
 def _help() -> str:
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    width = max(get_terminal_size().columns - 2, 40)
     lines = [_USAGE]
     for command in COMMANDS:
         doc = module_of(command).__doc__ or ""
-        lines.append(f"  {command:<10}{doc.partition(chr(10))[0]}")
+        line = f"  {command:<10}{doc.partition(chr(10))[0]}"
+        lines.append(fill(line, width, subsequent_indent=" " * 12))
     lines.append("\n'python -m althaia COMMAND --help' says more.")
     return "\n".join(lines)

@@ -4,7 +4,7 @@ Reads NDJSON, JSON arrays, CSV and Parquet. Each record is loaded by itself; pro
 line, counted by message, and written to a file with --errors-to. Memory does not grow with the
 files. The exit code is 0 if every record is valid, 1 if one is not, 2 if a file could not be read.
 
-    python -m althaia check shop.schemas:Order orders.ndjson --workers 4 --errors-to bad.ndjson
+    python -m althaia check shop.schemas:Order orders.ndjson --workers 4
 """
 
 from __future__ import annotations

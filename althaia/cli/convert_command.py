@@ -4,7 +4,7 @@ From and to NDJSON, JSON arrays, CSV and Parquet. Records are loaded and written
 them, to Parquet with the types they were loaded as; with --dump they are dumped without being
 loaded. What is not valid is left out, told and counted as by 'check', with the same exit codes.
 
-    python -m althaia convert shop.schemas:Order orders.csv orders.parquet --workers 4
+    python -m althaia convert shop.schemas:Order orders.csv orders.parquet
 """
 
 from __future__ import annotations

@@ -11,13 +11,13 @@ import os
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import NoReturn
 
 _YES = ("1", "true", "yes", "on")
 _NO = ("0", "false", "no", "off")
-_ON = ("compiled", "plans")
-"""Flags that are on where their variables are not set."""
+_OF_BUILDS = ("pure_build", "upstream")
+"""Variables that only a build from source reads."""
 
 
 class ConfigError(ValueError):
@@ -35,6 +35,7 @@ class Settings:
 
     __slots__ = (
         "compare",
+        "compare_file",
         "compiled",
         "disable",
         "gc",
@@ -44,6 +45,7 @@ class Settings:
         "plans",
         "require_compiled",
         "strict",
+        "unknown",
     )
 
     patch: bool
@@ -61,23 +63,37 @@ class Settings:
     """``ALTHAIA_STRICT``: a schema, or a field of upstream's own, without a plan is an error."""
     compare: float
     """``ALTHAIA_COMPARE``: the share of calls that upstream's own code runs too."""
+    compare_file: str
+    """``ALTHAIA_COMPARE_FILE``: append each new difference to this file, as a line of JSON."""
     log: bool
-    """``ALTHAIA_LOG``: log once for each schema, on the logger ``althaia``, what has no plan."""
+    """``ALTHAIA_LOG``: log once for each schema, on the logger ``althaia``, what has no plan. Any
+    value but no is yes."""
     notes: bool
-    """``ALTHAIA_NOTES``: add a note with the field to an exception that leaves a plan."""
+    """``ALTHAIA_NOTES``: add a note with the field to an exception that leaves a plan. Any value
+    but no is yes."""
     gc: str
     """``ALTHAIA_GC``: ``pause`` where the garbage collector is off during large dumps, else ""."""
+    unknown: tuple[str, ...]
+    """Variables of the environment that begin with ``ALTHAIA_`` and that nothing reads."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        put = object.__setattr__
-        for name in self.__slots__:
-            variable = f"ALTHAIA_{name.upper()}"
-            if name == "compare":
-                put(self, name, _share(environ, variable))
-            elif name == "gc":
-                put(self, name, _collector(environ, variable))
-            else:
-                put(self, name, _flag(environ, variable, default=name in _ON))
+        read: dict[str, Callable[[Mapping[str, str], str], object]] = {
+            "compare": _share,
+            "compare_file": lambda environ, variable: environ.get(variable, ""),
+            "gc": _collector,
+            # What only says something must not keep the redirect from being made.
+            "log": _unless_no,
+            "notes": _unless_no,
+            "compiled": _flag_or_yes,
+            "plans": _flag_or_yes,
+        }
+        for name in self.__slots__[:-1]:
+            value = read.get(name, _flag)(environ, f"ALTHAIA_{name.upper()}")
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "unknown", _unknown(environ))
+        for variable in self.unknown if self.strict else ():
+            if similar := meant(variable):
+                raise ConfigError(f"no variable is called {variable}; did you mean {similar}?")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(
@@ -90,7 +106,7 @@ class Settings:
 
     def as_dict(self) -> dict[str, bool | float | str]:
         """Return the settings by name."""
-        return {name: getattr(self, name) for name in sorted(self.__slots__)}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "unknown"}
 
     def __repr__(self) -> str:
         return f"Settings({', '.join(f'{k}={v}' for k, v in self.as_dict().items())})"
@@ -116,23 +132,28 @@ def is_no(text: str) -> bool:
     return text.strip().lower() in ("", *_NO)
 
 
-def _flag(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
-    text = environ.get(name, "").strip().lower()
-    if not text:
-        return default
-    if text in _YES:
-        return True
-    if text in _NO:
-        return False
-    raise ConfigError(
-        f"the environment variable {name} is {environ[name]!r}, which is neither yes "
-        f"({', '.join(_YES)}) nor no ({', '.join(_NO)}): change it or unset it"
-    )
+def _text(environ: Mapping[str, str], variable: str) -> str:
+    return environ.get(variable, "").strip().lower()
 
 
-def _share(environ: Mapping[str, str], name: str) -> float:
-    text = environ.get(name, "").strip().lower()
-    if text in ("", *_NO):
+def _unless_no(environ: Mapping[str, str], variable: str) -> bool:
+    return not is_no(environ.get(variable, ""))
+
+
+def _flag_or_yes(environ: Mapping[str, str], variable: str) -> bool:
+    return not _text(environ, variable) or _flag(environ, variable)
+
+
+def _flag(environ: Mapping[str, str], variable: str) -> bool:
+    text = _text(environ, variable)
+    if text in _YES or is_no(text):
+        return text in _YES
+    raise _bad(environ, variable, f"neither yes ({', '.join(_YES)}) nor no ({', '.join(_NO)})")
+
+
+def _share(environ: Mapping[str, str], variable: str) -> float:
+    text = _text(environ, variable)
+    if is_no(text):
         return 0.0
     try:
         share = 1.0 if text in _YES else float(text)
@@ -140,22 +161,35 @@ def _share(environ: Mapping[str, str], name: str) -> float:
         share = -1.0
     if 0 <= share <= 1:
         return share
-    raise ConfigError(
-        f"the environment variable {name} is {environ[name]!r}, which is no share of the calls, "
-        "from 0 to 1 (0.01 is one in a hundred): change it or unset it"
+    what = "no share of the calls, from 0 to 1 (0.01 is one in a hundred)"
+    raise _bad(environ, variable, what)
+
+
+def _collector(environ: Mapping[str, str], variable: str) -> str:
+    text = _text(environ, variable)
+    if text == "pause" or is_no(text):
+        return "" if is_no(text) else text
+    raise _bad(environ, variable, f"neither pause nor no ({', '.join(_NO)})")
+
+
+def _bad(environ: Mapping[str, str], variable: str, what: str) -> ConfigError:
+    return ConfigError(
+        f"the environment variable {variable} is {environ[variable]!r}, which is {what}: change it "
+        "or unset it"
     )
 
 
-def _collector(environ: Mapping[str, str], name: str) -> str:
-    text = environ.get(name, "").strip().lower()
-    if text in ("", *_NO):
-        return ""
-    if text == "pause":
-        return text
-    raise ConfigError(
-        f"the environment variable {name} is {environ[name]!r}, which is neither pause nor no "
-        f"({', '.join(_NO)}): change it or unset it"
-    )
+def _unknown(environ: Mapping[str, str]) -> tuple[str, ...]:
+    known = {f"ALTHAIA_{name.upper()}" for name in (*Settings.__slots__[:-1], *_OF_BUILDS)}
+    return tuple(sorted(x for x in environ if x.startswith("ALTHAIA_") and x not in known))
+
+
+def meant(variable: str) -> str | None:
+    """Return the variable of ours whose name an unknown one resembles, or None."""
+    from difflib import get_close_matches
+
+    names = [f"ALTHAIA_{name.upper()}" for name in Settings.__slots__[:-1]]
+    return next(iter(get_close_matches(variable, names, 1, 0.85)), None)
 
 
 _settings: Settings | None = None

@@ -47,9 +47,11 @@ class LatePatchError(RuntimeError):
     :ivar holders: names of modules that hold references to it -> the names they hold.
     """
 
-    def __init__(self, holders: dict[str, list[str]]) -> None:
+    def __init__(self, holders: dict[str, list[str]], how: str = "althaia.patch()") -> None:
+        from althaia.switch import late
+
         self.holders = holders
-        super().__init__(_late_text(holders))
+        super().__init__(late.text(holders, how))
 
 
 def patch(
@@ -132,7 +134,9 @@ class _Redirect:
         with self._lock:
             real = _real_modules()
             if real and not force:
-                raise LatePatchError(_holders(real))
+                from althaia.switch import late
+
+                raise LatePatchError(late.holders(real), how)
             for name, module in real.items():
                 self._set_aside.setdefault(name, module)
                 del sys.modules[name]
@@ -421,25 +425,6 @@ def _real_modules() -> dict[str, ModuleType]:
     }
 
 
-def _holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
-    """Return by module the names in it that refer to the real library or to its objects."""
-    owned = {id(module) for module in real.values()}
-    for module in real.values():
-        owned.update(
-            id(value)
-            for value in list(vars(module).values())
-            if _below(str(getattr(value, "__module__", "")), REAL)
-        )
-    holders = {}
-    for name, module in sys.modules.copy().items():
-        if _below(name, REAL):
-            continue
-        held = [key for key, value in _contents(module).items() if _is_made_of(value, owned)]
-        if held:
-            holders[name] = sorted(held)
-    return dict(sorted(holders.items()))
-
-
 def _contents(module: object) -> dict[str, object]:
     # sys.modules may contain objects without a ``__dict__``.
     try:
@@ -452,32 +437,6 @@ def _namespace(module: object) -> dict[str, Any]:
     # Not vars(): it would load a lazy module, which may be loading at this moment.
     namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
     return namespace
-
-
-def _is_made_of(value: object, owned: set[int]) -> bool:
-    if id(value) in owned:
-        return True
-    kind = value if isinstance(value, type) else type(value)
-    return any(id(base) in owned for base in type.mro(kind) if base is not type)
-
-
-def _late_text(holders: dict[str, list[str]]) -> str:
-    lines = ["marshmallow was imported before althaia was asked to redirect it."]
-    if holders:
-        lines.append("These modules hold references to the real one and would keep them:")
-        lines.extend(
-            f"  {name}: {', '.join(held[:4])}{', …' if len(held) > 4 else ''}"
-            for name, held in holders.items()
-        )
-    lines.append(
-        "Call althaia.patch() before the first of these imports (best in the first lines of "
-        "the program), start the program with 'python -m althaia', or set ALTHAIA_PATCH=1. "
-        "Where a command imports the application ('flask run', 'celery -A app'), its extensions "
-        "may import marshmallow first: set ALTHAIA_PATCH=1 there. "
-        "althaia.patch(force=True) redirects later imports only and leaves two copies of "
-        "the library in the process."
-    )
-    return "\n".join(lines)
 
 
 _redirect = _Redirect()

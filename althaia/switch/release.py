@@ -52,8 +52,7 @@ _KNOWN_FILES: Final = (
 
 
 LISTED: Final = ("3.26.1", "3.26.2", "4.0.1", "4.1.2", "4.2.4", "4.3.0", "4.3.1", "4.4.0")
-"""The releases that were reviewed. docs/releases.md says what of them is not planned, so that no
-warning is needed."""
+"""The releases that were reviewed: docs/releases.md says what of them is not planned."""
 
 
 class AlthaiaWarning(UserWarning):
@@ -149,7 +148,8 @@ class Release:
             self.lost.append(what)
 
     def say(self) -> None:
-        """Warn, once in a process, if not all of it can be planned.
+        """Say, once in a process, what of it cannot be planned: by a warning if hooks of ours or
+        all plans are lost, by the logger if functions of it were not reviewed.
 
         :raises EngineError: ``ALTHAIA_STRICT`` is set
         """
@@ -158,22 +158,23 @@ class Release:
         losses = [*self.lost]
         if self.left_out and self.how != UNTOUCHED:
             losses.append(f"hooks without a place in it: {', '.join(self.left_out)}")
-        if self.how == INTERPRETED and self.version not in LISTED and _has_engine():
-            count = sum(map(len, self._unread.values()))
-            if count:
-                hint = "'python -m althaia info' names them"
-                losses.append(f"{count} functions that nobody has read ({hint})")
-        if not losses or self._said:
+        rests = self.how == INTERPRETED and self.version not in LISTED and _has_engine()
+        count = sum(map(len, self._unread.values())) if rests else 0
+        hint = "'python -m althaia info' names them"
+        unread = f"{count} functions that nobody has read ({hint})" if count else ""
+        if self._said or not (losses or unread):
             return
         self._said = True
-        text = f"althaia does not plan all of marshmallow {self.version}: {'; '.join(losses)}"
+        what = "; ".join(filter(None, [*losses, unread]))
+        text = f"althaia does not plan all of marshmallow {self.version}: {what}"
         from althaia.switch.config import settings
 
         if settings().strict:
             raise seam.EngineError(text)
-        import warnings
-
-        warnings.warn(text, AlthaiaWarning, stacklevel=2)
+        if losses:
+            seam.warn(text, AlthaiaWarning, stacklevel=3)
+        elif "logging" in sys.modules:  # If nobody has imported it, there is no handler either.
+            sys.modules["logging"].getLogger("althaia").info(text)
 
 
 def served() -> Release | None:

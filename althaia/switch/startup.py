@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from althaia import seam
 from althaia.switch.config import is_no
 
 TYPE_CHECKING = False
@@ -47,15 +48,13 @@ def warn_if_not_asked() -> None:
     """
     if is_no(os.environ.get("ALTHAIA_PATCH", "")) or _is_starting() or _is_runner():
         return
-    import warnings
-
-    warnings.warn(
+    seam.warn(
         "ALTHAIA_PATCH is set and has no effect: althaia is not installed in a site-packages "
         "folder of this interpreter (pip install --target, PYTHONPATH, python -S), so its start-up "
         "file did not run. Call althaia.patch() in the first lines of the program, or start it by "
         "'python -m althaia'",
         RuntimeWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 

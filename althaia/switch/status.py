@@ -42,6 +42,14 @@ class Module:
         return "compiled, but its source has changed since" if self.stale else "compiled"
 
 
+_NOTHING = ("serves", "nothing, because no marshmallow is installed")
+
+
+def _suggested(variable: str) -> str:
+    meant = config.meant(variable)
+    return f"{variable} (did you mean {meant}?)" if meant else variable
+
+
 def _some(names: tuple[str, ...]) -> str:
     more = len(names) - 8
     return ", ".join(names[:8]) + (f" and {more} more, which --json names" if more > 0 else "")
@@ -99,6 +107,8 @@ class Info:
     collector: str
     """``runs``, or ``paused for large dumps``."""
     settings: dict[str, bool | float | str]
+    unknown_variables: tuple[str, ...]
+    """Variables of the environment that begin with ``ALTHAIA_`` and that nothing reads."""
 
     @property
     def compiled(self) -> bool:
@@ -135,6 +145,7 @@ class Info:
             "plans": self.plans,
             "collector": self.collector,
             "settings": self.settings,
+            "unknown_variables": list(self.unknown_variables),
         }
 
     def as_text(self, *, verbose: bool = False) -> str:
@@ -149,11 +160,13 @@ class Info:
             ("Python", self.python),
             ("patched", f"yes, by {self.how}" if self.patched else "no"),
             ("real marshmallow", self._real_text()),
-            *self.served.facts(),
+            *(self.served.facts() if self.patched or self.real_location else [_NOTHING]),
             ("plans", self.plans),
             ("collector", self.collector),
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
+            ("unknown variables", ", ".join(map(_suggested, self.unknown_variables))),
         ]
+        facts = [(name, value) for name, value in facts if value]
         lines = [f"{name:<18}{value}" for name, value in facts]
         listed = [
             module
@@ -209,6 +222,7 @@ def info() -> Info:
         plans=_plans(),
         collector="paused for large dumps" if seam.pause_collector else "runs",
         settings=config.settings().as_dict(),
+        unknown_variables=config.settings().unknown,
     )
 
 

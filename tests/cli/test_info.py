@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from importlib import metadata
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import althaia
+from althaia import cli
 from althaia.switch import status
 from tests.engine import HAS_ENGINE, NEEDS_ENGINE
 
@@ -164,6 +166,45 @@ def test_a_bad_value_in_the_environment_is_named(run):
     done = run("-m", "althaia", "info", env={"ALTHAIA_PLANS": "maybe"})
     assert done.returncode == 2
     assert done.stderr.startswith("python -m althaia info: the environment variable ALTHAIA_PLANS")
+
+
+def test_without_a_marshmallow_it_serves_none(run, tmp_path):
+    (tmp_path / "blocked.py").write_text(
+        "import sys\nsys.path[:] = [p for p in sys.path if 'site-packages' not in p]\n"
+        f"sys.path.append({str(ROOT)!r})\nimport althaia\nprint(althaia.info().as_text())\n"
+    )
+    text = run("-S", "blocked.py").stdout
+    assert "real marshmallow  not installed" in text
+    assert "serves            nothing, because no marshmallow is installed" in text
+
+
+def test_unknown_variables_are_named(run):
+    env = {"ALTHAIA_PATCHH": "1", "ALTHAIA_IMAGE": "5.1"}
+    assert show(run, env=env)["unknown_variables"] == ["ALTHAIA_IMAGE", "ALTHAIA_PATCHH"]
+    text = run("-m", "althaia", "info", env=env).stdout
+    assert "ALTHAIA_IMAGE, ALTHAIA_PATCHH (did you mean ALTHAIA_PATCH?)" in text
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")
+@pytest.mark.parametrize("words", [["info"], ["--help"], ["--version"], ["explain", "x:y"]])
+def test_output_that_cannot_be_written(words, tmp_path):
+    command = [sys.executable, "-m", "althaia", *words]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("python -m althaia")
+    assert done.stderr.count("\n") == 1
+    shown = " ".join(f"'{word}'" for word in command)
+    closed = subprocess.run(f"{shown} >&-", shell=True, stderr=subprocess.PIPE, text=True)
+    assert closed.returncode == (2 if "explain" in words else 0)
+    assert "Traceback" not in closed.stderr
+
+
+@pytest.mark.parametrize("command", ["", *cli.COMMANDS])
+def test_no_help_is_wider_than_the_terminal(run, command):
+    words = [command] if command else []
+    text = run("-m", "althaia", *words, "--help", env={"COLUMNS": "80"}).stdout
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_what_holds_of_the_interpreter(run):

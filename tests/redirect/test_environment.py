@@ -24,6 +24,7 @@ CHECK = f"import marshmallow, sys; print('ours' if {IS_OURS} else 'real')"
 def test_settings_and_their_defaults():
     assert Settings({}).as_dict() == {
         "compare": 0.0,
+        "compare_file": "",
         "compiled": True,
         "disable": False,
         "gc": "",
@@ -73,7 +74,23 @@ def test_settings_are_frozen():
         settings.plans = False
     with pytest.raises(AttributeError):
         del settings.plans
-    assert repr(settings).startswith("Settings(compare=0.0, compiled=True, ")
+    assert repr(settings).startswith("Settings(compare=0.0, compare_file=, compiled=True, ")
+
+
+@pytest.mark.parametrize("name", ["LOG", "NOTES"])
+def test_a_bad_value_of_what_only_says_something_leaves_the_redirect_on(name, tmp_path):
+    env = {"ALTHAIA_PATCH": "1", f"ALTHAIA_{name}": "debug"}
+    done = run("-c", CHECK, cwd=tmp_path, env=env)
+    assert (done.stdout.strip(), done.stderr) == ("ours", "")
+    assert getattr(Settings(env), name.lower()) is True
+
+
+def test_unknown_variables_are_known():
+    given = {"ALTHAIA_PATCHH": "1", "ALTHAIA_IMAGE": "5", "ALTHAIA_PURE_BUILD": "1", "PATH": ""}
+    assert Settings(given).unknown == ("ALTHAIA_IMAGE", "ALTHAIA_PATCHH")
+    with pytest.raises(ConfigError, match="ALTHAIA_PATCHH; did you mean ALTHAIA_PATCH"):
+        Settings({**given, "ALTHAIA_STRICT": "1"})
+    assert Settings({"ALTHAIA_IMAGE": "5", "ALTHAIA_STRICT": "1"}).strict
 
 
 @pytest.mark.parametrize(
@@ -249,6 +266,13 @@ def test_a_program_without_an_environment(tmp_path):
         [sys.executable, "-c", CHECK], env=kept, cwd=tmp_path, capture_output=True, text=True
     )
     assert (done.stdout.strip(), done.stderr) == ("real", "")
+
+
+def test_a_variable_without_effect_is_no_error_where_warnings_are(tmp_path):
+    env = {"ALTHAIA_PATCH": "1", "PYTHONPATH": str(Path(althaia.__file__).parents[1])}
+    done = run("-S", "-W", "error", "-c", IMPORT, cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(f"RuntimeWarning: {WARNED}")
 
 
 WARNED = "ALTHAIA_PATCH is set and has no effect"

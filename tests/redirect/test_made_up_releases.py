@@ -143,8 +143,27 @@ def test_a_release_of_tomorrow_answers_as_it_does(newest, tmp_path):
 @pytest.mark.slow
 @NEEDS_ENGINE
 def test_an_old_release_answers_as_it_does(oldest, tmp_path):
-    told = compare(oldest, tmp_path)
-    assert told.count("AlthaiaWarning") == 1
+    assert compare(oldest, tmp_path) == ""
+
+
+WARNINGS_ARE_ERRORS = "import althaia; althaia.patch(); import marshmallow; print('imported')"
+
+
+@NEEDS_ENGINE
+def test_unread_functions_are_told_by_the_logger_and_end_nothing(tmp_path):
+    releases.install(tmp_path / "site", "3.22.0")
+    code = f"import logging; logging.basicConfig(level=20)\n{WARNINGS_ARE_ERRORS}"
+    words = ("-W", "error:althaia", "-W", "error:::althaia", "-c", code)
+    done = run(*words, cwd=tmp_path, env=environment(tmp_path / "site", tmp_path))
+    assert (done.returncode, done.stdout) == (0, "imported\n"), done.stderr
+    assert done.stderr.count("INFO:althaia:althaia does not plan all of marshmallow 3.22.0") == 1
+
+
+@NEEDS_ENGINE
+def test_a_hook_without_a_place_ends_nothing_where_warnings_are_errors(newest, tmp_path):
+    done = run("-W", "error", "-c", WARNINGS_ARE_ERRORS, cwd=tmp_path, env=newest)
+    assert (done.returncode, done.stdout) == (0, "imported\n"), done.stderr
+    assert done.stderr.startswith("AlthaiaWarning: althaia does not plan all of marshmallow 4.5.0")
 
 
 @NEEDS_ENGINE

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+
+import althaia
+from tests.redirect.processes import environment, run
+
+ROOT = Path(althaia.__file__).parent.parent
 
 
 def test_the_error_names_who_holds_references(tmp_path, program):
@@ -125,3 +135,73 @@ def test_the_real_one_put_back_behind_our_back(program):
                 raise AssertionError(attempt)
         """
     )
+
+
+@pytest.fixture
+def site(tmp_path):
+    """The site-packages of a virtual environment with althaia's start-up file, and its Python."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    folder = next((tmp_path / "venv").rglob("site-packages"))
+    here = [str(ROOT), *(path for path in sys.path if path.endswith("site-packages"))]
+    (folder / "a_paths.pth").write_text("\n".join(here), "utf-8")
+    (folder / "althaia_startup.pth").write_bytes((ROOT / "althaia_startup.pth").read_bytes())
+    python = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+
+    def start(*words, **variables):
+        done = subprocess.run(
+            [python, *words],
+            env=environment(variables),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        return done.stderr
+
+    return folder, start
+
+
+IN_FRONT = "Write 'import althaia; althaia.patch();' in front of the import in that file"
+
+
+@pytest.mark.skipif(sys.implementation.name == "pypy", reason="a venv of PyPy is another")
+@pytest.mark.parametrize(
+    ("name", "line", "by_variable"),
+    [
+        ("aa.pth", "import marshmallow", False),
+        ("aa.pth", "import boot", False),
+        ("zz.pth", "import marshmallow", True),
+    ],
+)
+def test_a_start_up_file_that_is_first_is_named(site, name, line, by_variable):
+    folder, start = site
+    (folder / "boot.py").write_text("from marshmallow import Schema\n", "utf-8")
+    (folder / name).write_text(f"{line}\n", "utf-8")
+    told = start("-m", "althaia", "-c", "")
+    assert f"A start-up file of Python imported it: {folder / name}." in told
+    assert IN_FRONT in told
+    assert "python -m althaia'" not in told
+    assert ("or set ALTHAIA_PATCH=1" in told) is by_variable
+    told = start("-c", "", ALTHAIA_PATCH="1")
+    assert told.count("not redirecting marshmallow") == (not by_variable)
+    assert "set ALTHAIA_PATCH" not in told
+    # The advice helps.
+    (folder / name).write_text(f"import althaia; althaia.patch(); {line}\n", "utf-8")
+    assert start("-m", "althaia", "-c", "") == start("-c", "", ALTHAIA_PATCH="1") == ""
+
+
+def test_a_sitecustomize_that_is_first_is_named(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("from marshmallow import Schema\n", "utf-8")
+    env = {"PYTHONPATH": str(tmp_path)}
+    told = run("-m", "althaia", "-c", "", cwd=tmp_path, env=env).stderr
+    assert f"A start-up file of Python imported it: {tmp_path / 'sitecustomize.py'}." in told
+    assert "Call althaia.patch() in the first lines of that file, or set ALTHAIA_PATCH=1" in told
+    assert "python -m althaia'" not in told
+    assert run("-c", "", cwd=tmp_path, env={**env, "ALTHAIA_PATCH": "1"}).stderr == ""
+
+
+def test_a_module_of_the_program_that_is_first_is_named(tmp_path):
+    (tmp_path / "shop.py").write_text("import marshmallow\n", "utf-8")
+    (tmp_path / "app.py").write_text("import shop\nimport althaia\nalthaia.patch()\n", "utf-8")
+    told = run("app.py", cwd=tmp_path).stderr
+    assert f"The first to import it was {tmp_path / 'shop.py'}." in told
+    assert "start the program with 'python -m althaia'" in told

@@ -1,0 +1,169 @@
+"""Who imported marshmallow before the redirect was switched on, and what to do there.
+
+Imported only when it is too late: nothing here runs in a process that is redirected.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import site
+import sys
+from types import ModuleType
+
+from althaia.switch.config import is_no
+
+REAL = "marshmallow"
+OURS = "althaia_startup.pth"
+"""The start-up file of the wheel."""
+
+
+def holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
+    """Return by module the names in it that refer to the real library or to its objects.
+
+    :param real: the modules of the real library, by name
+    """
+    owned = {id(module) for module in real.values()}
+    for module in real.values():
+        for value in list(vars(module).values()):
+            if f"{getattr(value, '__module__', '')}.".startswith(f"{REAL}."):
+                owned.add(id(value))
+    found = {}
+    for name, module in sys.modules.copy().items():
+        if not f"{name}.".startswith(f"{REAL}."):
+            held = [key for key, value in _contents(module).items() if _is_made_of(value, owned)]
+            if held:
+                found[name] = sorted(held)
+    return dict(sorted(found.items()))
+
+
+def _contents(module: object) -> dict[str, object]:
+    # Not vars(), which would load a lazy module. sys.modules may contain objects without a dict.
+    try:
+        namespace: dict[str, object] = object.__getattribute__(module, "__dict__").copy()
+    except AttributeError:
+        return {}
+    return namespace
+
+
+def _is_made_of(value: object, owned: set[int]) -> bool:
+    if id(value) in owned:
+        return True
+    kind = value if isinstance(value, type) else type(value)
+    return any(id(base) in owned for base in type.mro(kind) if base is not type)
+
+
+def text(held: dict[str, list[str]], how: str) -> str:
+    """Return who imported marshmallow too early and what to do, for people.
+
+    :param held: what :func:`holders` returns
+    :param how: what asked for the redirect: ``ALTHAIA_PATCH``, ``python -m althaia``, …
+    """
+    lines = ["marshmallow was imported before althaia was asked to redirect it."]
+    files = _start_files_at_fault(held, how)
+    if files:
+        lines.append(f"A start-up file of Python imported it: {' or '.join(files)}.")
+    elif importers := _importers(held):
+        lines.append(f"The first to import it was {' or '.join(importers)}.")
+    if held:
+        lines.append("These modules hold references to the real one and would keep them:")
+        lines.extend(
+            f"  {name}: {', '.join(names[:4])}{', …' if len(names) > 4 else ''}"
+            for name, names in held.items()
+        )
+    lines.append(_advice_for_start_files(files) if files else _advice(how))
+    return "\n".join(lines)
+
+
+def _advice_for_start_files(files: list[str]) -> str:
+    if all(file.endswith(".pth") for file in files):
+        advice = "Write 'import althaia; althaia.patch();' in front of the import in that file"
+    else:
+        advice = "Call althaia.patch() in the first lines of that file"
+    if not is_asked() and not any(map(_runs_before_ours, files)):
+        advice += ", or set ALTHAIA_PATCH=1, which redirects before Python runs it"
+    return f"{advice}."
+
+
+def _advice(how: str) -> str:
+    ways = [
+        "Call althaia.patch() before the first of these imports (best in the first lines of the "
+        "program)"
+    ]
+    if not how.startswith("python -m althaia"):
+        ways.append("start the program with 'python -m althaia'")
+    advice = ", ".join(ways)
+    if not is_asked():
+        advice += (
+            ", or set ALTHAIA_PATCH=1. Where a command imports the application ('flask run', "
+            "'celery -A app'), its extensions may import marshmallow first: set ALTHAIA_PATCH=1 "
+            "there"
+        )
+    return (
+        f"{advice}. althaia.patch(force=True) redirects later imports only and leaves two copies "
+        "of the library in the process."
+    )
+
+
+def is_asked() -> bool:
+    """Return whether ``ALTHAIA_PATCH`` is set, so that the start-up file has tried to redirect."""
+    return not is_no(os.environ.get("ALTHAIA_PATCH", ""))
+
+
+def _importers(held: dict[str, list[str]]) -> list[str]:
+    """Return the files of the modules of which one was the first to import marshmallow.
+
+    ``sys.modules`` is in the order in which imports ended: the first that ended after marshmallow's
+    own, or one that has not ended yet and holds something of marshmallow's own.
+    """
+    order = list(sys.modules)
+    last = max((order.index(name) for name in order if name == REAL), default=0)
+    ended = [name for name in order[last:] if name in held][:1]
+    running = [name for name in order[:last] if name in held and _holds_own(name, held[name])]
+    files = [getattr(sys.modules[name], "__file__", None) for name in running + ended]
+    return [file for file in files if file is not None]
+
+
+def _holds_own(module: str, names: list[str]) -> bool:
+    values = [getattr(sys.modules[module], name) for name in names]
+    owners = [getattr(each, "__module__", getattr(each, "__name__", "")) for each in values]
+    return any(f"{owner}.".startswith(f"{REAL}.") for owner in owners)
+
+
+def _start_files_at_fault(held: dict[str, list[str]], how: str) -> list[str]:
+    """Return the start-up files that imported marshmallow, as far as their text shows it."""
+    at_start = how in ("ALTHAIA_PATCH", "python -m althaia")
+    customized = [
+        file
+        for name in ("sitecustomize", "usercustomize")
+        if (at_start or name in held)
+        and (file := getattr(sys.modules.get(name), "__file__", None)) is not None
+    ]
+    wanted = {name.partition(".")[0] for name in (REAL, *held)}
+    imports = imports_of_start_files()
+    naming = [file for file, words in imports.items() if wanted & words]
+    if naming or customized or not at_start:
+        return naming or customized
+    return [file for file in imports if _runs_before_ours(file)]
+
+
+def imports_of_start_files() -> dict[str, set[str]]:
+    """Return the ``.pth`` files that run code at interpreter start, in the order in which they
+    run, each with the words of its code that may name packages."""
+    folders = [site.getusersitepackages(), *site.getsitepackages([sys.prefix, *site.PREFIXES])]
+    found = {}
+    # In a virtual environment PREFIXES has still the other interpreter's while start-up files run.
+    for folder in dict.fromkeys(folder for folder in folders if folder in sys.path):
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            if name.endswith(".pth") and name != OURS:
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    lines = [line for line in file if line.startswith(("import ", "import\t"))]
+                if lines:
+                    found[path] = set(re.findall(r"\w+", " ".join(lines)))
+    return found
+
+
+def _runs_before_ours(file: str) -> bool:
+    """Return whether a start-up file runs before the one that ``ALTHAIA_PATCH`` needs."""
+    return file.endswith(".pth") and os.path.basename(file) < OURS
