@@ -84,6 +84,10 @@ defined: dict[str, Namespace] = {}
 """Copies of these namespaces from the time when upstream had defined them. Also one of the standard
 library's ``copy``, which upstream calls to construct a schema."""
 
+replaced: list[tuple[Namespace, str, object, object]] = []
+"""What the engine has replaced in other packages' modules, for ``unpatch`` to put back: namespace,
+name, their function and ours."""
+
 HookTable: Any = None
 """The class of ``Schema._hooks``; created with the ``defaultdict`` that marshmallow imports."""
 

@@ -18,11 +18,14 @@ from benchmarks import data
 
 
 class Base(DeclarativeBase):
-    """The registry of the tables below. Loaded objects are compared by what they show."""
+    """The registry of the tables below. Loaded objects are compared by what they show.
+
+    SQLAlchemy reads expired attributes in the order of a set, hence they are sorted.
+    """
 
     def __repr__(self) -> str:
         shown = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        return f"{type(self).__name__}({shown!r})"
+        return f"{type(self).__name__}({sorted(shown.items())!r})"
 
 
 class FlatRow(Base):

@@ -459,6 +459,10 @@ class _Explainer:
                 yield f"{name}, set on the instance"
             elif not self.upstream.has(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"
+                if name == "load":
+                    from althaia.engine.steps import preparations
+
+                    yield from (text for *_, text in preparations(type(schema)))
 
 
 def _source(direction: str, step: Any) -> str:

@@ -263,6 +263,9 @@ cdef Plan build_and_publish(object schema, InstanceDict state, int direction):
     althaia_count(&counters.built, 1)
     if plan.declined:
         althaia_count(&counters.declined, 1)
+    elif direction == LOAD:
+        for load, prepare, _ in steps.preparations(type(schema)):
+            prepare(load)
     counters.why = plan.declined
     _outside.tell(plan, "load" if direction == LOAD else "dump")
     state.publish(direction, plan)

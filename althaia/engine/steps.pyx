@@ -23,7 +23,7 @@ from althaia.engine.upstream import definers
 
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_type_tag
 from althaia.engine.analysis.reader cimport Analysis, is_data_descriptor
-from althaia.engine.upstream cimport MOST_CLASSES, Upstream, static
+from althaia.engine.upstream cimport MOST_CLASSES, Upstream, marshmallow, static
 
 DUMP, LOAD = 0, 1
 # Where a dumped value comes from. Looking up a member of the enum takes some 900 instructions.
@@ -73,17 +73,19 @@ class Kind(namedtuple("Kind", ("name", "dump", "load"), defaults=(None, None))):
     __slots__ = ()
 
 
-_OF_PACKAGE = ("name", "digests", "dump", "load", "get_value")
+_OF_PACKAGE = ("name", "digests", "dump", "load", "get_value", "prepare_load")
 
 
-class PackageKind(namedtuple("PackageKind", _OF_PACKAGE, defaults=(None, None, False))):
-    """A field class of a well-known package, and the makers of the steps that replace its methods.
+class PackageKind(namedtuple("PackageKind", _OF_PACKAGE, defaults=(None, None, False, None))):
+    """A class of a well-known package, and the makers of the steps that replace its methods.
 
     :param name: the class that defines them, with its module.
     :param digests: the digests of the sources of its methods that were reviewed.
     :param dump: the maker for its ``_serialize``, if it has one.
     :param load: the maker for its ``_deserialize``, if it has one.
     :param get_value: whether it has a ``get_value`` that only calls the one of ``Field``.
+    :param prepare_load: for a schema class, what is called with its ``load`` before the first
+        planned load, and a text that says what that does.
     """
 
     __slots__ = ()
@@ -130,6 +132,8 @@ def by_name(kinds):
             found[LOAD][f"{kind.name}._deserialize"] = (kind.digests, kind.load)
         if kind.get_value:
             found[DUMP][f"{kind.name}.get_value"] = (kind.digests, None)
+        if kind.prepare_load is not None:
+            found[LOAD][f"{kind.name}.load"] = (kind.digests, kind.prepare_load)
     return found
 
 
@@ -321,6 +325,17 @@ cdef object _package_entry(Upstream upstream, int direction, object function):
         module = upstream.packages[package] = by_name(kinds)
     entry = module[direction].get(f"{function.__module__}.{function.__qualname__}")
     return entry if entry is not None and is_known(function, entry[0]) else None
+
+
+def preparations(cls):
+    """Return what packages do for the ``load`` that a schema class inherits from them, as triples
+    of the ``load``, the function that is called with it, and a text."""
+    loads = [base.__dict__.get("load") for base in definers(cls, "load")]
+    try:
+        entries = [(load, _package_entry(marshmallow, LOAD, load)) for load in loads]
+    except NotPlannable:  # The module of the package cannot be imported now.
+        return []
+    return [(load, *entry[1]) for load, entry in entries if entry is not None]
 
 
 _CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))

@@ -161,6 +161,10 @@ class _Redirect:
             for name, module in self._set_aside.items():
                 sys.modules.setdefault(name, module)
             self._set_aside.clear()
+            for namespace, name, theirs, ours in seam.replaced:
+                if namespace.get(name) is ours:
+                    namespace[name] = theirs
+            seam.replaced.clear()
             self.how = None
             return was_installed
 

@@ -283,6 +283,25 @@ def auto_schema(ma: Marshmallow) -> Made:
     return Product, source, {"id": 1, "sku": "SKU-0001", "name": "Product", "price": "1.25"}
 
 
+def auto_schema_dict(ma: Marshmallow) -> Made:
+    from benchmarks import orm
+
+    base = library(ma, "marshmallow_sqlalchemy").SQLAlchemyAutoSchema
+
+    class Product(base):
+        class Meta:
+            model = orm.Product
+
+    source = orm.order_rows(1)[0].lines[0].product
+    return Product, source, {"id": 1, "sku": "SKU-0001", "name": "Product", "price": "1.25"}
+
+
+def auto_schema_reused(ma: Marshmallow) -> Made:
+    make, source, record = auto_schema_dict(ma)
+    reused = make()
+    return lambda: reused, source, record
+
+
 def auto_schema_exclude(ma: Marshmallow) -> Made:
     from benchmarks import orm
 
@@ -408,9 +427,11 @@ SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float
     "delimited": ("webargs' DelimitedList", delimited, 8, 5),
     "links": ("flask-marshmallow's URLFor and Hyperlinks", links, None, None),
     "sqla": ("SQLAlchemyAutoSchema, transient instances", auto_schema, 6, 5),
-    "sqla-exclude": ("SQLAlchemyAutoSchema with Meta.exclude", auto_schema_exclude, None, None),
-    "sqla-session": ("SQLAlchemyAutoSchema(session=…)", auto_schema_session, None, None),
-    "sqla-related": ("SQLAlchemyAutoSchema, include_relationships", related, None, None),
+    "sqla-dict": ("SQLAlchemyAutoSchema, dictionaries", auto_schema_dict, None, 8),
+    "sqla-reused": ("one SQLAlchemyAutoSchema, reused", auto_schema_reused, None, 8),
+    "sqla-exclude": ("SQLAlchemyAutoSchema with Meta.exclude", auto_schema_exclude, None, 8),
+    "sqla-session": ("SQLAlchemyAutoSchema(session=…)", auto_schema_session, None, 3),
+    "sqla-related": ("SQLAlchemyAutoSchema, include_relationships", related, None, 3),
     "one-of": ("OneOfSchema", one_of, None, None),
     "sqla-nested": ("SQLAlchemyAutoSchema, Nested and Related", auto_schema_nested, 6, 5),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def test_patch_is_lazy_and_idempotent(program):
     program(
@@ -129,3 +131,65 @@ def test_importing_althaia_does_nothing(program):
             assert "nope" in str(error)
         """
     )
+
+
+AUTO_SCHEMA = """
+import importlib.metadata
+import althaia
+PATCH
+import sqlalchemy as sa
+from sqlalchemy.orm import declarative_base
+from marshmallow_sqlalchemy import SQLAlchemyAutoSchema, load_instance_mixin
+
+theirs, version, asked = load_instance_mixin._cast_data, importlib.metadata.version, []
+importlib.metadata.version = lambda name: asked.append(name) or version(name)
+
+class Person(declarative_base()):
+    __tablename__ = "person"
+    id = sa.Column(sa.Integer, primary_key=True)
+    name = sa.Column(sa.String(50))
+
+class PersonSchema(SQLAlchemyAutoSchema):
+    class Meta:
+        model = Person
+        load_instance = True
+        transient = True
+
+class Own(PersonSchema):
+    def load(self, *args, **kwargs):
+        return super().load(*args, **kwargs)
+
+def load(make, times):
+    asked.clear()
+    assert [make().load({"name": "x"}).name for _ in range(times)] == ["x"] * times
+    return len(asked)
+"""
+
+
+@pytest.mark.parametrize("name", ["PersonSchema", "Own"])
+def test_the_version_that_auto_schemas_ask_for_in_each_load(patched, name):
+    pytest.importorskip("marshmallow_sqlalchemy")
+    text = (
+        AUTO_SCHEMA.replace("PATCH", "")
+        + f"""
+schema = {name}()
+assert "version is looked up once" in althaia.explain(schema).as_text()
+assert load(lambda: schema, 5) == 5 and load_instance_mixin._cast_data is theirs
+load(lambda: schema, 40)
+assert load_instance_mixin._cast_data is not theirs
+assert load(lambda: schema, 5) == load({name}, 5) == 0
+importlib.metadata.version = version
+assert schema.validate({{"name": 3}}) == {{"name": ["Not a valid string."]}}
+assert althaia.unpatch() and load_instance_mixin._cast_data is theirs
+"""
+    )
+    patched(text)
+
+
+def test_the_version_is_asked_for_in_each_load_without_plans(program):
+    pytest.importorskip("marshmallow_sqlalchemy")
+    check = """
+schema = PersonSchema()
+assert load(lambda: schema, 60) == 60 and load_instance_mixin._cast_data is theirs
+"""
+    program(AUTO_SCHEMA.replace("PATCH", "althaia.patch()") + check, env={"ALTHAIA_PLANS": "0"})

@@ -5,8 +5,9 @@
 ``Related`` asks SQLAlchemy for each value which columns are the keys. They follow from the model
 and do not change, so that the step asks once. Loading is left to the field: it queries a session.
 
-The ``load`` of a nested schema asks the installed files for marshmallow's version, only to please
-type checkers. That takes ten times as long as the load itself, and is left out.
+Each ``load`` and ``validate`` of its schemas calls ``_cast_data``, which returns what it is given.
+To please type checkers it reads marshmallow's version from the installed files, which takes up to a
+hundred times as long as the load itself. The first planned load replaces it.
 """
 
 cimport cython
@@ -14,9 +15,9 @@ cimport cython
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
 from althaia.engine.instances.nested_schema cimport nested_field, nested_schema
-from althaia.engine.instances.clone cimport vars_of
 from althaia.engine.upstream cimport marshmallow
 
+from althaia import seam
 from althaia.engine.steps import PackageKind
 from althaia.engine.kinds.nested import check_loaded
 from althaia.engine.objects.known_code import is_known
@@ -42,8 +43,8 @@ RELATED_LIST = frozenset({"1169665f97750533"})
 NESTED = frozenset({"a1f713f9c55be97e"})
 """``Nested._deserialize`` of 0.29 to 1.6."""
 
-LOAD = frozenset({"9b3544c2598aab47", "730a3c64ef1480ed", "191ee2ff7cbe617b", "be32ef6aeb7ebe52"})
-"""``LoadInstanceMixin.Schema.load`` of 0.29 to 1.1, 1.3 and 1.4.0, 1.4.1, and 1.4.2 to 1.6."""
+LOAD = frozenset({"191ee2ff7cbe617b", "be32ef6aeb7ebe52"})
+"""``LoadInstanceMixin.Schema.load`` of 1.4.1, and of 1.4.2 to 1.6: it calls ``_cast_data``."""
 
 CAST_DATA = frozenset({"aec0801f216762df", "900b17fc4e81e684"})
 """``_cast_data`` of 1.4.1, and of 1.4.2 to 1.6: it returns what it is given."""
@@ -110,7 +111,7 @@ cdef class LoadNestedInSession(LoadStep):
     kind = "nested schema"
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object field = nested_field(self.field, frame.state), load
+        cdef object field = nested_field(self.field, frame.state)
         cdef object partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
         try:
             # The first access makes the schema. Each further one makes another if it may be false.
@@ -118,40 +119,9 @@ cdef class LoadNestedInSession(LoadStep):
                 field.schema.session = frame.schema.session
                 field.schema.transient = frame.schema.transient
             field._test_collection(value)
-            load = mixins_load(field._schema)
-            if load is None:
-                return field._load(value, partial=partial)
-            return loaded(field.schema, load, value, field.unknown, partial)
+            return field._load(value, partial=partial)
         except marshmallow.ValidationError as error:
             return frame.failed(error)
-
-
-cdef object mixins_load(object schema):
-    """Return the ``load`` of a schema if it is the one of ``LoadInstanceMixin``, else None."""
-    found = definers(type(schema), "load")
-    load = found[0].__dict__["load"] if found else None
-    if "load" in vars_of(schema) or not is_known(load, LOAD):
-        return None
-    cast = load.__globals__.get("_cast_data")
-    return load if cast is None or is_known(cast, CAST_DATA) else None
-
-
-cdef object loaded(object schema, object load, object value, object unknown, object partial):
-    """Do what ``Nested._load`` does where the schema's ``load`` is the mixin's."""
-    mixin = load.__closure__[0].cell_contents
-    try:
-        # The mixin gives the instance what the class may have; no session is passed to it here.
-        schema._session = schema._session
-        schema._transient = schema._transient
-        if schema._load_instance and not (schema.transient or schema.session):
-            raise ValueError("Deserialization requires a session")
-        schema.instance = schema.instance
-        try:
-            return super(mixin, schema).load(value, unknown=unknown, partial=partial)
-        finally:
-            schema.instance = None
-    except marshmallow.ValidationError as error:
-        raise marshmallow.ValidationError(error.messages, valid_data=error.valid_data) from error
 
 
 def load_nested_in_session(analysis, field, options):
@@ -167,7 +137,28 @@ def load_nested_in_session(analysis, field, options):
     return LoadNestedInSession(field, **analysis.with_own_slot(options))
 
 
+def _cast_data(data):
+    return data
+
+
+def answer_once(load):
+    """Replace the ``_cast_data`` that a ``load`` calls, unless somebody else has replaced it.
+
+    The present load has called it, so that it finds a version.
+    """
+    namespace = load.__globals__
+    theirs = namespace.get("_cast_data")
+    if is_known(theirs, CAST_DATA):
+        seam.replaced.append((namespace, "_cast_data", theirs, _cast_data))
+        namespace["_cast_data"] = _cast_data
+
+
 KINDS = (
+    PackageKind(
+        "marshmallow_sqlalchemy.load_instance_mixin.LoadInstanceMixin.Schema",
+        LOAD,
+        prepare_load=(answer_once, "marshmallow's version is looked up once, not in each call"),
+    ),
     PackageKind("marshmallow_sqlalchemy.fields.Nested", NESTED, load=load_nested_in_session),
     PackageKind("marshmallow_sqlalchemy.fields.Related", RELATED, dump=dump_related),
     PackageKind("marshmallow_sqlalchemy.fields.RelatedList", RELATED_LIST, get_value=True),
