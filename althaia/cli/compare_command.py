@@ -7,6 +7,9 @@ record loaded, alone, and then all of them as a collection, by plans from the fi
 The first path of each kind of difference is named, with both values. What the real marshmallow
 answers differently in a second process is called not deterministic instead.
 
+With --report nothing is compared. It sums up the file in which the workers of a service have
+collected their differences, as ALTHAIA_COMPARE_FILE asked them.
+
 Exit codes: 0 no difference, 1 a difference, 2 it could not run.
 """
 
@@ -21,6 +24,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from althaia.trust import compare_file
 from althaia.trust.differences import Difference
 from althaia.trust.portable import first_difference, is_raised
 
@@ -32,7 +36,9 @@ class CompareError(Exception):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
+    parser.add_argument(
+        "schema", nargs="?", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order"
+    )
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument(
         "--objects",
@@ -42,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     given.add_argument(
         "--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson"
     )
+    given.add_argument("--report", type=Path, metavar="FILE", help="sum up what workers have found")
     parser.add_argument(
         "--load", action="store_true", help="load the records of --data, instead of dumping them"
     )
@@ -53,6 +60,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     try:
+        if options.report is not None:
+            return _summed_up(options)
+        if options.schema is None:
+            raise CompareError("name a schema, as MODULE:SCHEMA")
         if options.load and options.data is None:
             raise CompareError("--load needs --data: what is loaded are records")
         report = compared(options)
@@ -64,6 +75,17 @@ def execute(options: argparse.Namespace) -> int:
     else:
         print(as_text(report))
     return 1 if report["different"] else 0
+
+
+def _summed_up(options: argparse.Namespace) -> int:
+    try:
+        workers, report = compare_file.read(options.report)
+    except (OSError, ValueError) as error:
+        raise CompareError(f"{options.report}: {error}") from None
+    processes = f"{workers:,} {'process' if workers == 1 else 'processes'}"
+    text = f"{processes}: {report.as_text()}"
+    print(json.dumps(report.as_dict(), indent=2) if options.json else text)
+    return 1 if report.different else 0
 
 
 def compared(options: argparse.Namespace) -> dict[str, Any]:

@@ -1,25 +1,31 @@
 """Compare mode: for a sample of calls upstream's own code runs again on the same input.
 
 The caller always gets the result of the plan. User code (hooks, validators, properties of objects)
-runs twice in a compared call, and three times if the results differ. The third run shows whether
-upstream's own result is deterministic, or whether the plan was wrong.
+runs twice in a compared call, and three times if the results differ: the plan then runs again, and
+what differs from its own first result is not deterministic.
 """
 
 from __future__ import annotations
 
+import atexit
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from json import dumps
 from math import log, log1p
+from os import getpid
 from random import Random
 from threading import Lock
 from time import process_time, thread_time
 from typing import Any, Final
 
 from althaia import seam
+from althaia.switch.config import settings
 from althaia.trust.differences import (
     Difference,
     first_difference,
@@ -35,10 +41,6 @@ MOST_TIME: Final = 2
 """The most processor time that compared calls take, as a multiple of the rate: 2 % at 0.01. A small
 call of marshmallow's own code takes ten times as long as the plan, and comparing it as long again,
 so that one call in a hundred alone would not keep the cost small."""
-MOST_CREDIT: Final = 0.001
-"""In seconds of processor time. More is not saved up, so that a burst of calls stays fast."""
-MOST_STRETCH: Final = 64
-"""How much more rarely calls are chosen, at most, where there is no time left for comparing."""
 MOST_DIFFERENCES: Final = 1_000
 """How many kinds of difference are kept; later ones are only counted."""
 
@@ -90,6 +92,17 @@ class Finding:
         given = "--objects MODULE:FACTORY" if self.call.startswith("dump") else "--data FILE --load"
         return f"python -m althaia compare {module}:{name} {given}"
 
+    def as_dict(self) -> dict[str, str]:
+        """Return the same as plain data, ready for JSON."""
+        return {
+            "schema": self.schema,
+            "call": self.call,
+            "path": self.path,
+            "planned": self.difference.planned,
+            "upstream": self.difference.upstream,
+            "command": self.command,
+        }
+
     def __str__(self) -> str:
         return (
             f"{self.schema}.{self.call} differs at {self.difference}. "
@@ -108,7 +121,7 @@ class Report:
     different: int
     """Those of them that differed."""
     not_deterministic: int
-    """Calls for which upstream's own code returns different results each time."""
+    """Calls for which the plan returned another result when it ran again."""
     skipped: dict[str, int]
     """Sampled calls that could not be compared, by reason."""
     findings: tuple[Finding, ...]
@@ -122,17 +135,7 @@ class Report:
             "different": self.different,
             "not_deterministic": self.not_deterministic,
             "skipped": dict(self.skipped),
-            "differences": [
-                {
-                    "schema": each.schema,
-                    "call": each.call,
-                    "path": each.path,
-                    "planned": each.difference.planned,
-                    "upstream": each.difference.upstream,
-                    "command": each.command,
-                }
-                for each in self.findings
-            ],
+            "differences": [each.as_dict() for each in self.findings],
         }
 
     def as_text(self) -> str:
@@ -142,7 +145,7 @@ class Report:
             text += f", {self.not_deterministic:,} not deterministic"
         if self.skipped:
             text += f"; skipped: {reasons_as_text(self.skipped)}"
-        if not seam.defined:
+        if self.rate and not seam.defined:
             text += "; this process runs no marshmallow of althaia's: call althaia.patch()"
         return "\n".join([text, *(f"  {each}" for each in self.findings)])
 
@@ -205,7 +208,7 @@ class Session:
         self.lock = Lock()
         self.compared = self.different = self.not_deterministic = 0
         self.skipped: Counter[str] = Counter()
-        self.credit, self.earned, self.stretch = MOST_CREDIT, process_time(), 1
+        self.ended = self.next = 0.0
         self.findings: dict[tuple[str, str, str], Finding] = {}
         # A generator of its own, so that the program's sequence of random numbers is unchanged.
         self.random = Random().random
@@ -221,53 +224,32 @@ class Session:
 
     def take(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
         """Answer a chosen call, or return ``sample.go_on``."""
-        if self.rate == 1:
-            return self.taken(name, schema, args)
+        sample = _sample()
+        sample.wait(self.gap())
+        if not self.wants(schema):
+            return sample.go_on
+        # In a forked process the clock begins again.
+        if self.rate < 1 and self.ended <= process_time() < self.next:
+            self.count(f"to keep the time spent below {MOST_TIME * self.rate:.1%}")
+            return sample.go_on
         began = thread_time()
         try:
-            return self.taken(name, schema, args)
+            if reason := _why_not(name, schema, args[0]):
+                self.count(reason)
+                return sample.go_on
+            sample.entered()
+            try:
+                return self.compare(name, schema, args)
+            finally:
+                sample.left_again()
         finally:
-            with self.lock:
-                self.credit -= thread_time() - began
+            self.ended = process_time()
+            self.next = self.ended + (thread_time() - began) / (MOST_TIME * self.rate)
 
-    def taken(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
-        sample = _sample()
-        spends = self.rate == 1 or self.may_spend()
-        sample.wait(int(self.gap() * self.stretch))
-        if not spends or not self.wants(schema):
-            return sample.go_on
-        reason = _why_not(name, schema, args[0])
-        if reason:
-            with self.lock:
-                self.skipped[reason] += 1
-            return sample.go_on
-        sample.entered()
-        try:
-            return self.compare(name, schema, args)
-        finally:
-            sample.left_again()
-
-    def may_spend(self) -> bool:
-        """Return whether there is processor time left for comparing.
-
-        As long as there is none, calls are chosen more and more rarely, because the question costs
-        time, too. Those that are left out are counted.
-        """
-        now = process_time()
+    def count(self, reason: str) -> None:
+        """Count a chosen call that is not compared."""
         with self.lock:
-            # In a forked process the clock begins again.
-            passed = max(now - self.earned, 0.0)
-            self.credit = min(self.credit + MOST_TIME * self.rate * passed, MOST_CREDIT)
-            self.earned = now
-            spends = self.credit > 0
-            if left_out := self.stretch - spends:
-                self.skipped[f"to keep the time spent below {MOST_TIME * self.rate:.1%}"] += (
-                    left_out
-                )
-            self.stretch = (
-                max(1, self.stretch // 2) if spends else min(self.stretch * 2, MOST_STRETCH)
-            )
-            return spends
+            self.skipped[reason] += 1
 
     def wants(self, schema: Any) -> bool:
         if self.wanted is None:
@@ -282,45 +264,37 @@ class Session:
     def compare(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
         """Return the planned result of a call after comparing it with that of upstream's code."""
         again = (copy_of(args[0]), *args[1:])
-        token = _running.set(PLANNED)
-        try:
-            # Upstream has no method for dump_bytes: if the hook declines, its caller goes on.
-            planned = (
-                _Outcome.of(seam.dump_bytes, schema, *args)
-                if name == "dump_bytes"
-                else _Outcome.of(_run, name, schema, args)
-            )
-        finally:
-            _running.reset(token)
+        planned = _planned(name, schema, args)
         if planned.value is seam.DECLINED:
             return planned.value
         try:
             self.judge(name, schema, again, planned)
         except _Skipped as skipped:
-            with self.lock:
-                self.skipped[str(skipped)] += 1
+            self.count(str(skipped))
         return planned.get()
 
     def judge(self, name: str, schema: Any, args: tuple[Any, ...], planned: _Outcome) -> None:
-        """Run upstream's own code and record whether its result differs.
+        """Run upstream's own code and record whether its result differs. If it does, the plan runs
+        again: a difference that does not come back is none of the plan's.
 
         :raises _Skipped: the results cannot be compared; the text is the reason.
         """
-        # Copy the input for the second run now: the first run may change it.
-        second = (copy_of(args[0]), *args[1:])
+        # Copy the input for the third run now: the second run may change it.
+        third = (copy_of(args[0]), *args[1:])
         upstream = _upstream(name, schema, args)
         found = _difference(planned, upstream)
         if found is None:
             with self.lock:
                 self.compared += 1
             return
-        if has_one_shot(args[0], schema):
-            raise _Skipped("with an input that can be read only once")
-        if _difference(upstream, _upstream(name, schema, second)) is not None:
-            with self.lock:
-                self.not_deterministic += 1
+        repeated = _planned(name, schema, third)
+        if _difference(planned, repeated) is None:
+            self.tell(name, schema, args, found)
             return
-        self.tell(name, schema, args, found)
+        if upstream.error is not None and _difference(repeated, upstream) is None:
+            raise _Skipped("whose user code does not repeat")
+        with self.lock:
+            self.not_deterministic += 1
 
     def tell(self, name: str, schema: Any, args: tuple[Any, ...], difference: Difference) -> None:
         """Count a difference and report it, if it is the first of its kind."""
@@ -336,6 +310,8 @@ class Session:
                 self.findings[key] = finding
         if new:
             logger.error("%s", finding)
+            if file := settings().compare_file:
+                _append(file, finding.as_dict())
         for callback in (self.on_difference if new else None, self.on_every):
             if callback is not None:
                 _call(callback, finding)
@@ -364,6 +340,18 @@ def _run(name: str, schema: Any, args: tuple[Any, ...]) -> Any:
     """Call upstream's method from its first statement on."""
     own = seam.pristine[seam.defined["schema"]["Schema"]]
     return _CALLS[name](own, schema, *args)
+
+
+def _planned(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
+    """Return the outcome of the plan."""
+    token = _running.set(PLANNED)
+    try:
+        # Upstream has no method for dump_bytes: if the hook declines, its caller goes on.
+        if name == "dump_bytes":
+            return _Outcome.of(seam.dump_bytes, schema, *args)
+        return _Outcome.of(_run, name, schema, args)
+    finally:
+        _running.reset(token)
 
 
 def _upstream(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
@@ -401,7 +389,7 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
 
 def _why_not(name: str, schema: Any, given: Any) -> str:
     """Return the reason why a call must not or cannot run a second time; "" if it can."""
-    if is_one_shot(given):
+    if is_one_shot(given) or has_one_shot(given, schema):
         return "with an input that can be read only once"
     if name in ("load", "loads") and any(map(_loads_instances, _schemas(schema))):
         return "that load into a database session"
@@ -469,6 +457,23 @@ def compare_if_off(rate: float) -> None:
     """Switch compare mode on as ``ALTHAIA_COMPARE`` says, unless the program has done so itself."""
     if _session is None:
         compare(rate)
+
+
+@atexit.register
+def _add_counts() -> None:
+    """At the end of a process: what it has counted, for ``ALTHAIA_COMPARE_FILE``."""
+    counted = _last.report().as_dict()
+    if (file := settings().compare_file) and (counted["compared"] or counted["skipped"]):
+        del counted["differences"]
+        _append(file, counted)
+
+
+def _append(file: str, found: dict[str, Any]) -> None:
+    """Append a line at once, so that lines of several processes do not mix."""
+    stamped = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "pid": getpid(), **found}
+    # If it fails, the compared call must not. The logger has reported the same.
+    with suppress(OSError), open(file, "ab", buffering=0) as target:
+        target.write(f"{dumps(stamped)}\n".encode())
 
 
 def stop() -> None:

@@ -51,25 +51,42 @@ def _copied_of_another_class(value: Any) -> Any:
     return value
 
 
+_READS_ONCE = ("__next__", "read", "readable", "recv", "fetchone")
+
+
 def is_one_shot(value: Any) -> bool:
-    """Return whether a value can be read only once: an iterator, a generator, an open file."""
-    return hasattr(type(value), "__next__")
+    """Return whether a value can be read only once: an iterator, an open file, an upload, a socket,
+    a cursor of a database; or an object that passes everything on to one, as werkzeug's uploads."""
+    cls = type(value)
+    if any(callable(getattr(cls, name, None)) for name in _READS_ONCE):
+        return True
+    inside = getattr(value, "__dict__", None) if hasattr(cls, "__getattr__") else None
+    return isinstance(inside, dict) and any(
+        callable(getattr(type(each), name, None))
+        for each in inside.values()
+        for name in _READS_ONCE
+    )
 
 
 def has_one_shot(value: Any, schema: Any) -> bool:
     """Return whether a field of the schema, or of a nested one, reads such a value."""
-    return _finds(value, frozenset(_names(schema, 6)), set(), 8)
+    return _finds(value, frozenset(_names(type(schema), set())), set(), 8)
 
 
-def _names(schema: Any, depth: int) -> Iterator[str]:
-    """Return the attributes and keys that the fields of a schema read."""
-    for name, field in schema.fields.items():
+def _names(cls: Any, seen: set[type]) -> Iterator[str]:
+    """Return the attributes and keys that the declared fields of a schema class read. Not those of
+    the instance, which looking at its fields would complete."""
+    seen.add(cls)
+    for name, field in cls._declared_fields.items():
+        if field is None:
+            # marshmallow-sqlalchemy declares it for a name that it leaves out.
+            continue
         yield from str(field.attribute or name).split(".")
         yield str(field.data_key or name)
-        field = getattr(field, "inner", field)
-        below = field.__dict__.get("_schema")
-        if below is not None and depth:
-            yield from _names(below, depth - 1)
+        below = getattr(field, "inner", field).__dict__.get("nested")
+        below = below if isinstance(below, type) else type(below)
+        if hasattr(below, "_declared_fields") and below not in seen:
+            yield from _names(below, seen)
 
 
 def _finds(value: Any, names: frozenset[str], seen: set[int], depth: int) -> bool:
