@@ -62,10 +62,14 @@ $(DEMO_READY): pyproject.toml | $(MADE)
 	$(BIN)/python $(PIP) install --no-compile --requirement $(VENV)/demo-requirements.txt
 	touch $@
 
-# Each of the first two keeps one core busy.
+# Each of the first two keeps one core busy. Only CPython has more than the pure build.
+ifneq ($(filter cpython%,$(INTERPRETER)),)
 test:
 	$(MAKE) --jobs 2 lint build-pure
 	$(MAKE) test-compiled test-others test-pure
+else
+test: test-pure
+endif
 
 # Side by side. Exit code 5: PYTEST_ARGS chose none of these tests.
 define run-tests
@@ -131,8 +135,8 @@ $(PURE_READY): pyproject.toml | copy
 	touch $@
 
 .PHONY: copy
-copy: $(READY)
-	$(BIN)/python -m buildtools copy --to $(PURE_TREE)
+copy:
+	$(PYTHON) -m buildtools copy --to $(PURE_TREE)
 
 # In another root (a chroot with a newer interpreter), with this tree copied into it; as root.
 # make test-in ROOT=/opt/newest PYTHON=python3.14

@@ -1,14 +1,19 @@
 """poetry-core as the build backend, plus the three things it has no setting for.
 
-A pure build (``ALTHAIA_PURE_BUILD=1``) is tagged ``py3-none-any``, an editable install gets the
-start-up file that a wheel carries, and a wheel says under which licences upstream's files are.
+A pure build (``pipeline.is_pure``) is tagged ``py3-none-any``, an editable install gets the start-up
+file that a wheel carries, and a wheel has the patch queue in the package and says under which
+licences upstream's files are.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any
 
 from poetry.core.masonry import api
@@ -30,14 +35,30 @@ prepare_metadata_for_build_editable = api.prepare_metadata_for_build_editable
 build_sdist = api.build_sdist
 
 
+@contextmanager
+def building() -> Iterator[None]:
+    """End without a traceback where ``build_ext.py`` has failed: its message is the last line."""
+    try:
+        yield
+    except CalledProcessError as error:
+        sys.exit(error.returncode)
+
+
 def build_wheel(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     """Build a wheel; see PEP 517."""
     # Elsewhere first: a pure one would replace a compiled one under its first name.
     with tempfile.TemporaryDirectory(dir=wheel_directory) as folder:
-        path: Path = Path(folder) / api.build_wheel(folder, config_settings, metadata_directory)
-        generated = Layout(Path.cwd()).generated
+        with building():
+            name: str = api.build_wheel(folder, config_settings, metadata_directory)
+        path = Path(folder) / name
+        layout = Layout(Path.cwd())
+        generated = layout.generated
+        queue = [path for path in layout.patches.iterdir() if path.suffix in {"", ".patch"}]
+        wheel.add_files(
+            path, {f"althaia/releases/patches/{file.name}": file.read_bytes() for file in queue}
+        )
         wheel.add_licences(
             path,
             {
@@ -49,15 +70,15 @@ def build_wheel(
         if is_pure(os.environ):
             path = wheel.make_pure(path)
         path = path.replace(Path(wheel_directory) / path.name)
-    name: str = path.name
-    return name
+    return path.name
 
 
 def build_editable(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     """Build an editable wheel; see PEP 660."""
-    name: str = api.build_editable(wheel_directory, config_settings, metadata_directory)
+    with building():
+        name: str = api.build_editable(wheel_directory, config_settings, metadata_directory)
     path = Path(wheel_directory) / name
     wheel.add_files(path, {n: Path(n).read_bytes() for n in STARTUP_FILES if Path(n).is_file()})
     return name

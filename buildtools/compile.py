@@ -170,8 +170,7 @@ def _run(
         raise BuildError(
             "compiling",
             f"{type(error).__name__}: {error}",
-            "the messages above say which module; a C compiler and Python's headers are needed. "
-            "ALTHAIA_PURE_BUILD=1 makes a build without them, which is not accelerated",
+            "the messages above say which module",
         ) from error
 
 

@@ -27,7 +27,7 @@ class Layout:
 
     @property
     def patches(self) -> Path:
-        return self.package / "releases" / "patches"
+        return self.root / "patches"
 
     @property
     def lock(self) -> Path:

@@ -18,8 +18,10 @@ from buildtools.toolchain import toolchain
 
 
 def is_pure(environ: Mapping[str, str]) -> bool:
-    """Whether ``ALTHAIA_PURE_BUILD`` asks for a build without extension modules."""
-    return environ.get("ALTHAIA_PURE_BUILD", "") not in {"", "0"}
+    """Whether a build has no extension modules: ``ALTHAIA_PURE_BUILD`` asks for it, or the
+    interpreter is not CPython, whose internals they use."""
+    wanted = environ.get("ALTHAIA_PURE_BUILD", "") not in {"", "0"}
+    return wanted or sys.implementation.name != "cpython"
 
 
 def main(root: Path, environ: Mapping[str, str]) -> int:

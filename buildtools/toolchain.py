@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from buildtools.errors import BuildError
+
 
 @dataclass(frozen=True)
 class Toolchain:
@@ -45,11 +47,12 @@ def toolchain(environ: Mapping[str, str]) -> Toolchain:
 def try_compiler(tools: Toolchain) -> None:
     """Compile a file that includes Python's headers, as the modules will be.
 
-    :raises setuptools.errors.CCompilerError: there is no compiler, it does not know an argument,
-        or Python's headers are missing; the compiler's own words go to standard error
+    :raises buildtools.errors.BuildError: there is no compiler, it does not know an argument, or
+        Python's headers are missing; the compiler's own words go to standard error
     """
     from setuptools import Distribution
     from setuptools.command.build_ext import build_ext
+    from setuptools.errors import BaseError, CompileError, LinkError
     from setuptools.extension import Extension
 
     with tempfile.TemporaryDirectory() as folder:
@@ -64,8 +67,18 @@ def try_compiler(tools: Toolchain) -> None:
         command = build_ext(Distribution({"name": "trial", "ext_modules": [extension]}))
         command.build_lib = command.build_temp = folder
         command.ensure_finalized()
-        with linking_environment():
-            command.run()
+        try:
+            with linking_environment():
+                command.run()
+        except (BaseError, CompileError, LinkError, OSError) as error:
+            compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "the C compiler"
+            raise BuildError(
+                "compiling",
+                f"{type(error).__name__}: {error}",
+                f"{compiler!r} cannot compile a C file that includes Python's headers: install a C "
+                "compiler and these headers, or set ALTHAIA_PURE_BUILD=1 for a build that needs "
+                "neither and has no plans",
+            ) from error
 
 
 _TRIAL = """\

@@ -30,7 +30,7 @@ def make_pure(path: Path) -> Path:
 
 
 def add_files(path: Path, added: Mapping[str, bytes]) -> None:
-    """Put files into the root of a wheel, that is into ``site-packages``."""
+    """Put files into a wheel, by their names below ``site-packages``."""
     if added:
         _rewrite(path, lambda files: files.update(added))
 

@@ -28,7 +28,6 @@ _READ: Final = (
     "digests.py",
     "meanings.py",
     "semantics.toml",
-    "patches/series",
 )
 """Our own files on which the code depends, besides the patches."""
 
@@ -59,10 +58,7 @@ def _head(source: bytes, path: str, version: str, engine: bool) -> bytes:
 def _ours() -> bytes:
     global _our_files
     if _our_files is None:
-        data = [data_of(name) for name in _READ]
-        lines = data[-1].decode().splitlines()
-        names = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-        _our_files = b"".join([*data, *(data_of(f"patches/{name}") for name in names)])
+        _our_files = b"".join([*map(data_of, _READ), *patch_queue().values()])
     return _our_files
 
 
@@ -75,6 +71,19 @@ def data_of(name: str) -> bytes:
     loader: Any = globals()["__loader__"]
     data: bytes = loader.get_data(os.path.join(os.path.dirname(__file__), *name.split("/")))
     return data
+
+
+def patch_queue() -> dict[str, bytes]:
+    """Return the patches by name, in their order."""
+    folder = "patches"
+    try:
+        series = data_of(f"{folder}/series")
+    except OSError:
+        # Only a wheel has a copy in the package; a checkout has the queue at its top.
+        folder = "../../patches"
+        series = data_of(f"{folder}/series")
+    lines = (line.strip() for line in series.decode().splitlines())
+    return {name: data_of(f"{folder}/{name}") for name in lines if name and name[0] != "#"}
 
 
 def _read(place: str, head: bytes) -> Hooked | None:

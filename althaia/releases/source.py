@@ -13,7 +13,7 @@ from importlib.util import decode_source
 from typing import TYPE_CHECKING, Final
 
 from althaia.releases import digests, meanings, patching
-from althaia.releases.bytecode import data_of
+from althaia.releases.bytecode import data_of, patch_queue
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -77,17 +77,16 @@ def _stands_in(other: patching.Patch, patch: patching.Patch) -> bool:
 @cache
 def queue() -> list[patching.Patch]:
     """Return our patches in their order."""
-    names = [line for line in _text("patches/series").split("\n") if line and line[0] != "#"]
-    return [patching.parse(name, _text(f"patches/{name}")) for name in names]
+    return [patching.parse(name, _text(data)) for name, data in patch_queue().items()]
 
 
-def _text(name: str) -> str:
-    return data_of(name).decode().replace("\r\n", "\n")
+def _text(data: bytes) -> str:
+    return data.decode().replace("\r\n", "\n")
 
 
 @cache
 def _table() -> meanings.Table:
-    return meanings.Table.parse(_text("semantics.toml"))
+    return meanings.Table.parse(_text(data_of("semantics.toml")))
 
 
 def read_before(name: str, found: digests.Digests) -> tuple[dict[str, str], dict[str, str]]:

@@ -25,6 +25,7 @@ def scratch(layout: Layout, tmp_path: Path) -> Layout:
     """A copy of what the commands write to."""
     copy = Layout(tmp_path)
     shutil.copytree(layout.patches, copy.patches)
+    copy.semantics.parent.mkdir(parents=True)
     copy.lock.parent.mkdir(parents=True)
     shutil.copy(layout.lock, copy.lock)
     shutil.copy(layout.semantics, copy.semantics)

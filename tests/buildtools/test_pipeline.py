@@ -31,7 +31,7 @@ needs_compiler = pytest.mark.skipif(
 @pytest.fixture
 def tree(layout: Layout, tmp_path: Path) -> Layout:
     """What a build reads, and an upstream's worth of our own package."""
-    for name in ("althaia/releases", "vendor/marshmallow"):
+    for name in ("althaia/releases", "patches", "vendor/marshmallow"):
         shutil.copytree(
             layout.root / name, tmp_path / name, ignore=shutil.ignore_patterns("marshmallow-*")
         )
@@ -126,8 +126,12 @@ def test_a_changed_upstream_stops_the_build_where_a_patch_does_not_fit(
 
 
 @pytest.mark.parametrize(("value", "answer"), [("1", True), ("", False), ("0", False)])
-def test_a_pure_build_is_asked_for(value: str, answer: bool) -> None:
-    assert is_pure({"ALTHAIA_PURE_BUILD": value}) is answer
+@pytest.mark.parametrize("interpreter", ["cpython", "pypy"])
+def test_a_pure_build_is_asked_for_or_made_elsewhere_than_on_cpython(
+    interpreter: str, value: str, answer: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.implementation, "name", interpreter)
+    assert is_pure({"ALTHAIA_PURE_BUILD": value}) is (answer or interpreter == "pypy")
 
 
 def write_module(tree: Layout, text: str) -> None:
@@ -143,7 +147,7 @@ def test_a_compiler_failure_is_an_error(tree: Layout, monkeypatch: pytest.Monkey
     with pytest.raises(BuildError, match=r"ALTHAIA_PURE_BUILD=1") as caught:
         compiling.compile_modules(tree, compiled_modules(tree), os.environ)
     assert caught.value.where == "compiling"
-    assert "C compiler" in caught.value.remedy
+    assert "'false' cannot compile a C file" in caught.value.remedy
     assert [*tree.package.rglob("*.so")] == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,13 @@ from buildtools.upstream import Upstream
 def test_budget(queue: list[patching.Patch]) -> None:
     assert len(queue) <= 16
     assert sum(lines(patch, "+") for patch in queue) <= 80
+
+
+def test_the_readme_says_what_each_patch_does(layout: Layout, queue: list[patching.Patch]) -> None:
+    text = (layout.patches / "README.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    named = [name for row in rows for name in re.findall(r"`([\w-]+)`", row.split("|")[1])]
+    assert named == [patch.name.removesuffix(".patch") for patch in queue]
 
 
 def test_every_target_has_a_patch_for_the_pinned_release(

@@ -8,8 +8,14 @@ import pytest
 
 from tests.docs.conftest import ROOT
 
-PAGES = ("CONTRIBUTING.md", "docs/architecture.md", "docs/how-it-works.md", "docs/patches.md")
-BASES = ("", "althaia", "althaia/engine", "althaia/cpython")
+PAGES = (
+    "CONTRIBUTING.md",
+    "docs/architecture.md",
+    "docs/how-it-works.md",
+    "docs/patches.md",
+    "patches/README.md",
+)
+BASES = ("", "buildtools", "althaia", "althaia/engine", "althaia/cpython")
 NAMED = re.compile(r"`([\w./-]+(?:/|\.(?:py|pyx|pxd|h|toml|md)))`")
 
 

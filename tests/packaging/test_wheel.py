@@ -19,7 +19,7 @@ import pytest
 from buildtools import lock
 from buildtools.layout import Layout
 from buildtools.modules import INTERPRETED
-from tests.packaging.conftest import BESIDE, ROOT, Wheel, building
+from tests.packaging.conftest import BESIDE, KINDS, ROOT, Wheel, building
 
 pytestmark = pytest.mark.slow
 
@@ -97,6 +97,32 @@ def test_licences_and_type_markers(wheel: Wheel) -> None:
     assert b"Steven Loria" in wheel.read("althaia/marshmallow/LICENSE")
     assert b"Django" in wheel.read("althaia/marshmallow/NOTICE")
     assert "althaia/marshmallow/py.typed" in wheel.names()
+
+
+def test_the_patch_queue_is_in_the_package(wheel: Wheel) -> None:
+    queue = {path.name: path.read_bytes() for path in Layout(ROOT).patches.iterdir()}
+    del queue["README.md"]
+    folder = "althaia/releases/patches/"
+    names = [name for name in wheel.names() if name.startswith(folder)]
+    assert {name.removeprefix(folder): wheel.read(name) for name in names} == queue
+
+
+@pytest.mark.skipif(KINDS == ["pure"], reason="a pure build needs no compiler")
+def test_without_a_compiler_the_last_line_says_what_to_do(unpacked: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
+    with building(unpacked):
+        done = subprocess.run(
+            [*command, unpacked],
+            env={**os.environ, "CC": "/bin/false", "ALTHAIA_PURE_BUILD": ""},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode != 0
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "/bin/false" in line]
+    assert "'/bin/false' cannot compile" in said[-1]
+    assert "ALTHAIA_PURE_BUILD=1" in said[-1]
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_the_start_up_file_lands_in_site_packages(wheel: Wheel) -> None:
