@@ -27,9 +27,7 @@ from althaia import seam
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
-    from typing import Any, Literal, overload
+    from typing import Any, Literal
 
     from marshmallow import EXCLUDE as EXCLUDE
     from marshmallow import INCLUDE as INCLUDE
@@ -50,52 +48,46 @@ if TYPE_CHECKING:
     from althaia import bulk as bulk
     from althaia import json as json
     from althaia import msgpack as msgpack
-    from althaia.engine.explain import Explanation
+    from althaia.engine.explain import explain as explain
     from althaia.engine.strict import StrictError as StrictError
-    from althaia.lines import LoadedLine
+    from althaia.lines import loads_stream as loads_stream
     from althaia.streams import StreamError as StreamError
+    from althaia.streams import stream as stream
     from althaia.switch.config import ConfigError as ConfigError
     from althaia.switch.installed import ReleaseError as ReleaseError
     from althaia.switch.redirect import LatePatchError as LatePatchError
+    from althaia.switch.redirect import is_patched as is_patched
+    from althaia.switch.redirect import unpatch as unpatch
     from althaia.switch.release import AlthaiaWarning as AlthaiaWarning
-    from althaia.switch.status import Info
     from althaia.switch.status import NotCompiledError as NotCompiledError
-    from althaia.trust.compare import Finding, Report
-    from althaia.trust.profile import Profile
+    from althaia.switch.status import info as info
+    from althaia.trust.compare import compare as compare
+    from althaia.trust.compare import compare_report as compare_report
+    from althaia.trust.profile import profile as profile
 
     __version__: str
 
-__all__ = [
-    "AlthaiaWarning",
-    "ConfigError",
-    "LatePatchError",
-    "NotCompiledError",
-    "ReleaseError",
-    "StreamError",
-    "StrictError",
-    "__version__",
-    "compare",
-    "compare_report",
-    "explain",
-    "info",
-    "is_patched",
-    "loads_stream",
-    "patch",
-    "profile",
-    "stats",
-    "stream",
-    "unpatch",
-]
-
 _LAZY = {
-    "AlthaiaWarning": "althaia.switch.release",
-    "ConfigError": "althaia.switch.config",
-    "LatePatchError": "althaia.switch.redirect",
-    "NotCompiledError": "althaia.switch.status",
-    "ReleaseError": "althaia.switch.installed",
-    "StreamError": "althaia.streams",
-    "StrictError": "althaia.engine.strict",
+    "AlthaiaWarning": "switch.release",
+    "ConfigError": "switch.config",
+    "LatePatchError": "switch.redirect",
+    "NotCompiledError": "switch.status",
+    "ReleaseError": "switch.installed",
+    "StreamError": "streams",
+    "StrictError": "engine.strict",
+    "compare": "trust.compare",
+    "compare_report": "trust.compare",
+    "explain": "engine.explain",
+    "info": "switch.status",
+    "is_patched": "switch.redirect",
+    "loads_stream": "lines",
+    "profile": "trust.profile",
+    "stream": "streams",
+    "unpatch": "switch.redirect",
 }
+"""The modules that define the public names, imported when somebody asks for one."""
+
+__all__ = sorted(["__version__", "patch", "stats", *_LAZY])
 
 _MODULES = ("bulk", "json", "msgpack")
 """Modules that are imported when somebody asks for them as an attribute."""
@@ -162,62 +154,12 @@ def patch(
     """
     from althaia.switch import redirect
 
-    done = redirect.patch(force=force, compiled=compiled, gc=gc, how="althaia.patch()")
+    done = redirect.switch_on("althaia.patch()", force=force, compiled=compiled, gc=gc)
     if notes is not None:
         from althaia.trust import notes as trust_notes
 
         trust_notes.switch(notes and done)
     return done
-
-
-def unpatch() -> bool:
-    """Take the redirect away: the next ``import marshmallow`` yields the real one.
-
-    Module names, ``sys.modules`` and ``sys.meta_path`` are put back. Whoever imported the
-    compiled copy before goes on using it.
-
-    :returns: whether there was a redirect to take away.
-    """
-    from althaia.switch import redirect
-
-    return redirect.unpatch()
-
-
-def is_patched() -> bool:
-    """Whether ``import marshmallow`` yields the compiled copy."""
-    from althaia.switch import redirect
-
-    return redirect.is_patched()
-
-
-def info() -> Info:
-    """What is installed here and how it is switched on.
-
-    :returns: an object with ``as_text()`` and ``as_dict()``: versions, which modules are
-        compiled or stale, whether and how marshmallow is redirected, where the real one is.
-
-    >>> import althaia
-    >>> althaia.info().as_dict()["patched"]
-    False
-    """
-    from althaia.switch import status
-
-    return status.info()
-
-
-def explain(schema: Any) -> Explanation:
-    """How a schema is dumped and loaded: each field, its path, and the reason for it.
-
-    :param schema: a schema class of the compiled marshmallow (an instance is made of it,
-        without arguments) or an instance.
-    :returns: an object with ``summary()``, ``as_text()`` and ``as_dict()``.
-    :raises TypeError: ``schema`` is neither.
-
-    >>> print(althaia.explain(UserSchema).as_text())
-    """
-    from althaia.engine.explain import explain
-
-    return explain(schema)
 
 
 def stats(
@@ -251,177 +193,6 @@ def stats(
     return counted
 
 
-def profile() -> AbstractContextManager[Profile]:
-    """Measure where the time of dumps and loads goes, by schema class, field and user's code.
-
-    Answers and exceptions stay the same. Calls become about a tenth slower meanwhile.
-
-    :returns: a context manager that gives an object with ``lines``, ``fields``, ``as_text()``,
-        ``as_dict()`` and ``as_html()``, filled when the ``with`` block ends.
-
-    >>> with althaia.profile() as p:
-    ...     OrderSchema(many=True).dump(orders)
-    >>> print(p.as_text())
-    """
-    from althaia.trust.profile import profile
-
-    return profile()
-
-
-def compare(
-    rate: float = 1.0,
-    on_difference: Callable[[Finding], object] | None = None,
-    schemas: Iterable[Any] | None = None,
-) -> None:
-    """Let upstream's own code answer a share of the calls, too, and say where it differs.
-
-    The caller always gets what the plan gave. In a call that is compared user code (hooks,
-    validators, properties) runs twice. A difference is told once for each schema, call and path,
-    by the logger ``althaia.compare`` and by ``on_difference``. As ``ALTHAIA_COMPARE=0.01`` does.
-
-    :param rate: the share of calls, 0.01 is one in a hundred; 0 switches it off.
-    :param on_difference: called with an object that has ``schema``, ``call``, ``path``,
-        ``difference`` and ``command``. What it raises is logged.
-    :param schemas: only these: classes, or patterns like ``"shop.*"``.
-    :raises ValueError: ``rate`` is no number from 0 to 1.
-
-    >>> althaia.compare(0.01)
-    """
-    from althaia.trust.compare import compare
-
-    compare(rate, on_difference, schemas)
-
-
-def compare_report() -> Report:
-    """What has been compared since :func:`compare` was called last.
-
-    :returns: an object with ``compared``, ``different``, ``not_deterministic``, ``skipped`` (by
-        reason) and ``findings``, ``as_text()`` and ``as_dict()``.
-
-    >>> althaia.compare_report().as_dict()["different"]
-    0
-    """
-    from althaia.trust.compare import report
-
-    return report()
-
-
-if TYPE_CHECKING:
-
-    @overload
-    def stream(
-        schema: Any,
-        iterable: Iterable[Any],
-        *,
-        chunk_bytes: int = 65536,
-        lines: bool = False,
-        **options: Any,
-    ) -> Iterator[bytes]: ...
-    @overload
-    def stream(
-        schema: Any,
-        iterable: AsyncIterable[Any],
-        *,
-        chunk_bytes: int = 65536,
-        lines: bool = False,
-        **options: Any,
-    ) -> AsyncIterator[bytes]: ...
-
-
-def stream(
-    schema: Any,
-    iterable: Any,
-    *,
-    chunk_bytes: int = 65536,
-    lines: bool = False,
-    **options: Any,
-) -> Any:
-    """A collection as a stream of JSON in UTF-8, in memory that does not grow with its length.
-
-    :param schema: a schema instance; ``Meta.render_module`` is ``json`` or ``althaia.json``.
-    :param iterable: the objects, taken one after the other as they are needed; asynchronous or not.
-    :param chunk_bytes: how many bytes a chunk has, roughly. The first ones are smaller.
-    :param lines: one object a line (NDJSON) instead of an array.
-    :param options: as for ``schema.dumps``.
-    :returns: an iterator of bytes, asynchronous if ``iterable`` is. Joined, they are
-        ``schema.dumps(list(iterable), many=True, **options)``, encoded; with ``lines``,
-        ``schema.dumps(each)`` and a newline for each object.
-    :raises StreamError: the whole collection would be needed; at once, before the first object is
-        taken. The message says why and what to do.
-    :raises Exception: what dumping or encoding an object raises; it ends the stream.
-
-    >>> for chunk in althaia.stream(RowSchema(), rows):
-    ...     file.write(chunk)
-    """
-    from althaia.streams import stream
-
-    return stream(schema, iterable, chunk_bytes=chunk_bytes, lines=lines, **options)
-
-
-if TYPE_CHECKING:
-
-    @overload
-    def loads_stream(
-        schema: Any,
-        source: AsyncIterable[bytes],
-        *,
-        partial: Any = None,
-        unknown: Any = None,
-        max_line_bytes: int | None = None,
-        **options: Any,
-    ) -> AsyncIterator[LoadedLine]: ...
-    @overload
-    def loads_stream(
-        schema: Any,
-        source: Any,
-        *,
-        partial: Any = None,
-        unknown: Any = None,
-        max_line_bytes: int | None = None,
-        **options: Any,
-    ) -> Iterator[LoadedLine]: ...
-
-
-def loads_stream(
-    schema: Any,
-    source: Any,
-    *,
-    partial: Any = None,
-    unknown: Any = None,
-    max_line_bytes: int | None = None,
-    **options: Any,
-) -> Any:
-    """Load NDJSON, one object a line, in memory that does not grow with the number of lines.
-
-    A bad line does not end the stream: it is yielded with its error.
-
-    :param schema: a schema instance; each line is loaded by ``schema.loads(line, many=False)``.
-    :param source: a file opened for bytes, or any iterable of bytes, cut anywhere, in UTF-8;
-        asynchronous or not.
-    :param partial: as for ``schema.loads``, as is ``unknown``; ``options`` are the render
-        module's.
-    :param max_line_bytes: a longer line is an error and is not kept; None: any length is read.
-    :returns: an iterator of :class:`LoadedLine`, asynchronous if ``source`` is: ``number`` from 1,
-        ``value``, ``error``. Blank lines are left out. The error is a ``ValidationError``, what
-        ``json`` raises for text that it does not read, or a ``LineTooLongError``.
-    :raises StreamError: ``schema`` is no instance of a marshmallow schema; at once.
-    :raises Exception: what user code raises besides ``ValidationError``; it ends the stream.
-
-    >>> for line in althaia.loads_stream(RowSchema(), open("rows.ndjson", "rb")):
-    ...     print(line.number, line.error or line.value)
-    """
-    from althaia.lines import loads_stream
-
-    return loads_stream(
-        schema,
-        source,
-        partial=partial,
-        unknown=unknown,
-        max_line_bytes=max_line_bytes,
-        **options,
-    )
-
-
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
@@ -430,7 +201,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        return getattr(import_module(_LAZY[name]), name)
+        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
     if name in _MODULES:
         from importlib import import_module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial as partial_of
-from typing import Any
+from typing import Any, overload
 
 from althaia.streams import upstream_of
 
@@ -33,6 +33,19 @@ class LineTooLongError(ValueError):
     """A line has more bytes than the caller allows. Its content was discarded."""
 
 
+@overload
+def loads_stream(
+    schema: Any,
+    source: AsyncIterable[bytes],
+    *,
+    partial: Any = None,
+    unknown: Any = None,
+    max_line_bytes: int | None = None,
+    **options: Any,
+) -> AsyncIterator[LoadedLine]: ...
+
+
+@overload
 def loads_stream(
     schema: Any,
     source: Any,
@@ -41,8 +54,35 @@ def loads_stream(
     unknown: Any = None,
     max_line_bytes: int | None = None,
     **options: Any,
-) -> Iterator[LoadedLine] | AsyncIterator[LoadedLine]:
-    """See :func:`althaia.loads_stream`."""
+) -> Iterator[LoadedLine]: ...
+def loads_stream(
+    schema: Any,
+    source: Any,
+    *,
+    partial: Any = None,
+    unknown: Any = None,
+    max_line_bytes: int | None = None,
+    **options: Any,
+) -> Any:
+    """Load NDJSON, one object a line, in memory that does not grow with the number of lines.
+
+    A bad line does not end the stream: it is yielded with its error.
+
+    :param schema: a schema instance; each line is loaded by ``schema.loads(line, many=False)``.
+    :param source: a file opened for bytes, or any iterable of bytes, cut anywhere, in UTF-8;
+        asynchronous or not.
+    :param partial: as for ``schema.loads``, as is ``unknown``; ``options`` are the render
+        module's.
+    :param max_line_bytes: a longer line is an error and is not kept; None: any length is read.
+    :returns: an iterator of :class:`LoadedLine`, asynchronous if ``source`` is: ``number`` from 1,
+        ``value``, ``error``. Blank lines are left out. The error is a ``ValidationError``, what
+        ``json`` raises for text that it does not read, or a ``LineTooLongError``.
+    :raises StreamError: ``schema`` is no instance of a marshmallow schema; at once.
+    :raises Exception: what user code raises besides ``ValidationError``; it ends the stream.
+
+    >>> for line in althaia.loads_stream(RowSchema(), open("rows.ndjson", "rb")):
+    ...     print(line.number, line.error or line.value)
+    """
     invalid: type[Exception] = upstream_of(schema)["ValidationError"]
     if max_line_bytes is not None and (not isinstance(max_line_bytes, int) or max_line_bytes < 1):
         raise ValueError(

@@ -34,7 +34,7 @@ _workers: list[dict[str, Any]] = []
 def _activate() -> None:
     how = "-p althaia.pytest_plugin"
     try:
-        redirect.patch(how=how)
+        redirect.switch_on(how)
     except (ConfigError, ReleaseError) as error:
         raise pytest.UsageError(str(error)) from None
     except redirect.LatePatchError as error:
@@ -45,7 +45,7 @@ def _activate() -> None:
             ) from None
         # Only a class of marshmallow's own was looked up, for filterwarnings. Nobody holds the
         # library yet, and pytest parses the filters again for each test, unless it remembers.
-        redirect.patch(force=True, how=how)
+        redirect.switch_on(how, force=True)
         getattr(config.parse_warning_filter, "cache_clear", bool)()
 
 
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from althaia.trust import compare, seam_layers
 
         seam_layers.plan_at_once()
-        compare.compare(1.0, on_every=_found.append)
+        compare.start(1.0, on_every=_found.append)
 
 
 def pytest_unconfigure() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, overload
 
 from althaia import json as althaia_json
 from althaia import seam
@@ -30,15 +30,51 @@ class StreamError(TypeError):
     """The collection cannot be streamed with the same bytes as ``schema.dumps``."""
 
 
+@overload
 def stream(
     schema: Any,
-    iterable: Iterable[Any] | AsyncIterable[Any],
+    iterable: Iterable[Any],
     *,
     chunk_bytes: int = 65536,
     lines: bool = False,
     **options: Any,
-) -> Iterator[bytes] | AsyncIterator[bytes]:
-    """See :func:`althaia.stream`."""
+) -> Iterator[bytes]: ...
+
+
+@overload
+def stream(
+    schema: Any,
+    iterable: AsyncIterable[Any],
+    *,
+    chunk_bytes: int = 65536,
+    lines: bool = False,
+    **options: Any,
+) -> AsyncIterator[bytes]: ...
+def stream(
+    schema: Any,
+    iterable: Any,
+    *,
+    chunk_bytes: int = 65536,
+    lines: bool = False,
+    **options: Any,
+) -> Any:
+    """A collection as a stream of JSON in UTF-8, in memory that does not grow with its length.
+
+    :param schema: a schema instance; ``Meta.render_module`` is ``json`` or ``althaia.json``.
+    :param iterable: the objects, taken one after the other as they are needed; asynchronous or not.
+    :param chunk_bytes: how many bytes a chunk has, roughly. The first ones are smaller.
+    :param lines: one object a line (NDJSON) instead of an array.
+    :param options: as for ``schema.dumps``.
+    :returns: an iterator of bytes, asynchronous if ``iterable`` is. Joined, they are
+        ``schema.dumps(list(iterable), many=True, **options)``, encoded; with ``lines``,
+        ``schema.dumps(each)`` and a newline for each object.
+    :raises StreamError: the whole collection would be needed; at once, before the first object is
+        taken. The message says why and what to do.
+    :raises Exception: what dumping or encoding an object raises; it ends the stream.
+
+    >>> for chunk in althaia.stream(RowSchema(), rows):
+    ...     file.write(chunk)
+    """
     refuse_what_is_not_taken_apart(schema, options, lines)
     options.pop("cls", None)
     # Raises for unknown options and, because it encodes something, for invalid values.

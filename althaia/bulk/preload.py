@@ -5,4 +5,4 @@ from __future__ import annotations
 
 from althaia.switch import redirect
 
-redirect.patch(how="althaia.bulk.preload")
+redirect.switch_on("althaia.bulk.preload")

@@ -44,7 +44,7 @@ def _unpacked(packed: bytes) -> Any:
     """
     from althaia.switch import redirect
 
-    redirect.patch(how="althaia.bulk")
+    redirect.switch_on("althaia.bulk")
     from althaia.bulk.travel import unpack
 
     try:

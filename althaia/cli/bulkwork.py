@@ -82,7 +82,7 @@ def _done(
     job: Callable[..., Summary],
     go_on: Callable[[], None],
 ) -> Summary:
-    redirect.patch(how=f"python -m althaia {command}")
+    redirect.switch_on(f"python -m althaia {command}")
     # As for 'python -m': modules of the current folder can be imported.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "schema", nargs="?", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order"
     )
-    given = parser.add_mutually_exclusive_group(required=True)
+    given = parser.add_mutually_exclusive_group()
     given.add_argument(
         "--objects",
         metavar="MODULE:FACTORY",
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     given.add_argument(
         "--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson"
     )
-    given.add_argument("--report", type=Path, metavar="FILE", help="sum up what workers have found")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="sum up what workers have found")
     parser.add_argument(
         "--load", action="store_true", help="load the records of --data, instead of dumping them"
     )
@@ -64,6 +64,8 @@ def execute(options: argparse.Namespace) -> int:
             return _summed_up(options)
         if options.schema is None:
             raise CompareError("name a schema, as MODULE:SCHEMA")
+        if options.objects is None and options.data is None:
+            raise CompareError("one of --objects and --data is required")
         if options.load and options.data is None:
             raise CompareError("--load needs --data: what is loaded are records")
         report = compared(options)

@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
         print("python -m althaia profile: name a script, -m MODULE or -c CODE", file=sys.stderr)
         return 2
     try:
-        redirect.patch(how="python -m althaia")
+        redirect.switch_on("python -m althaia")
     except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
         print(f"python -m althaia profile: {error}", file=sys.stderr)
         return 1

@@ -50,7 +50,7 @@ def execute(words: list[str]) -> int:
 
 def _start(program: Callable[[str], None], value: str, argv: list[str]) -> int:
     try:
-        redirected = redirect.patch(how="python -m althaia")
+        redirected = redirect.switch_on("python -m althaia")
     except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
         print(f"python -m althaia: {error}", file=sys.stderr)
         return 1

@@ -312,13 +312,14 @@ def lines_of_readers(readers: Mapping[str, str]) -> Iterator[str]:
 
 
 def explain(schema: Any) -> Explanation:
-    """Return how a schema is dumped and loaded.
+    """How a schema is dumped and loaded: each field, its path, and the reason for it.
 
-    :param schema: a schema class (an instance is made of it, without arguments) or an instance.
+    :param schema: a schema class of the compiled marshmallow (an instance is made of it,
+        without arguments) or an instance.
+    :returns: an object with ``summary()``, ``as_text()`` and ``as_dict()``.
     :raises TypeError: ``schema`` is neither.
 
-    >>> explain(UserSchema).dump.fields[0].step
-    'text'
+    >>> print(althaia.explain(UserSchema).as_text())
     """
     instance = _instance(schema)
     reason = _why_no_plans(instance)

@@ -54,8 +54,8 @@ class LatePatchError(RuntimeError):
         super().__init__(late.text(holders, how))
 
 
-def patch(
-    *, force: bool = False, compiled: bool | None = None, gc: str | None = None, how: str
+def switch_on(
+    how: str, *, force: bool = False, compiled: bool | None = None, gc: str | None = None
 ) -> bool:
     """Switch the redirect on; see :func:`althaia.patch`.
 
@@ -80,12 +80,18 @@ def patch(
 
 
 def unpatch() -> bool:
-    """Switch the redirect off; see :func:`althaia.unpatch`."""
+    """Take the redirect away: the next ``import marshmallow`` yields the real one.
+
+    Module names, ``sys.modules`` and ``sys.meta_path`` are put back. Whoever imported the
+    compiled copy before goes on using it.
+
+    :returns: whether there was a redirect to take away.
+    """
     return _redirect.remove()
 
 
 def is_patched() -> bool:
-    """Return whether the redirect is on."""
+    """Whether ``import marshmallow`` yields the compiled copy."""
     return _redirect.installed
 
 

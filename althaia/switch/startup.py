@@ -32,7 +32,7 @@ def patch_if_asked() -> None:
 
     try:
         if settings().patch:
-            redirect.patch(how="ALTHAIA_PATCH")
+            redirect.switch_on("ALTHAIA_PATCH")
     except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
         if is_no(os.environ.get("ALTHAIA_STRICT", "")):
             _say(f"althaia: not redirecting marshmallow: {error}")

@@ -205,7 +205,15 @@ class Info:
 
 
 def info() -> Info:
-    """See :func:`althaia.info`."""
+    """What is installed here and how it is switched on.
+
+    :returns: an object with ``as_text()`` and ``as_dict()``: versions, which modules are
+        compiled or stale, whether and how marshmallow is redirected, where the real one is.
+
+    >>> import althaia
+    >>> althaia.info().as_dict()["patched"]
+    False
+    """
     stamp = _read_stamp()
     upstream = (stamp.get("upstream") or {}).get("version")
     return Info(

@@ -438,10 +438,34 @@ def compare(
     rate: float = 1.0,
     on_difference: Callable[[Finding], object] | None = None,
     schemas: Iterable[Any] | None = None,
-    *,
+) -> None:
+    """Let upstream's own code answer a share of the calls, too, and say where it differs.
+
+    The caller always gets what the plan gave. In a call that is compared user code (hooks,
+    validators, properties) runs twice. A difference is told once for each schema, call and path,
+    by the logger ``althaia.compare`` and by ``on_difference``. As ``ALTHAIA_COMPARE=0.01`` does.
+
+    :param rate: the share of calls, 0.01 is one in a hundred; 0 switches it off.
+    :param on_difference: called with an object that has ``schema``, ``call``, ``path``,
+        ``difference`` and ``command``. What it raises is logged.
+    :param schemas: only these: classes, or patterns like ``"shop.*"``.
+    :raises ValueError: ``rate`` is no number from 0 to 1.
+
+    >>> althaia.compare(0.01)
+    """
+    start(rate, on_difference, schemas)
+
+
+def start(
+    rate: float,
+    on_difference: Callable[[Finding], object] | None = None,
+    schemas: Iterable[Any] | None = None,
     on_every: Callable[[Finding], object] | None = None,
 ) -> None:
-    """See :func:`althaia.compare`."""
+    """Switch compare mode on; see :func:`compare`.
+
+    :param on_every: called with each finding, also with repeated ones.
+    """
     global _session, _last
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
         raise ValueError(f"rate is the share of calls to compare, from 0 to 1, not {rate!r}")
@@ -456,7 +480,7 @@ def compare(
 def compare_if_off(rate: float) -> None:
     """Switch compare mode on as ``ALTHAIA_COMPARE`` says, unless the program has done so itself."""
     if _session is None:
-        compare(rate)
+        start(rate)
 
 
 @atexit.register
@@ -485,6 +509,13 @@ def stop() -> None:
         _session = None
 
 
-def report() -> Report:
-    """See :func:`althaia.compare_report`."""
+def compare_report() -> Report:
+    """What has been compared since :func:`compare` was called last.
+
+    :returns: an object with ``compared``, ``different``, ``not_deterministic``, ``skipped`` (by
+        reason) and ``findings``, ``as_text()`` and ``as_dict()``.
+
+    >>> althaia.compare_report().as_dict()["different"]
+    0
+    """
     return _last.report()

@@ -103,7 +103,17 @@ _calls_timed = False
 
 @contextmanager
 def profile() -> Iterator[Profile]:
-    """See :func:`althaia.profile`."""
+    """Measure where the time of dumps and loads goes, by schema class, field and user's code.
+
+    Answers and exceptions stay the same. Calls become about a tenth slower meanwhile.
+
+    :returns: a context manager that gives an object with ``lines``, ``fields``, ``as_text()``,
+        ``as_dict()`` and ``as_html()``, filled when the ``with`` block ends.
+
+    >>> with althaia.profile() as p:
+    ...     OrderSchema(many=True).dump(orders)
+    >>> print(p.as_text())
+    """
     result = Profile()
     measure = _measured if _has_plans() else _timed_as_a_whole
     with measure(result):

@@ -447,7 +447,7 @@ def test_a_signal_that_was_ignored_stays_so(tmp_path):
 
 
 def test_a_worker_that_lacks_the_schemas_module_says_so(monkeypatch):
-    monkeypatch.setattr("althaia.switch.redirect.patch", lambda how: None)
+    monkeypatch.setattr("althaia.switch.redirect.switch_on", lambda how: None)
     packed = pickle.dumps([("no_such_module", "Name")])
     with pytest.raises(
         bulk.BulkError, match="cannot import the schema: ModuleNotFoundError: No module"

@@ -60,7 +60,7 @@ def test_patching_too_late(tmp_path: Path) -> None:
     (shop / "views.py").write_text("from shop.schemas import Order\n", "utf-8")
     said = failure("import shop.views, althaia; althaia.patch()", tmp_path)
     assert shown.endswith(" …")
-    assert shown.removesuffix(" …") in said
+    assert shown.removesuffix(" …") in said.replace(str(tmp_path), "/srv/app")
 
 
 def test_the_note_of_a_failure(tmp_path: Path) -> None:
