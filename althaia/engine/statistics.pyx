@@ -114,11 +114,22 @@ cdef bint starts(Plan plan, Stopwatch* watch, bint text, object timed_step) exce
     return start(watch, counters.timing(text))
 
 
-def add_up(total, counters):
+def add_up(total, cls, counters):
     """Add the counters of a class to those of others of its name."""
-    for name, count in counters.as_dict().items():
+    counted = counters.as_dict()
+    for name, count in counted.items():
         total[name] = total.get(name, 0) + count
-    total["why"] = counters.why or total["why"]
+    why = counters.why
+    if not why and counted["unplanned"] and not counters.counted()["built"]:
+        why = why_no_plan(cls)
+    total["why"] = why or total["why"]
+
+
+def why_no_plan(cls):
+    """Return why no plan of a class has been made: each instance was used too seldom for one."""
+    reason = getattr(getattr(cls.__dict__.get("_hooks"), "blueprint", None), "reason", "")
+    built = f", and each is built in full because {reason}" if reason else ""
+    return f"no instance was used often enough{built}"
 
 
 # The key is id(): a metaclass may make its classes unhashable. A weak reference removes the entry.
@@ -159,7 +170,7 @@ def by_class(bint reset=False):
             continue
         counted = result.setdefault(f"{cls.__module__}.{cls.__qualname__}", {})
         for direction in ("dump", "load"):
-            add_up(counted.setdefault(direction, {"why": ""}), getattr(statistics, direction))
+            add_up(counted.setdefault(direction, {"why": ""}), cls, getattr(statistics, direction))
             if reset:
                 getattr(statistics, direction).reset()
     return dict(sorted(result.items()))

@@ -92,6 +92,32 @@ def made(ma, log, **members):
     return make
 
 
+@pytest.mark.parametrize("base", ["Field", "Integer", "List"])
+@scenario
+def test_fields_that_define_fail(ma, log, base):
+    """As fields of marshmallow 2 and 3 do, marshmallow_enum's among them."""
+    base_class = getattr(ma.fields, base)
+
+    class Failing(base_class):
+        default_error_messages = {"unknown": "No {what} with {values}."}
+
+        def _deserialize(self, value, attr, data, **kwargs):
+            if value == "unknown":
+                self.fail("unknown", what="member")
+            return super()._deserialize(value, attr, data, **kwargs)
+
+        def fail(self, key, **kwargs):
+            log("fails", key, self.name, self.root.tag, self.parent is self.root)
+            raise self.make_error(key, values="a, b", **kwargs)
+
+    own = Failing(ma.fields.Int()) if base == "List" else Failing()
+    make = made(ma, log, failing=own, also=ma.fields.Raw())
+    for i in range(20):
+        for value in (["1"], "2", "unknown"):
+            log.attempt(make(i).load, {"failing": value, "also": 1})
+        log.attempt(make(i).dump, {"failing": [1], "also": 1})
+
+
 @scenario
 def test_each_instance_has_its_own(ma, log):
     make = made(ma, log)

@@ -324,3 +324,48 @@ def test_what_is_not_a_list_is_never_asked_for_its_length() -> None:
 
     schema = schema_of(ma, {"a": fields.Integer()})
     assert len(schema.dump(Rows(), many=True)) == 2
+
+
+@pytest.fixture
+def plans_later() -> Iterator[None]:
+    planner.build_at_once(False)
+    yield
+    planner.build_at_once(True)
+
+
+@pytest.mark.usefixtures("plans_later")
+def test_a_field_with_a_fail_of_its_own_costs_no_plan() -> None:
+    class Failing(fields.Field):  # type: ignore[type-arg]
+        def fail(self, key: str, **kwargs: Any) -> None:
+            raise self.make_error(key, **kwargs)
+
+    class Holding(ma.Schema):
+        failing = Failing()
+
+    for _ in range(40):
+        Holding().dump({"failing": 1})
+    assert counts(Holding())["calls"] > 20
+
+
+@pytest.mark.usefixtures("plans_later")
+def test_calls_without_a_plan_have_a_reason() -> None:
+    class Watching(fields.Field):  # type: ignore[type-arg]
+        def __setattr__(self, name: str, value: Any) -> None:
+            super().__setattr__(name, value)
+
+    class Seldom(ma.Schema):
+        a = fields.Int()
+
+    class Full(ma.Schema):
+        a = Watching()
+
+    Seldom().dump({})
+    for _ in range(40):
+        Full().dump({})
+    shown = althaia.stats()
+    seldom = shown[f"{__name__}.{Seldom.__qualname__}"]["dump"]
+    full = shown[f"{__name__}.{Full.__qualname__}"]["dump"]
+    assert (seldom["unplanned"], seldom["why"]) == (1, "no instance was used often enough")
+    assert (full["calls"], full["unplanned"]) == (0, 40)
+    assert full["why"].startswith("no instance was used often enough, and each is built in full")
+    assert full["why"].endswith(f"because {__name__}.{Watching.__qualname__} defines __setattr__")

@@ -67,6 +67,8 @@ HARMLESS = frozenset({
     "__init__", "__call__", "__init_subclass__", "__class_getitem__", "__set_name__",
     "__repr__", "__str__", "__module__", "__doc__", "__qualname__", "default_error_messages",
     "serialize", "_serialize", "get_value", "deserialize", "_deserialize",
+    # Of marshmallow 2 and 3; upstream's own code never calls it.
+    "fail",
 })
 # Names that the class of a model's field may define as well: upstream's code has copied and bound
 # the field already.
