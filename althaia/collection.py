@@ -9,6 +9,7 @@ is called for each object.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -66,26 +67,62 @@ def dump(schema: Any, objects: Any) -> Any:
         if found is None:
             return seam.DECLINED
         resolved.append(found)
-    make = schema.dict_class
-    return [_dump(each, make(), resolved, accessor, missing) for each in objects]
+    if not resolved:
+        return seam.DECLINED
+    loop = _loop(tuple(map(_way, resolved)))
+    return loop(objects, schema.dict_class, missing, accessor, resolved)
 
 
-def _dump(obj: Any, result: Any, resolved: list[Resolved], accessor: Read, missing: object) -> Any:
-    """Dump one object into an empty dictionary."""
-    for key, name, attribute, default, read, convert in resolved:
-        if read is None:
-            value = convert(name, obj, accessor=accessor)
-        elif attribute is None:
-            value = convert(None, name, obj)
-        else:
-            value = read(obj, attribute, missing)
-            if value is missing:
-                value = default() if callable(default) else default
-            if value is not missing:
-                value = convert(value, name, obj)
+_HEAD = """\
+def loop(objects, make, missing, accessor, resolved):
+    {names}, = resolved
+    results = []
+    for obj in objects:
+        result = make()
+"""
+_VALUE = {
+    # Which of Resolved's functions there are: the field's own `serialize`, or what that calls.
+    "own": "        value = convert{i}(name{i}, obj, accessor=accessor)\n",
+    "made": "        value = convert{i}(None, name{i}, obj)\n",
+    "read": """\
+        value = read{i}(obj, attribute{i}, missing)
+        if value is missing:
+            value = default{i}() if callable(default{i}) else default{i}
         if value is not missing:
-            result[key] = value
-    return result
+            value = convert{i}(value, name{i}, obj)
+""",
+}
+_STORE = """\
+        if value is not missing:
+            result[key{i}] = value
+"""
+_TAIL = """\
+        results.append(result)
+    return results
+"""
+_NAMES = "(key{i}, name{i}, attribute{i}, default{i}, read{i}, convert{i})"
+
+
+@cache
+def _loop(ways: tuple[str, ...]) -> Callable[..., list[Any]]:
+    """Return a loop over objects with a place of its own for each field.
+
+    PyPy's compiler follows the calls of one place. If all fields shared one, it would follow the
+    first field's and leave the others' to the interpreter: that takes up to twice as long.
+    """
+    fields = range(len(ways))
+    lines = [_HEAD.format(names=", ".join(_NAMES.format(i=i) for i in fields))]
+    lines += [(_VALUE[way] + _STORE).format(i=i) for i, way in zip(fields, ways, strict=True)]
+    defined: dict[str, Any] = {}
+    exec(compile("".join([*lines, _TAIL]), "<althaia.collection>", "exec"), defined)
+    loop: Callable[..., list[Any]] = defined["loop"]
+    return loop
+
+
+def _way(resolved: Resolved) -> str:
+    """Return the name in ``_VALUE`` of the way in which a field gets its value."""
+    _, _, attribute, _, read, _ = resolved
+    return "own" if read is None else "made" if attribute is None else "read"
 
 
 def _is_ordinary(schema: Any) -> bool:

@@ -1,8 +1,8 @@
 """poetry-core as the build backend, plus the three things it has no setting for.
 
-A pure build (``pipeline.is_pure``) is tagged ``py3-none-any``, an editable install gets the start-up
-file that a wheel carries, and a wheel has the patch queue in the package and says under which
-licences upstream's files are.
+A pure build (``pipeline.is_pure``) is tagged ``py3-none-any``. An editable install gets the
+start-up file that a wheel carries. A wheel has the patch queue in the package, and says under
+which licences upstream's files are.
 """
 
 from __future__ import annotations
