@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from inspect import isasyncgenfunction
 from itertools import islice
 from typing import Any, overload
 
@@ -33,7 +34,7 @@ class StreamError(TypeError):
 @overload
 def stream(
     schema: Any,
-    iterable: Iterable[Any],
+    iterable: Iterable[Any] | Callable[[], Iterable[Any]],
     *,
     chunk_bytes: int = 65536,
     lines: bool = False,
@@ -44,7 +45,7 @@ def stream(
 @overload
 def stream(
     schema: Any,
-    iterable: AsyncIterable[Any],
+    iterable: AsyncIterable[Any] | Callable[[], AsyncIterable[Any]],
     *,
     chunk_bytes: int = 65536,
     lines: bool = False,
@@ -62,6 +63,9 @@ def stream(
 
     :param schema: a schema instance; ``Meta.render_module`` is ``json`` or ``althaia.json``.
     :param iterable: the objects, taken one after the other as they are needed; asynchronous or not.
+        Or a function without parameters that returns them: it is called when the first chunk is
+        asked for, so that a query begins, and a session is opened, while the stream is read. For
+        asynchronous objects it is an asynchronous generator function.
     :param chunk_bytes: how many bytes a chunk has, roughly. The first ones are smaller.
     :param lines: one object a line (NDJSON) instead of an array.
     :param options: as for ``schema.dumps``.
@@ -82,6 +86,8 @@ def stream(
     if not isinstance(chunk_bytes, int) or chunk_bytes < 1:
         raise ValueError(f"chunk_bytes is a number of bytes, at least 1, not {chunk_bytes!r}")
     pieces = Lines(schema, options) if lines else Array(schema, options)
+    if callable(iterable) and not isinstance(iterable, Iterable | AsyncIterable):
+        iterable = iterable() if isasyncgenfunction(iterable) else _opened(iterable)
     if isinstance(iterable, AsyncIterable):
         return _chunks_later(pieces, iterable, chunk_bytes)
     return _chunks(pieces, iter(iterable), chunk_bytes)
@@ -202,6 +208,10 @@ class Lines:
 
     def finish(self) -> bytes:
         return b""
+
+
+def _opened(source: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    yield from source()
 
 
 class Batches:

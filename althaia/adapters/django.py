@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -52,7 +52,8 @@ class SchemaStream(StreamingHttpResponse):
     The body is that of ``JsonResponse(schema.dump(list(iterable), many=True), safe=False)``;
     with ``lines`` it is one object a line (NDJSON).
 
-    :param iterable: the objects, an async iterable (under ASGI) or another; read once, lazily.
+    :param iterable: the objects, an async iterable (under ASGI) or another; read once, lazily. Or a
+        function that returns them, called when the body is sent (see :func:`althaia.stream`).
     :param chunk_bytes: the size of the chunks, in bytes; the last one is smaller.
     :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`).
     """
@@ -60,7 +61,7 @@ class SchemaStream(StreamingHttpResponse):
     def __init__(
         self,
         schema: Any,
-        iterable: Iterable[Any] | AsyncIterable[Any],
+        iterable: Iterable[Any] | AsyncIterable[Any] | Callable[[], Any],
         *,
         lines: bool = False,
         chunk_bytes: int = 65536,

@@ -15,7 +15,7 @@ indentation and the newline at the end included. Quart has the same provider cla
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -104,14 +104,23 @@ def schema_response(schema: Any, obj: Any, *, many: bool | None = None) -> Any:
 
 
 def stream_response(
-    schema: Any, iterable: Iterable[Any], *, lines: bool = False, chunk_bytes: int = 65536
+    schema: Any,
+    iterable: Iterable[Any] | Callable[[], Iterable[Any]],
+    *,
+    lines: bool = False,
+    chunk_bytes: int = 65536,
 ) -> Any:
     """A response that dumps while it is sent, in the space of one chunk.
 
     The body is what ``jsonify(schema.dump(list(iterable), many=True))`` has; with ``lines``
-    it is one object a line (NDJSON). The request's context stays open meanwhile.
+    it is one object a line (NDJSON). ``request`` and ``current_app`` are there while it is sent.
 
-    :param iterable: the objects; read once, lazily.
+    Flask calls the functions of ``teardown_request`` and ``teardown_appcontext`` before the body is
+    sent, and once more after it. A query that was begun before has then lost its session, so pass a
+    function that begins it.
+
+    :param iterable: the objects, read once, lazily; or a function that returns them, which is
+        called when the body is sent.
     :param chunk_bytes: the size of the chunks, in bytes; the last one is smaller.
     :returns: a response of the application's ``response_class``.
     :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`), or the

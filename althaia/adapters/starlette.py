@@ -12,7 +12,7 @@ In FastAPI, return the response itself: what a route returns otherwise goes thro
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Any
 
 from starlette.responses import JSONResponse as StarletteJSONResponse
@@ -69,7 +69,8 @@ class SchemaStream(StreamingResponse):
     ``lines`` it is one object a line (NDJSON).
 
     :param iterable: the objects, an async iterable or another; read once, lazily. An ordinary
-        one is read in Starlette's thread pool.
+        one is read in Starlette's thread pool. Or a function that returns them, called when the
+        body is sent, as :func:`althaia.stream` takes it.
     :param chunk_bytes: the size of the chunks, in bytes; the last one is smaller.
     :raises TypeError: the schema cannot be streamed exactly (see :func:`althaia.stream`).
     """
@@ -77,7 +78,7 @@ class SchemaStream(StreamingResponse):
     def __init__(
         self,
         schema: Any,
-        iterable: Iterable[Any] | AsyncIterable[Any],
+        iterable: Iterable[Any] | AsyncIterable[Any] | Callable[[], Any],
         *,
         lines: bool = False,
         chunk_bytes: int = 65536,

@@ -48,7 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     given.add_argument(
         "--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson"
     )
-    parser.add_argument("--report", type=Path, metavar="FILE", help="sum up what workers have found")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="sum up what workers have found"
+    )
     parser.add_argument(
         "--load", action="store_true", help="load the records of --data, instead of dumping them"
     )

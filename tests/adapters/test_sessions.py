@@ -1,0 +1,139 @@
+"""A stream outlives the request; a session is removed at the request's end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+import althaia
+
+
+class Session:
+    """A session that is opened by its first query, and whose cursors end when it is removed."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self.rows = rows
+        self.opened = 0
+
+    def query(self) -> Iterator[Any]:
+        self.opened += 1
+        return self._cursor(self.opened)
+
+    def _cursor(self, number: int) -> Iterator[Any]:
+        for row in self.rows:
+            assert self.opened == number, "the cursor does not exist"
+            yield row
+
+    async def later(self) -> AsyncIterator[Any]:
+        for row in self.query():
+            yield row
+
+    def remove(self) -> None:
+        self.opened = -abs(self.opened)
+
+
+@pytest.fixture
+def session(orders: list[Any]) -> Session:
+    return Session(orders)
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_flask(schema: Any, session: Session, lines: bool) -> None:
+    flask = pytest.importorskip("flask")
+    from althaia.adapters.flask import stream_response
+
+    app = flask.Flask("shop")
+    app.teardown_appcontext(lambda error: session.remove())
+    app.add_url_rule("/", "rows", lambda: stream_response(schema, session.query, lines=lines))
+    answer = app.test_client().get("/")
+    if lines:
+        assert len(answer.data.splitlines()) == len(session.rows)
+    else:
+        assert answer.json == schema.dump(session.rows, many=True)
+    assert session.opened == -1, "removed once more when the body is sent"
+
+
+def test_flask_removes_the_session_of_a_query_that_was_begun_before(
+    schema: Any, session: Session
+) -> None:
+    """What docs/adapters.md warns of."""
+    flask = pytest.importorskip("flask")
+    from althaia.adapters.flask import stream_response
+
+    app = flask.Flask("shop")
+    app.testing = True
+    app.teardown_appcontext(lambda error: session.remove())
+    app.add_url_rule("/", "rows", lambda: stream_response(schema, session.query()))
+    with pytest.raises(AssertionError, match="cursor does not exist"):
+        app.test_client().get("/")
+
+
+def test_quart(schema: Any, session: Session) -> None:
+    quart = pytest.importorskip("quart")
+    app = quart.Quart("shop")
+
+    @app.teardown_appcontext
+    async def end(error: object) -> None:
+        session.remove()
+
+    @app.get("/")
+    async def rows() -> Any:
+        return quart.Response(
+            quart.stream_with_context(lambda: althaia.stream(schema, session.later))(),
+            mimetype="application/json",
+        )
+
+    async def get() -> Any:
+        return await (await app.test_client().get("/")).get_json()
+
+    assert asyncio.run(get()) == schema.dump(session.rows, many=True)
+    assert session.opened == -1
+
+
+def test_django(schema: Any, session: Session) -> None:
+    pytest.importorskip("django")
+    from django.conf import settings
+    from django.core.signals import request_finished
+
+    if not settings.configured:
+        settings.configure(DEFAULT_CHARSET="utf-8", USE_I18N=False)
+    from django.http import JsonResponse
+
+    from althaia.adapters.django import SchemaStream
+
+    def end(**_: Any) -> None:
+        session.remove()
+
+    # Where Django itself closes old connections.
+    request_finished.connect(end)
+    try:
+        response = SchemaStream(schema, session.query)
+        body = b"".join(response.streaming_content)
+        response.close()
+    finally:
+        request_finished.disconnect(end)
+    assert body == JsonResponse(schema.dump(session.rows, many=True), safe=False).content
+    assert session.opened == -1
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_fastapi(schema: Any, session: Session, asynchronous: bool) -> None:
+    fastapi = pytest.importorskip("fastapi")
+    client = pytest.importorskip("fastapi.testclient")
+    from althaia.adapters.starlette import SchemaStream
+
+    def opened() -> Iterator[Session]:
+        yield session
+        session.remove()
+
+    app = fastapi.FastAPI()
+
+    @app.get("/")
+    def rows(db: Any = fastapi.Depends(opened)) -> fastapi.Response:  # noqa: B008
+        return SchemaStream(schema, db.later if asynchronous else db.query)
+
+    assert client.TestClient(app).get("/").json() == schema.dump(session.rows, many=True)
+    assert session.opened < 0
