@@ -136,6 +136,7 @@ def module_of(command: str) -> ModuleType:
 def _execute(command: str, words: list[str]) -> int:
     from argparse import ArgumentParser
 
+    from althaia.cli.sides import SideError
     from althaia.cli.wrapping import Wrapping
 
     module = module_of(command)
@@ -154,9 +155,12 @@ def _execute(command: str, words: list[str]) -> int:
         return int(module.execute(options))
     try:
         return _printing(parser.prog, lambda: module.execute(options))
-    except ConfigError as error:
-        print(f"python -m althaia {command}: {error}", file=sys.stderr)
+    except (ConfigError, SideError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"{parser.prog}: ended by SIGINT", file=sys.stderr)
+        return 130
 
 
 def _help() -> str:

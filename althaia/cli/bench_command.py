@@ -17,26 +17,20 @@ import json
 import os
 import platform
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import althaia
 from althaia.cli.application import steps
+from althaia.cli.sides import SIDES, Process, SideError
+from althaia.cli.terminal import bar, table
 from althaia.trust.portable import first_difference
 
 ROUNDS = 9
-SIDES = ("marshmallow", "althaia")
-
-
-class BenchError(Exception):
-    """The schema cannot be measured. The message is shown to the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,28 +82,15 @@ def _positive(text: str) -> int:
 
 
 def execute(options: argparse.Namespace) -> int:
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ModuleNotFoundError:
-        print("python -m althaia bench needs rich: pip install 'althaia[cli]'", file=sys.stderr)
-        return 2
     both = options.dump == options.load
     directions = [d for d in ("dump", "load") if both or getattr(options, d)]
     if options.data and options.source:
-        print("python -m althaia bench: give --data or --source, not both", file=sys.stderr)
-        return 2
-    try:
-        console = Console(stderr=True)
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-            report = _measure(options, directions, progress)
-    except BenchError as error:
-        print(f"python -m althaia bench: {error}", file=sys.stderr)
-        return 2
+        raise SideError("give --data or --source, not both")
+    report = _measure(options, directions)
     if options.json:
         print(json.dumps({**report, "rows": [asdict(row) for row in report["rows"]]}, indent=2))
     else:
-        _show(report, Console())
+        _show(report)
     return 1 if any(map(_is_wrong, report["rows"])) else 0
 
 
@@ -117,78 +98,33 @@ def _is_wrong(row: Row) -> bool:
     return not row.identical and row.deterministic
 
 
-class _Process:
-    """One side's process and its answers."""
-
-    def __init__(self, side: str) -> None:
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("ALTHAIA_PATCH", "ALTHAIA_DISABLE")
-        }
-        if side == "marshmallow":
-            # The schema's own module may call patch().
-            environment["ALTHAIA_DISABLE"] = "1"
-        self.side = side
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "althaia.cli.benchwork"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment | {"PYTHONHASHSEED": "0"},
-        )
-
-    def ask(self, do: str, **details: Any) -> dict[str, Any]:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
-            raise BenchError(f"{self.side}: no way to talk to its process")
-        try:
-            stdin.write(json.dumps({"do": do, **details}) + "\n")
-            stdin.flush()
-            line = stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        answer: dict[str, Any] = json.loads(line or '{"failed": "its process ended"}')
-        if "failed" in answer:
-            raise BenchError(f"with {self.side}: {answer['failed']}")
-        return answer
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-
-def _measure(options: argparse.Namespace, directions: list[str], progress: Any) -> dict[str, Any]:
+def _measure(options: argparse.Namespace, directions: list[str]) -> dict[str, Any]:
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         file = str(options.data.resolve()) if options.data else None
 
-        def start(name: str) -> tuple[_Process, dict[str, Any]]:
-            side = _Process(name)
-            stack.callback(side.close)
-            side.ask("start", schema=options.schema, patched=name == "althaia")
+        def start(name: str) -> tuple[Process, dict[str, Any]]:
+            side = stack.enter_context(Process(name, options.schema))
             answer = side.ask("data", file=file, source=options.source, count=options.objects)
             return side, answer
 
-        def another() -> _Process:
+        def another() -> Process:
             return start(SIDES[0])[0]
 
         sides, given = zip(*map(start, SIDES), strict=True)
         count = min(each["count"] for each in given)
         no_dump = next((each["no_dump"] for each in given if each["no_dump"]), "")
         if no_dump and directions == ["dump"]:
-            raise BenchError(no_dump)
+            raise SideError(no_dump)
         directions = [d for d in directions if d == "load" or not no_dump]
         sizes = (False, True) if count > 1 else (False,)
         work = [(direction, many) for direction in directions for many in sizes]
-        rounds = options.rounds
-        task = progress.add_task("", total=len(work) * rounds)
-        advance = partial(progress.advance, task)
-        rows = []
-        for direction, many in work:
-            objects = count if many else 1
-            progress.update(task, description=f"{direction} {objects:,}")
-            rows.append(_row(direction, many, objects, sides, another, scratch, rounds, advance))
+        rows: list[Row] = []
+        with bar(len(work)) as watch:
+            for direction, many in work:
+                outputs = _Outputs(direction, many, count if many else 1, sides, scratch)
+                watch(len(rows), outputs.work)
+                rows.append(outputs.difference(another) or outputs.timed(options.rounds))
         if given[0]["failing"] != given[1]["failing"]:
             rows.append(_row_of_failing(*given))
         explained = sides[1].ask("explain")
@@ -201,6 +137,7 @@ def _measure(options: argparse.Namespace, directions: list[str], progress: Any) 
         "failing": len(failing),
         "failure": given[0]["why"] if failing else "",
         "not_measured": no_dump,
+        "made_up": not (options.data or options.source),
         "rows": rows,
         "unplanned": _unplanned(explained, directions),
     }
@@ -257,92 +194,99 @@ def _difference(words: str, first: bytes, second: bytes) -> str:
     )
 
 
-def _row(
-    direction: str,
-    many: bool,
-    objects: int,
-    sides: Sequence[_Process],
-    another: Callable[[], _Process],
-    scratch: Path,
-    rounds: int,
-    advance: Callable[..., None],
-) -> Row:
-    outputs, loops, invalid = [], [], ""
-    for side in sides:
-        output = scratch / side.side
-        prepared = side.ask("prepare", direction=direction, many=many, output=str(output))
-        outputs.append(output.read_bytes())
-        loops.append(prepared["loops"])
-        invalid = prepared["invalid"]
-    work = f"{direction} {objects:,} {'objects' if many else 'object'}"
-    if outputs[0] != outputs[1]:
-        advance(rounds)
+class _Outputs:
+    """What both libraries return for one way of calling the schema."""
+
+    def __init__(
+        self,
+        direction: str,
+        many: bool,
+        objects: int,
+        sides: Sequence[Process],
+        scratch: Path,
+    ) -> None:
+        self.call: dict[str, Any] = {"direction": direction, "many": many}
+        self.objects, self.sides, self.scratch = objects, sides, scratch
+        self.work = f"{direction} {objects:,} {'objects' if many else 'object'}"
+        outputs, prepared = zip(*map(self._prepared, sides), strict=True)
+        self.outputs: tuple[bytes, ...] = outputs
+        self.loops = [each["loops"] for each in prepared]
+        self.invalid: str = prepared[1]["invalid"]
+
+    def _prepared(self, side: Process) -> tuple[bytes, dict[str, Any]]:
+        output = self.scratch / "output"
+        prepared = side.ask("prepare", **self.call, output=str(output))
+        return output.read_bytes(), prepared
+
+    def difference(self, another: Callable[[], Process]) -> Row | None:
+        """Return the row of outputs that differ; None if they are identical."""
+        theirs, ours = self.outputs
+        if theirs == ours:
+            return None
         # Neither a clock nor the order of a set of objects may be blamed on althaia.
-        again = scratch / "again"
-        for side in (sides[0], another()):
-            side.ask("prepare", direction=direction, many=many, output=str(again))
-            if change := _difference(CHANGING, outputs[0], again.read_bytes()):
-                return Row(work, objects, False, invalid, change, deterministic=False)
-        return Row(work, objects, False, invalid, _difference(DIFFERENT, *outputs))
-    times: list[list[float]] = [[], []]
-    for turn in range(rounds):
-        # Take turns at running first: the processor slows down when it gets hot.
-        for i in (0, 1) if turn % 2 == 0 else (1, 0):
-            seconds = sides[i].ask("time", loops=loops[i])["seconds"]
-            times[i].append(seconds / loops[i] / objects * 1e6)
-        advance()
-    ratios = sorted(one / other for one, other in zip(*times, strict=True))
-    quarter = len(ratios) // 4
-    theirs, ours, ratio = map(statistics.median, (*times, ratios))
-    low, high = ratios[quarter], ratios[-1 - quarter]
-    return Row(work, objects, True, invalid, "", True, theirs, ours, ratio, low, high)
+        for side in (self.sides[0], another()):
+            if change := _difference(CHANGING, theirs, self._prepared(side)[0]):
+                return Row(
+                    self.work, self.objects, False, self.invalid, change, deterministic=False
+                )
+        found = _difference(DIFFERENT, theirs, ours)
+        return Row(self.work, self.objects, False, self.invalid, found)
 
-
-def _show(report: dict[str, Any], console: Any) -> None:
-    from rich.table import Table
-
-    table = Table(title=f"{report['schema']}, data: {report['data']}")
-    table.add_column("work")
-    for heading in ("marshmallow, µs per object", "althaia", "ratio", "middle half", "output"):
-        table.add_column(heading, justify="right")
-    for row in report["rows"]:
-        if row.ratio is None:
-            output, style = (
-                ("DIFFERENT", "bold red") if _is_wrong(row) else ("not deterministic", "yellow")
-            )
-            table.add_row(row.work, "", "", "", "", output, style=style)
-            continue
-        table.add_row(
-            row.work,
-            f"{row.marshmallow:.2f}",
-            f"{row.althaia:.2f}",
-            f"{row.ratio:.1f}×",
-            f"{row.low:.1f}–{row.high:.1f}",
-            "identical",
+    def timed(self, rounds: int) -> Row:
+        """Return the row with the times of both libraries."""
+        times: list[list[float]] = [[], []]
+        for turn in range(rounds):
+            # Take turns at running first: the processor slows down when it gets hot.
+            for i in (0, 1) if turn % 2 == 0 else (1, 0):
+                seconds = self.sides[i].ask("time", loops=self.loops[i])["seconds"]
+                times[i].append(seconds / self.loops[i] / self.objects * 1e6)
+        ratios = sorted(one / other for one, other in zip(*times, strict=True))
+        quarter = len(ratios) // 4
+        theirs, ours, ratio = map(statistics.median, (*times, ratios))
+        between = (ratios[quarter], ratios[-1 - quarter])
+        return Row(
+            self.work, self.objects, True, self.invalid, "", True, theirs, ours, ratio, *between
         )
-    console.print(table)
-    console.print(
-        "One schema instance, its calls alone: no database, framework or JSON around them.",
-        highlight=False,
-    )
+
+
+def _show(report: dict[str, Any]) -> None:
+    rows: list[Row] = report["rows"]
+    print(f"{report['schema']}, data: {report['data']}\n")
+    heading = ["work", "marshmallow, µs per object", "althaia", "ratio", "middle half", "output"]
+    print(table([heading, *map(_cells, rows)]))
+    print("\nOne schema instance, its calls alone: no database, framework or JSON around them.")
     if report["not_measured"]:
-        console.print(f"dump: {report['not_measured']}", markup=False)
-    for row in report["rows"]:
-        if row.invalid:
-            console.print(f"{row.work}: the data does not load: {row.invalid}", markup=False)
+        print(f"dump: {report['not_measured']}")
+    invalid = [row for row in rows if row.invalid]
+    for row in invalid:
+        print(f"{row.work}: the data does not load, so that errors were measured: {row.invalid}")
+    if invalid and report["made_up"]:
+        print("Name records that load with --data FILE, or objects with --source MODULE:NAME.")
     if report["failing"]:
-        console.print(
-            f"{report['failing']:,} left out, because alone they fail already: {report['failure']}",
-            markup=False,
+        print(
+            f"{report['failing']:,} left out, because alone they fail already: {report['failure']}"
         )
-    for row in report["rows"]:
+    for row in rows:
         if row.difference:
-            console.print(f"{row.work} {row.difference}", markup=False, highlight=False)
-    if any(map(_is_wrong, report["rows"])):
-        console.print("The outputs differ: please report the schema and the data.")
+            print(f"{row.work} {row.difference}")
+    if any(map(_is_wrong, rows)):
+        print("The outputs differ: please report the schema and the data.")
     if report["unplanned"]:
-        console.print("Run by marshmallow's or your own code, not by a plan:")
+        print("Run by marshmallow's or your own code, not by a plan:")
         for line in report["unplanned"]:
-            console.print(f"  {line}", markup=False, highlight=False)
+            print(f"  {line}")
     else:
-        console.print("Everything is planned.")
+        print("Everything is planned.")
+
+
+def _cells(row: Row) -> list[str]:
+    if row.ratio is None:
+        return [row.work, "", "", "", "", "DIFFERENT" if _is_wrong(row) else "not deterministic"]
+    return [
+        row.work,
+        f"{row.marshmallow:.2f}",
+        f"{row.althaia:.2f}",
+        f"{row.ratio:.1f}×",
+        f"{row.low:.1f}–{row.high:.1f}",
+        "identical errors" if row.invalid else "identical",
+    ]

@@ -15,6 +15,7 @@ from typing import Any
 from althaia.bulk import BulkError, Partition, Problem, Summary
 from althaia.cli import to_nowhere
 from althaia.cli.target import TargetError, resolve
+from althaia.cli.terminal import bar
 from althaia.switch import redirect
 
 MOST_MESSAGES = 20
@@ -209,24 +210,14 @@ class _Teller:
 @contextmanager
 def progress(options: argparse.Namespace) -> Iterator[Callable[[Partition, Summary], object]]:
     """A progress bar of the processed bytes on a terminal; nothing elsewhere."""
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-    except ModuleNotFoundError:
-        yield lambda partition, summary: None
-        return
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda partition, summary: None
-        return
-    columns = (BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=sum(map(_size, files(options))))
+    with bar(sum(map(_size, files(options)))) as show:
+        done = 0.0
 
         def watch(partition: Partition, summary: Summary) -> None:
+            nonlocal done
+            done += partition.share
             bad = summary.records - summary.valid
-            text = f"{summary.records:,} records, {bad:,} not valid"
-            bar.update(task, advance=partition.share, description=text)
+            show(done, f"{summary.records:,} records, {bad:,} not valid")
 
         yield watch
 

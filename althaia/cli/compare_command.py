@@ -17,22 +17,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from althaia.cli.sides import Process, SideError
+from althaia.cli.terminal import bar
 from althaia.trust import compare_file
 from althaia.trust.differences import Difference
-from althaia.trust.portable import first_difference, is_raised
+from althaia.trust.portable import first_difference
 
 COUNT = 1_000
-
-
-class CompareError(Exception):
-    """The schema cannot be compared. The message is shown to the user."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,23 +57,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    try:
-        if options.report is not None:
-            return _summed_up(options)
-        if options.schema is None:
-            raise CompareError("name a schema, as MODULE:SCHEMA")
-        if options.objects is None and options.data is None:
-            raise CompareError("one of --objects and --data is required")
-        if options.load and options.data is None:
-            raise CompareError("--load needs --data: what is loaded are records")
-        report = compared(options)
-    except CompareError as error:
-        print(f"python -m althaia compare: {error}", file=sys.stderr)
-        return 2
-    if options.json:
-        print(json.dumps(report, indent=2))
-    else:
-        print(as_text(report))
+    if options.report is not None:
+        return _summed_up(options)
+    if options.schema is None:
+        raise SideError("name a schema, as MODULE:SCHEMA")
+    if options.objects is None and options.data is None:
+        raise SideError("one of --objects and --data is required")
+    if options.load and options.data is None:
+        raise SideError("--load needs --data: what is loaded are records")
+    with tempfile.TemporaryDirectory() as scratch:
+        report = compared(options, Path(scratch))
+    print(json.dumps(report, indent=2) if options.json else as_text(report))
     return 1 if report["different"] else 0
 
 
@@ -85,35 +75,32 @@ def _summed_up(options: argparse.Namespace) -> int:
     try:
         workers, report = compare_file.read(options.report)
     except (OSError, ValueError) as error:
-        raise CompareError(f"{options.report}: {error}") from None
+        raise SideError(f"{options.report}: {error}") from None
     processes = f"{workers:,} {'process' if workers == 1 else 'processes'}"
     text = f"{processes}: {report.as_text()}"
     print(json.dumps(report.as_dict(), indent=2) if options.json else text)
     return 1 if report.different else 0
 
 
-def compared(options: argparse.Namespace) -> dict[str, Any]:
+def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     """Return the report: the answers of both libraries, compared.
 
-    :raises CompareError: one of them could not be asked.
+    :param scratch: a folder for the answers
+    :raises SideError: one of them could not be asked.
     """
-    task = {
-        "schema": options.schema,
-        "objects": options.objects,
-        "data": str(options.data.resolve()) if options.data else None,
-        "load": options.load,
-        "count": options.count,
-    }
-    planned, upstream = (_answers(task, patched) for patched in (True, False))
-    found = _differing(planned["calls"], upstream["calls"])
+    files = [scratch / name for name in ("althaia", "marshmallow", "again")]
+    planned = _answers(options, "althaia", files[0])
+    upstream = _answers(options, "marshmallow", files[1])
+    found = dict(_differing(files[0], files[1]))
+    as_many = planned["calls"] == upstream["calls"]
     # Ask marshmallow again only if there are differences: it takes as long as the first time.
-    unsteady: dict[int, Difference] = {}
-    if found or len(planned["calls"]) != len(upstream["calls"]):
-        unsteady = _differing(upstream["calls"], _answers(task, False)["calls"])
-    different = {index: each for index, each in found.items() if index not in unsteady}
-    calls = [name for name, _ in planned["calls"]]
-    if len(planned["calls"]) != len(upstream["calls"]) and not unsteady:
-        raise CompareError(
+    unsteady: dict[int, _Found] = {}
+    if found or not as_many:
+        _answers(options, "marshmallow", files[2])
+        unsteady = dict(_differing(files[1], files[2]))
+    different = [each for number, each in found.items() if number not in unsteady]
+    if not as_many and not unsteady:
+        raise SideError(
             f"the two processes were given different data: {upstream['about']} and "
             f"{planned['about']}"
         )
@@ -121,32 +108,52 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
         "schema": options.schema,
         "data": planned["about"],
         "plan": planned["plan"],
-        "calls": len(calls),
-        "raised": sum(is_raised(answer) for _, answer in planned["calls"]),
+        "calls": planned["calls"],
+        "raised": planned["raised"],
         "different": len(different),
         "not_deterministic": len(unsteady),
-        "differences": _kinds(calls, different),
-        "unsteady": _kinds(calls, unsteady),
+        "differences": _kinds(different),
+        "unsteady": _kinds(list(unsteady.values())),
     }
 
 
-def _differing(ours: list[Any], theirs: list[Any]) -> dict[int, Difference]:
-    """Return the first difference of each call, by the call's number."""
-    pairs = enumerate(zip(ours, theirs, strict=False))
-    found = {index: first_difference(one[1], other[1]) for index, (one, other) in pairs}
-    return {index: each for index, each in found.items() if each is not None}
+_Found = tuple[str, Difference]
+"""The name of a call, and the first difference of its results."""
 
 
-def _kinds(calls: list[str], found: dict[int, Difference]) -> list[dict[str, Any]]:
+def _answers(options: argparse.Namespace, name: str, output: Path) -> dict[str, Any]:
+    """Let one library write its answers to a file, and return what it says of them."""
+    data = str(options.data.resolve()) if options.data else None
+    given = {"file": data, "source": options.objects, "count": options.count, "load": options.load}
+    with Process(name, options.schema, plan_at_once=True) as side, bar(1) as watch:
+        plan = side.ask("summary") if name == "althaia" else {}
+
+        def show(done: int, of: int) -> None:
+            watch(done / of, f"{name}: {done:,} of {of:,} calls")
+
+        return plan | side.ask("answers", show, **given, output=str(output))
+
+
+def _differing(ours: Path, theirs: Path) -> Iterator[tuple[int, _Found]]:
+    """Yield the first difference of each call, with the call's number."""
+    with ours.open(encoding="utf-8") as one, theirs.open(encoding="utf-8") as other:
+        for number, (mine, yours) in enumerate(zip(one, other, strict=False)):
+            if mine != yours:
+                name, _, answer = mine.partition("\t")
+                upstream = yours.partition("\t")[2]
+                difference = first_difference(json.loads(answer), json.loads(upstream))
+                if difference is not None:
+                    yield number, (name, difference)
+
+
+def _kinds(found: list[_Found]) -> list[dict[str, Any]]:
     """Return one difference of each kind, in the order of the calls, without repetitions."""
     kinds: dict[tuple[str, str], dict[str, Any]] = {}
-    for index, each in found.items():
-        name = calls[index]
+    for name, each in found:
         collection = not name.endswith("]")
         kind = each.kind.removeprefix("[…]").removeprefix(".") if collection else each.kind
-        key = (name.partition(" ")[0], kind)
         known = kinds.setdefault(
-            key,
+            (name.partition(" ")[0], kind),
             {
                 "call": name,
                 "path": each.path,
@@ -157,36 +164,6 @@ def _kinds(calls: list[str], found: dict[int, Difference]) -> list[dict[str, Any
         )
         known["times"] += 1
     return list(kinds.values())
-
-
-def _answers(task: dict[str, Any], patched: bool) -> dict[str, Any]:
-    """Return the answers of one library, from a process of its own."""
-    ours = ("PATCH", "DISABLE", "COMPARE", "STRICT", "NOTES")
-    dropped = {f"ALTHAIA_{name}" for name in ours}
-    environment = {k: v for k, v in os.environ.items() if k not in dropped}
-    # Both processes must iterate over sets in the same order.
-    environment["PYTHONHASHSEED"] = "0"
-    if not patched:
-        # The schema's own module may call patch().
-        environment["ALTHAIA_DISABLE"] = "1"
-    with tempfile.TemporaryDirectory() as scratch:
-        output = Path(scratch, "answers.json")
-        subprocess.run(
-            [sys.executable, "-m", "althaia.cli.comparework", str(output)],
-            input=json.dumps(task | {"patched": patched}),
-            text=True,
-            env=environment,
-            # The schema's module may print; standard output is for the report only.
-            stdout=sys.stderr,
-            check=False,
-        )
-        text = output.read_text("utf-8") if output.exists() else '{"failed": "its process ended"}'
-    answers: dict[str, Any] = json.loads(text)
-    if "failed" in answers:
-        raise CompareError(
-            f"with {'althaia' if patched else 'marshmallow'}: {answers['failed']}".rstrip()
-        )
-    return answers
 
 
 def as_text(report: dict[str, Any]) -> str:

@@ -77,7 +77,11 @@ def _value(field: Any, i: int, depth: int) -> Any:
     if "List" in names:
         low, high = _bounds(field)
         size = max(int(low or 0), min(3, int(high) if high is not None else 3))
-        items = [_value(field.inner, i + k, depth) for k in range(size)]
+        choices = _choices(field)
+        items = [
+            choices[(i + k) % len(choices)] if choices else _value(field.inner, i + k, depth)
+            for k in range(size)
+        ]
         return [item for item in items if item is not None]
     if "Tuple" in names:
         return tuple(_value(inner, i, depth) for inner in field.tuple_fields)
@@ -94,7 +98,7 @@ def _value(field: Any, i: int, depth: int) -> Any:
 
 
 def _choices(field: Any) -> list[Any]:
-    """Return the values that a ``OneOf`` or ``Equal`` leaves."""
+    """Return the values that a ``OneOf``, ``ContainsOnly`` or ``Equal`` leaves."""
     for validator in field.validators:
         if choices := getattr(validator, "choices", None):
             return list(choices)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from althaia.trust.differences import OF_AN_ERROR, Difference, below, own_attributes
@@ -15,6 +16,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 LONGEST = 100
 
 Written = list[Any]
+_PLAIN = {cls: f"builtins.{cls.__name__}" for cls in (str, int, float, bool, type(None))}
 
 
 def outcome(call: Callable[..., Any], *args: Any, **options: Any) -> Written:
@@ -36,7 +38,11 @@ def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     Objects of user classes are represented by their attributes. A value inside itself is only
     named.
     """
-    name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("althaia.")
+    cls = type(value)
+    if cls in _PLAIN:
+        text = repr(value)
+        return [_PLAIN[cls], "value", _ADDRESS.sub("", text) if " at 0x" in text else text]
+    name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("althaia.")
     if id(value) in above:
         return [name, "again", ""]
     inside = (*above, id(value))
@@ -65,10 +71,20 @@ def _repr(value: Any) -> str:
 def _pairs(mapping: Mapping[Any, Any], inside: tuple[int, ...]) -> list[Any]:
     """Return the items of a mapping. A key is represented by its part of a path, its type and its
     repr."""
-    return [
-        [below("", key), f"{type(key).__qualname__} {_repr(key)}", written(mapping[key], inside)]
-        for key in mapping
-    ]
+    return [[*_key(key), written(mapping[key], inside)] for key in mapping]
+
+
+def _key(key: Any) -> tuple[str, str]:
+    return (
+        _text_key(key)
+        if type(key) is str
+        else (below("", key), f"{type(key).__qualname__} {_repr(key)}")
+    )
+
+
+@lru_cache
+def _text_key(key: str) -> tuple[str, str]:
+    return below("", key), f"str {key!r}"
 
 
 def first_difference(planned: Written, upstream: Written) -> Difference | None:

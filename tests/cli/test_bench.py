@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
+import subprocess
+import sys
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from althaia.cli.application import steps
-from althaia.cli.benchwork import DataError, read_records
+from althaia.cli.worker import DataError, read_records
 from althaia.trust.portable import written
 
 MODULE = """\
@@ -77,6 +81,11 @@ class Bounded(Schema):
     two = fields.List(fields.Str(), validate=validate.Length(equal=2))
     none = fields.List(fields.Int(), validate=validate.Length(max=0))
     same = fields.Str(validate=validate.Equal("same"))
+    some = fields.List(fields.Str(), validate=validate.ContainsOnly(["a", "b"]))
+    letters = fields.Str(validate=validate.ContainsOnly("xy"))
+
+class Coded(Schema):
+    code = fields.Str(validate=validate.Regexp("[A-Z]{3}$"))
 
 class Painted(Schema):
     id = fields.Int()
@@ -183,6 +192,34 @@ def test_made_values_pass_the_validators(bench):
     for row in report(bench("shop:Bounded", "--load", "--json", "--objects", "50"))["rows"]:
         assert row["invalid"] == ""
         assert row["identical"] is True
+
+
+def test_made_values_that_do_not_load_are_no_gain(bench):
+    shown = bench("shop:Coded", "--load")
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    assert sum(line.endswith("identical errors") for line in lines) == 2
+    assert "the data does not load, so that errors were measured: {'code': [" in shown.stdout
+    assert "with --data FILE, or objects with --source MODULE:NAME." in shown.stdout
+    assert all(not line.endswith("'String does not mat") for line in lines)
+
+
+def test_ctrl_c_ends_without_a_traceback(tmp_path):
+    (tmp_path / "slow.py").write_text(
+        "import time\nfrom marshmallow import Schema\nopen('begun', 'w').close()\ntime.sleep(60)\n"
+    )
+    for command in (["bench", "slow:S"], ["compare", "slow:S", "--objects", "slow:x"]):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "althaia", *command],
+            cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        assert process.returncode == 130
+        assert said == f"python -m althaia {command[0]}: ended by SIGINT\n"
+        (tmp_path / "begun").unlink()
 
 
 @pytest.mark.slow

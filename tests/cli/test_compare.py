@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from althaia.cli import worker
 from tests.engine import NEEDS_ENGINE
 
 Run = Callable[..., CompletedProcess[str]]
@@ -122,6 +123,20 @@ def test_a_wrong_answer_is_found(compare):
     done = compare("planted:Order", "--objects", "planted:orders", "--count", "4")
     assert done.returncode == 1
     assert "  dump [3]: lines[1].price: 5.5 by althaia, 4.5 by marshmallow (2 calls)" in done.stdout
+
+
+@NEEDS_ENGINE
+def test_many_records_say_how_far_they_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "SIGN_SECONDS", 0)
+    (tmp_path / "rows.jsonl").write_text('{"number": 1}\n' * 3)
+    (tmp_path / "shop.py").write_text(SHOP)
+    monkeypatch.syspath_prepend(tmp_path)
+    side = worker.Side("shop:Order", patched=False, plan_at_once=False)
+    given = (str(tmp_path / "rows.jsonl"), "", 0, True, str(tmp_path / "answers"))
+    *signs, last = side.answers(*given)
+    assert [sign["done"] for sign in signs] == [1, 2, 3, 4, 5, 6, 7]
+    assert last == {"about": "3 records of rows.jsonl", "calls": 7, "raised": 0}
+    assert len((tmp_path / "answers").read_text().splitlines()) == 7
 
 
 @NEEDS_ENGINE

@@ -1,6 +1,7 @@
-"""The process in which ``python -m althaia bench`` measures one side. Not for use by hand.
+"""The process in which ``bench`` and ``compare`` ask one library. Not for use by hand.
 
-Reads a line of JSON for each command on standard input and answers with one.
+It reads a line of JSON for each command on standard input and answers with one. Before the answer
+there may be lines that say how much is done.
 """
 
 from __future__ import annotations
@@ -12,16 +13,22 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from time import thread_time
+from textwrap import shorten
+from time import monotonic, thread_time
 from typing import Any
 
 import althaia
 from althaia.cli import sampledata, target
-from althaia.trust.portable import written
+from althaia.switch.config import ConfigError
+from althaia.switch.installed import ReleaseError
+from althaia.trust import seam_layers
+from althaia.trust.portable import Written, is_raised, outcome, written
 
 ROUND_SECONDS = 0.1
+SIGN_SECONDS = 0.2
+"""How often a long command says how much is done."""
 
 
 class DataError(Exception):
@@ -37,11 +44,16 @@ class Invalid:
 
 
 class Side:
-    """The user's schema on one of the two libraries."""
+    """The user's schema on one of the two libraries.
 
-    def __init__(self, schema: str, patched: bool) -> None:
+    :param plan_at_once: whether plans are made at the first use.
+    """
+
+    def __init__(self, schema: str, patched: bool, plan_at_once: bool) -> None:
         if patched:
             althaia.patch()
+            if plan_at_once:
+                seam_layers.plan_at_once()
         self.schema = target.schema(schema)
         import marshmallow
 
@@ -68,7 +80,7 @@ class Side:
             if self.sources:
                 self._leave_out(failing)
             else:
-                # All are measured as they are: loading them fails.
+                # Every record fails. Measure how it fails, and leave none out.
                 failing, self.no_dump = [], self._taken_back(why)
             if self.sources:
                 about += f", loaded to {kinds_of(self.sources)}"
@@ -111,7 +123,7 @@ class Side:
                 results.append(call(one))
             except Exception as error:
                 failing.append(place)
-                why = why or f"{type(error).__name__}: {error}"[:300]
+                why = why or _short(f"{type(error).__name__}: {error}")
         return results, failing, why
 
     def _leave_out(self, failing: list[int]) -> None:
@@ -127,7 +139,7 @@ class Side:
             sent = sampledata.records(self.schema, self.records)
             self.sources = list(self.schema.load(sent, many=True))
         except (self.invalid, TypeError, AttributeError):
-            return f"the records do not load, so there are no objects to dump: {why}"[:300]
+            return f"the records do not load, so there are no objects to dump: {why}"
         return ""
 
     def prepare(self, direction: str, many: bool, output: str) -> dict[str, Any]:
@@ -135,14 +147,14 @@ class Side:
         self.call = self._call(direction, many)
         given = self.call()
         Path(output).write_text(json.dumps(written(given)), encoding="utf-8")
-        invalid = given.messages if isinstance(given, Invalid) else None
+        invalid = _short(str(given.messages)) if isinstance(given, Invalid) else ""
         loops, spent = 1, self._spend(1)
         while spent < ROUND_SECONDS / 4:
             loops *= 2
             spent = self._spend(loops)
         return {
             "loops": max(1, round(loops * ROUND_SECONDS / spent)),
-            "invalid": str(invalid)[:300] if invalid else "",
+            "invalid": invalid,
         }
 
     def _call(self, direction: str, many: bool) -> Callable[[], Any]:
@@ -173,6 +185,73 @@ class Side:
 
     def explain(self) -> dict[str, Any]:
         return althaia.explain(self.schema).as_dict()
+
+    def answers(
+        self, file: str | None, source: str, count: int, load: bool, output: str
+    ) -> Iterator[dict[str, Any]]:
+        """Write the answers to all calls, a line each: the call's name, a tab, its result as JSON.
+
+        :param file: the records; None: the objects are those of ``source``
+        """
+        if file is not None:
+            given = read_records(Path(file))
+            about = f"{len(given):,} records of {Path(file).name}"
+        else:
+            given = objects_of(source, count)
+            about = f"{len(given):,} {kinds_of(given)} of {source}"
+        calls = _load_calls(self.schema, given) if load else _dump_calls(self.schema, given)
+        number = raised = 0
+        last = monotonic()
+        with open(output, "w", encoding="utf-8") as target_file:
+            for name, answer in calls:
+                number += 1
+                raised += is_raised(answer)
+                target_file.write(f"{name}\t{json.dumps(answer)}\n")
+                if monotonic() - last > SIGN_SECONDS:
+                    last = monotonic()
+                    yield {"done": number, "of": len(given) * (2 if load else 1)}
+        yield {"about": about, "calls": number, "raised": raised}
+
+    def summary(self) -> dict[str, Any]:
+        """Say how much of the schema is planned.
+
+        :raises DataError: no plans run, so that there is nothing to compare
+        """
+        explanation = althaia.explain(self.schema)
+        if explanation.no_plans:
+            raise DataError(f"there is nothing to compare: {explanation.no_plans}")
+        return {"plan": explanation.summary()}
+
+
+def _short(text: str) -> str:
+    return shorten(text, 300, placeholder=" …")
+
+
+def _dump_calls(schema: Any, objects: list[Any]) -> Iterator[tuple[str, Written]]:
+    for index, each in enumerate(objects):
+        yield f"dump [{index}]", outcome(schema.dump, each, many=False)
+    yield f"dump all {len(objects):,}", outcome(schema.dump, objects, many=True)
+    # Parse the text again if it is JSON, so that a difference has a path.
+    yield f"dumps all {len(objects):,}", outcome(lambda: _read(schema.dumps(objects, many=True)))
+    yield f"text of all {len(objects):,}", outcome(schema.dumps, objects, many=True)
+
+
+def _read(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text
+
+
+def _load_calls(schema: Any, records: list[Any]) -> Iterator[tuple[str, Written]]:
+    # A pre_load hook may change a record: each call gets its own copy.
+    texts = [json.dumps(each) for each in records]
+    for index, text in enumerate(texts):
+        yield f"load [{index}]", outcome(schema.load, json.loads(text), many=False)
+    for index, text in enumerate(texts):
+        yield f"loads [{index}]", outcome(schema.loads, text, many=False)
+    every = [json.loads(text) for text in texts]
+    yield f"load all {len(records):,}", outcome(schema.load, every, many=True)
 
 
 def objects_of(name: str, count: int) -> list[Any]:
@@ -245,18 +324,21 @@ def main() -> None:
     for line in sys.stdin:
         command = json.loads(line)
         do = command.pop("do")
-        answer: dict[str, Any] = {}
         try:
             if do == "start":
-                side = Side(**command)
+                side, answer = Side(**command), {}
             else:
                 answer = getattr(side, do)(**command)
-        except (target.TargetError, DataError, OSError) as error:
-            answer = {"failed": str(error)}
+            for each in answer if isinstance(answer, Iterator) else [answer]:
+                answers.write(json.dumps(each) + "\n")
+        except (target.TargetError, DataError, ConfigError, ReleaseError, OSError) as error:
+            answers.write(json.dumps({"failed": str(error)}) + "\n")
         except Exception as error:
-            answer = {"failed": raised_by_the_program(error)}
-        answers.write(json.dumps(answer) + "\n")
+            answers.write(json.dumps({"failed": raised_by_the_program(error)}) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:  # The command that has started this process says so.
+        os._exit(130)
