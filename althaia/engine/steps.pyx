@@ -18,7 +18,7 @@ from althaia.engine.plan.guard import ABSENT
 from althaia.engine.plan.instance_dict import may_be_put, published_guard
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run import dump, load, load_step
-from althaia.engine.run.validators import check_for
+from althaia.engine.run.validators import checks_for
 from althaia.engine.upstream import definers
 
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_type_tag
@@ -617,10 +617,22 @@ cdef object _around(Analysis analysis, object field):
     return {
         "required": required,
         "allow_none": analysis.field_flag(field, "allow_none"),
+        "error_messages": _error_messages(analysis, field),
         "default": analysis.field_value(field, "load_default"),
         **{name: _functions(analysis, field, name) for name in processors},
         **_validation(analysis, field),
     }
+
+
+cdef dict _error_messages(Analysis analysis, object field):
+    """Return the messages of a field by their keys; None if its own ``make_error`` must be called
+    for one. Steps look a message up when they need it."""
+    try:
+        analysis.field_method(field, "make_error", analysis.upstream.Field)
+        messages = analysis.field_value(field, "error_messages")
+    except NotPlannable:
+        return None
+    return messages if type(messages) is dict else None
 
 
 cdef object _functions(Analysis analysis, object field, str name):
@@ -656,7 +668,7 @@ cdef object _validation(Analysis analysis, object field):
     except NotPlannable as refusal:
         return {"own_validate": True, "why": refusal.reason}
     watched = analysis.watch_list(validators)
-    return {"checks": tuple([check_for(analysis, each, field) for each in watched]) or None}
+    return {"checks": tuple(checks_for(analysis, watched, field)) or None}
 
 
 DUMPING, LOADING = _Dumping(), _Loading()

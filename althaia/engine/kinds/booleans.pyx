@@ -6,6 +6,7 @@ from cpython.object cimport PyObject
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.run.messages cimport INPUT
 
 from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
@@ -53,8 +54,7 @@ cdef class LoadBoolean(LoadStep):
                 return True
             if PySet_Contains(<PyObject*>self.falsy, value):
                 return False
-            # The field's own method would only raise this error.
-            return frame.failed(self.field.make_error("invalid", input=value))
+            return self.refuse("invalid", INPUT, value, data, frame)
         return self.by_field(value, data, frame)
 
 

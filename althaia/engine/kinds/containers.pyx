@@ -12,6 +12,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.trail cimport left_item, left_key
+from althaia.engine.run.validators cimport Check
 from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail
 from althaia.engine.instances.lazy cimport real_field
 from althaia.cpython.primitives cimport althaia_tick
@@ -200,7 +201,7 @@ cdef class LoadList(LoadStep):
         cdef Py_ssize_t index = 0
         cdef bint done = False
         if type(value) is not list and type(value) is not tuple:
-            return self.by_field(value, data, frame)
+            return self.refuse_type(value, data, frame)
         items = []
         try:
             for each in value:
@@ -250,13 +251,16 @@ cdef class LoadList(LoadStep):
 cdef class LoadTuple(LoadStep):
     kind = "tuple"
     cdef public tuple items
+    cdef public Check length
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef list items = []
         cdef dict errors = None
         cdef Py_ssize_t index = 0, size = len(self.items)
-        if type(value) is not list and type(value) is not tuple or len(value) != size:
-            return self.by_field(value, data, frame)
+        if type(value) is not list and type(value) is not tuple:
+            return self.refuse_type(value, data, frame)
+        if len(value) != size:
+            return fail(frame, self.length.failure(value), None)
         for each in value:
             if index == size:
                 # User code has added to the list meanwhile.
@@ -281,7 +285,7 @@ cdef class LoadDict(LoadStep):
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is not dict:
-            return self.by_field(value, data, frame)
+            return self.refuse_type(value, data, frame)
         if self.keys is None and self.values is None:
             return dict(value)
         return self.converted(<dict>value, None, frame)
@@ -372,14 +376,15 @@ def load_tuple(analysis, field, options):
     inner = tuple_fields(analysis, field)
     # Releases without the first function call the second.
     analysis.fields_helper("is_sequence_but_not_string", "is_collection")
-    length = analysis.field_value(field, "validate_length")
-    analysis.watch_field(length)
-    if not isinstance(check_for(analysis, length, field), LengthCheck):
+    validator = analysis.field_value(field, "validate_length")
+    analysis.watch_field(validator)
+    length = check_for(analysis, validator, field)
+    if not isinstance(length, LengthCheck):
         raise NotPlannable("validate_length is not upstream's")
-    if analysis.field_value(length, "equal") != len(inner):
+    if analysis.field_value(validator, "equal") != len(inner):
         raise NotPlannable("validate_length asks for another length")
     items = tuple([inner_load_step(analysis, each) for each in inner])
-    return LoadTuple(field, items=items, **options)
+    return LoadTuple(field, items=items, length=length, **options)
 
 
 def key_and_value_fields(analysis, field):

@@ -6,11 +6,13 @@ Common values are formatted and parsed here, all others by the functions that up
 
 import datetime as dt
 import email.utils
+from functools import partial
 
 cimport cython
 from althaia import seam
 from althaia.engine.run.dump cimport LONGEST_TEXT, DumpFrame, DumpStep, FixedText
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.kinds.parsed cimport LoadParsed
+from althaia.engine.run.load_step cimport LoadFrame
 from althaia.cpython.temporal cimport (
     PyDate_CheckExact,
     PyDateTime_CheckExact,
@@ -126,7 +128,7 @@ cdef class DumpTimestamp(DumpStep):
 
 @cython.final
 @cython.no_gc_clear
-cdef class LoadRfc(LoadStep):
+cdef class LoadRfc(LoadParsed):
     kind = "datetime, RFC"
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -143,12 +145,12 @@ cdef class LoadRfc(LoadStep):
                 moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
                 0, where, PyDateTimeAPI.DateTimeType,
             )
-        return self.by_field(value, data, frame)
+        return self.parsed(value, data, frame)
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class LoadFormat(LoadStep):
+cdef class LoadFormat(LoadParsed):
     """Parses text by a plain ``strptime`` format."""
 
     kind = "strptime, plain"
@@ -158,7 +160,7 @@ cdef class LoadFormat(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef althaia_moment at
         if type(value) is not str or not althaia_read_format(value, self.format, &at):
-            return self.by_field(value, data, frame)
+            return self.parsed(value, data, frame)
         if self.result_type == "date":
             return PyDateTimeAPI.Date_FromDate(
                 at.year, at.month, at.day, PyDateTimeAPI.DateType
@@ -206,9 +208,9 @@ def dump_by_format(field, options, chosen):
     return DumpFormat(field, format=chosen, **options) if althaia_is_plain_format(chosen) else None
 
 
-def load_by_function(analysis, field, options, function):
+def load_by_function(analysis, field, options):
     """Return the step for a parsing function that is implemented here, else None."""
-    if not stands_for(analysis, function, "from_rfc", parsedate_to_datetime):
+    if not stands_for(analysis, options["parse"], "from_rfc", parsedate_to_datetime):
         return None
     for name in ("datetime", "timezone", "timedelta"):
         analysis.watch_original(dt, name, TEMPORAL[name])
@@ -231,4 +233,12 @@ def load_by_format(analysis, field, options, chosen):
     analysis.field_function("fields", "dt")
     for name in ("datetime", result_type):
         analysis.watch_original(dt, name, TEMPORAL[name])
-    return LoadFormat(field, format=chosen, result_type=result_type, **options)
+    make = seam.pristine[analysis.upstream.fields[owner]]["_make_object_from_format"].__func__
+    return LoadFormat(
+        field,
+        format=chosen,
+        result_type=result_type,
+        parse=partial(make, data_format=chosen),
+        words={"input": None, "obj_type": result_type},
+        **options,
+    )

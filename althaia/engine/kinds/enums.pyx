@@ -12,6 +12,7 @@ from althaia.formats.sink cimport Sink
 
 from althaia.engine.steps import Kind, inner_dump_step, load_conversion
 from althaia.engine.plan.not_plannable import NotPlannable
+from althaia.engine.plan.guard import ABSENT
 from althaia.engine.kinds.text import LoadText
 from althaia.engine.upstream import static
 
@@ -63,7 +64,8 @@ cdef class LoadEnum(LoadStep):
     """Finds a member in the dictionary in which the enum class keeps its members."""
 
     kind = "enum"
-    cdef public dict members
+    cdef public object enum_class
+    cdef public dict members, words
     cdef public bint by_value
     cdef public LoadStep converter
 
@@ -73,7 +75,16 @@ cdef class LoadEnum(LoadStep):
             member = althaia_dict_item(self.members, value, None)
             if member is not None:
                 return member
+            if self.is_no_member(value):
+                return self.refuse("unknown", self.words, value, data, frame)
         return self.by_field(value, data, frame)
+
+    cdef bint is_no_member(self, object value) except -1:
+        """Return whether the enum class knows no other way to find a member."""
+        if self.by_value:
+            return static(self.enum_class, "_missing_") is FINDS_NOTHING
+        # Some releases look the name up as an attribute.
+        return static(self.enum_class, value) is ABSENT and static(EnumMeta, value) is ABSENT
 
     def inner(self):
         return {"member": self.converter}
@@ -85,6 +96,7 @@ cdef class LoadEnum(LoadStep):
 # Taken from a member, because a test may have replaced the class in its module by now.
 *_derived, Enum, _object = type(enum.STRICT).__mro__
 EnumMeta = type(Enum)
+FINDS_NOTHING = Enum.__dict__["_missing_"]
 ENUM_ATTRIBUTES = {"name": Enum.__dict__["name"], "value": Enum.__dict__["value"]}
 
 
@@ -133,7 +145,15 @@ def load_enum(analysis, field, options):
     converter = load_conversion(analysis, analysis.field_value(field, "field"))
     if type(converter) is not (LoadStep if by_value else LoadText):
         raise NotPlannable("its inner field is none of upstream's")
-    return LoadEnum(field, members=members, by_value=by_value, converter=converter, **options)
+    return LoadEnum(
+        field,
+        enum_class=cls,
+        members=members,
+        words={"choices": analysis.field_value(field, "choices_text")},
+        by_value=by_value,
+        converter=converter,
+        **options,
+    )
 
 
 KINDS = (Kind("Enum", dump=dump_enum, load=load_enum),)

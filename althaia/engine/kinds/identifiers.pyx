@@ -7,6 +7,7 @@ cimport cython
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.run.messages cimport NOTHING, is_of_json
 
 from althaia.engine.steps import Kind
 from althaia.engine.run.load_step import OwnLoadStep
@@ -69,6 +70,9 @@ cdef class LoadUUID(LoadStep):
             return value
         if type(value) is str and althaia_uuid_octets(value, octets):
             return new_uuid(althaia_uuid_number(octets))
+        # uuid.UUID takes 32 digits and whatever is around them.
+        if is_of_json(value) and (type(value) is not str or len(<str>value) < 32):
+            return self.refuse("invalid_uuid", NOTHING, value, data, frame)
         return self.by_field(value, data, frame)
 
 

@@ -8,7 +8,8 @@ from functools import partial
 cimport cython
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.kinds.parsed cimport LoadParsed
+from althaia.engine.run.load_step cimport FAILED, LoadFrame
 from althaia.cpython.temporal cimport (
     PyDate_CheckExact,
     PyDateTime_CheckExact,
@@ -98,41 +99,23 @@ cdef class DumpStrftime(DumpStep):
 
 @cython.final
 @cython.no_gc_clear
-cdef class LoadMoment(LoadStep):
-    """Parses a date or time by one of the standard library's own functions."""
-
-    kind = "date or time"
-    cdef public object parse
-
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        if type(value) is str:
-            try:
-                return self.parse(value)
-            except (TypeError, AttributeError, ValueError):
-                pass
-        return self.by_field(value, data, frame)
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class LoadAwareness(LoadStep):
+cdef class LoadAwareness(LoadParsed):
     """Loads a datetime that must, or must not, have a time zone."""
 
     kind = "datetime of known awareness"
-    cdef public object parse
     cdef public bint aware
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object parsed = None, zone
-        if type(value) is str:
-            try:
-                parsed = self.parse(value)
-            except (TypeError, AttributeError, ValueError):
-                pass
-            if PyDateTime_CheckExact(parsed):
-                zone = <object>PyDateTime_DATE_GET_TZINFO(parsed)
-                if type(zone) is timezone if self.aware else zone is None:
-                    return parsed
+        cdef object parsed, zone
+        if type(value) is not str:
+            return self.by_field(value, data, frame)
+        parsed = self.parsed(value, data, frame)
+        if PyDateTime_CheckExact(parsed):
+            zone = <object>PyDateTime_DATE_GET_TZINFO(parsed)
+            if type(zone) is timezone if self.aware else zone is None:
+                return parsed
+        elif parsed is FAILED:
+            return FAILED
         return self.by_field(value, data, frame)
 
 
@@ -193,8 +176,9 @@ OWN_ISO_STEPS = {
 OWN_PARSERS = ("from_iso_datetime", "from_iso_date", "from_iso_time", "from_rfc")
 
 
-def parse_function(analysis, field):
-    """Return the standard library's own function that parses the field's format."""
+def parsing(analysis, field):
+    """Return the standard library's own function that parses the field's format, and what messages
+    name, as keyword arguments of a step."""
     functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
     if type(functions) is not dict:
         raise NotPlannable("DESERIALIZATION_FUNCS is no plain dictionary")
@@ -212,7 +196,7 @@ def parse_function(analysis, field):
     name = analysis.field_value(field, "OBJ_TYPE")
     if type(name) is not str or analysis.watch_entry(vars(dt), name) not in TEMPORAL:
         raise NotPlannable("OBJ_TYPE is none of datetime's own classes")
-    return function
+    return {"parse": function, "words": {"input": None, "obj_type": name}}
 
 
 def load_moment(analysis, field, options):
@@ -222,12 +206,12 @@ def load_moment(analysis, field, options):
         step = load_by_format(analysis, field, options, chosen)
         if step is not None:
             return step
-    parse = parse_function(analysis, field)
+    options = options | parsing(analysis, field)
     for maker in (load_by_function, load_own_iso):
-        step = maker(analysis, field, options, parse)
+        step = maker(analysis, field, options)
         if step is not None:
             return step
-    return LoadMoment(field, parse=parse, **options)
+    return LoadParsed(field, **options)
 
 
 def load_of_awareness(analysis, field, options, *, name, aware):
@@ -240,9 +224,9 @@ def load_of_awareness(analysis, field, options, *, name, aware):
     analysis.class_method(base, "_deserialize")
     analysis.field_function("fields", "is_aware")
     analysis.fields_helper("is_aware")
-    parse = parse_function(analysis, field)
-    step = load_own_iso(analysis, field, options, parse, aware)
-    return LoadAwareness(field, parse=parse, aware=aware, **options) if step is None else step
+    options = options | parsing(analysis, field)
+    step = load_own_iso(analysis, field, options, aware)
+    return LoadAwareness(field, aware=aware, **options) if step is None else step
 
 
 KINDS = (

@@ -256,6 +256,9 @@ cdef class LoadNested(LoadStep):
             and type(value) is not list
             and not marshmallow.is_collection(value)
         ):
+            message = self.message("type", None, value)
+            if message is not None:
+                return fail(frame, [message], None)
             return frame.failed(
                 self.field.make_error("type", input=value, type=value.__class__.__name__)
             )
@@ -313,6 +316,7 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
     cdef object result
     count_nested(<Plan>plan, child.tape is not None)
     child.store = None
+    child.errors = None
     child.index = None
     althaia_enter()
     try:

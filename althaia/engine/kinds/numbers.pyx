@@ -10,10 +10,14 @@ from libc.math cimport isfinite
 
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.run.messages cimport INPUT, NOTHING, is_of_json
 
 from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.upstream import definers
+
+cdef extern from "althaia/engine/kinds/numbers.h":
+    bint althaia_is_no_integer(object value)
 
 # Taken from a number, because a test may have replaced the class in its module by now.
 cdef object Decimal = type(decimal.DefaultContext.create_decimal())
@@ -72,14 +76,19 @@ cdef class LoadInteger(LoadStep):
     cdef public bint strict
 
     cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef str key = "invalid"
         if type(value) is int:
             return value
-        if not self.strict and (type(value) is str or type(value) is float):
+        if not is_of_json(value):
+            return self.by_field(value, data, frame)
+        if not self.strict and type(value) is not bool and not althaia_is_no_integer(value):
             try:
                 return int(value)
-            except (TypeError, ValueError, OverflowError):
+            except (TypeError, ValueError):
                 pass
-        return self.by_field(value, data, frame)
+            except OverflowError:
+                key = "too_large"
+        return self.refuse(key, INPUT, value, data, frame)
 
 
 @cython.final
@@ -90,17 +99,22 @@ cdef class LoadFloat(LoadStep):
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object converted = value if type(value) is float else None
+        cdef str key = "invalid"
         if type(value) is int or type(value) is str:
             try:
                 converted = float(value)
-            except (TypeError, ValueError, OverflowError):
+            except (TypeError, ValueError):
                 pass
+            except OverflowError:
+                key = "too_large"
         # Outside the except block, so that errors of the field's own code do not get the first
         # error as their __context__.
         if converted is None:
+            if is_of_json(value):
+                return self.refuse(key, INPUT, value, data, frame)
             return self.by_field(value, data, frame)
         if not self.allow_nan and not isfinite(<double>converted):
-            return self.by_field(value, data, frame)
+            return self.refuse("special", NOTHING, value, data, frame)
         return converted
 
 
@@ -112,10 +126,13 @@ cdef class LoadDecimal(LoadStep):
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef object number = None
+        cdef bint invalid = False
         if type(value) is str or type(value) is int or type(value) is float:
             try:
                 number = Decimal(value if type(value) is str else str(value))
-            except (InvalidOperation, ValueError):
+            except InvalidOperation:
+                invalid = True
+            except ValueError:
                 pass
         elif type(value) is Decimal:
             number = value
@@ -128,8 +145,12 @@ cdef class LoadDecimal(LoadStep):
                 # with too many digits.
                 if number.is_finite():
                     return number
-            except (InvalidOperation, TypeError, ValueError, OverflowError):
+            except InvalidOperation:
+                invalid = True
+            except (TypeError, ValueError, OverflowError):
                 pass
+        if invalid:
+            return self.refuse("invalid", NOTHING, value, data, frame)
         return self.by_field(value, data, frame)
 
 

@@ -11,7 +11,8 @@ cimport cython
 
 from althaia import seam
 from althaia.cpython.temporal cimport PyDateTimeAPI, import_temporal
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.kinds.parsed cimport LoadParsed
+from althaia.engine.run.load_step cimport FAILED, LoadFrame
 
 cdef extern from "althaia/engine/kinds/own_iso.h":
     ctypedef struct althaia_moment:
@@ -39,19 +40,19 @@ cdef enum Awareness:
 
 @cython.final
 @cython.no_gc_clear
-cdef class LoadOwnDate(LoadStep):
+cdef class LoadOwnDate(LoadParsed):
     kind = "date, ISO"
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         cdef althaia_moment at
         if type(value) is str and althaia_read_own_date(value, &at):
             return PyDateTimeAPI.Date_FromDate(at.year, at.month, at.day, PyDateTimeAPI.DateType)
-        return self.by_field(value, data, frame)
+        return self.parsed(value, data, frame)
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class LoadOwnTime(LoadStep):
+cdef class LoadOwnTime(LoadParsed):
     kind = "time, ISO"
 
     cdef object convert(self, object value, object data, LoadFrame frame):
@@ -60,12 +61,12 @@ cdef class LoadOwnTime(LoadStep):
             return PyDateTimeAPI.Time_FromTime(
                 at.hour, at.minute, at.second, at.microsecond, None, PyDateTimeAPI.TimeType
             )
-        return self.by_field(value, data, frame)
+        return self.parsed(value, data, frame)
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class LoadOwnDateTime(LoadStep):
+cdef class LoadOwnDateTime(LoadParsed):
     """Loads a datetime. ``awareness``: whether it must have a time zone, must have none, or
     either."""
 
@@ -85,6 +86,9 @@ cdef class LoadOwnDateTime(LoadStep):
                 at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond,
                 zone_of(zone, kind), PyDateTimeAPI.DateTimeType,
             )
+        parsed = self.parsed(value, data, frame)
+        if self.awareness == EITHER or parsed is FAILED:
+            return parsed
         return self.by_field(value, data, frame)
 
 
@@ -127,13 +131,13 @@ FUNCTIONS = {
 CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
 
 
-def load_own_iso(analysis, field, options, function, aware=None):
+def load_own_iso(analysis, field, options, aware=None):
     """Return the step for one of upstream's own functions that parse ISO, else None.
 
     :param aware: whether a datetime must have a time zone, or must have none; None: either.
     """
     defined = seam.defined["utils"]
-    found = [name for name in FUNCTIONS if defined.get(name, analysis) is function]
+    found = [name for name in FUNCTIONS if defined.get(name) is options["parse"]]
     if not found:
         return None
     name = found[0]

@@ -11,6 +11,7 @@ from althaia.engine.steps import Kind
 from althaia.engine.plan.not_plannable import NotPlannable
 from althaia.engine.run.dump cimport DumpFrame, DumpStep
 from althaia.engine.run.load_step cimport LoadFrame, LoadStep
+from althaia.engine.run.messages cimport NOTHING
 
 cdef extern from "althaia/engine/kinds/periods.h":
     bint althaia_timedelta(object value, int64_t unit, double* number)
@@ -66,11 +67,19 @@ cdef class LoadTimeDelta(LoadStep):
     cdef public object made
 
     cdef object convert(self, object value, object data, LoadFrame frame):
+        cdef object made = value
+        cdef bint refused = False
         if type(value) is int or type(value) is float or type(value) is str:
             try:
-                return timedelta(**{self.precision: self.made(value)})
-            except (TypeError, ValueError, OverflowError):
+                made = self.made(value)
+                return timedelta(**{self.precision: made})
+            except (TypeError, ValueError):
+                # A value that could be converted is no number: some releases do not catch that.
+                refused = made is value and type(value) is str
+            except OverflowError:
                 pass
+        if refused:
+            return self.refuse("invalid", NOTHING, value, data, frame)
         return self.by_field(value, data, frame)
 
 

@@ -31,7 +31,7 @@ cdef class LoadText(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         if type(value) is str:
             return value
-        return self.by_field(value, data, frame)
+        return self.refuse_type(value, data, frame)
 
 
 # ---- Analysis ----------------------------------------------------------------------

@@ -15,6 +15,7 @@ from althaia.engine.instances.blueprint cimport at_once
 from althaia.engine.run.hooks cimport book_hook, invoke
 from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
 from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
+from althaia.engine.run.messages cimport validation_error
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.timed_load import TimedLoadStep
 from althaia.engine.run.trail cimport left_item, left_step
@@ -472,7 +473,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         result = load_items(plan, processed, True if frame.many else False, frame)
     if plan.has_validators:
         validate_schema(plan.has_schema_validators, result, data, frame)
-    errors = None if frame.store is None else frame.store.errors
+    errors = frame.stored()
     if errors:
         return fail(frame, errors, result)
     if plan.behind is None or not postprocess:
@@ -499,21 +500,20 @@ cdef int validate_schema(
     cdef object schema = frame.schema
     cdef bint field_errors, pass_collection
     cdef int64_t began = now() if measured & STEPS else 0
+    cdef object store = frame.error_store()
     cdef dict options
-    if frame.store is None:
-        frame.store = marshmallow.ErrorStore()
-    schema._invoke_field_validators(error_store=frame.store, data=result, many=frame.many)
+    schema._invoke_field_validators(error_store=store, data=result, many=frame.many)
     if began:
         book_hook(schema, LOAD, "validates", began)
         began = now()
     if not has_schema_validators:
         return 0
-    field_errors = True if frame.store.errors else False
+    field_errors = True if store.errors else False
     for pass_collection in (True, False):
         options = hook_options(frame)
         options[marshmallow.collection_keyword] = pass_collection
         schema._invoke_schema_validators(
-            error_store=frame.store,
+            error_store=store,
             data=result,
             original_data=data,
             field_errors=field_errors,
@@ -529,10 +529,9 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
     schema."""
     cdef object schema = frame.schema, errors
     cdef dict options = hook_options(frame)
-    frame.store = marshmallow.ErrorStore()
     result = schema._deserialize(
         processed,
-        error_store=frame.store,
+        error_store=frame.error_store(),
         many=frame.many,
         partial=frame.partial,
         unknown=frame.unknown,
@@ -561,6 +560,6 @@ cdef object handled_error(object data, LoadFrame frame):
     """Return the error of a failed load, after the schema's ``handle_error`` has had it."""
     if frame.tape is not None:
         data = frame.tape.share(frame.root)
-    error = marshmallow.ValidationError(frame.messages, data=data, valid_data=frame.valid_data)
+    error = validation_error(frame.messages, data, frame.valid_data)
     frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
     return error

@@ -24,7 +24,9 @@ cdef class LoadFrame:
     cdef object partial
     cdef object unknown
     cdef object index
+    # The ErrorStore, if the caller gave one or upstream's code needs one; until then its errors.
     cdef object store
+    cdef dict errors
     cdef object kwargs
     # The last failure.
     cdef object messages
@@ -45,6 +47,8 @@ cdef class LoadFrame:
     # Runs while an object is measured.
     cdef Stopwatch stopwatch
     cdef int store_error(self, object messages, object field_name) except -1
+    cdef object stored(self)
+    cdef object error_store(self)
     cdef object failed(self, object error)
     cdef object field_input(self, object key, object data)
 
@@ -55,12 +59,17 @@ cdef class LoadStep:
     cdef public bint dotted, own_deserialize, required, allow_none, own_validate, walks
     cdef public list pre_load, post_load
     cdef public tuple checks
+    cdef public dict error_messages
     cdef public str why
     # Where the step found the value in the last input, see cpython/inline_cache.h.
     cdef althaia_inline_cache cache
     # The index in `frame.children` of the schema's own field for this step; -1 if no user code
     # gets to see the field.
     cdef public int own_slot
+    cdef object refuse(self, str key, dict words, object value, object data, LoadFrame frame)
+    cdef object refuse_type(self, object value, object data, LoadFrame frame)
+    cdef object refuse_empty(self, str key, LoadFrame frame)
+    cdef object message(self, str key, dict words, object value)
     cdef object own_field(self, LoadFrame frame)
     cdef object convert(self, object value, object data, LoadFrame frame)
     cdef object by_field(self, object value, object data, LoadFrame frame)

@@ -2,10 +2,10 @@
 """The steps of a load plan, and the frame of the call in which they run.
 
 A step (one class for each kind of field, see :mod:`althaia.engine.kinds`) converts values of
-certain exact types and runs the checks of upstream's own validators. Any value that may be invalid
-is passed to the field's own method, which raises upstream's error. Inside a plan a failure is a
-return value (:data:`FAILED`, with messages and valid data in the frame). An exception is created
-only where user code would see it.
+certain exact types and runs the checks of upstream's own validators. A value that is certainly
+invalid is refused by a message; any other is passed to the field's own method. Inside a plan a
+failure is a return value (:data:`FAILED`, with messages and valid data in the frame). An exception
+is created only where user code would see it.
 """
 
 cimport cython
@@ -15,6 +15,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport int64_t
 
 from althaia.engine.plan.plan cimport set_attributes
+from althaia.engine.run.messages cimport NOTHING, is_of_json, message_of
 from althaia.engine.run.validators cimport PASSED, Check
 from althaia.engine.instances.lazy cimport field_of_call
 from althaia.cpython.primitives cimport althaia_clear_cache, althaia_count, althaia_init_cache
@@ -55,26 +56,40 @@ cdef class LoadFrame:
 
     cdef int store_error(self, object messages, object field_name) except -1:
         """Do what ``ErrorStore.store_error`` does, with a shortcut if nothing must be merged."""
-        cdef dict target
+        cdef object target
+        if self.store is None and self.errors is None:
+            self.errors = {}
+        target = self.stored()
+        if type(target) is dict and type(field_name) is str and (
+            field_name != SCHEMA or type(messages) is list
+        ):
+            if self.index is not None:
+                inner = (<dict>target).get(self.index)
+                if inner is None:
+                    inner = (<dict>target)[self.index] = {}
+                target = inner if type(inner) is dict else None
+            if target is not None and field_name not in <dict>target:
+                if not marshmallow.copies_messages:
+                    (<dict>target)[field_name] = messages
+                elif is_flat(messages):
+                    (<dict>target)[field_name] = list(messages)
+                else:
+                    (<dict>target)[field_name] = marshmallow.copy_containers(messages)
+                return 0
+        self.error_store().store_error(messages, field_name, index=self.index)
+        return 0
+
+    cdef object stored(self):
+        """Return the messages so far, None or empty if there are none."""
+        return self.errors if self.store is None else self.store.errors
+
+    cdef object error_store(self):
+        """Return the ErrorStore of the call. One is created where upstream's code must see it."""
         if self.store is None:
             self.store = marshmallow.ErrorStore()
-        if type(field_name) is str and field_name != SCHEMA and type(self.store.errors) is dict:
-            target = <dict>self.store.errors
-            if self.index is not None:
-                inner = target.get(self.index)
-                if inner is None:
-                    inner = target[self.index] = {}
-                target = inner if type(inner) is dict else None
-            if target is not None and field_name not in target:
-                if not marshmallow.copies_messages:
-                    target[field_name] = messages
-                elif is_flat(messages):
-                    target[field_name] = list(messages)
-                else:
-                    target[field_name] = marshmallow.copy_containers(messages)
-                return 0
-        self.store.store_error(messages, field_name, index=self.index)
-        return 0
+            if self.errors:
+                self.store.errors = self.errors
+        return self.store
 
     cdef object field_input(self, object key, object data):
         """Return the input for a field's own method. If it is text, create the dictionary now.
@@ -122,6 +137,8 @@ cdef class LoadStep:
     :param dotted: whether ``target`` is a dotted path.
     :param own_deserialize: the field's own ``deserialize`` does everything.
     :param own_validate: the field's own ``_validate`` is called.
+    :param error_messages: the field's messages by key if they are said as they are; None if its
+        own ``make_error`` says them.
     :param checks: a :class:`Check` for each validator; None if there is none.
     :param own_slot: see :class:`DumpStep`.
     :param why: see :class:`DumpStep`.
@@ -156,6 +173,40 @@ cdef class LoadStep:
         data = frame.field_input(self.key, data)
         return field_deserialize(self.own_field(frame), value, self.key, data, frame)
 
+    cdef object refuse(
+        self, str key, dict words, object value, object data, LoadFrame frame
+    ):
+        """Return FAILED for a value that the field's own ``_deserialize`` would refuse, by the
+        message of an error key.
+
+        :param words: as :func:`message_of` takes them.
+        """
+        cdef object message = self.message(key, words, value)
+        if message is None:
+            return self.by_field(value, data, frame)
+        return fail(frame, [message], None)
+
+    cdef object refuse_type(self, object value, object data, LoadFrame frame):
+        """Convert a value of a type that the step does not take: refuse what JSON can say as
+        "invalid"; the field's own method knows other objects."""
+        if is_of_json(value):
+            return self.refuse("invalid", NOTHING, value, data, frame)
+        return self.by_field(value, data, frame)
+
+    cdef object refuse_empty(self, str key, LoadFrame frame):
+        """Return FAILED for a value that is missing or None."""
+        cdef object message = self.message(key, NOTHING, None)
+        if message is None:
+            return frame.failed(self.field.make_error(key))
+        return fail(frame, [message], None)
+
+    cdef object message(self, str key, dict words, object value):
+        """Return what the field's ``make_error`` would say; None if it must be called for that."""
+        # Looked up each time, because user code may change the messages.
+        if self.error_messages is None:
+            return None
+        return message_of(self.error_messages.get(key), words, value)
+
     cdef object own_field(self, LoadFrame frame):
         """Return the field of this call's schema, for user code that may inspect it."""
         return field_of_call(
@@ -169,10 +220,10 @@ cdef class LoadStep:
                 return self.ask_field(value, data, frame)
             if value is marshmallow.missing:
                 if self.required:
-                    return frame.failed(self.field.make_error("required"))
+                    return self.refuse_empty("required", frame)
                 return self.default() if callable(self.default) else self.default
             if value is None and not self.allow_none:
-                return frame.failed(self.field.make_error("null"))
+                return self.refuse_empty("null", frame)
             if self.pre_load is not None:
                 for function in self.pre_load:
                     value = function(value)

@@ -1,8 +1,8 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Checks: compiled forms of upstream's own validators, and calls of all others.
 
-Each check replaces one validator. A value that is certainly valid passes without a call. Any other
-value is passed to the validator itself, which creates the message.
+Each check replaces one validator. A value that is certainly valid passes, and one that is certainly
+invalid is refused by a message, without a call. Any other value is passed to the validator itself.
 """
 
 import re
@@ -12,6 +12,7 @@ cimport cython
 
 from althaia.cpython.primitives cimport althaia_email_is_plain, althaia_url_is_plain
 from althaia.engine.plan.plan cimport set_attributes
+from althaia.engine.run.messages cimport message_of
 from althaia.engine.upstream cimport marshmallow
 
 from althaia.engine.plan.not_plannable import NotPlannable
@@ -23,7 +24,11 @@ cdef object PASSED = object()
 
 @cython.no_gc_clear
 cdef class Check:
-    """One validator of a field. This base class calls it."""
+    """One validator of a field. This base class calls it.
+
+    :param text: its message for a refused value; :param low_text: for one that is too small or short.
+    :param words: what the messages name in braces; None if its own ``_format_error`` is called.
+    """
 
     kind = "called"
 
@@ -35,6 +40,15 @@ cdef class Check:
         """Return PASSED or the messages. A ValidationError of user code propagates."""
         self.validator(value)
         return PASSED
+
+    cdef object refusal(self, object text, object value):
+        """Return the messages for a value that the validator refuses."""
+        cdef object message = None if self.words is None else message_of(text, self.words, value)
+        return self.own_refusal(value) if message is None else [message]
+
+    cdef object own_refusal(self, object value):
+        """Let the validator itself refuse a value."""
+        return Check.failure(self, value)
 
     def __repr__(self):
         return f"<{self.kind}: {self.validator!r}>"
@@ -89,11 +103,13 @@ cdef class LengthCheck(Check):
             size = len(<list>value)
         elif type(value) is dict:
             size = len(<dict>value)
+        elif type(value) is tuple:
+            size = len(<tuple>value)
         else:
             return Check.failure(self, value)
-        if self.least <= size <= self.most:
-            return PASSED
-        return Check.failure(self, value)
+        if size < self.least:
+            return self.refusal(self.low_text, value)
+        return PASSED if size <= self.most else self.refusal(self.text, value)
 
 
 @cython.final
@@ -104,22 +120,33 @@ cdef class RangeCheck(Check):
     cdef public bint low_inclusive, high_inclusive
 
     cdef object failure(self, object value):
-        if type(value) is int or type(value) is float:
-            if (
-                self.low is None
-                or (value >= self.low if self.low_inclusive else value > self.low)
-            ) and (
-                self.high is None
-                or (value <= self.high if self.high_inclusive else value < self.high)
-            ):
-                return PASSED
-        return Check.failure(self, value)
+        if type(value) is not int and type(value) is not float:
+            return Check.failure(self, value)
+        if self.low is not None and (
+            value < self.low if self.low_inclusive else value <= self.low
+        ):
+            return self.refusal(self.low_text, value)
+        if self.high is not None and (
+            value > self.high if self.high_inclusive else value >= self.high
+        ):
+            return self.refusal(self.text, value)
+        return PASSED
+
+
+@cython.no_gc_clear
+cdef class SimpleCheck(Check):
+    """A validator whose ``_format_error`` needs the value alone. The value is not tested twice."""
+
+    cdef object own_refusal(self, object value):
+        cdef object message = self.validator._format_error(value)
+        # As ValidationError does.
+        return [message] if isinstance(message, (str, bytes)) else message
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class ChoiceCheck(Check):
-    """``OneOf`` and ``NoneOf``: membership is tested once, the validator creates the message."""
+cdef class ChoiceCheck(SimpleCheck):
+    """``OneOf`` and ``NoneOf``."""
 
     kind = "choice"
     cdef public object choices
@@ -129,34 +156,53 @@ cdef class ChoiceCheck(Check):
         try:
             if (value in self.choices) == self.wanted:
                 return PASSED
-            return worded(self.validator._format_error(value))
+            return self.refusal(self.text, value)
         except TypeError:
             # Either the test or the formatting of the message raised: upstream does not distinguish
             # them.
-            return worded(self.validator._format_error(value)) if self.wanted else PASSED
+            return self.refusal(self.text, value) if self.wanted else PASSED
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class EqualCheck(Check):
-    kind = "equal"
-    cdef public object comparable
+cdef class ChoicesCheck(SimpleCheck):
+    """``ContainsOnly`` and ``ContainsNoneOf``."""
+
+    kind = "choices"
+    cdef public object choices
+    cdef public bint wanted
 
     cdef object failure(self, object value):
-        if value != self.comparable:
-            return worded(self.validator._format_error(value))
+        if type(value) is not list and type(value) is not tuple:
+            return Check.failure(self, value)
+        for each in value:
+            if (each in self.choices) != self.wanted:
+                # The message lists the values, by a str() of each.
+                return self.refusal(self.text, value)
         return PASSED
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class RegexpCheck(Check):
+cdef class EqualCheck(SimpleCheck):
+    kind = "equal"
+    cdef public object comparable
+
+    cdef object failure(self, object value):
+        if value != self.comparable:
+            return self.refusal(self.text, value)
+        return PASSED
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class RegexpCheck(SimpleCheck):
     kind = "regexp"
     cdef public object match
 
     cdef object failure(self, object value):
         if self.match(value) is None:
-            return worded(self.validator._format_error(value))
+            return self.refusal(self.text, value)
         return PASSED
 
 
@@ -168,8 +214,11 @@ cdef class EmailCheck(Check):
     kind = "e-mail"
 
     cdef object failure(self, object value):
-        if type(value) is str and althaia_email_is_plain(value):
-            return PASSED
+        if type(value) is str:
+            if althaia_email_is_plain(value):
+                return PASSED
+            if "@" not in <str>value:
+                return self.refusal(self.text, value)
         return Check.failure(self, value)
 
 
@@ -180,23 +229,47 @@ cdef class UrlCheck(Check):
 
     kind = "URL"
     cdef public set schemes
+    cdef public bint absolute
 
     cdef object failure(self, object value):
-        if (
-            type(value) is str
-            and althaia_url_is_plain(value, marshmallow.fragment_follows_host)
-            and ("https" if (<str>value)[4] == "s" else "http") in self.schemes
-        ):
-            return PASSED
+        if type(value) is str:
+            if (
+                althaia_url_is_plain(value, marshmallow.fragment_follows_host)
+                and ("https" if (<str>value)[4] == "s" else "http") in self.schemes
+            ):
+                return PASSED
+            if self.absolute and "://" not in <str>value:
+                return self.refusal(self.text, value)
         return Check.failure(self, value)
 
 
-cdef object worded(object message):
-    """Return the messages of a ValidationError with this message."""
-    return [message] if isinstance(message, (str, bytes)) else message
-
-
 # ---- Analysis ----------------------------------------------------------------------
+
+
+def checks_for(analysis, validators, field):
+    """Return the checks of several validators. Those inside an ``And`` stand in its place, because
+    their messages become its messages, one by one."""
+    found = []
+    for each in validators:
+        inner = conjuncts(analysis, each)
+        if inner is None:
+            found.append(check_for(analysis, each, field))
+        else:
+            found += checks_for(analysis, inner, field)
+    return found
+
+
+def conjuncts(analysis, validator):
+    """Return the validators inside an ``And`` of upstream's; None for any other validator."""
+    conjunction = analysis.upstream.validate["And"]
+    if type(validator) is not conjunction or analysis.upstream.false_is_an_error:
+        return None
+    try:
+        analysis.watch_field(validator)
+        inner = analysis.field_value(validator, "validators")
+    except NotPlannable:
+        return None
+    return inner if type(inner) is tuple else None
 
 
 def check_for(analysis, validator, field):
@@ -223,10 +296,48 @@ def check_for(analysis, validator, field):
     return Check(validator)
 
 
+def wording(analysis, validator, name, low="", high="", **words):
+    """Return what a check needs to make the messages of a validator, as keyword arguments; nothing
+    if only the validator can make them.
+
+    :param name: the class whose ``_format_error`` it must have.
+    :param low, high: the attributes with the messages if no ``error`` is given.
+    :param words: what messages may name, and the validator's attribute for it.
+    """
+    try:
+        analysis.field_method(validator, "_format_error", analysis.upstream.validate[name])
+        error = analysis.field_value(validator, "error")
+        texts = [
+            error if error or not each else analysis.field_value(validator, each)
+            for each in (low, high)
+        ]
+        named = {word: analysis.field_value(validator, words[word]) for word in words}
+    except NotPlannable:
+        return {}
+    if error is not None and type(error) is not str:
+        return {}
+    return {
+        "words": {"input": None, **named},
+        "low_text": texts[0],
+        "text": texts[1],
+    }
+
+
+def bounds(analysis, validator):
+    """Return the attributes with the messages for a value below and above the bounds of ``Length``
+    or ``Range``."""
+    low, high = (analysis.field_value(validator, name) for name in ("min", "max"))
+    both = low is not None and high is not None
+    return {"low": "message_all" if both else "message_min",
+            "high": "message_all" if both else "message_max"}
+
+
 def length_check(analysis, validator):
+    texts = bounds(analysis, validator)
     least, most, equal = (analysis.field_value(validator, name) for name in ("min", "max", "equal"))
     if equal is not None:
         least = most = equal
+        texts = {"low": "message_equal", "high": "message_equal"}
     if least is None:
         least = 0
     if most is None:
@@ -237,7 +348,8 @@ def length_check(analysis, validator):
         or not (-LONGEST <= least <= LONGEST and -LONGEST <= most <= LONGEST)
     ):
         raise NotPlannable("a bound is no small number")
-    return LengthCheck(validator, least=least, most=most)
+    said = wording(analysis, validator, "Length", **texts, **LIMITS, equal="equal")
+    return LengthCheck(validator, least=least, most=most, **said)
 
 
 LONGEST = 2**31 - 1
@@ -254,22 +366,45 @@ def range_check(analysis, validator):
         high=high,
         low_inclusive=bool(low_inclusive),
         high_inclusive=bool(high_inclusive),
+        **wording(analysis, validator, "Range", **bounds(analysis, validator), **LIMITS),
     )
 
 
+LIMITS = {"min": "min", "max": "max"}
+# What the messages of these validators name, besides the value, and the attribute for it.
+NAMED = {
+    "choices": {"choices": "choices_text", "labels": "labels_text"},
+    "iterable": {"values": "values_text"},
+}
+
+
 def choice_check(analysis, validator, name, wanted):
-    return ChoiceCheck(validator, choices=analysis.field_value(validator, name), wanted=wanted)
+    return ChoiceCheck(
+        validator,
+        choices=analysis.field_value(validator, name),
+        wanted=wanted,
+        **wording(analysis, validator, "OneOf" if wanted else "NoneOf", **NAMED[name]),
+    )
+
+
+def choices_check(analysis, validator, name, wanted):
+    return ChoicesCheck(validator, choices=analysis.field_value(validator, name), wanted=wanted)
 
 
 def equal_check(analysis, validator):
-    return EqualCheck(validator, comparable=analysis.field_value(validator, "comparable"))
+    comparable = analysis.field_value(validator, "comparable")
+    said = wording(analysis, validator, "Equal", other="comparable")
+    return EqualCheck(validator, comparable=comparable, **said)
 
 
 def regexp_check(analysis, validator):
     regex = analysis.field_value(validator, "regex")
     if type(regex) is not re.Pattern:
         raise NotPlannable("regex is no compiled pattern")
-    return RegexpCheck(validator, match=regex.match)
+    said = wording(analysis, validator, "Regexp")
+    if said:
+        said["words"]["regex"] = regex.pattern
+    return RegexpCheck(validator, match=regex.match, **said)
 
 
 def email_check(analysis, validator):
@@ -281,7 +416,7 @@ def email_check(analysis, validator):
         found = analysis.state_of(validator).get(name, static(type(validator), name))
         if found is not pattern and (found is not pattern.compiled or found is None):
             raise NotPlannable(f"{name} is not upstream's")
-    return EmailCheck(validator)
+    return EmailCheck(validator, **wording(analysis, validator, "Email"))
 
 
 # The methods that create the regular expression that accepts addresses of the common form.
@@ -298,7 +433,9 @@ def url_check(analysis, validator):
     schemes = analysis.field_value(validator, "schemes")
     if type(schemes) is not set or not {"http", "https"} <= schemes:
         raise NotPlannable("its schemes are not the web's")
-    return UrlCheck(validator, schemes=schemes)
+    absolute = analysis.field_value(validator, "relative") is False
+    said = wording(analysis, validator, "URL")
+    return UrlCheck(validator, schemes=schemes, absolute=absolute, **said)
 
 
 CHECKS = {
@@ -306,6 +443,8 @@ CHECKS = {
     "Range": range_check,
     "OneOf": partial(choice_check, name="choices", wanted=True),
     "NoneOf": partial(choice_check, name="iterable", wanted=False),
+    "ContainsOnly": partial(choices_check, name="choices", wanted=True),
+    "ContainsNoneOf": partial(choices_check, name="iterable", wanted=False),
     "Equal": equal_check,
     "Regexp": regexp_check,
     "Email": email_check,
