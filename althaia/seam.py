@@ -412,6 +412,8 @@ load = _declined
 # First statement of ``Schema.loads``: ``loads(schema, text, many, partial, unknown, options)``. The
 # options are those for the ``loads`` of the render module.
 loads = _declined
+# First statement of ``Schema.validate``: ``validate(schema, data, many, partial)``.
+validate = _declined
 # In ``Schema._deserialize``, before ``if many:``:
 # ``deserialize(schema, data, error_store, many, partial, unknown, index)``.
 deserialize = _declined
@@ -419,8 +421,7 @@ deserialize = _declined
 _OWN: Final = {
     "collection": collection,
     "construct": construct,
-    **dict.fromkeys(
-        ("dump", "dumps", "dump_bytes", "serialize", "load", "loads", "deserialize"), _declined
-    ),
+    **dict.fromkeys(("dump", "dumps", "dump_bytes", "serialize"), _declined),
+    **dict.fromkeys(("load", "loads", "validate", "deserialize"), _declined),
 }
 """The hooks that return a result, as they are before the engine is loaded."""

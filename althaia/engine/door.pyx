@@ -28,11 +28,12 @@ from althaia.engine.run.dump cimport (
 )
 from althaia.engine.run.load cimport (
     LoadPlan,
+    handled_error,
     load_items,
-    load_whole,
+    load_whole_or_fail,
     open_load_frame,
 )
-from althaia.engine.run.load_step cimport LoadFrame
+from althaia.engine.run.load_step cimport FAILED, LoadFrame
 from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
 from althaia.engine.run.published cimport valid_plan
 from althaia.engine.run.unplanned cimport dump_one
@@ -104,6 +105,8 @@ def connect():
     seam.load = load
     if upstream.is_known("schema.Schema.loads"):
         seam.loads = loads
+    if upstream.is_known("schema.Schema.validate"):
+        seam.validate = validate
     seam.deserialize = deserialize
 
 
@@ -440,7 +443,7 @@ cdef LoadFrame opened_load(
 cdef object run_load(
     LoadFrame frame, object data, Py_ssize_t objects, bint postprocess, int64_t began
 ):
-    """Run an opened call of all of ``Schema._do_load``, count it, and return its result.
+    """Run an opened call of all of ``Schema._do_load``, count it, and return its result or FAILED.
 
     ``data`` is None where the frame has a tape.
     """
@@ -450,7 +453,7 @@ cdef object run_load(
     althaia_count(&counters.objects, objects)
     althaia_enter()
     try:
-        return load_whole(plan, data, frame, postprocess)
+        return load_whole_or_fail(plan, data, frame, postprocess)
     finally:
         althaia_leave()
         if began:
@@ -462,7 +465,7 @@ def load(schema, data, many, partial, unknown, bint postprocess):
     cdef int64_t began = now() if measured else 0
     cdef LoadPlan plan
     cdef LoadFrame frame
-    cdef Py_ssize_t objects
+    cdef object result
     if began and is_declining(schema, "_do_load"):
         return DECLINED
     if is_due(sample):
@@ -477,9 +480,43 @@ def load(schema, data, many, partial, unknown, bint postprocess):
         return outside(schema, LOAD, "_do_load", False, began, (data,), {
             "many": many, "partial": partial, "unknown": unknown, "postprocess": postprocess,
         })
+    result = run_load(frame, data, given(frame, data), postprocess, began)
+    if result is FAILED:
+        # Here, because each function that an exception leaves takes as long as a valid field.
+        raise handled_error(data, frame)
+    return result
+
+
+cdef Py_ssize_t given(LoadFrame frame, object data):
+    """Return how many objects a load is given."""
     frame.large = is_large(data, frame.many)
-    objects = len(<list>data) if type(data) is list and is_plainly_true(frame.many) else 1
-    return run_load(frame, data, objects, postprocess, began)
+    return len(<list>data) if type(data) is list and is_plainly_true(frame.many) else 1
+
+
+def validate(schema, data, many, partial):
+    """``Schema.validate``: the messages of a load, or DECLINED.
+
+    No exception is made for them, unless ``handle_error`` or a hook may see it.
+    """
+    cdef LoadPlan plan
+    cdef LoadFrame frame
+    if measured or sample.on:
+        # Upstream's code calls `load`, which measures and compares.
+        return DECLINED
+    plan = <LoadPlan>valid_plan(schema, LOAD)
+    if plan is None or not plan.whole or not plan.nestable:
+        return DECLINED
+    frame = opened_load(plan, schema, many, partial, None)
+    if frame is None:
+        return DECLINED
+    try:
+        if run_load(frame, data, given(frame, data), False, 0) is not FAILED:
+            return {}
+        if plan.silent_errors and not plan.has_hooks:
+            return frame.messages
+        return handled_error(data, frame).messages
+    except marshmallow.ValidationError as error:
+        return error.messages
 
 
 def loads(schema, text, many, partial, unknown, dict options):
@@ -491,6 +528,7 @@ def loads(schema, text, many, partial, unknown, dict options):
     cdef Tape tape
     cdef Counters counters
     cdef Py_ssize_t objects
+    cdef object result
     cdef int64_t began = now() if measured else 0
     if began and is_declining(schema, "loads"):
         return DECLINED
@@ -514,7 +552,10 @@ def loads(schema, text, many, partial, unknown, dict options):
     frame.tape = tape
     counters = <Counters>frame.plan.statistics
     althaia_count(&counters.straight, 1)
-    return run_load(frame, None, objects, True, began)
+    result = run_load(frame, None, objects, True, began)
+    if result is FAILED:
+        raise handled_error(None, frame)
+    return result
 
 
 cdef LoadPlan text_plan(object schema, Tape tape, object many):

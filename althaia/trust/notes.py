@@ -26,6 +26,7 @@ _DOING: Final = {
     "serialize": "dumping",
     "load": "loading",
     "loads": "loading",
+    "validate": "loading",
     "deserialize": "loading",
 }
 

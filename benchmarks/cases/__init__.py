@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.cases import (
     bulk,
     children,
+    errors,
     flat,
     foreign,
     kinds,
@@ -27,6 +28,7 @@ FAMILIES = (
     orders,
     small,
     validated,
+    errors,
     overridden,
     bulk,
     foreign,

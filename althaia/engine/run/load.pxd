@@ -17,7 +17,6 @@ cdef LoadFrame open_load_frame(
     LoadPlan plan, object schema, object many, object partial, object unknown
 )
 cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame)
-cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess)
 cdef object handled_error(object data, LoadFrame frame)
 cdef object load_whole_or_fail(
     LoadPlan plan, object data, LoadFrame frame, bint postprocess

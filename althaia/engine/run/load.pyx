@@ -548,14 +548,6 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
         return fail_of_hook(error, result, frame)
 
 
-cdef object load_whole(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
-    """Return or raise what ``Schema._do_load`` does."""
-    cdef object result = load_whole_or_fail(plan, data, frame, postprocess)
-    if result is not FAILED:
-        return result
-    raise handled_error(data, frame)
-
-
 cdef object handled_error(object data, LoadFrame frame):
     """Return the error of a failed load, after the schema's ``handle_error`` has had it."""
     if frame.tape is not None:

@@ -26,7 +26,8 @@ cdef object PASSED = object()
 cdef class Check:
     """One validator of a field. This base class calls it.
 
-    :param text: its message for a refused value; :param low_text: for one that is too small or short.
+    :param text: its message for a refused value.
+    :param low_text: its message for a value that is too small or too short.
     :param words: what the messages name in braces; None if its own ``_format_error`` is called.
     """
 

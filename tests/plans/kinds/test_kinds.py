@@ -116,7 +116,7 @@ def test_a_load_plan_of_every_kind() -> None:
     assert repr(plan) == f"<LoadPlan of Record: [{', '.join(LOADED.splitlines())}]>"
 
 
-HELPERS = {"date_formats": "moments", "own_iso": "moments"}
+HELPERS = {"date_formats": "moments", "own_iso": "moments", "parsed": "moments"}
 """Modules that hold a part of another one's kinds, and that one."""
 
 

@@ -1,0 +1,369 @@
+"""Messages of invalid values, in each way in which a user may word them."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import FIELDS, Color, schema_of
+
+BAD: tuple[Any, ...] = (
+    "x", "", "nan", "1e999", "1e400", "-inf", "٣", "1_0", 3, 2.5, float("nan"), float("inf"),
+    10**400, True, None, [], ["x"], [1, "x"], {}, {"a": "x"}, b"x", "x" * 40, "2020-13-01", "RED",
+    "name", ...,
+)  # fmt: skip
+TEXTS: dict[str, Any] = {
+    "input": "no {input}",
+    "input, formatted": "no {input!r:>5}",
+    "type": "{input.__class__.__name__} {obj_type} {choices}",
+    "unknown word": "{nope}",
+    "broken": "a } brace",
+    "doubled": "{{input}}",
+    "empty": "",
+    "a list": ["a", "{input}"],
+    "a dict": {"code": 3},
+    "bytes": b"bytes",
+    "none": None,
+}
+
+
+class Lazy:
+    """Text that is translated when it is shown."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"translated {self.text}"
+
+    def format(self, **words: Any) -> str:
+        return f"formatted {self.text} {sorted(words)}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lazy) and other.text == self.text
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Lazy({self.text!r})"
+
+
+class Gettext(str):
+    """What a catalogue gives: text with a method of its own."""
+
+    def format(self, *args: Any, **words: Any) -> str:
+        return "catalogue: " + str.format(self, *args, **words)
+
+
+TEXTS["lazy"] = Lazy("{input}")
+TEXTS["subclass of str"] = Gettext("{input}")
+KEYS = (
+    "required", "null", "invalid", "invalid_utf8", "invalid_uuid", "too_large", "special", "type",
+    "unknown", "invalid_awareness", "format", "invalid_ip",
+)  # fmt: skip
+
+
+def see(ma: Any, log: Any, fields: dict[str, Any], *values: Any, **options: Any) -> None:
+    """Load invalid values of the one field "f", as it is, in many and in text."""
+    schema = schema_of(ma, fields, **options)
+    for _ in range(2):
+        for value in values:
+            log.attempt(schema.validate, {"f": value})
+        log.attempt(schema.load, {})
+    log.attempt(schema.load, [{"f": each} for each in values], many=True)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_a_text_of_the_field(ma: Any, log: Any, kind: str, text: str) -> None:
+    field = FIELDS[kind](ma)
+    field.required = field.load_default is ma.missing
+    field.error_messages = field.error_messages | dict.fromkeys(KEYS, TEXTS[text])
+    see(ma, log, {"f": field}, *BAD)
+
+
+def own_class(**members: Any) -> Callable[[Any, Any], Any]:
+    def make(ma: Any, field: Any) -> Any:
+        field.__class__ = type("Own", (type(field),), members)
+        return field
+
+    return make
+
+
+def make_error(self: Any, key: str, **words: Any) -> Any:
+    error = type(self).__mro__[1].make_error(self, key, **words)
+    error.messages.append(f"own {key} {sorted(words)}")
+    return error
+
+
+def fail(self: Any, key: str, **words: Any) -> Any:
+    raise AssertionError("nobody calls this")
+
+
+def on_instance(ma: Any, field: Any) -> Any:
+    field.make_error = lambda key, **words: ma.ValidationError([key, sorted(words)])
+    return field
+
+
+def without_keys(ma: Any, field: Any) -> Any:
+    field.error_messages = {}
+    return field
+
+
+def counted(ma: Any, field: Any) -> Any:
+    field.error_messages = collections.defaultdict(lambda: "made up", field.error_messages)
+    return field
+
+
+WAYS: dict[str, Callable[[Any, Any], Any]] = {
+    "own make_error": own_class(make_error=make_error),
+    "own fail": own_class(fail=fail),
+    "make_error of the instance": on_instance,
+    "no messages": without_keys,
+    "a dictionary of another type": counted,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_a_method_of_the_field(ma: Any, log: Any, kind: str, way: str) -> None:
+    field = WAYS[way](ma, FIELDS[kind](ma))
+    see(ma, log, {"f": field}, *BAD)
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+@scenario
+def test_messages_are_looked_up_when_a_value_fails(ma: Any, log: Any, kind: str) -> None:
+    schema = schema_of(ma, {"f": FIELDS[kind](ma)})
+    for text in ("first", "second {input}", ["third"]):
+        schema.fields["f"].error_messages.update(dict.fromkeys(KEYS, text))
+        for value in BAD:
+            log.attempt(schema.validate, {"f": value})
+    log.patch(ma.fields.Field, "make_error", lambda self, key, **words: ma.ValidationError(key))
+    for value in BAD:
+        log.attempt(schema.validate, {"f": value})
+
+
+PLACES: dict[str, Callable[[Any, Any], Any]] = {
+    "list": lambda ma, field: ma.fields.List(field),
+    "dict": lambda ma, field: ma.fields.Dict(keys=ma.fields.Integer(), values=field),
+    "tuple": lambda ma, field: ma.fields.Tuple((field, ma.fields.Integer())),
+    "nested": lambda ma, field: ma.fields.Nested({"a": field, "b": ma.fields.Integer()}),
+    "many": lambda ma, field: ma.fields.Nested({"a": field}, many=True),
+    "keyed": lambda ma, field: ma.fields.List(field, data_key="F", attribute="x.y"),
+}
+
+
+@pytest.mark.parametrize("index_errors", [True, False])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", ["integer", "text", "enum", "date", "decimal", "own"])
+@scenario
+def test_where_the_field_stands(
+    ma: Any, log: Any, kind: str, place: str, index_errors: bool
+) -> None:
+    makers: dict[str, Callable[[], Any]] = {
+        "integer": lambda: ma.fields.Integer(strict=True, required=True),
+        "text": lambda: ma.fields.String(validate=ma.validate.Length(2)),
+        "enum": lambda: ma.fields.Enum(Color, error_messages={"unknown": "{choices}"}),
+        "date": lambda: ma.fields.Date(error_messages={"invalid": "{input} is no {obj_type}"}),
+        "decimal": lambda: ma.fields.Decimal(places=2),
+        "own": lambda: own_class(make_error=make_error)(ma, ma.fields.Integer()),
+    }
+    members = {
+        "f": PLACES[place](ma, makers[kind]()),
+        "g": ma.fields.Integer(),
+        "Meta": type("Meta", (), {"index_errors": index_errors}),
+    }
+    schema = type("S", (ma.Schema,), members)()
+    key = "F" if place == "keyed" else "f"
+    for value in (
+        ["x"],
+        ["x", "y"],
+        [1, "x"],
+        {"a": "x"},
+        {"1": "x", "x": 2},
+        [{"a": "x"}],
+        "x",
+        3,
+    ):
+        for partial in (None, True, ("g", "f.a")):
+            log.attempt(schema.load, {key: value}, partial=partial)
+            log.attempt(schema.validate, {key: value, "g": "x", "h": 1}, partial=partial)
+        log.attempt(schema.load, [{key: value}, {"g": 1}, {"g": "x"}], many=True)
+        log.attempt(schema.validate, [{key: value}] * 3, many=True)
+
+
+VALIDATORS: dict[str, Callable[..., Any]] = {
+    "length-min": lambda v, **o: v.Length(min=3, **o),
+    "length-max": lambda v, **o: v.Length(max=0, **o),
+    "length-both": lambda v, **o: v.Length(3, 4, **o),
+    "length-equal": lambda v, **o: v.Length(equal=7, **o),
+    "range-min": lambda v, **o: v.Range(min=10, **o),
+    "range-max": lambda v, **o: v.Range(max=1, **o),
+    "range-both": lambda v, **o: v.Range(4, 4, **o),
+    "range-open": lambda v, **o: v.Range(3, 10, min_inclusive=False, max_inclusive=False, **o),
+    "one-of": lambda v, **o: v.OneOf(["a", 1], ["A", "one"], **o),
+    "none-of": lambda v, **o: v.NoneOf(["x", 3], **o),
+    "contains-only": lambda v, **o: v.ContainsOnly(["a", 1], **o),
+    "contains-none-of": lambda v, **o: v.ContainsNoneOf(["x", 1], **o),
+    "equal": lambda v, **o: v.Equal("a", **o),
+    "regexp": lambda v, **o: v.Regexp("a+", **o),
+    "email": lambda v, **o: v.Email(**o),
+    "url": lambda v, **o: v.URL(**o),
+    "url-relative": lambda v, **o: v.URL(relative=True, **o),
+    "url-schemes": lambda v, **o: v.URL(schemes={"http", "https", "git"}, require_tld=False, **o),
+    "predicate": lambda v, **o: v.Predicate("isdigit", **o),
+}
+ERRORS: dict[str, Any] = {
+    "none": {},
+    "empty": {"error": ""},
+    "plain": {"error": "plain"},
+    "words": {"error": "{input} {min} {max} {equal}"},
+    "input": {"error": "no {input}"},
+    "choices": {"error": "{choices} {labels} {values} {other} {regex}"},
+    "broken": {"error": "a } brace"},
+    "lazy": {"error": Lazy("{input}")},
+    "subclass of str": {"error": Gettext("{input}")},
+}
+REFUSED = (
+    "", "x", "xx", "a", "ab@", "@", "a@b", "a@localhost", "é@é.fr", "http://", "http:// a",
+    "ftp://x", "git://x", "://", "/a", "//a", 3, 3.5, 0, float("nan"), 10**30, True, None, [], ["x"], [1],
+    ["a", 1], ["a", "x"], {}, {"a": 1}, ("x",), (1, 2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("kind", VALIDATORS)
+@scenario
+def test_a_text_of_the_validator(ma: Any, log: Any, kind: str, error: str) -> None:
+    validator = VALIDATORS[kind](ma.validate, **ERRORS[error])
+    both = ma.validate.And(validator, ma.validate.Length(max=1, error="inner"))
+    for field in (
+        ma.fields.Raw(validate=validator),
+        ma.fields.Raw(validate=[ma.validate.OneOf(["first"]), validator]),
+        ma.fields.Raw(validate=[both, ma.validate.And(both)]),
+        ma.fields.List(ma.fields.Raw(validate=validator), validate=ma.validate.Length(max=1)),
+    ):
+        see(ma, log, {"f": field}, *REFUSED)
+
+
+def own_format(self: Any, value: Any, *message: Any) -> Any:
+    return ["own", type(value).__name__, len(message)]
+
+
+@pytest.mark.parametrize("kind", VALIDATORS)
+@scenario
+def test_a_method_of_the_validator(ma: Any, log: Any, kind: str) -> None:
+    validator = VALIDATORS[kind](ma.validate)
+    schema = schema_of(ma, {"f": ma.fields.Raw(validate=validator)})
+    for change in (
+        lambda: None,
+        lambda: setattr(validator, "error", "changed {input}"),
+        lambda: setattr(validator, "error", None),
+        lambda: setattr(validator, "_format_error", lambda value, *message: "of the instance"),
+        lambda: delattr(validator, "_format_error"),
+        lambda: log.patch(type(validator), "_format_error", own_format),
+    ):
+        change()
+        for value in REFUSED:
+            log.attempt(schema.validate, {"f": value})
+
+
+@scenario
+def test_messages_of_a_class(ma: Any, log: Any) -> None:
+    class Short(ma.validate.Length):
+        message_max = "more than {max}"
+
+    class Low(ma.validate.Range):
+        message_max = "above {{max}} {max_op}"
+
+    class Named(ma.validate.OneOf):
+        default_message = "of {choices}: {input}"
+
+    for validator in (Short(max=1), Short(1, 1), Low(max=1), Low(0, 1), Named(["a"])):
+        see(ma, log, {"f": ma.fields.Raw(validate=validator)}, *REFUSED)
+
+
+@pytest.mark.parametrize("raises", ["nothing", "another", "error", "changes"])
+@scenario
+def test_what_handle_error_gets(ma: Any, log: Any, raises: str) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer(required=True)
+        n = ma.fields.Nested({"g": ma.fields.Integer()})
+
+        def handle_error(self, error: Any, data: Any, *, many: Any, **options: Any) -> None:
+            log(
+                "handled",
+                vars(error),
+                error.args,
+                str(error),
+                error.__context__,
+                data,
+                many,
+                options,
+            )
+            if raises == "another":
+                raise KeyError("own")
+            if raises == "error":
+                raise ma.ValidationError("own", "g") from error
+            if raises == "changes":
+                error.messages = "changed"
+
+    for data in ({}, {"f": "x"}, {"f": "x", "n": {"g": "x"}}, 3, {"f": 1}):
+        log.attempt(S().load, data)
+        log.attempt(S().validate, data)
+        log.attempt(S().validate, [data, {}], many=True)
+
+
+@pytest.mark.parametrize("skip", [True, False])
+@scenario
+def test_what_hooks_see(ma: Any, log: Any, skip: bool) -> None:
+    class S(ma.Schema):
+        f = ma.fields.Integer()
+        g = ma.fields.Integer()
+
+        @ma.validates("f")
+        def check_f(self, value: Any, **options: Any) -> None:
+            log("validates", value, options)
+            raise ma.ValidationError("of f")
+
+        @ma.validates_schema(skip_on_field_errors=skip)
+        def check(self, data: Any, **options: Any) -> None:
+            log("validates_schema", data, options)
+            raise ma.ValidationError({"f": ["of the schema"], "g": "text"})
+
+        @ma.post_load
+        def made(self, data: Any, **options: Any) -> Any:
+            log("post_load", data)
+            return data
+
+    for data in ({"f": 1}, {"g": "x"}, {"f": 1, "g": "x"}, {"h": 1}, 3, {}):
+        log.attempt(S().load, data)
+        log.attempt(S().validate, data)
+        log.attempt(S().load, [data, data], many=True)
+
+
+@scenario
+def test_the_error_itself(ma: Any, log: Any) -> None:
+    schema = schema_of(ma, {"f": ma.fields.Integer()})
+    data = {"f": "x"}
+    error = log.attempt(schema.load, data)
+    log("vars", list(vars(error).items()), error.args, error.__cause__, error.__context__)
+    log("same", error.data is data, error.args[0] is error.messages, error.__suppress_context__)
+    log("type", type(error) is ma.ValidationError, error.normalized_messages())
+    try:
+        try:
+            raise KeyError("around")
+        except KeyError:
+            schema.load(data)
+    except ma.ValidationError as raised:
+        log("context", raised.__context__, raised.__cause__)
+    log("not shared", schema.validate(data) is schema.validate(data))
+    schema.validate(data)["f"].append("mine")
+    log.attempt(schema.validate, data)
