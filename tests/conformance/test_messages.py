@@ -233,8 +233,9 @@ ERRORS: dict[str, Any] = {
 }
 REFUSED = (
     "", "x", "xx", "a", "ab@", "@", "a@b", "a@localhost", "é@é.fr", "http://", "http:// a",
-    "ftp://x", "git://x", "://", "/a", "//a", 3, 3.5, 0, float("nan"), 10**30, True, None, [], ["x"], [1],
-    ["a", 1], ["a", "x"], {}, {"a": 1}, ("x",), (1, 2),
+    "ftp://x",
+    "git://x", "://", "/a", "//a", 3, 3.5, 0, float("nan"), 10**30, True, None, [], ["x"],
+    [1], ["a", 1], ["a", "x"], {}, {"a": 1}, ("x",), (1, 2),
 )  # fmt: skip
 
 
