@@ -192,8 +192,9 @@ bench-wire: build
 bench-applications: build
 	$(BIN)/python -m benchmarks.applications --save $(BENCH_ARGS)
 
-# DOCS_ONLINE=1 links to Python's and marshmallow's documentation. Warnings are errors.
+# Writes what the pages show of the source, then the site. Warnings are errors.
 docs: $(READY)
+	$(BIN)/python docs/made.py
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs auto -q docs build/site
 	@echo "build/site/index.html"
 

@@ -10,7 +10,6 @@ from typing import Any
 from benchmarks import results, sections
 from benchmarks.environments import ROOT
 from benchmarks.instructions import BASELINE
-from benchmarks.model import Goal
 
 DOCUMENT = ROOT / "docs" / "performance-tables.md"
 # docs/performance.md is written by hand: it says in words what these pages hold.
@@ -63,7 +62,6 @@ For readers of [performance](performance.md) who want every row. `make bench-all
 | --- | --- |
 | work | what is dumped or loaded, with the name that `--case` takes |
 | marshmallow, µs per object | processor time of marshmallow {upstream}, unpatched |
-| reach, aim | the ratio that the project wants in this row, a better one; (below): not reached |
 | althaia | 10×: a tenth of marshmallow's time; ±: half the range of the middle half of the rounds |
 | althaia, pure build | the wheel without extension modules |
 | althaia, `ALTHAIA_PLANS=0` | compiled marshmallow without plans |
@@ -200,8 +198,6 @@ def _goals(run: Run) -> Iterator[str]:
             [
                 "work",
                 "marshmallow, µs per object",
-                "reach",
-                "aim",
                 *(labels[n] for n in taking_part),
             ],
             iter(lines),
@@ -209,18 +205,15 @@ def _goals(run: Run) -> Iterator[str]:
 
 
 def _goal_line(case: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    goal = Goal(**case["goal"])
     upstream = case["results"]["upstream"]["us"]
     return [
         f"{case['title']} <br>`{case['name']}`",
         f"{upstream:.2f}",
-        f"{goal.reach:g}×",
-        f"{goal.aim:g}×" if goal.aim else "–",
-        *(_cell(case["results"].get(name), goal if name == "althaia" else None) for name in names),
+        *(_cell(case["results"].get(name), name == "althaia") for name in names),
     ]
 
 
-def _cell(result: Mapping[str, Any] | None, goal: Goal | None = None) -> str:
+def _cell(result: Mapping[str, Any] | None, bold: bool = False) -> str:
     if result is None:
         return "–"
     if result["wrong"]:
@@ -229,9 +222,7 @@ def _cell(result: Mapping[str, Any] | None, goal: Goal | None = None) -> str:
         return "failed"
     ratio = result["ratio"]
     text = f"{ratio['median']:.1f}× ±{(ratio['high'] - ratio['low']) / 2:.1f}"
-    if goal is None:
-        return text
-    return f"**{text}**" + (" (below)" if goal.verdict(ratio["median"]) == "below" else "")
+    return f"**{text}**" if bold else text
 
 
 def _beside_lines(run: Run, others: int) -> list[list[str]]:
@@ -249,15 +240,11 @@ def _beside_lines(run: Run, others: int) -> list[list[str]]:
     }
     lines = []
     for name, (title, upstream, ratio) in rows.items():
-        goal = Goal("instance", *results.INSTANCE_GOALS[name])
-        below = " (below)" if goal.verdict(ratio) == "below" else ""
         lines.append(
             [
                 f"{title} <br>`{name}`",
                 upstream,
-                f"{goal.reach:g}×",
-                f"{goal.aim:g}×",
-                f"**{ratio:.1f}×**{below}",
+                f"**{ratio:.1f}×**",
                 *["–"] * (others - 1),
             ]
         )

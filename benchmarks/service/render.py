@@ -131,9 +131,7 @@ def _ratio_line(
             line.append("–")
             continue
         cell = f"{found['median']:.2f} ±{(found['high'] - found['low']) / 2:.2f}"
-        if reach := row["reach"].get(name):
-            cell = f"**{cell}** (reach {reach:g}{'' if found['median'] >= reach else ', below'})"
-        line.append(cell)
+        line.append(f"**{cell}**" if name in row["reach"] else cell)
     if bounds:
         seen = bounds.get(row["endpoint"], {}).get(model.UPSTREAM.name)
         same = row["endpoint"] == row["against"]

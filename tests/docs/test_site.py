@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 import struct
 import subprocess
+import sys
 import zlib
 from pathlib import Path
 
 import pytest
 
 import althaia
-from althaia import cli
 from tests.docs.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -25,19 +24,16 @@ def page(site: Path, name: str) -> str:
     return (site / f"{name}.html").read_text("utf-8")
 
 
-def test_every_option_of_every_command_is_there(site: Path) -> None:
-    shown = page(site, "commands")
-    for command in cli.COMMANDS:
-        module = cli.module_of(command)
-        if not hasattr(module, "configure"):
-            continue
-        parser = argparse.ArgumentParser(command)
-        module.configure(parser)
-        for action in parser._actions:
-            if action.help == argparse.SUPPRESS:
-                continue
-            for name in action.option_strings:
-                assert name in shown, f"{command} {name}"
+def test_pages_show_what_the_source_says_today() -> None:
+    """They are committed, because GitHub and the package index run nothing."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "docs/made.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_variable_is_there(site: Path) -> None:
@@ -53,13 +49,21 @@ def test_every_public_name_is_there(site: Path) -> None:
     shown = page(site, "api") + page(site, "exceptions")
     for name in althaia.__all__:
         if not name.startswith("_"):
-            assert f'id="althaia.{name}"' in shown, name
+            assert f"althaia.{name}" in shown, name
 
 
-def test_the_charts_have_a_bar_for_each_row(site: Path) -> None:
-    shown = page(site, "performance")
-    assert shown.count('<figure class="chart">') == 3
-    assert shown.count('class="bar"') > 30
+def test_the_pictures_can_be_read_on_a_phone() -> None:
+    pictures = [*(ROOT / "docs" / "_static").glob("*.svg")]
+    assert len(pictures) == 4
+    for picture in pictures:
+        text = picture.read_text("utf-8")
+        width = re.search(r'viewBox="0 0 (\d+) ', text)
+        size = re.search(r"font: (\d+)px", text)
+        assert width is not None
+        assert size is not None
+        assert 360 / int(width[1]) * int(size[1]) >= 11, "pixels of a letter, 360 pixels wide"
+        longest = max(map(len, re.findall(r'<text x="0"[^>]*>([^<]*)<', text)))
+        assert longest * 7 <= int(width[1]), "a label is cut off"
 
 
 def test_the_page_of_performance_is_short() -> None:

@@ -1,0 +1,332 @@
+"""``python docs/made.py``: write what pages show of the source: commands, variables, API, charts.
+
+What stands between two marks is replaced; ``--check`` only says which pages are stale. The text is
+committed, because readers come to these pages on GitHub, which runs nothing::
+
+    <!-- made: commands -->
+    ...
+    <!-- end -->
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import html
+import importlib
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+MARK = re.compile(
+    r"^<!-- made: (?P<what>[\w-]+)(?: (?P<of>[^>]*?))? -->\n(?P<text>.*?)^<!-- end -->$",
+    re.M | re.S,
+)
+
+# The package index shows the README, too.
+RAW = "https://raw.githubusercontent.com/dsimidzija/python-althaia/main/docs/"
+
+
+def made() -> dict[Path, str]:
+    """Every page with a mark and every chart, as they should be."""
+    files: dict[Path, str] = {}
+
+    def fill(found: re.Match[str]) -> str:
+        text = MADE[found["what"]](found["of"] or "")
+        if found["what"] == "chart":
+            picture = DOCS / "_static" / f"{_file_name(found['of'])}.svg"
+            files[picture] = text
+            link = f"{RAW if page.parent == ROOT else ''}_static/{picture.name}"
+            text = f"![{found['of']}: times as fast as marshmallow]({link})"
+        return f"{found[0].partition(chr(10))[0]}\n\n{text}\n\n<!-- end -->"
+
+    for page in [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]:
+        text = page.read_text("utf-8")
+        if MARK.search(text):
+            files[page] = MARK.sub(fill, text)
+    return files
+
+
+def main() -> int:
+    check = "--check" in sys.argv
+    sys.path.insert(0, str(ROOT))
+    stale = [
+        path
+        for path, text in made().items()
+        if not path.is_file() or path.read_text("utf-8") != text
+    ]
+    for path in stale:
+        print(f"{path.relative_to(ROOT)} is stale: run 'make docs'" if check else path)
+        if not check:
+            path.write_text(made()[path], "utf-8")
+    return 1 if check and stale else 0
+
+
+def _file_name(title: str) -> str:
+    return re.sub(r"\W+", "-", title.lower())
+
+
+def commands(_: str) -> str:
+    """One section a command: what it does, how it is called, its arguments and options."""
+    from althaia import cli
+
+    parts = []
+    for name in cli.COMMANDS:
+        module = cli.module_of(name)
+        if configure := getattr(module, "configure", None):
+            parser = argparse.ArgumentParser(prog=f"althaia {name}")
+            configure(parser)
+            parts += [f"## {name}", _described(module.__doc__ or ""), *_parser(parser)]
+    return "\n\n".join(parts)
+
+
+def _described(doc: str) -> str:
+    """A docstring as Markdown: what is indented is an example."""
+    blocks = re.split(r"\n\s*\n", doc.strip())
+    return "\n\n".join(
+        f"```text\n{_dedented(block)}\n```" if block.startswith("    ") else _text(block)
+        for block in blocks
+    )
+
+
+def _dedented(block: str) -> str:
+    return "\n".join("$ " + line.strip() for line in block.splitlines())
+
+
+def _text(words: str) -> str:
+    """Text of a help message, safe in Markdown, on one line; options in it are code."""
+    safe = re.sub(r"([<>*_|`\[\]])", r"\\\1", " ".join(words.split()))
+    return re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"`\1`", safe)
+
+
+def _parser(parser: argparse.ArgumentParser) -> Iterator[str]:
+    usage = re.sub(r"\s+", " ", parser.format_usage()).strip()
+    yield f"```text\n{usage}\n```"
+    rows = [_row(action) for action in parser._actions if action.help != argparse.SUPPRESS]
+    yield "\n".join(["| argument | meaning |", "| --- | --- |", *rows])
+
+
+def _row(action: argparse.Action) -> str:
+    value = "" if action.nargs == 0 else str(action.metavar or action.dest.upper())
+    if action.choices:
+        value = "{" + ",".join(map(str, action.choices)) + "}"
+    names = ", ".join(f"{name} {value}".strip() for name in action.option_strings)
+    shown = (names or str(action.metavar or action.dest)).replace("|", "\\|")
+    filled = (action.help or "") % {**vars(action), "prog": "althaia"}
+    return f"| `{shown}` | {_text(filled)} |"
+
+
+def variables(_: str) -> str:
+    """The settings of :class:`althaia.switch.config.Settings`, by their own docstrings."""
+    rows = ["| variable | meaning |", "| --- | --- |"]
+    for doc in settings():
+        name, _, text = doc.partition(":")
+        words = " ".join(text.split()).replace("``", "`").replace("|", "\\|")
+        rows.append(f"| {name.replace('``', '`')} | {words[:1].upper()}{words[1:]} |")
+    return "\n".join(rows)
+
+
+def settings() -> Iterator[str]:
+    """The docstrings below the annotated attributes of ``Settings`` that name a variable."""
+    tree = ast.parse((ROOT / "althaia" / "switch" / "config.py").read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name == "Settings":
+            for item in node.body:
+                if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant):
+                    doc = str(item.value.value)
+                    if doc.startswith("``ALTHAIA_"):
+                        yield doc
+
+
+PEOPLE_DO = {
+    "Dump 1,000 plain objects": ("Dumping", "15 flat fields, 1,000 dataclasses"),
+    "Dump 1,000 rows of SQLAlchemy": ("Dumping", "15 flat fields, 1,000 rows of SQLAlchemy Core"),
+    "Dump 1,000 orders with lines and products": (
+        "Dumping",
+        "1,000 orders with customer, 3 lines and products from the ORM",
+    ),
+    "Load 10,000 records": ("Loading", "15 flat fields, 10,000"),
+    "Load one small record with two errors": ("Loading", "one small dict with two errors"),
+    "OrderSchema().dump(order), a schema per call": (
+        "A schema for each call",
+        "S().dump(one), 5 fields",
+    ),
+    "OrderSchema().load(order)": ("A schema for each call", "S().load(one)"),
+    "Write 1,000 objects as JSON text": ("JSON text", "to text: 1,000 benchmark quotes"),
+}
+"""The rows of the first picture: what they are called, and where they stand in the tables."""
+
+
+def chart(heading: str) -> str:
+    """Bars of althaia's ratio for the rows below ``heading`` of the tables' page."""
+    if heading == "What people do":
+        rows = [(title, dict(figures(at))[row]) for title, (at, row) in PEOPLE_DO.items()]
+    else:
+        rows = list(figures(heading))
+    if not rows:
+        raise ValueError(f"docs/performance-tables.md has no figures below {heading!r}")
+    return _bars(rows, heading)
+
+
+def figures(heading: str) -> Iterator[tuple[str, float]]:
+    """Title and ratio of each row of the first table below ``heading``."""
+    text = (ROOT / "docs" / "performance-tables.md").read_text("utf-8")
+    below = text.partition(f"\n### {heading}\n")[2].partition("\n#")[0]
+    lines = [line for line in below.splitlines() if line.startswith("|")]
+    if not lines:
+        return
+    column = [cell.strip() for cell in lines[0].split("|")].index("althaia")
+    for line in lines[2:]:
+        cells = [cell.strip() for cell in line.split("|")]
+        if found := re.match(r"\*{0,2}([\d.]+)×", cells[column]):
+            yield re.sub(r"\s*<br>.*", "", cells[1]), float(found[1])
+
+
+def _bars(rows: list[tuple[str, float]], heading: str) -> str:
+    """A picture that a phone can show: each label stands above its bar."""
+    width, height = 420, 0
+    scale = (width - 70) / max(ratio for _, ratio in rows)
+    drawn = []
+    for title, ratio in rows:
+        for line in textwrap.wrap(title, 56):
+            height += 18
+            drawn.append(f'<text x="0" y="{height - 2}">{html.escape(line)}</text>\n')
+        drawn.append(
+            f'<rect x="0" y="{height + 2}" width="{ratio * scale:.1f}" height="14"/>'
+            f'<text x="{ratio * scale + 6:.1f}" y="{height + 14}">{ratio:g}×</text>\n'
+        )
+        height += 22
+    line = f'<line x1="{scale:.1f}" x2="{scale:.1f}" y2="{height}"/>'
+    name = html.escape(f"{heading}: times as fast as marshmallow; the dashed line is 1")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">\n'
+        f"<title>{name}</title>\n<style>{STYLE}</style>\n{''.join(drawn)}{line}\n</svg>\n"
+    )
+
+
+STYLE = (
+    "text { font: 14px sans-serif; fill: #1f2328 } rect { fill: #2f6fde } "
+    "line { stroke: #808080; stroke-dasharray: 3 3 } "
+    "@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } rect { fill: #5c95ff } }"
+)
+
+
+def api(names: str) -> str:
+    """What functions, classes and modules say of themselves, by their full names.
+
+    ``althaia`` stands for all public functions of the package.
+    """
+    if names == "althaia":
+        names = " ".join(_public(lambda value: not isinstance(value, type)))
+    return "\n\n".join(part for name in names.split() for part in _documented(name))
+
+
+def exceptions(names: str) -> str:
+    """Every public exception of the package, and those that ``names`` adds."""
+    text = api(" ".join([*_public(lambda value: isinstance(value, type)), names]))
+    return text.replace("### `", "## `")
+
+
+def _public(wanted: Callable[[object], bool]) -> list[str]:
+    import althaia
+
+    names = [name for name in althaia.__all__ if not name.startswith("_")]
+    return [f"althaia.{name}" for name in names if wanted(getattr(althaia, name))]
+
+
+def _documented(name: str) -> Iterator[str]:
+    value = _named(name)
+    yield f"### `{name}`"
+    if not inspect.ismodule(value) and not _is_exception(value):
+        yield f"```py\n{name.rpartition('.')[2]}{_signature(value)}\n```"
+    yield markdown(inspect.getdoc(value) or "")
+    if isinstance(value, type) and not _is_exception(value):
+        for key, member in vars(value).items():
+            doc = getattr(member, "__doc__", None) if inspect.isroutine(member) else None
+            if doc and not key.startswith("_"):
+                yield f"`{key}{_signature(member)}`: {markdown(inspect.cleandoc(doc))}"
+
+
+def _is_exception(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Exception)
+
+
+def _named(name: str) -> Any:
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            value = importlib.import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        for part in parts[length:]:
+            value = getattr(value, part)
+        return value
+    raise LookupError(name)
+
+
+def _signature(value: Any) -> str:
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "(...)"
+    plain = [
+        each.replace(annotation=inspect.Parameter.empty)
+        for each in found.parameters.values()
+        if each.name not in {"self", "cls"}
+    ]
+    text = str(found.replace(parameters=plain, return_annotation=inspect.Signature.empty))
+    return re.sub(r"=<.*? at 0x\w+>", "=...", text)
+
+
+_FIELD = re.compile(
+    r"^:(?P<kind>param|raises|returns?|ivar) ?(?P<name>[^:]*): ?(?P<text>.*)$", re.S
+)
+_ROLE = re.compile(r":\w+:`~?([^`]+)`")
+
+
+def markdown(doc: str) -> str:
+    """A docstring in Markdown: its lists of parameters, its literal text, its examples.
+
+    >>> markdown("Of ``x``.\\n\\n:param x: the :class:`X`")
+    'Of `x`.\\n\\n- `x`: the `X`'
+    """
+    blocks: list[str] = []
+    for block in re.split(r"\n\s*\n", doc):
+        if block.startswith((" ", ">>>")):
+            code = inspect.cleandoc(block)
+            if blocks and blocks[-1].endswith("\n```"):
+                blocks[-1] = f"{blocks[-1][:-4]}\n\n{code}\n```"
+            else:
+                blocks.append(f"```py\n{code}\n```")
+            continue
+        parts = re.split(r"\n(?=:\w)", block) if block.startswith(":") else [block]
+        blocks.append("\n".join(_ROLE.sub(r"`\1`", _part(part)) for part in parts))
+    return "\n\n".join(blocks)
+
+
+def _part(text: str) -> str:
+    text = re.sub(r"::$", ":", text.strip()).replace("``", "`")
+    if field := _FIELD.match(text):
+        words = " ".join(field["text"].split())
+        kind, name = field["kind"], f"`{field['name']}`"
+        lead = {"param": name, "ivar": name, "raises": f"raises {name}"}.get(kind, "returns")
+        return f"- {lead}: {words}"
+    return "" if text == ":" else " ".join(text.split()) if "\n- " not in text else text
+
+
+MADE = {
+    "api": api,
+    "chart": chart,
+    "commands": commands,
+    "exceptions": exceptions,
+    "variables": variables,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
