@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import TextIO
 
-COMMANDS = ("bench", "check", "compare", "convert", "explain", "info", "profile")
+COMMANDS = ("bench", "check", "compare", "convert", "doctor", "explain", "info", "profile")
 """The commands that are parsed by argparse."""
 
 _USAGE = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -84,6 +84,19 @@ def lines_of(name: str) -> list[Line]:
     ]
     if not classes:
         raise target.TargetError(f"{name} has no schema classes")
+    return _sorted_lines(classes)
+
+
+def lines_of_all() -> list[Line]:
+    """Return the lines of all schema classes that are there, but marshmallow's, worst first."""
+    import marshmallow
+
+    return _sorted_lines(
+        cls for cls in _below(marshmallow.Schema) if not cls.__module__.startswith("marshmallow.")
+    )
+
+
+def _sorted_lines(classes: Iterable[type]) -> list[Line]:
     lines = [line_of(cls) for cls in classes]
     return sorted(lines, key=lambda line: (not line.error, -len(line.left), line.schema))
 
@@ -152,12 +165,7 @@ def _steps_of(field: dict[str, Any], direction: str, path: str) -> Iterator[tupl
 
 def _import(name: str) -> None:
     """Import a module and, if it is a package, everything in it."""
-    try:
-        found = import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise
-        raise target.TargetError(f"there is no module {error.name!r}") from None
+    found = target.imported(name)
     for each in pkgutil.walk_packages(getattr(found, "__path__", ()), f"{name}."):
         if not each.name.endswith(".__main__") and each.name not in sys.modules:
             import_module(each.name)

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 import althaia
 from althaia.cli import application, target, tree
+from althaia.cli.sides import SideError
 from althaia.engine.explain import lines_of_readers
 from althaia.switch.installed import ReleaseError
 
@@ -41,18 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-class _Refused(Exception):
-    """There is nothing to show. The message is the reason."""
-
-
 def execute(options: argparse.Namespace) -> int:
-    try:
-        if ":" not in options.schema:
-            return _application(options)
-        return _schema(options)
-    except _Refused as refused:
-        print(f"python -m althaia explain: {refused}", file=sys.stderr)
-        return 2
+    return _schema(options) if ":" in options.schema else _application(options)
 
 
 def _schema(options: argparse.Namespace) -> int:
@@ -83,13 +74,13 @@ def _application(options: argparse.Namespace) -> int:
 def _asked(ask: Callable[[], _T]) -> _T:
     """Import the user's modules and return the explanation. What they print goes to standard error.
 
-    :raises _Refused: there is nothing to explain
+    :raises SideError: there is nothing to explain
     """
     try:
         with redirect_stdout(sys.stderr):
             althaia.patch()
             return ask()
     except (target.TargetError, ReleaseError, TypeError) as error:
-        raise _Refused(error) from None
+        raise SideError(str(error)) from None
     except (Exception, SystemExit) as error:
-        raise _Refused(f"the module raised {type(error).__name__}: {error}") from error
+        raise SideError(target.failure("the module", error)) from error

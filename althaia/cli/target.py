@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -36,12 +38,7 @@ def resolve(text: str) -> Any:
     module_name, colon, path = text.partition(":")
     if not (module_name and colon and path):
         raise TargetError(f"{text!r} is not of the form package.module:Name")
-    try:
-        found: Any = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise TargetError(f"there is no module {error.name!r} (looked for {text!r})") from None
+    found: Any = imported(module_name)
     for name in path.split("."):
         try:
             found = getattr(found, name)
@@ -50,3 +47,32 @@ def resolve(text: str) -> Any:
                 f"{found!r} has no attribute {name!r} (looked for {text!r})"
             ) from None
     return found
+
+
+def imported(name: str) -> ModuleType:
+    """Import a module and return it.
+
+    An error inside the module is the module's own and passes through.
+
+    :raises TargetError: there is no such module
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        sought = "" if error.name == name else f" (looked for {name!r})"
+        raise TargetError(f"there is no module {error.name!r}{sought}") from None
+
+
+def failure(what: str, error: BaseException) -> str:
+    """Return one line about an exception that importing or using the user's code raised: what it
+    is, and the file and line where it was raised.
+
+    :param what: what was imported or used: ``shop.schemas:Order``
+    """
+    if isinstance(error, TargetError):
+        return str(error)
+    said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{what} raised {said} ({frame.filename}, line {frame.lineno})"

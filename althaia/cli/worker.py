@@ -12,7 +12,6 @@ import inspect
 import json
 import os
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from textwrap import shorten
@@ -27,6 +26,7 @@ from althaia.trust import seam_layers
 from althaia.trust.portable import Written, is_raised, outcome, written
 
 ROUND_SECONDS = 0.1
+_WHOSE = "the schema's module or the schema itself"
 SIGN_SECONDS = 0.2
 """How often a long command says how much is done."""
 
@@ -306,16 +306,6 @@ def read_records(file: Path) -> list[Any]:
     return records
 
 
-def raised_by_the_program(error: Exception) -> str:
-    """One line about an exception of the user's own code: what it is, and where it was raised."""
-    said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return (
-        f"the schema's module or the schema itself raised {said} "
-        f"({frame.filename}, line {frame.lineno})"
-    )
-
-
 def main() -> None:
     # The output of the user's modules must not get between the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -334,7 +324,7 @@ def main() -> None:
         except (target.TargetError, DataError, ConfigError, ReleaseError, OSError) as error:
             answers.write(json.dumps({"failed": str(error)}) + "\n")
         except Exception as error:
-            answers.write(json.dumps({"failed": raised_by_the_program(error)}) + "\n")
+            answers.write(json.dumps({"failed": target.failure(_WHOSE, error)}) + "\n")
 
 
 if __name__ == "__main__":

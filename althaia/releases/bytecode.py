@@ -47,6 +47,11 @@ def code_of(name: str, source: bytes, path: str, version: str, *, engine: bool) 
     return code
 
 
+def written(path: str) -> str | None:
+    """Return where the code of a file is cached, or None."""
+    return next(filter(os.path.exists, _places(path)), None)
+
+
 def _head(source: bytes, path: str, version: str, engine: bool) -> bytes:
     """Return the bytes with which a cached file for this source must begin."""
     about = f"{path}\0{version}\0{sys.flags.optimize}\0{engine}".encode(errors="surrogatepass")

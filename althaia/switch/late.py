@@ -80,7 +80,7 @@ def _advice_for_start_files(files: list[str]) -> str:
         advice = "Write 'import althaia; althaia.patch();' in front of the import in that file"
     else:
         advice = "Call althaia.patch() in the first lines of that file"
-    if not is_asked() and not any(map(_runs_before_ours, files)):
+    if not is_asked() and not any(map(runs_before_ours, files)):
         advice += ", or set ALTHAIA_PATCH=1, which redirects before Python runs it"
     return f"{advice}."
 
@@ -144,7 +144,7 @@ def _start_files_at_fault(held: dict[str, list[str]], how: str) -> list[str]:
     naming = [file for file, words in imports.items() if wanted & words]
     if naming or customized or not at_start:
         return naming or customized
-    return [file for file in imports if _runs_before_ours(file)]
+    return [file for file in imports if runs_before_ours(file)]
 
 
 def imports_of_start_files() -> dict[str, set[str]]:
@@ -164,6 +164,6 @@ def imports_of_start_files() -> dict[str, set[str]]:
     return found
 
 
-def _runs_before_ours(file: str) -> bool:
+def runs_before_ours(file: str) -> bool:
     """Return whether a start-up file runs before the one that ``ALTHAIA_PATCH`` needs."""
     return file.endswith(".pth") and os.path.basename(file) < OURS

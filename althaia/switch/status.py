@@ -45,7 +45,8 @@ class Module:
 _NOTHING = ("serves", "nothing, because no marshmallow is installed")
 
 
-def _suggested(variable: str) -> str:
+def suggested(variable: str) -> str:
+    """Return an unknown variable with the one that is meant, for people."""
     meant = config.meant(variable)
     return f"{variable} (did you mean {meant}?)" if meant else variable
 
@@ -164,7 +165,7 @@ class Info:
             ("plans", self.plans),
             ("collector", self.collector),
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
-            ("unknown variables", ", ".join(map(_suggested, self.unknown_variables))),
+            ("unknown variables", ", ".join(map(suggested, self.unknown_variables))),
         ]
         facts = [(name, value) for name, value in facts if value]
         lines = [f"{name:<18}{value}" for name, value in facts]

@@ -1,0 +1,169 @@
+"""Judge an installation, and an application if one is named: what is wrong, and what to do.
+
+One line a subject: ok, note (slower than it could be, but right), or wrong. Run it in the
+environment of the deployment, with the variables that the service has. 'info' has the facts.
+
+    python -m althaia doctor shop.app:app
+
+Exit codes: 0 nothing is wrong, 1 something is, 2 the application could not be imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from importlib import import_module
+from sys import dont_write_bytecode, stderr
+from typing import NamedTuple
+
+import althaia
+from althaia import seam
+from althaia.cli import application, target
+from althaia.cli.sides import SideError
+from althaia.switch import config, late, redirect, release
+from althaia.switch.installed import ReleaseError
+from althaia.switch.status import Info, suggested
+
+OK, NOTE, WRONG = "ok", "note", "wrong"
+
+
+class Verdict(NamedTuple):
+    """What is judged, how, and the reason."""
+
+    state: str
+    subject: str
+    text: str
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "application", nargs="?", metavar="MODULE[:NAME]", help="what to import: shop.app:app"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def execute(options: argparse.Namespace) -> int:
+    verdicts = list(judged(options.application))
+    if options.json:
+        print(json.dumps([each._asdict() for each in verdicts], indent=2))
+    else:
+        for state, subject, text in verdicts:
+            print(f"{state:<7}{subject:<11}{text}")
+    return int(any(each.state == WRONG for each in verdicts))
+
+
+def judged(name: str | None) -> Iterator[Verdict]:
+    """Yield a verdict on each subject.
+
+    :param name: the application, or None
+    :raises SideError: the application cannot be imported
+    """
+    if name is not None:
+        with redirect_stdout(stderr):
+            _import(name)
+    yield from _redirect(name)
+    if redirect.is_patched():
+        # The engine is loaded with the first schema class.
+        with redirect_stdout(stderr):
+            import_module(redirect.REAL)
+            seam.load_engine()
+    info = althaia.info()
+    yield _release(info)
+    if info.served.how == release.INTERPRETED and info.patched:
+        yield _bytecode()
+    yield _build(info)
+    yield Verdict(OK if info.plans == "on" else WRONG, "engine", info.plans)
+    for variable in info.unknown_variables:
+        state = WRONG if config.meant(variable) else NOTE
+        yield Verdict(state, "variable", f"nothing reads {suggested(variable)}")
+    if name is not None and info.patched:
+        yield _schemas()
+
+
+def _import(name: str) -> None:
+    try:
+        target.resolve(name) if ":" in name else target.imported(name)
+    except (Exception, SystemExit) as error:
+        raise SideError(target.failure(name, error)) from error
+
+
+def _redirect(name: str | None) -> Iterator[Verdict]:
+    """Whether marshmallow is redirected, and if not, why."""
+    early = [file for file in late.imports_of_start_files() if late.runs_before_ours(file)]
+    if redirect.is_patched():
+        yield Verdict(OK, "redirect", f"on, by {redirect.how_patched()}")
+    elif config.settings().disable:
+        yield Verdict(WRONG, "redirect", "off, because ALTHAIA_DISABLE is set")
+    elif late.is_asked() or name is not None:
+        yield Verdict(WRONG, "redirect", f"off: {_why_off()}")
+    else:
+        yield Verdict(
+            WRONG, "redirect",
+            "off: ALTHAIA_PATCH is not set. If the application calls althaia.patch(), name it",
+        )  # fmt: skip
+    if early and late.is_asked():
+        yield Verdict(OK, "start", f"before althaia's start-up file Python runs {', '.join(early)}")
+
+
+def _why_off() -> str:
+    how = "ALTHAIA_PATCH" if late.is_asked() else "althaia.patch()"
+    try:
+        redirect.switch_on(how)
+    except (ReleaseError, redirect.LatePatchError) as error:
+        return str(error)
+    if late.is_asked():
+        return (
+            "althaia's start-up file did not run, because althaia is not in a site-packages folder "
+            "of this interpreter: call althaia.patch() in the first lines of the program"
+        )
+    return "set ALTHAIA_PATCH=1, or call althaia.patch() in the first lines of the program"
+
+
+def _release(info: Info) -> Verdict:
+    served = info.served
+    text = f"marshmallow {served.version}, {served.how}"
+    if info.real_location is None:
+        return Verdict(WRONG, "release", "no marshmallow is installed")
+    text += f", from {info.real_location}"
+    lost = [*served.lost, *(f"the hook {hook} has no place" for hook in served.left_out)]
+    if served.unknown:
+        lost.append(f"{len(served.unknown)} functions of it are unknown and not planned")
+    state = WRONG if served.how == release.UNTOUCHED else NOTE if lost else OK
+    return Verdict(state, "release", "; ".join([text, *lost]))
+
+
+def _bytecode() -> Verdict:
+    """Whether the patched files of the release need not be patched again at the next start."""
+    from althaia.releases import bytecode
+
+    path = str(seam.modules["schema"]["__file__"]) if seam.modules else ""
+    if found := bytecode.written(path):
+        return Verdict(OK, "bytecode", f"cached in {found}")
+    why = "PYTHONDONTWRITEBYTECODE is set" if dont_write_bytecode else "no folder can be written"
+    return Verdict(
+        NOTE, "bytecode", f"not cached, because {why}: each start takes about 0.2 s more"
+    )
+
+
+def _build(info: Info) -> Verdict:
+    if info.stale:
+        return Verdict(WRONG, "build", f"stale, build it again: {', '.join(info.stale)}")
+    if info.compiled:
+        return Verdict(OK, "build", f"all {len(info.modules)} modules are compiled")
+    if info.any_compiled:
+        return Verdict(WRONG, "build", f"not all modules are compiled for {info.python}")
+    return Verdict(NOTE, "build", f"a pure build for {info.python}: it works, but makes no plans")
+
+
+def _schemas() -> Verdict:
+    """Which schemas of what was imported have steps outside a plan."""
+    lines = application.lines_of_all()
+    left = [line for line in lines if not line.is_planned]
+    text = f"{len(lines)} schema classes, {len(left)} with steps outside a plan"
+    if left:
+        more = ", …" if len(left) > application.MOST_NAMED else ""
+        names = ", ".join(line.schema for line in left[: application.MOST_NAMED])
+        text += f": {names}{more} (python -m althaia explain MODULE says why)"
+    return Verdict(NOTE if left else OK, "schemas", text)

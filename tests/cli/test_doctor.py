@@ -1,0 +1,127 @@
+"""``python -m althaia doctor``: what it finds wrong, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+import althaia
+from tests import releases
+from tests.engine import NEEDS_ENGINE
+
+APP = "import althaia\nalthaia.patch()\nfrom schemas import Order\napp = object()\n"
+SCHEMAS = """
+from marshmallow import Schema, fields
+class Own(fields.Field):
+    def _serialize(self, value, attr, obj, **kwargs):
+        return 1
+class Order(Schema):
+    id = fields.Int()
+class Odd(Schema):
+    own = Own()
+"""
+
+
+@pytest.fixture
+def doctor(run, tmp_path):
+    (tmp_path / "app.py").write_text(APP, "utf-8")
+    (tmp_path / "schemas.py").write_text(SCHEMAS, "utf-8")
+    (tmp_path / "bad.py").write_text("\n1 / 0\n", "utf-8")
+    return lambda *words, **kwargs: run("-m", "althaia", "doctor", *words, **kwargs)
+
+
+def verdicts(done):
+    found = json.loads(done.stdout)
+    assert done.returncode == any(each["state"] == "wrong" for each in found), done.stderr
+    return {each["subject"]: (each["state"], each["text"]) for each in found}
+
+
+def test_all_is_well(doctor):
+    done = doctor("app:app")
+    pure = not althaia.info().compiled
+    assert done.returncode == pure, done.stdout + done.stderr
+    first, *_ = done.stdout.splitlines()
+    assert first == "ok     redirect   on, by althaia.patch()"
+    found = verdicts(doctor("app", "--json", env={"ALTHAIA_PATCH": "1"}))
+    assert found["redirect"] == ("ok", "on, by ALTHAIA_PATCH")
+    assert found["release"][1].startswith("marshmallow 4.4.0, ")
+    if not pure:
+        assert (found["engine"], found["build"][0]) == (("ok", "on"), "ok")
+        state, text = found["schemas"]
+        assert state == "note"
+        assert text.startswith("2 schema classes, 1 with steps outside a plan: schemas.Odd")
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "said"),
+    [
+        ([], {}, "ALTHAIA_PATCH is not set"),
+        (["app"], {"ALTHAIA_DISABLE": "1"}, "ALTHAIA_DISABLE is set"),
+        (["schemas"], {}, "schemas.py.\nThese modules hold references"),
+        (["json"], {}, "set ALTHAIA_PATCH=1, or call althaia.patch()"),
+    ],
+)
+def test_why_it_is_off(doctor, words, env, said):
+    state, text = verdicts(doctor(*words, "--json", env=env))["redirect"]
+    assert state == "wrong"
+    assert said in text
+
+
+def test_a_start_up_file_that_does_not_run(run, tmp_path):
+    paths = [path for path in sys.path if path and not path.startswith(str(tmp_path))]
+    code = f"import sys; sys.path[1:1] = {paths!r}; from althaia import cli; cli.main(['doctor'])"
+    done = run("-S", "-c", code, env={"ALTHAIA_PATCH": "1"})
+    assert "althaia's start-up file did not run" in done.stdout
+
+
+def test_a_mistyped_variable_is_wrong(doctor):
+    env = {"ALTHAIA_PATCH": "1", "ALTHAIA_PLAN": "1", "ALTHAIA_IMAGE": "5"}
+    done = doctor(env=env)
+    assert done.returncode == 1
+    assert (
+        "wrong  variable   nothing reads ALTHAIA_PLAN (did you mean ALTHAIA_PLANS?)" in done.stdout
+    )
+    assert "note   variable   nothing reads ALTHAIA_IMAGE\n" in done.stdout
+
+
+@NEEDS_ENGINE
+def test_plans_that_are_off_are_wrong(doctor):
+    env = {"ALTHAIA_PATCH": "1", "ALTHAIA_PLANS": "0"}
+    assert verdicts(doctor("--json", env=env))["engine"] == ("wrong", "off, by ALTHAIA_PLANS=0")
+
+
+@NEEDS_ENGINE
+def test_another_release_and_its_bytecode(doctor, tmp_path):
+    site = releases.install(tmp_path / "site", "4.3.1")
+    env = {"ALTHAIA_PATCH": "1", "PYTHONPATH": str(site)}
+    env["PYTHONPYCACHEPREFIX"] = str(tmp_path / "cache")
+    uncached = {**env, "PYTHONDONTWRITEBYTECODE": "1"}
+    found = verdicts(doctor("--json", env=uncached))
+    assert found["release"][1].startswith(f"marshmallow 4.3.1, interpreted, from {site}")
+    assert found["bytecode"][0] == "note"
+    assert "PYTHONDONTWRITEBYTECODE is set" in found["bytecode"][1]
+    cached = {**env, "PYTHONDONTWRITEBYTECODE": ""}
+    assert verdicts(doctor("--json", env=cached))["bytecode"][0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere"], "there is no module 'nowhere'"),
+        (["app:nothing"], "has no attribute 'nothing'"),
+        (["bad:app"], "bad:app raised ZeroDivisionError: division by zero"),
+    ],
+)
+def test_an_application_that_cannot_be_imported(doctor, words, said):
+    done = doctor(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_explain_names_the_line_that_raised(run, doctor, tmp_path):
+    done = run("-m", "althaia", "explain", "bad:Order")
+    assert done.returncode == 2
+    assert f"ZeroDivisionError: division by zero ({tmp_path / 'bad.py'}, line 2)" in done.stderr
