@@ -281,6 +281,7 @@ def _signature(value: Any) -> str:
         if each.name not in {"self", "cls"}
     ]
     text = str(found.replace(parameters=plain, return_annotation=inspect.Signature.empty))
+    text = re.sub(r"=<module '([^']+)' from '[^']*'>", r"=\1", text)
     return re.sub(r"=<.*? at 0x\w+>", "=...", text)
 
 
