@@ -19,7 +19,7 @@ from contextlib import redirect_stdout
 from typing import TypeVar
 
 import althaia
-from althaia.cli import application, target, tree
+from althaia.cli import application, target
 from althaia.cli.sides import SideError
 from althaia.engine.explain import lines_of_readers
 from althaia.switch.installed import ReleaseError
@@ -51,7 +51,7 @@ def _schema(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(explanation.as_dict(), indent=2))
     else:
-        tree.show(explanation.as_text(verbose=options.verbose))
+        print(explanation.as_text(verbose=options.verbose))
     line = application.line_of_explained(options.schema, explanation.as_dict())
     return 1 if options.fail_on and not line.is_planned else 0
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import atexit
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from althaia.trust.differences import (
     first_difference_of_texts,
     short_repr,
 )
-from althaia.trust.input_copies import copy_of, has_one_shot, is_one_shot
+from althaia.trust.input_copies import copy_of, has_one_shot, is_one_shot, schema_classes
 
 logger = logging.getLogger("althaia.compare")
 
@@ -391,32 +391,15 @@ def _why_not(name: str, schema: Any, given: Any) -> str:
     """Return the reason why a call must not or cannot run a second time; "" if it can."""
     if is_one_shot(given) or has_one_shot(given, schema):
         return "with an input that can be read only once"
-    if name in ("load", "loads") and any(map(_loads_instances, _schemas(schema))):
+    if name in ("load", "loads") and any(map(_loads_instances, schema_classes(type(schema)))):
         return "that load into a database session"
     return ""
 
 
-def _loads_instances(schema: Any) -> bool:
+def _loads_instances(cls: Any) -> bool:
     """Return whether a schema of marshmallow-sqlalchemy creates or changes rows while it loads. A
     second run would create a second row, which takes the related rows from the first one."""
-    return getattr(schema.opts, "load_instance", False) is True
-
-
-def _schemas(schema: Any, depth: int = 6) -> Iterator[Any]:
-    """Yield a schema and those nested in it: instances, or classes if there is no instance yet.
-
-    Runs no user code. Hence schemas that are nested by a name or a function are left out.
-    """
-    yield schema
-    own = schema.load_fields if hasattr(schema, "load_fields") else schema._declared_fields
-    for field in own.values() if depth else ():
-        if field is None:
-            # marshmallow-sqlalchemy declares it for a name that it leaves out.
-            continue
-        field = getattr(field, "inner", field)
-        below = field.__dict__.get("_schema") or field.__dict__.get("nested")
-        if hasattr(below, "opts"):
-            yield from _schemas(below, depth - 1)
+    return getattr(cls.opts, "load_instance", False) is True
 
 
 def _sample() -> Any:

@@ -72,12 +72,13 @@ class Difference:
         return f"{where}: {self.planned} by the plan, {self.upstream} by marshmallow's own code"
 
 
-def first_difference(planned: Any, upstream: Any) -> Difference | None:
+def first_difference(planned: Any, upstream: Any, path: str = "") -> Difference | None:
     """Return the first difference of two results, in the order of the planned one; or None.
 
+    :param path: that of the results
     :raises RecursionError: they are nested too deeply to be compared.
     """
-    return _Comparison().difference(planned, upstream, "")
+    return _Comparison().difference(planned, upstream, path)
 
 
 def first_difference_of_texts(planned: str | bytes, upstream: str | bytes) -> Difference | None:

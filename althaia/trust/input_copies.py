@@ -8,6 +8,7 @@ has side effects.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, MutableMapping, MutableSequence
 from copy import copy
 from typing import Any
@@ -70,23 +71,40 @@ def is_one_shot(value: Any) -> bool:
 
 def has_one_shot(value: Any, schema: Any) -> bool:
     """Return whether a field of the schema, or of a nested one, reads such a value."""
-    return _finds(value, frozenset(_names(type(schema), set())), set(), 8)
+    return _finds(value, frozenset(_names(type(schema))), set(), 8)
 
 
-def _names(cls: Any, seen: set[type]) -> Iterator[str]:
-    """Return the attributes and keys that the declared fields of a schema class read. Not those of
-    the instance, which looking at its fields would complete."""
-    seen.add(cls)
-    for name, field in cls._declared_fields.items():
-        if field is None:
-            # marshmallow-sqlalchemy declares it for a name that it leaves out.
+def _names(cls: type) -> Iterator[str]:
+    """Return the attributes and keys that the declared fields of schema classes read."""
+    for each in schema_classes(cls):
+        for name, field in each._declared_fields.items():
+            # marshmallow-sqlalchemy declares None for a name that it leaves out.
+            if field is not None:
+                yield from str(field.attribute or name).split(".")
+                yield str(field.data_key or name)
+
+
+def schema_classes(cls: type) -> Iterator[Any]:
+    """Yield a schema class and those nested in it by class, by instance or by name.
+
+    Runs no user code: those that a function returns are left out. Looks at no instance, because
+    looking at its fields would complete it.
+    """
+    registry = sys.modules["althaia.marshmallow.class_registry"].__dict__["_registry"]
+    waiting: list[Any] = [cls]
+    seen: set[type] = set()
+    while waiting:
+        each = waiting.pop()
+        if each in seen:
             continue
-        yield from str(field.attribute or name).split(".")
-        yield str(field.data_key or name)
-        below = getattr(field, "inner", field).__dict__.get("nested")
-        below = below if isinstance(below, type) else type(below)
-        if hasattr(below, "_declared_fields") and below not in seen:
-            yield from _names(below, seen)
+        seen.add(each)
+        yield each
+        for field in each._declared_fields.values():
+            below = getattr(getattr(field, "inner", field), "nested", None)
+            if isinstance(below, str):
+                waiting += registry.get(below, ())
+            elif hasattr(below, "_declared_fields"):
+                waiting.append(below if isinstance(below, type) else type(below))
 
 
 def _finds(value: Any, names: frozenset[str], seen: set[int], depth: int) -> bool:

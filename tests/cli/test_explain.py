@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -84,22 +83,6 @@ def test_json_says_the_same(explain):
         assert not fields["custom"]["narrow"]
     else:
         assert "pure Python build" in shown["no_plans"]
-
-
-def test_a_tree_on_a_terminal(explain):
-    plain = explain("shop.schemas:Quote").stdout
-    shown = explain("shop.schemas:Quote", env={"FORCE_COLOR": "1", "COLUMNS": "300"}).stdout
-    assert "└──" in shown
-    assert "\x1b[" in shown
-    without_colours = re.sub(r"\x1b\[[0-9;]*m", "", shown)
-    lines = [line.strip("│├└─ ") for line in without_colours.splitlines()]
-    assert lines == [line.strip() for line in plain.splitlines()]
-
-
-def test_without_rich_it_is_text(explain, tmp_path):
-    plain = explain("shop.schemas:Quote").stdout
-    (tmp_path / "rich.py").write_text("raise ModuleNotFoundError('no rich', name='rich')\n")
-    assert explain("shop.schemas:Quote", env={"FORCE_COLOR": "1"}).stdout == plain
 
 
 def test_without_plans_it_says_so(explain):
