@@ -22,7 +22,7 @@ from threading import Lock
 from buildtools import checks, faithful, mending, naming, wording
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
-from buildtools.modules import CompiledModule
+from buildtools.modules import CompiledModule, files_read
 from buildtools.toolchain import Toolchain, linking_environment, toolchain, try_compiler
 
 JOBS = 2
@@ -108,19 +108,13 @@ def key(
         "args": [tools.compile_args, tools.link_args, environ.get("LDFLAGS")],
         "how": [sha256(Path(__file__).with_name(n).read_bytes()).hexdigest() for n in _HOW],
     }
-    read = [layout.root / module.source]
-    if not module.upstream:
-        read += sorted(layout.package.rglob("*.pxd")) + sorted(layout.package.rglob("*.h"))
-    else:
-        read += [
-            layout.root / module.source.with_suffix(".pxd"),
-            *(layout.root / s.HEADER for s in (checks, naming, wording)),
-        ]
+    read = [module.source, *module.parts]
+    if module.upstream:
+        read += [s.HEADER for s in (checks, wording)]
     found = sha256(json.dumps(facts, sort_keys=True, default=list).encode())
-    for path in read:
-        if path.is_file():
-            found.update(f"\0{path.relative_to(layout.root).as_posix()}\0".encode())
-            found.update(path.read_bytes())
+    for path in files_read(layout.root, [*read, naming.HEADER]):
+        found.update(f"\0{path.as_posix()}\0".encode())
+        found.update((layout.root / path).read_bytes())
     return found.hexdigest()[:32]
 
 

@@ -41,11 +41,13 @@ def named(source: str, name: str) -> str:
                 f"{name} has {source.count(place)} places like {place.strip()!r}, expected 1",
                 _ANOTHER_FORM,
             )
-    constant = _constant(source, name)
+    # Where the module keeps its files' names as objects; none if Python can call no function of it.
+    constants = [f"&__pyx_mstate->{each}" for each in sorted(set(_NAMED.findall(source)))]
     call = (
+        f"  {{ PyObject** constants[] = {{{', '.join([*constants, 'NULL'])}}};\n"
         "  if (althaia_name_files(__pyx_mstate->__pyx_d, __pyx_f, "
-        f"sizeof(__pyx_f) / sizeof(*__pyx_f), {constant}) < 0) "
-        "__PYX_ERR(0, 1, __pyx_L1_error)\n"
+        "sizeof(__pyx_f) / sizeof(*__pyx_f), constants) < 0) "
+        "__PYX_ERR(0, 1, __pyx_L1_error) }\n"
     )
     include = f'{_PYTHON_HEADER}#include "{HEADER.as_posix()}"\n'
     return (
@@ -53,20 +55,6 @@ def named(source: str, name: str) -> str:
         .replace(_NAMES, _OWN_NAMES)
         .replace(_CODE_OBJECTS, call + _CODE_OBJECTS)
     )
-
-
-def _constant(source: str, name: str) -> str:
-    """Where the module keeps the file's name as an object; Cython cuts what it calls that where
-    it is long. NULL for a module without functions that Python can call."""
-    whole = f"__pyx_kp_u_{re.sub(r'[^0-9A-Za-z]', '_', name)}"
-    found = set(_NAMED.findall(source))
-    if len(found) > 1 or not all(whole.startswith(re.sub(r"_\d+$", "", each)) for each in found):
-        raise BuildError(
-            "naming files",
-            f"the code objects of {name} are of files called {', '.join(sorted(found))}",
-            _ANOTHER_FORM,
-        )
-    return f"&__pyx_mstate->{found.pop()}" if found else "NULL"
 
 
 def with_interpreters_names(source: str) -> str:

@@ -44,8 +44,8 @@ def build_info(
         "directives": {"upstream": dict(UPSTREAM), "own": dict(OWN)} if tools else {},
         "modules": {
             module.name: {
-                "source": module.source.as_posix(),
-                "sha256": sha256((layout.root / module.source).read_bytes()).hexdigest(),
+                "sources": [path.as_posix() for path in (module.source, *module.parts)],
+                "sha256": _digest(layout, module),
                 "compiled": tools is not None,
             }
             for module in modules
@@ -55,6 +55,11 @@ def build_info(
         ],
         "semantics": {"differing": found.unread, "variants": found.variants},
     }
+
+
+def _digest(layout: Layout, module: CompiledModule) -> str:
+    texts = [(layout.root / path).read_bytes() for path in (module.source, *module.parts)]
+    return sha256(b"".join(texts)).hexdigest()
 
 
 def write(layout: Layout, info: dict[str, Any]) -> None:

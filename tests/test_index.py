@@ -18,8 +18,9 @@ def rows() -> dict[str, list[str]]:
 
 
 def rows_for(source: str, table: dict[str, list[str]]) -> list[str]:
-    """The rows for a source file; a ``.pxd`` belongs to the ``.pyx`` of its name."""
-    names = {source, source.removesuffix(".pxd") + ".pyx"}
+    """The rows for a source file; ``FLOOR.pyx`` and ``FLOOR.pxd`` belong to ``FLOOR``."""
+    stem = source.removesuffix(".pxd").removesuffix(".pyx")
+    names = {source, stem, f"{stem}.pyx"}
     return [row for row in table if row in names or source.startswith(f"{row}/")]
 
 

@@ -29,19 +29,18 @@ LAYERS: list[set[str]] = [
 (``__init__``) is what the commands and the plugin are written against."""
 
 ENGINE: list[set[str]] = [
-    {"plan", "timing"},
-    {"sample", "statistics", "upstream"},
+    {"plan"},
     {"analysis", "objects"},
     {"instances"},
     {"run"},
-    {"steps"},
     {"outside", "strict"},
     {"planner"},
     {"kinds"},
     {"door"},
     {"explain"},
 ]
-"""The same for the folders and modules of ``althaia.engine``."""
+"""The same for the floors and modules of ``althaia.engine``. The files in a floor's folder are
+parts of its module. The compiler refuses what is not in its ``.pxd`` to other floors."""
 
 SEPARATE = {"buildtools", "benchmarks", "demo", "tests"}
 """Packages that the library never imports."""
@@ -63,7 +62,7 @@ def height(part: str, layers: list[set[str]] = LAYERS) -> int:
 def sources() -> list[Path]:
     found = [
         path
-        for pattern in ("*.py", "*.pyx", "*.pxd")
+        for pattern in ("*.py", "*.pyx", "*.pxd", "*.h")
         for path in sorted((ROOT / "althaia").rglob(pattern))
         if "marshmallow" not in path.relative_to(ROOT / "althaia").parts
     ]
@@ -94,7 +93,12 @@ _CYTHON = re.compile(
 )
 
 
+# A header is included where its module is imported: `cdef extern from "…"`, `#include "…"`.
+_HEADER = re.compile(r'"(althaia/[\w/]+)\.h"')
+
+
 def _imported_by_cython(text: str) -> Iterator[str]:
+    yield from (name.replace("/", ".") for name in _HEADER.findall(text))
     for base, names, plain in _CYTHON.findall(text):
         without_aliases = re.sub(r"\s+as\s+\w+", "", plain or names)
         for name in re.split(r"[\s,()]+", without_aliases):
@@ -201,6 +205,8 @@ def test_the_seam_knows_nobody() -> None:
         ("from a cimport b as c", {"a.b"}),
         ("import a\ncimport b.c", {"a", "b.c"}),
         ("from a cimport (\n    b,\n    c,\n)", {"a.b", "a.c"}),
+        ('cdef extern from "althaia/a/b.h":', {"althaia.a.b"}),
+        ('#include "althaia/a.h"', {"althaia.a"}),
     ],
 )
 def test_cythons_imports_are_read(text: str, names: set[str]) -> None:

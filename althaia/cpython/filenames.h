@@ -34,12 +34,12 @@ althaia_root_length(const char *file, const char *relative)
 
 /* Prefix all names that begin with the same folder as the first one. The new strings are never
  * freed, because code objects may live until the process ends. A module without a file keeps its
- * names. `constant` is the address of the module's str object for the first name, or NULL. Return
- * 0, or -1 on error. */
+ * names. `constants` are the addresses of the module's str objects for names, NULL at the end.
+ * Return 0, or -1 on error. */
 static int
-althaia_name_files(PyObject *namespace, const char **names, size_t count, PyObject **constant)
+althaia_name_files(PyObject *namespace, const char **names, size_t count, PyObject ***constants)
 {
-    PyObject *file, *encoded, *named;
+    PyObject *file, *encoded, *prefix, *named;
     const char *first = names[0];
     size_t root, own, i;
     char *text;
@@ -67,15 +67,18 @@ althaia_name_files(PyObject *namespace, const char **names, size_t count, PyObje
         strcpy(text + root, names[i]);
         names[i] = text;
     }
+    prefix = PyUnicode_DecodeFSDefaultAndSize(PyBytes_AS_STRING(encoded), (Py_ssize_t)root);
     Py_DECREF(encoded);
-    if (constant != NULL && root > 0) {
-        named = PyUnicode_DecodeFSDefault(names[0]);
+    for (; prefix != NULL && *constants != NULL; constants++) {
+        named = PyUnicode_Concat(prefix, **constants);
         if (named == NULL) {
-            return -1;
+            Py_CLEAR(prefix);
+            break;
         }
-        Py_SETREF(*constant, named);
+        Py_SETREF(**constants, named);
     }
-    return 0;
+    Py_XDECREF(prefix);
+    return prefix == NULL ? -1 : 0;
 }
 
 #endif

@@ -89,11 +89,6 @@ cdef extern from "althaia/cpython/snapshots.h":
     bint althaia_types_hold(tuple types, const unsigned int* tags)
 
 
-cdef extern from "althaia/engine/run/addresses.h":
-    bint althaia_email_is_plain(object text)
-    bint althaia_url_is_plain(object text, bint fragments)
-
-
 cdef extern from "althaia/cpython/stack.h":
     int althaia_enter() except -1
     void althaia_leave()

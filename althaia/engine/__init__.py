@@ -1,8 +1,9 @@
 """Plans: made once per schema, run in each call.
 
-``door`` takes a call from the seam and gives it a plan, ``planner`` makes and keeps plans,
-``steps`` chooses their steps. The folders are floors, from the top: ``kinds`` (one file a family of
-fields), ``run`` (in each call), ``instances`` (how schema instances are made), ``analysis`` (what a
-class or field is), ``objects`` (how attributes are read), ``plan`` (immutable data). May import
-``formats``, ``cpython``, ``seam``.
+The floors, from the top: ``door`` takes a call from the seam and gives it a plan, ``kinds`` (one
+file a family of fields), ``planner`` makes and keeps plans, ``run`` (in each call), ``instances``
+(how schema instances are made), ``analysis`` (what a class or field is), ``objects`` (how
+attributes are read), ``plan`` (immutable data). A floor is one extension module,
+``FLOOR.pyx``, which includes the files in its folder; what the floors above it may use of it is in
+``FLOOR.pxd``. May import ``formats``, ``cpython``, ``seam``.
 """

@@ -7,50 +7,62 @@ from libc.stdint cimport int64_t
 
 from althaia import seam
 from althaia.switch.config import settings
-from althaia.engine import steps
-from althaia.engine.instances import construct as _construction
-from althaia.engine.instances import lazy as _lazy
-from althaia.engine.instances import model as _models
-from althaia.engine.instances import nested_schema as _nested
-from althaia.engine import planner
-from althaia.engine import upstream as _upstream
+from althaia.engine.planner import be_strict, by_function, by_name
+from althaia.engine.instances import binding, connect_lazy, connect_models, construct, created
 from althaia.engine.kinds import KINDS, PACKAGES
-from althaia.engine.statistics import by_class
+from althaia.engine.plan import by_class, connect as connect_plans, load as load_upstream
 
-from althaia.engine.run.dump cimport (
+from althaia.engine.run cimport (
+    FAILED,
     DumpFrame,
     DumpPlan,
-    is_quiet,
-    open_frame,
-    run,
-    run_with_hooks,
-    write_with_hooks,
-)
-from althaia.engine.run.load cimport (
+    LoadFrame,
     LoadPlan,
+    dump_one,
     handled_error,
-    load_items,
-    load_whole_or_fail,
-    open_load_frame,
-)
-from althaia.engine.run.load_step cimport FAILED, LoadFrame
-from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
-from althaia.engine.run.published cimport valid_plan
-from althaia.engine.run.unplanned cimport dump_one
-from althaia.engine.run.settings cimport (
     is_plain_flag,
     is_plain_partial,
+    is_quiet,
+    load_items,
+    load_whole_or_fail,
     many_of,
+    open_frame,
+    open_load_frame,
     partial_of,
+    run,
+    run_with_hooks,
     unknown_of,
+    valid_plan,
+    write_with_hooks,
 )
-from althaia.engine.instances.blueprint cimport at_once
+from althaia.engine.plan cimport (
+    DUMP,
+    EXTRAORDINARY,
+    GO_ON,
+    LOAD,
+    Counters,
+    Plan,
+    Timing,
+    Upstream,
+    collect_again,
+    counters_of,
+    decide,
+    is_due,
+    is_upstreams_turn,
+    marshmallow,
+    measured,
+    now,
+    option,
+    sample,
+    stop_collecting,
+)
+from althaia.engine.instances cimport at_once
 from althaia.engine.planner cimport (
     LARGE,
     find_anew,
+    is_first_call,
     is_large,
     is_plainly_true,
-    is_first_call,
     plain_many,
 )
 from althaia.cpython.primitives cimport (
@@ -59,16 +71,6 @@ from althaia.cpython.primitives cimport (
     althaia_enter,
     althaia_leave,
 )
-from althaia.engine.plan.instance_dict cimport (
-    DUMP,
-    LOAD,
-    collect_again,
-    stop_collecting,
-)
-from althaia.engine.sample cimport GO_ON, decide, is_due, is_upstreams_turn, sample
-from althaia.engine.statistics cimport Counters, counters_of
-from althaia.engine.timing cimport Timing, measured, now
-from althaia.engine.upstream cimport Upstream, marshmallow
 from althaia.formats.registry cimport open_sink, read
 from althaia.formats.sink cimport Sink
 from althaia.formats.tape cimport ARRAY, Tape
@@ -86,18 +88,18 @@ def connect():
 
     Called once, by the seam, when a user's first schema class is made.
     """
-    cdef Upstream upstream = _upstream.load()
-    upstream.kinds = steps.by_function(upstream, KINDS)
-    upstream.packages = dict(PACKAGES)
-    _upstream.connect(upstream)
+    cdef Upstream upstream = load_upstream()
+    upstream.kinds = by_function(upstream, KINDS)
+    upstream.packages = by_name(PACKAGES)
+    connect_plans(upstream)
     # Set before the existing classes are read: another thread may be making one.
-    seam.created = _lazy.created
-    _lazy.connect()
-    _models.connect()
+    seam.created = created
+    connect_lazy()
+    connect_models()
     if settings().strict:
-        planner.be_strict(True)
-    seam.construct = _construction.construct
-    seam.binding = _nested.binding
+        be_strict(True)
+    seam.construct = construct
+    seam.binding = binding
     seam.dump = dump
     seam.dumps = dumps
     seam.dump_bytes = dump_bytes

@@ -16,7 +16,7 @@ from althaia import seam
 from althaia.switch.config import settings
 
 if TYPE_CHECKING:
-    from althaia.engine.upstream import Upstream
+    from althaia.engine.plan import Upstream
 
 MOST_NAMED = 5
 """Fields that the summary names."""
@@ -326,8 +326,8 @@ def explain(schema: Any) -> Explanation:
     if reason:
         return Explanation(_name(type(instance)), bool(instance.many), no_plans=reason)
     from althaia.engine.objects import libraries
+    from althaia.engine.plan import load
     from althaia.engine.planner import build
-    from althaia.engine.upstream import load
 
     explained = _Explainer(load(), build).schema(instance, "dump", "load")
     return replace(explained, readers=libraries.status())
@@ -387,7 +387,7 @@ class _Explainer:
             }
         finally:
             self.path.pop()
-        from althaia.engine.analysis.schema_class import examine
+        from althaia.engine.analysis import examine
 
         _, built, _ = examine(self.upstream, type(schema), schema)
         return Explanation(name, many, found.get("dump"), found.get("load"), built)
@@ -452,7 +452,7 @@ class _Explainer:
         )
 
     def overridden(self, direction: str, schema: Any) -> Iterator[str]:
-        from althaia.engine.analysis.reader import attributes_of
+        from althaia.engine.analysis import attributes_of
 
         own = attributes_of(schema)
         for name in SCHEMA_METHODS[direction]:
@@ -461,7 +461,7 @@ class _Explainer:
             elif not self.upstream.has(type(schema), name, self.upstream.Schema):
                 yield f"{name}, of {self.upstream.owner(type(schema), name)}"
                 if name == "load":
-                    from althaia.engine.steps import preparations
+                    from althaia.engine.planner import preparations
 
                     yield from (text for *_, text in preparations(type(schema)))
 

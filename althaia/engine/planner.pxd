@@ -1,8 +1,11 @@
+"""What other floors may use of this one."""
+
 from cpython.list cimport PyList_GET_SIZE
 from cpython.set cimport PySet_GET_SIZE
 from cpython.tuple cimport PyTuple_GET_SIZE
 
-from althaia.engine.plan.plan cimport Plan
+from althaia.engine.plan cimport Plan
+
 
 cdef enum:
     # Upstream's compiled code dumps this many objects in the time that making a plan takes.

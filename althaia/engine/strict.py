@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from althaia import seam
 
 if TYPE_CHECKING:
-    from althaia.engine.upstream import Upstream
+    from althaia.engine.plan import Upstream
 
 
 class StrictError(RuntimeError):

@@ -258,9 +258,9 @@ def interpreter_features() -> dict[str, bool]:
     replaced by the public C API. Empty in a pure build, which has no plans.
     """
     try:
-        guards = import_module("althaia.engine.plan.guard")
+        guards = import_module("althaia.engine.plan")
     except ModuleNotFoundError as error:
-        if error.name != "althaia.engine.plan.guard":
+        if error.name != "althaia.engine.plan":
             raise
         return {}
     found: dict[str, bool] = guards.features()
@@ -316,13 +316,13 @@ def _read_stamp() -> dict[str, Any]:
 def _modules(stamp: dict[str, Any]) -> tuple[Module, ...]:
     modules = []
     for name, recorded in sorted(stamp.get("modules", {}).items()):
-        source = _PACKAGE.parent / recorded["source"]
-        compiled = _is_compiled(name, source.parent)
+        sources = [_PACKAGE.parent / each for each in recorded["sources"]]
+        compiled = _is_compiled(name, sources[0].parent)
         modules.append(
             Module(
                 name=name,
                 compiled=compiled,
-                stale=compiled and _digest(source) not in (None, recorded["sha256"]),
+                stale=compiled and _digest(sources) not in (None, recorded["sha256"]),
             )
         )
     return tuple(modules)
@@ -333,9 +333,9 @@ def _is_compiled(name: str, folder: Path) -> bool:
     return spec is not None and isinstance(spec.loader, ExtensionFileLoader)
 
 
-def _digest(source: Path) -> str | None:
+def _digest(sources: list[Path]) -> str | None:
     try:
-        return sha256(source.read_bytes()).hexdigest()
+        return sha256(b"".join([source.read_bytes() for source in sources])).hexdigest()
     except FileNotFoundError:
         return None
 

@@ -405,9 +405,9 @@ def _loads_instances(cls: Any) -> bool:
 def _sample() -> Any:
     """Return what chooses calls; None in a pure build, where there is nothing to compare."""
     try:
-        from althaia.engine.sample import the_sample
+        from althaia.engine.plan import the_sample
     except ModuleNotFoundError as error:
-        if error.name != "althaia.engine.sample":
+        if error.name != "althaia.engine.plan":
             raise
         return None
     return the_sample()

@@ -48,7 +48,7 @@ def switch(on: bool) -> None:
     seam_layers.take(_layer)
     if on:
         seam_layers.put(_layer, HEIGHT)
-    elif trail := sys.modules.get("althaia.engine.run.trail"):
+    elif trail := sys.modules.get("althaia.engine.run"):
         trail.keep(False)
 
 
@@ -57,7 +57,7 @@ def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
     if doing is None:
         return None
     # Not at module level: layers are called only if there is an engine.
-    from althaia.engine.run.trail import keep, taken
+    from althaia.engine.run import keep, taken
 
     keep(True)
     # ValidationError gets no note: its messages name the field.

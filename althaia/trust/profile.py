@@ -155,11 +155,11 @@ def _redirected() -> bool:
 def _engine() -> Any:
     from importlib.util import find_spec
 
-    if find_spec("althaia.engine.timing") is None:
+    if find_spec("althaia.engine.plan") is None:
         return None
     from importlib import import_module
 
-    return import_module("althaia.engine.timing")
+    return import_module("althaia.engine.plan")
 
 
 def _switch() -> None:
@@ -187,7 +187,7 @@ def _measured(result: Profile) -> Iterator[None]:
 def _read() -> list[tuple[type, tuple[str, str], dict[str, Any], str]]:
     if _engine() is None:
         return []
-    from althaia.engine.statistics import timings_by_class
+    from althaia.engine.plan import timings_by_class
 
     return [
         (cls, (f"{cls.__module__}.{cls.__qualname__}", direction), counted, why)

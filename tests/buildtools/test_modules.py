@@ -20,6 +20,7 @@ def tree(tmp_path: Path) -> Layout:
     for name in (
         "althaia/__init__.py",
         "althaia/plain.py",
+        "althaia/engine/run.pyx",
         "althaia/engine/run/dump.pyx",
         "althaia/json/writer.pyx",
         "althaia/marshmallow/__init__.py",
@@ -31,6 +32,10 @@ def tree(tmp_path: Path) -> Layout:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
+    (tmp_path / "althaia/engine/run.pyx").write_text(
+        'from althaia.engine.fast cimport run\ninclude "run/dump.pyx"\n'
+    )
+    (tmp_path / "althaia/engine/fast.pxd").write_text('cdef extern from "althaia/fast.h"')
     return Layout(tmp_path)
 
 
@@ -39,7 +44,7 @@ def test_modules_are_found_by_place_and_suffix(tree: Layout) -> None:
         "althaia.marshmallow.error_store": True,
         "althaia.marshmallow.experimental.context": True,
         "althaia.marshmallow.fields": True,
-        "althaia.engine.run.dump": False,
+        "althaia.engine.run": False,
         "althaia.json.writer": False,
     }
 
@@ -84,16 +89,19 @@ class TestKey:
         return compiling.key(tree, module, self.tools, environ)
 
     def test_same_input_same_key(self, tree: Layout) -> None:
-        name = "althaia.engine.run.dump"
+        name = "althaia.engine.run"
         assert self.key(tree, name) == self.key(tree, name)
 
-    @pytest.mark.parametrize("changed", ["engine/run/dump.pyx", "engine/fast.pxd", "engine/fast.h"])
-    def test_our_modules_depend_on_their_source_and_on_declarations(
+    @pytest.mark.parametrize(
+        "changed", ["engine/run/dump.pyx", "engine/run.pxd", "engine/fast.pxd", "fast.h"]
+    )
+    def test_our_modules_depend_on_what_they_include_and_declare(
         self, tree: Layout, changed: str
     ) -> None:
-        before = self.key(tree, "althaia.engine.run.dump")
+        before, other = self.key(tree, "althaia.engine.run"), self.key(tree, "althaia.json.writer")
         (tree.package / changed).write_text("x = 1\n")
-        assert self.key(tree, "althaia.engine.run.dump") != before
+        assert self.key(tree, "althaia.engine.run") != before
+        assert self.key(tree, "althaia.json.writer") == other
 
     def test_upstreams_depend_on_their_own_source_only(self, tree: Layout) -> None:
         before = self.key(tree, "althaia.marshmallow.fields")

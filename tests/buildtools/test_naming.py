@@ -25,21 +25,13 @@ def test_names_are_completed_before_code_objects_are_made() -> None:
     text = named(SOURCE, NAME)
     assert "static const char* __pyx_f[]" in text
     assert text.index("althaia_name_files(") < text.index("__Pyx_CreateCodeObjects(")
-    assert "NULL) < 0)" in text
+    assert "constants[] = {NULL}" in text
 
 
-@pytest.mark.parametrize("constant", ["engine_run_dump_pyx", "engine_run_du", "engine_run_du_2"])
-def test_the_name_as_an_object_may_be_called_by_less(constant: str) -> None:
-    text = named(SOURCE + CODE_OBJECT.format(constant), NAME)
-    assert f"&__pyx_mstate->__pyx_kp_u_althaia_{constant}) < 0)" in text
-
-
-@pytest.mark.parametrize(
-    "constants", [["engine_run_load_pyx"], ["engine_run_dump_pyx", "engine_run_du"]]
-)
-def test_code_of_another_file_stops_the_build(constants: list[str]) -> None:
-    with pytest.raises(BuildError, match="are of files called"):
-        named(SOURCE + "".join(map(CODE_OBJECT.format, constants)), NAME)
+def test_the_names_of_all_included_files_are_completed() -> None:
+    text = named(SOURCE + CODE_OBJECT.format("run_dump") + CODE_OBJECT.format("run_load"), NAME)
+    prefix = "&__pyx_mstate->__pyx_kp_u_althaia_run_"
+    assert f"constants[] = {{{prefix}dump, {prefix}load, NULL}}" in text
 
 
 @pytest.mark.parametrize(

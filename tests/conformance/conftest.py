@@ -15,11 +15,11 @@ def models_at_once(request):
     if engine is None:
         yield
         return
-    from althaia.engine.instances import model
+    from althaia.engine.instances import build_models_at_once
 
-    model.build_models_at_once(request.param == "models")
+    build_models_at_once(request.param == "models")
     yield
-    model.build_models_at_once(False)
+    build_models_at_once(False)
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +28,8 @@ def profiled():
     if engine is None or not os.environ.get("TEST_PROFILE"):
         yield
         return
-    from althaia.engine import timing
+    from althaia.engine import plan
 
-    timing.measure(True, True)
+    plan.measure(True, True)
     yield
-    timing.measure(False, False)
+    plan.measure(False, False)

@@ -14,9 +14,9 @@ from tests.interpreters import FREE_THREADED
 
 pytestmark = pytest.mark.skipif(FREE_THREADED, reason="without the GIL no instance is lazy")
 LAZY_NAMES = pytest.importorskip(
-    "althaia.engine.instances.lazy", reason="a pure build has no engine"
+    "althaia.engine.instances", reason="a pure build has no engine"
 ).LAZY_NAMES
-InstanceDict = pytest.importorskip("althaia.engine.plan.instance_dict").InstanceDict
+InstanceDict = pytest.importorskip("althaia.engine.plan").InstanceDict
 
 DATA = {"a": 1, "b": "x"}
 
@@ -83,8 +83,8 @@ def test_a_class_that_changes_all_the_time_is_examined_ever_less_often() -> None
     cls = schema_class()
     instances_until_lazy(cls)
     with mock.patch(
-        "althaia.engine.instances.lazy.examine",
-        wraps=__import__("althaia.engine.analysis.schema_class", fromlist=["examine"]).examine,
+        "althaia.engine.instances.examine",
+        wraps=__import__("althaia.engine.analysis", fromlist=["examine"]).examine,
     ) as examine:
         for number in range(2000):
             cls.mark = number

@@ -33,7 +33,7 @@ def use(schema: ma.Schema) -> None:
 
 
 def built(cls: type[ma.Schema]) -> int:
-    from althaia.engine.statistics import statistics_of
+    from althaia.engine.plan import statistics_of
 
     counters = statistics_of(cls).as_dict()
     return counters["dump"]["built"] + counters["load"]["built"]

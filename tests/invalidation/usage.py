@@ -66,7 +66,7 @@ def calls(schema: Any) -> int:
     """How many dumps plans have answered for the schema's class."""
     if engine is None:
         return 0
-    from althaia.engine.statistics import statistics_of
+    from althaia.engine.plan import statistics_of
 
     count: int = statistics_of(type(schema)).dump.calls
     return count

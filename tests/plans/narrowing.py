@@ -15,10 +15,10 @@ from typing import Any
 
 from althaia import marshmallow as ma
 from althaia import seam
-from althaia.engine.analysis import schema_class as analyse_class
+from althaia.engine.analysis import examine
 from althaia.engine.kinds import KINDS, PACKAGES
-from althaia.engine.steps import DUMP, LOAD, analyse, by_function
-from althaia.engine.upstream import Upstream
+from althaia.engine.plan import Upstream
+from althaia.engine.planner import analyse, by_function, by_name
 from althaia.releases import meanings
 
 fields, validate = ma.fields, ma.validate
@@ -153,11 +153,11 @@ def planned(*unknown: str) -> dict[str, object]:
     """All that the plans of the schemas are, if these functions had changed."""
     upstream = Upstream(frozenset(unknown))
     upstream.kinds = by_function(upstream, KINDS)
-    upstream.packages = dict(PACKAGES)
+    upstream.packages = by_name(PACKAGES)
     found: dict[str, object] = {}
     for cls in SCHEMAS:
         schema = cls()
-        for direction, word in ((DUMP, "dump"), (LOAD, "load")):
+        for direction, word in ((0, "dump"), (1, "load")):
             plan = analyse(upstream, schema, direction, None)
             whole = [plan.declined, plan.whole, plan.nestable, plan.many_allowed]
             whole += [getattr(plan, name, None) for name in ("silent_errors", "straight")]
@@ -165,7 +165,7 @@ def planned(*unknown: str) -> dict[str, object]:
             for number, each in enumerate(plan.steps):
                 kind = type(each.field).__name__
                 found[f"{word} of {kind} ({cls.__name__}, {number})"] = step(each)
-        guard, reason, _ = analyse_class.examine(upstream, cls, schema)
+        guard, reason, _ = examine(upstream, cls, schema)
         found[f"lazy instances of {cls.__name__}"] = (guard is None, reason)
         found[f"quick hooks of {cls.__name__}"] = seam.resolve_hooks(cls) is seam.DECLINED
     return found

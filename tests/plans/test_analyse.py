@@ -11,7 +11,7 @@ import pytest
 
 from althaia import marshmallow as ma
 from althaia.engine import planner
-from althaia.engine.analysis import schema_class as analyse_class
+from althaia.engine.analysis import KEPT
 from tests.conformance.material import schema_of
 
 fields = ma.fields
@@ -354,4 +354,4 @@ def test_what_a_plan_may_stand_for() -> None:
 def test_what_upstreams_fields_keep_is_known() -> None:
     made = [make() for make, _ in KINDS.values()]
     made += [fields.Boolean(truthy={1}, falsy={0}), fields.Nested(ma.Schema), fields.Method("x")]
-    assert set().union(*map(vars, made)) <= analyse_class.KEPT
+    assert set().union(*map(vars, made)) <= KEPT

@@ -11,8 +11,7 @@ import pytest
 
 from althaia import marshmallow as ma
 from althaia.engine import planner
-from althaia.engine.plan import guard as guards
-from althaia.engine.plan.instance_dict import published_guard
+from althaia.engine.plan import features, published_guard
 
 fields = ma.fields
 
@@ -231,7 +230,7 @@ def test_counts() -> None:
     assert guard.lists == ([], (), [], ())
 
 
-@pytest.mark.skipif(not guards.features()["lazy instances"], reason="there are none")
+@pytest.mark.skipif(not features()["lazy instances"], reason="there are none")
 def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:
     """User code never gets them. It gets what the declared fields share with them."""
     cls = ma.Schema.from_dict(
@@ -248,7 +247,7 @@ def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:
 
 
 @pytest.mark.skipif(
-    not guards.features()["dictionary watchers"], reason="this CPython tells of no changes"
+    not features()["dictionary watchers"], reason="this CPython tells of no changes"
 )
 def test_a_change_of_each_watched_dictionary_is_told_of() -> None:
     schema = make()
@@ -274,7 +273,7 @@ def test_a_change_of_each_watched_dictionary_is_told_of() -> None:
 
 
 def test_what_holds_of_this_interpreter() -> None:
-    facts = guards.features()
+    facts = features()
     assert facts["type version tags"]
     if sys.implementation.name == "cpython" and facts["global interpreter lock"]:
         known = sys.version_info[:2]

@@ -11,7 +11,7 @@ import marshmallow as real
 import pytest
 
 from althaia import marshmallow as ma
-from althaia.engine.plan.instance_dict import InstanceDict
+from althaia.engine.plan import InstanceDict
 from tests.interpreters import FREE_THREADED
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from althaia.engine.upstream import FEATURES_BY_VARIANT
+from althaia.engine.plan import FEATURES_BY_VARIANT
 from althaia.releases import digests, meanings
 from althaia.switch.release import LISTED
 from tests import releases

@@ -13,8 +13,7 @@ import pytest
 import althaia
 from althaia import marshmallow as ma
 from althaia.engine import planner
-from althaia.engine.plan.instance_dict import InstanceDict
-from althaia.engine.statistics import statistics_of
+from althaia.engine.plan import InstanceDict, statistics_of
 from tests.conformance.material import schema_of
 from tests.interpreters import FREE_THREADED
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from althaia import marshmallow as ma
 from althaia.engine import planner
-from althaia.engine.plan.template import Template
+from althaia.engine.plan import Template
 from tests.interpreters import FREE_THREADED
 
 SHARING = sys.version_info < (3, 16) and not FREE_THREADED

@@ -9,12 +9,12 @@ pytestmark = NEEDS_ENGINE
 BROKEN = """
     import althaia
     from althaia.marshmallow import Schema, fields
-    from althaia.engine import upstream
+    from althaia.engine import plan
 
     def load():
         return {}["get_value"]
 
-    upstream.load = load
+    plan.load = load
     S = Schema.from_dict({"x": fields.Integer()})
 """
 
@@ -61,12 +61,12 @@ def test_interrupted_by_the_keyboard_it_runs_upstreams_code(program):
         """
     import althaia
     from althaia.marshmallow import Schema, fields
-    from althaia.engine import upstream
+    from althaia.engine import plan
 
     def load():
         raise KeyboardInterrupt
 
-    upstream.load = load
+    plan.load = load
 
     def made():
         return Schema.from_dict({"x": fields.Integer()})

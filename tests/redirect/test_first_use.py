@@ -177,7 +177,7 @@ assert "could not be loaded" in althaia.explain(made()).as_text()
     [
         "mock.patch('builtins.__import__', refuse)",
         "mock.patch.object(sys, 'meta_path', [])",
-        "mock.patch.dict(sys.modules, {'althaia.engine.run.dump': None})",
+        "mock.patch.dict(sys.modules, {'althaia.engine.run': None})",
         "mock.patch.dict(sys.modules, {'althaia.engine.planner': None})",
     ],
 )

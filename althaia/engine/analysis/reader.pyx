@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Read schemas and fields without running user code, and record what was read for the guard.
 
 The analyses of dump and load read everything through an :class:`Analysis`. It raises
@@ -8,41 +7,6 @@ The analyses of dump and load read everything through an :class:`Analysis`. It r
 Loops over a dictionary here use its keys, not ``items()``: the items iterator of CPython 3.11
 crashes if the allocation of its first pair fails.
 """
-
-from collections import OrderedDict
-from contextlib import contextmanager
-from types import GetSetDescriptorType
-
-cimport cython
-from cpython.type cimport PyType_IsSubtype
-
-from althaia import seam
-from althaia.engine.plan.guard import ABSENT
-from althaia.engine.plan.instance_dict import may_be_put
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import qualified
-
-from libc.stdint cimport uint64_t
-
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    althaia_has_noted_version,
-    althaia_note_version,
-    althaia_trusted_version,
-    althaia_type_tag,
-)
-from althaia.engine.plan.guard cimport Guard, snapshot
-from althaia.engine.plan.guard cimport state_of as copied_state
-from althaia.engine.plan.instance_dict cimport is_hidden
-from althaia.engine.upstream cimport (
-    INNER,
-    MOST_CLASSES,
-    Group,
-    Helper,
-    Upstream,
-    fields_inside,
-    static,
-)
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:

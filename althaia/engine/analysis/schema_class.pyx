@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, annotation_typing=False
 """Decide whether instances of a schema class may be lazy or copied, and build the guard of that.
 
 A lazy instance shares the fields of a prototype until somebody looks at its own. Nobody notices
@@ -8,29 +7,6 @@ A user's field class may override the conversion, because the instance gets its 
 that code runs. ``lazy``, ``model`` and ``nested_copy`` of ``instances`` call the three functions
 ``examine``, ``examine_model`` and ``examine_nested``.
 """
-
-import abc
-import copy
-from collections import OrderedDict
-from functools import cached_property
-from types import FunctionType, GetSetDescriptorType
-from typing import Generic
-
-from althaia import seam
-from althaia.engine.analysis.reader import NOT_PLAIN, attributes_of, why_unwatchable
-from althaia.engine.plan.guard import ABSENT
-from althaia.engine.plan.instance_dict import may_be_put
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import qualified
-
-from althaia.engine.analysis.reader cimport (
-    AS_DEFINED,
-    BOUND_BY_UPSTREAM,
-    COPIED_BY_UPSTREAM,
-    Analysis,
-    is_data_descriptor,
-)
-from althaia.engine.upstream cimport Upstream, fields_inside, static
 
 # Attributes that Schema.__init__ sets and a lazy instance lacks.
 LAZY_NAMES = frozenset({

@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Blueprints: what is known of how instances of a schema class are made.
 
 The first examination of a class makes its :class:`Blueprint`, which is kept in the class's hook
@@ -8,17 +7,9 @@ code, whose plans all lazy instances with the same options run. User code never 
 one of its fields. ``lazy``, ``construct`` and ``model`` ask for the blueprint.
 """
 
-from types import MethodType
-
-cimport cython
-
-from althaia.engine.analysis.schema_class import CONSTRUCTION
-
-from althaia.engine.plan.guard cimport Guard
-from althaia.cpython.primitives cimport althaia_type_lookup
-from althaia.engine.instances.clone cimport clone, copied_fields, plain_copy, vars_of
-from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict, put_dict
-from althaia.engine.upstream cimport fields_inside, marshmallow
+# The number of instances before a class's first model is made.
+cdef enum:
+    FIRST_MODEL = 10
 
 # Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
@@ -45,6 +36,14 @@ def build_at_once(bint on):
 cdef class Prototype:
     """One instance that represents all with the same options."""
 
+    cdef readonly object schema
+    cdef readonly Blueprint blueprint
+    cdef tuple options
+    # Whether it is a copy of a nested instance: such copies share the fields of that instance.
+    cdef bint shares_fields
+    # Made when the first instance is materialised; see instances/recipe.
+    cdef object recipe
+
 
 @cython.final
 cdef class Blueprint:
@@ -55,6 +54,35 @@ cdef class Blueprint:
 
     :param previous: the blueprint before the class changed, whose model goes on.
     """
+
+    cdef readonly object schema_class
+    # The result of the examination. `guard` is None if there are no lazy instances; `reason` then
+    # says why, and `refusal` is the guard of that reason, or None if nothing would show a change.
+    # `wait` is the number of instances before the class is examined again.
+    cdef readonly Guard guard
+    cdef readonly str reason
+    cdef Guard refusal
+    cdef int wait
+    # The type version for which instances/construct has found that the class overrides nothing that
+    # it does; 0 if there is none.
+    cdef unsigned int plain_version
+    # Whether an instance was built in full although the class may have lazy instances.
+    cdef bint refused
+    # Copies of the class's fields and options, from which prototypes are made.
+    cdef readonly dict declared
+    cdef readonly object opts
+    # The settings in `Meta`, for instances that are given none.
+    cdef object many, unknown
+    # Whether a field has a field inside that has a field inside. When upstream copies an instance,
+    # it copies such fields once more.
+    cdef bint copies_bind_anew
+    # By options: the prototypes, and the number of instances so far for which there is none.
+    cdef readonly dict prototypes
+    cdef dict uses
+    # The guard of the model, and the model (see instances/model); or None. `model_uses` is the
+    # number of instances that asked for a model.
+    cdef tuple model
+    cdef int model_uses
 
     def __init__(self, schema_class, Guard guard, str reason, Blueprint previous=None):
         self.schema_class = schema_class
@@ -112,7 +140,7 @@ cdef class Blueprint:
         if (used < 2 and not at_once) or not are_known(self, <tuple>key):
             return None
         try:
-            schema = build(<tuple>key, self, True)
+            schema = build_prototype(<tuple>key, self, True)
         except (ValueError, LookupError, TypeError, AttributeError, NameError, RuntimeError):
             # The options do not fit, or another thread is changing the fields: upstream's code
             # raises its error for the instance at hand.
@@ -140,7 +168,7 @@ cdef class Blueprint:
 
     cdef dict unbound(self, tuple options):
         """Return the attributes that an instance has just before upstream binds its fields."""
-        schema = build(options, self, False)
+        schema = build_prototype(options, self, False)
         attributes = vars_of(schema)
         del attributes["error_messages"]
         return plain_copy(attributes)
@@ -249,7 +277,7 @@ def bind_none():
     """Replaces ``Schema._init_fields`` on a prototype: leave the fields unbound."""
 
 
-cdef object build(tuple options, Blueprint blueprint, bint bound):
+cdef object build_prototype(tuple options, Blueprint blueprint, bint bound):
     """Return an instance of a blueprint's class, built by upstream's own ``__init__`` from the
     attributes that the class had when it was examined.
 

@@ -1,14 +1,7 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Copy fields, sets of names and instance dictionaries without running user code.
 
 Everything in this folder that copies a field calls :func:`clone`.
 """
-
-from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem
-from cpython.object cimport PyObject
-
-from althaia.engine.plan.instance_dict cimport put_dict
-from althaia.engine.upstream cimport marshmallow
 
 cdef extern from "althaia/cpython/layout.h":
     object althaia_new_with_dict(object cls, dict attributes)

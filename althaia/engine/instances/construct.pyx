@@ -1,42 +1,12 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The engine's part of ``Schema.__init__``.
 
 The seam calls :func:`construct` there first. It makes the instance lazy if the class allows that.
-Otherwise :func:`build` builds the instance in full, if the call leaves out no field and all fields
-are copied in the default way. It does without ``copy.deepcopy`` and the sets of names, which take
-two thirds of the time of upstream's code. It calls ``_bind_to_schema`` of the fields and
+Otherwise :func:`build_whole` builds the instance in full, if the call leaves out no field and all
+fields are copied in the default way. It does without ``copy.deepcopy`` and the sets of names, which
+take two thirds of the time of upstream's code. It calls ``_bind_to_schema`` of the fields and
 ``on_bind_field`` in upstream's order. At each of these calls the schema has the attributes that it
 would have in upstream's code.
 """
-
-import copy
-from collections import OrderedDict
-
-from althaia import seam
-from althaia.engine.instances import lazy as _lazy
-from althaia.engine.plan.guard import ABSENT
-from althaia.engine.upstream import static
-
-from cpython.dict cimport PyDict_SetItem
-
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    althaia_dict_or_none,
-    althaia_type_lookup,
-    althaia_type_tag,
-)
-from althaia.engine.analysis.reader cimport COPIED_AS_OBJECT, KEPT_IN_DICT
-from althaia.engine.instances.blueprint cimport Blueprint, blueprint_of
-from althaia.engine.instances.clone cimport copied_fields, vars_of
-from althaia.engine.instances.lazy cimport set_messages, warn_of_context
-from althaia.engine.plan.instance_dict cimport (
-    InstanceDict,
-    existing_dict,
-    instance_dict,
-    made_dict,
-)
-from althaia.engine.sample cimport is_upstreams_turn, sample
-from althaia.engine.upstream cimport marshmallow
 
 cdef extern from "althaia/cpython/layout.h":
     bint althaia_has_made_dict(object obj)
@@ -47,18 +17,18 @@ cdef object COPY = copy
 cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
 cdef object deepcopy = AS_SHIPPED["deepcopy"]
 cdef object shallow_copy = AS_SHIPPED["copy"]
-# Methods of a schema class whose work build() does itself.
+# Methods of a schema class whose work build_whole() does itself.
 cdef tuple REPLACED = ("_normalize_nested_options", "set_class", "dict_class")
-# Attributes that build() sets on the instance.
+# Attributes that build_whole() sets on the instance.
 cdef tuple SET = (
     "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
     "fields", "load_fields", "dump_fields",
 )
-cdef tuple UNKNOWN = ("exclude", "include", "raise")
+cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
 cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 cdef object object_getattribute = object.__getattribute__
 cdef object object_setattr = object.__setattr__
-# Upstream's functions whose work build() does itself, by their names in the semantic lock.
+# Upstream's functions whose work build_whole() does itself, by their names in the semantic lock.
 cdef tuple REPLACED_FUNCTIONS = (
     "schema.Schema.__init__",
     "schema.Schema._init_fields",
@@ -96,7 +66,7 @@ def construct(
         return False
     if marshmallow.has_context and not are_accepted(unknown, context):
         return False
-    if _lazy.construct(
+    if construct_lazily(
         schema, only, exclude, many, load_only, dump_only, partial, unknown, context
     ):
         return True
@@ -109,7 +79,7 @@ def construct(
         or not copies_simply(<dict>declared)
     ):
         return False
-    build(schema, <dict>declared, many, load_only, dump_only, partial, unknown, context)
+    build_whole(schema, <dict>declared, many, load_only, dump_only, partial, unknown, context)
     return True
 
 
@@ -119,7 +89,7 @@ cdef bint are_accepted(object unknown, object context):
     if context is not None and type(context) is not dict:
         return False
     return unknown is None or (
-        type(unknown) is str and unknown in UNKNOWN
+        type(unknown) is str and unknown in UNKNOWN_CHOICES
         and marshmallow.live["schema"].get(CHECK_UNKNOWN)
         is seam.defined["schema"].get(CHECK_UNKNOWN, ABSENT)
     )
@@ -147,8 +117,8 @@ cdef bint is_empty(object names):
 
 
 cdef bint is_replaceable(object schema) except -1:
-    """Whether build() makes the same instance as upstream's code, as far as that depends on the
-    class and the attributes that the instance has already."""
+    """Whether build_whole() makes the same instance as upstream's code, as far as that depends on
+    the class and the attributes that the instance has already."""
     cdef object state
     if not is_as_shipped() or not has_upstreams_construction(type(schema)):
         return False
@@ -167,7 +137,8 @@ cdef bint is_replaceable(object schema) except -1:
 
 
 cdef bint is_as_shipped() except -1:
-    """Whether each function that build() does without is upstream's, and known in this release."""
+    """Whether each function that build_whole() does without is upstream's, and known in this
+    release."""
     for name in REPLACED_FUNCTIONS:
         if name in marshmallow.unknown:
             return False
@@ -178,8 +149,8 @@ cdef bint is_as_shipped() except -1:
 
 
 cdef bint has_upstreams_construction(object cls) except -1:
-    """Whether a class overrides nothing that build() does, and its ``Meta`` leaves out at most
-    declared fields."""
+    """Whether a class overrides nothing that build_whole() does, and its ``Meta`` leaves out at
+    most declared fields."""
     cdef object opts, options
     if overrides_construction(cls):
         return False
@@ -194,7 +165,7 @@ cdef bint has_upstreams_construction(object cls) except -1:
 
 
 cdef bint overrides_construction(object cls) except -1:
-    """Whether a class defines something that build() would do otherwise."""
+    """Whether a class defines something that build_whole() would do otherwise."""
     cdef Blueprint blueprint = blueprint_of(cls)
     cdef unsigned int version = althaia_type_tag(cls)
     cdef object options_class
@@ -204,7 +175,7 @@ cdef bint overrides_construction(object cls) except -1:
         if althaia_type_lookup(cls, name) is not marshmallow.schema_attributes[name]:
             if name != "dict_class" or mapping_of(cls) is None:
                 return True
-    # It may be a property, which build() would read less often than upstream does.
+    # It may be a property, which build_whole() would read less often than upstream does.
     for name in SET:
         if althaia_type_lookup(cls, name) is not None:
             return True
@@ -281,7 +252,7 @@ cdef bint has_simple_copies(object cls) except -1:
 # ---- Construction -------------------------------------------------------------------------
 
 
-cdef int build(
+cdef int build_whole(
     object schema, dict declared, object many, object load_only, object dump_only,
     object partial, object unknown, object context,
 ) except -1:

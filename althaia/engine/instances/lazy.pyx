@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Lazy instances: schemas whose fields are made only when somebody reads them.
 
 Most instances are made for one call. A lazy instance holds the settings that a call may change
@@ -9,42 +8,6 @@ the prototype's. *Interceptors*, functions in type slots of its class, notice th
 ``instances/construct`` makes lazy instances. ``planner`` and ``run/published`` ask for their
 prototype.
 """
-
-from abc import ABCMeta
-from types import FunctionType, MethodType
-
-from cpython.dict cimport PyDict_Update
-from cpython.object cimport PyObject
-
-from althaia.engine.analysis.schema_class import LAZY_NAMES, examine, names_left_out
-
-from althaia.engine.plan.guard cimport Guard
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    althaia_become,
-    althaia_dict_or_none,
-    althaia_type_lookup,
-)
-from althaia.engine.instances.blueprint cimport (
-    DEFAULTS,
-    Blueprint,
-    Prototype,
-    at_once,
-    blueprint_of,
-    options_key,
-)
-from althaia.engine.instances.clone cimport copied_names, plain_copy, vars_of
-from althaia.engine.instances.recipe cimport Recipe, OwnFields, recipe_of, own_fields_of
-from althaia.engine.plan.instance_dict cimport (
-    InstanceDict,
-    adopt_instances,
-    collect_again,
-    existing_dict,
-    put_dict,
-    stop_collecting,
-)
-from althaia.engine.sample cimport sample
-from althaia.engine.upstream cimport marshmallow
 
 cdef extern from "althaia/cpython/layout.h":
     ctypedef object (*getattrofunc)(object, object)
@@ -71,7 +34,7 @@ cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
 )
 # Whether upstream's functions are interpreted, so that debuggers and profilers see their frames.
 cdef bint have_frames = False
-lazy_names = frozenset(LAZY_NAMES)
+cdef frozenset lazy_names = frozenset(LAZY_NAMES)
 cdef frozenset intercepted = lazy_names | ASKED_FOR_DICTIONARY
 cdef str MANY = "many", PARTIAL = "partial", UNKNOWN = "unknown"
 cdef str ERROR_MESSAGES = "error_messages"
@@ -80,7 +43,7 @@ cdef str FIELDS = "fields"
 cdef str GET_STATE = "__getstate__"
 cdef Py_ssize_t GET_STATE_LENGTH = len(GET_STATE)
 cdef object object_state = object.__getstate__
-cdef frozenset OPTIONS = frozenset({"only", "exclude", "load_only", "dump_only"})
+cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
 cdef str INIT = "__init__"
 cdef str INIT_FIELDS = "_init_fields"
 # The settings that are set before fields are bound.
@@ -96,14 +59,13 @@ cdef frozenset lazy_shadows = frozenset()
 cdef frozenset built_shadows = frozenset()
 # The mappings that binding creates.
 cdef frozenset FIELD_MAPPINGS = frozenset({"fields", "load_fields", "dump_fields"})
-cdef dict NOTHING = {}
 # The number of instances before a class is examined. Most classes that are made inside a call never
 # have so many.
 cdef int FIRST_EXAMINATION = 10
 cdef int FREE_EXAMINATIONS = 32
 
 
-def connect():
+def connect_lazy():
     """Read the names of the served release. Prepare the schema classes that exist already."""
     global shadowing, unbound_shadows, lazy_shadows, built_shadows
     global lazy_names, intercepted, kept_names, have_frames
@@ -126,7 +88,7 @@ def connect():
 # ---- Construction --------------------------------------------------------------------
 
 
-def construct(schema, only, exclude, many, load_only, dump_only, partial, unknown, context):
+def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial, unknown, context):
     """Make the instance lazy; return False if upstream's code must run.
 
     The caller has checked that upstream would raise nothing about ``unknown`` and ``context``.

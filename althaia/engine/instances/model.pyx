@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Models: plans that equal instances share although each was built in full.
 
 A class whose ``on_bind_field``, ``__init__`` or field classes change fields cannot have lazy
@@ -9,27 +8,10 @@ fields.
 User code never gets a model or one of its fields. ``planner`` calls :func:`model_of`.
 """
 
-from collections import OrderedDict
-from types import MethodType
-
-from cpython.object cimport PyObject
-
-from althaia.engine.analysis.schema_class import examine_model
-
-from althaia.engine.plan.guard cimport Guard
-from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_dict_or_none, althaia_type_lookup
-from althaia.engine.instances.blueprint cimport FIRST_MODEL, Blueprint, blueprint_of
-from althaia.engine.instances.clone cimport clone, vars_of
-from althaia.engine.plan.instance_dict cimport DUMP, InstanceDict, existing_dict, put_dict
-from althaia.engine.upstream cimport INNER, marshmallow
-
 cdef extern from "althaia/cpython/dict_differences.h":
     int althaia_next_difference(
         dict mine, dict theirs, Py_ssize_t* at, PyObject** my_value, PyObject** their_value
     )
-
-cdef extern from "Python.h":
-    bint PyDict_Next(object mapping, Py_ssize_t* at, PyObject** key, PyObject** value)
 
 
 # The attributes that ``Schema.__init__`` sets.
@@ -37,12 +19,9 @@ cdef tuple SET_BY_INIT = (
     "declared_fields", "many", "only", "exclude", "load_only", "dump_only", "partial", "unknown",
     "fields", "load_fields", "dump_fields", "error_messages",
 )
-cdef dict NOTHING = {}
 cdef tuple names_set = SET_BY_INIT
 cdef frozenset set_by_init = frozenset(SET_BY_INIT)
-cdef frozenset shadowing = frozenset()
-cdef tuple MAPPINGS = ("dump_fields", "load_fields")
-cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
+cdef tuple PLANNED_FIELDS = ("dump_fields", "load_fields")
 # Attributes of a field that reference its schema or other fields.
 cdef frozenset structure = frozenset(("parent", "root", "tuple_fields", *INNER, *METHODS))
 # The types of mappings of fields.
@@ -60,12 +39,11 @@ def build_models_at_once(bint on):
     models_at_once = on
 
 
-def connect():
+def connect_models():
     """Take the names of the served release."""
-    global shadowing, set_by_init, names_set
+    global set_by_init, names_set
     names_set = (*SET_BY_INIT, "ordered", "context") if marshmallow.has_context else SET_BY_INIT
     set_by_init = frozenset(names_set)
-    shadowing = frozenset(marshmallow.schema_attributes)
 
 
 cdef object model_of(object schema, InstanceDict state, int direction, bint first):
@@ -103,7 +81,7 @@ cdef object model_of(object schema, InstanceDict state, int direction, bint firs
         and (<dict>state).get("ordered") is not (<dict>existing_dict(copied)).get("ordered")
     ):
         return None
-    mapping = MAPPINGS[0 if direction == DUMP else 1]
+    mapping = PLANNED_FIELDS[0 if direction == DUMP else 1]
     fields = (<dict>state).get(mapping)
     # No user code runs while they are compared.
     if type(fields) not in MAPPING_TYPES or not have_counterparts(
@@ -170,7 +148,7 @@ cdef bint is_untouched(object schema, InstanceDict state) except -1:
     for name in <dict>state:
         if name in set_by_init:
             continue
-        if type(name) is not str or name in shadowing:
+        if type(name) is not str or name in marshmallow.schema_attributes:
             return False
         if althaia_type_lookup(cls, name) is not None:
             return False

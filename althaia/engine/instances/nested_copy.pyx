@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Lazy copies of a schema instance that is nested: ``Nested(Inner())``.
 
 For each parent upstream's code copies the instance, applies ``only`` and ``exclude`` to the copy
@@ -8,37 +7,11 @@ runs the plans of a prototype, which is a copy that upstream's code made. It get
 fields when it is materialised. ``nested_schema`` calls :func:`lazy_copy` and :func:`record_copy`.
 """
 
-cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_Update
-
-from althaia.engine.analysis.schema_class import examine_nested
-
-from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
-from althaia.engine.instances.lazy cimport intercept_watched, lazy_names, shadows_class
-from althaia.engine.instances.blueprint cimport (
-    Blueprint,
-    Prototype,
-    at_once,
-    options_key,
-    plain_names,
-)
-from althaia.engine.instances.clone cimport made_with, vars_of
-from althaia.engine.plan.guard cimport Guard, snapshot
-from althaia.engine.plan.instance_dict cimport (
-    InstanceDict,
-    collect_again,
-    existing_dict,
-    instance_dict,
-    stop_collecting,
-)
-from althaia.engine.upstream cimport marshmallow
-
 # The number of copies that upstream's code makes before an instance is examined, and the number of
 # prototypes of one instance.
-cdef int FIRST_EXAMINATION = 8
-cdef int MOST_PROTOTYPES = 16
-cdef tuple MAPPINGS = ("fields", "load_fields", "dump_fields")
-cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
+cdef int COPIES_BEFORE_EXAMINATION = 8
+cdef int MOST_PROTOTYPES_OF_COPIES = 16
+cdef tuple COPIED_FIELDS = ("fields", "load_fields", "dump_fields")
 # A marker that no entry has, so that every entry is compared.
 cdef object NO_MARKER = object()
 
@@ -47,6 +20,22 @@ cdef object NO_MARKER = object()
 @cython.no_gc_clear
 cdef class CopyBlueprint:
     """What the lazy copies of one nested instance have in common."""
+
+    cdef Guard guard
+    # The number of copies that upstream still makes before the instance is examined.
+    cdef int wait
+    # How often the instance was examined.
+    cdef int examined
+    # The instance's attributes when it was examined.
+    cdef dict attributes
+    # Those of them that a lazy copy gets at once.
+    cdef dict kept
+    # The snapshot of the attributes.
+    cdef tuple keys, values
+    # Pairs of an option that is a collection, and the set of its names.
+    cdef tuple contents
+    # The prototypes by the options of the nested field that select fields.
+    cdef dict prototypes
 
     cdef bint hold(self, object nested, InstanceDict state) except -1:
         """Whether upstream's code would copy the instance as it did when it was examined."""
@@ -83,7 +72,7 @@ cdef object lazy_copy(object nested, object field):
         return None
     if not blueprint.hold(nested, state):
         blueprint.guard = None
-        blueprint.wait = FIRST_EXAMINATION << min(blueprint.examined, 10)
+        blueprint.wait = COPIES_BEFORE_EXAMINATION << min(blueprint.examined, 10)
         return None
     collecting = stop_collecting()
     try:
@@ -110,7 +99,7 @@ cdef int record_copy(object nested, object field, object copied) except -1:
         return 0
     if state.copy_blueprint is None:
         blueprint = state.copy_blueprint = CopyBlueprint.__new__(CopyBlueprint)
-        blueprint.wait = FIRST_EXAMINATION
+        blueprint.wait = COPIES_BEFORE_EXAMINATION
     blueprint = <CopyBlueprint>state.copy_blueprint
     if blueprint.wait > 0 and not at_once:
         blueprint.wait -= 1
@@ -120,7 +109,7 @@ cdef int record_copy(object nested, object field, object copied) except -1:
         return 0
     if not blueprint.hold(nested, state) and not examine_instance(blueprint, nested, state):
         return 0
-    if len(blueprint.prototypes) < MOST_PROTOTYPES:
+    if len(blueprint.prototypes) < MOST_PROTOTYPES_OF_COPIES:
         blueprint.prototypes[key] = prototype_like(copied, blueprint)
     return 0
 
@@ -130,7 +119,7 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
     copies."""
     cdef list contents = []
     blueprint.examined += 1
-    blueprint.wait = FIRST_EXAMINATION << min(blueprint.examined, 10)
+    blueprint.wait = COPIES_BEFORE_EXAMINATION << min(blueprint.examined, 10)
     blueprint.guard = None
     blueprint.prototypes = {}
     if shadows_class(state):
@@ -163,7 +152,7 @@ cdef Prototype prototype_like(object copied, CopyBlueprint blueprint):
     cdef Prototype prototype = Prototype.__new__(Prototype)
     cdef dict attributes = PyDict_Copy(vars_of(copied))
     cdef InstanceDict state = InstanceDict.__new__(InstanceDict)
-    for name in MAPPINGS:
+    for name in COPIED_FIELDS:
         attributes[name] = type(attributes[name])(attributes[name])
     PyDict_Update(state, attributes)
     prototype.schema = made_with(type(copied), state)

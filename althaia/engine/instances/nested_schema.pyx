@@ -1,41 +1,9 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Find the schema of a nested field, also if the parent is lazy.
 
 A prototype's plan contains the prototype's fields. A lazy parent gets its own copy of each nested
 field that a call reaches, so that the nested schema is resolved once for each parent. The steps of
 ``kinds/nested`` call these functions.
 """
-
-from cpython.object cimport PyObject
-from libc.stdint cimport int64_t
-
-from althaia.engine.instances.nested_copy cimport lazy_copy, record_copy
-from althaia.engine.instances.lazy cimport (
-    complete,
-    is_lazy,
-    is_left_unbound,
-    materialise_if_touched,
-    prototype_to_plan,
-)
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    althaia_count,
-    althaia_counted,
-    althaia_has_weak_references,
-    althaia_is_simply_true,
-    althaia_type_lookup,
-)
-from althaia.engine.instances.blueprint cimport Prototype, plain_names
-from althaia.engine.instances.clone cimport clone, copied_names
-from althaia.engine.instances.recipe cimport OwnFields
-from althaia.engine.plan.instance_dict cimport (
-    InstanceDict,
-    collect_again,
-    existing_dict,
-    made_dict,
-    stop_collecting,
-)
-from althaia.engine.upstream cimport marshmallow
 
 cdef extern from "althaia/cpython/layout.h":
     PyObject* althaia_dict_there(object obj)
@@ -45,7 +13,6 @@ cdef extern from "Python.h":
     object PyObject_GenericGetAttr(object obj, object name)
 
 cdef object object_new = object.__new__
-cdef dict NOTHING = {}
 # How often the fields of a schema were bound again. Upstream's code copies a nested schema
 # instance. The copies share the fields inside fields, so that binding one copy changes the others.
 cdef int64_t rebound = 0

@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Recipes: how the fields of a prototype become those of a lazy instance that is materialised.
 
 A prototype's fields never change. Which of their attributes differ from instance to instance is
@@ -6,16 +5,6 @@ read once, and stored as a list of changes for each field. An instance's *own fi
 the prototype's field with these changes. ``lazy`` calls :func:`recipe_of` when a prototype's first
 instance is materialised.
 """
-
-from collections import OrderedDict
-from types import MethodType
-
-cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_SetItem
-from cpython.type cimport PyType_IsSubtype
-
-from althaia.engine.instances.clone cimport clone, copied_names, plain_copy, vars_of
-from althaia.engine.upstream cimport INNER, marshmallow
 
 # How an attribute of a field is made for an instance.
 cdef enum Change:
@@ -28,15 +17,14 @@ cdef enum Change:
 
 # How an attribute of the schema is made. All others are the prototype's.
 cdef enum Attribute:
-    FIELDS  # a dict of the instance's fields
+    PLAIN_FIELDS  # a dict of the instance's fields
     ORDERED_FIELDS  # an OrderedDict of the instance's fields
-    SAME_FIELDS  # a copy of the last dict of FIELDS, which has the same fields
+    SAME_FIELDS  # a copy of the last dict of PLAIN_FIELDS, which has the same fields
     ORDERED  # a copy of one of upstream's sets of names
     UNORDERED  # a copy of a set
 
-cdef frozenset MAPPINGS = frozenset({"declared_fields", "fields", "load_fields", "dump_fields"})
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
-cdef tuple OPTIONS = ("only", "exclude")
+cdef tuple SELECTIONS = ("only", "exclude")
 cdef str FIELD_CACHE = "_field_cache"
 cdef object ordered_dict = OrderedDict
 
@@ -45,6 +33,18 @@ cdef object ordered_dict = OrderedDict
 @cython.no_gc_clear
 cdef class Recipe:
     """For each field of one prototype, by its number: the changes that make an instance's field."""
+
+    # The prototype's fields by number, the number of each by id(field), and the changes by number.
+    cdef list fields
+    cdef dict index
+    cdef list changes
+    # The sets of names in the fields' attributes, each once.
+    cdef list sets
+    # All attributes of the prototype, and how those are made that each instance has of its own.
+    cdef dict template
+    cdef list attributes
+    # The names in `fields` with the numbers of their fields.
+    cdef tuple names
 
     cdef dict build(self, OwnFields own_fields, object parent, object schema):
         """Return the attributes that ``Schema.__init__`` would have set on an instance.
@@ -60,7 +60,7 @@ cdef class Recipe:
         cdef dict built = PyDict_Copy(self.template), fields = None
         cdef int kind
         for name, kind, value in self.attributes:
-            if kind == FIELDS:
+            if kind == PLAIN_FIELDS:
                 fields = own_fields.by_name(<tuple>value, parent, schema)
                 PyDict_SetItem(built, name, fields)
             elif kind == ORDERED_FIELDS:
@@ -84,6 +84,13 @@ cdef class Recipe:
 cdef class OwnFields:
     """An instance's own fields by the number of the prototype's field; None for one that was not
     made yet."""
+
+    cdef Recipe recipe
+    # The instance's fields and sets by number; None for those that were not made yet.
+    cdef list by_number
+    cdef list sets
+    # Nested fields that the instance has, with only some of their changes, by number.
+    cdef dict incomplete
 
     cdef object find(self, object field):
         """Return the own field for a prototype's field, or None."""
@@ -198,7 +205,7 @@ cdef Recipe recipe_of(object prototype):
             if type(value) is ordered_dict:
                 attributes.append((name, ORDERED_FIELDS, entries))
                 continue
-            attributes.append((name, SAME_FIELDS if entries == before else FIELDS, entries))
+            attributes.append((name, SAME_FIELDS if entries == before else PLAIN_FIELDS, entries))
             before = entries
         elif type(value) is marshmallow.OrderedSet:
             attributes.append((name, ORDERED, value))
@@ -222,7 +229,7 @@ cdef object number_of(Recipe recipe, object field, object prototype):
     number = recipe.index[id(field)] = len(recipe.fields)
     recipe.fields.append(field)
     recipe.changes.append(changes)
-    for name in OPTIONS:
+    for name in SELECTIONS:
         value = state.get(name)
         if type(value) is marshmallow.OrderedSet:
             changes.append((name, NAMES, number_of_set(recipe, value)))

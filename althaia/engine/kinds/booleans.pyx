@@ -1,15 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """``Boolean``. Newer releases of marshmallow dump its values without conversion."""
-
-cimport cython
-from cpython.object cimport PyObject
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.run.messages cimport INPUT
-
-from althaia.engine.steps import Kind
-from althaia.engine.plan.not_plannable import NotPlannable
 
 cdef extern from "Python.h":
     # Borrowed references: without the GIL, changing the reference count of a set that all threads
@@ -75,4 +64,4 @@ def load_boolean(analysis, field, options):
     return LoadBoolean(field, **meanings_of(analysis, field), **options)
 
 
-KINDS = (Kind("Boolean", dump=dump_boolean, load=load_boolean),)
+cdef tuple BOOLEANS = (Kind("Boolean", dump=dump_boolean, load=load_boolean),)

@@ -1,20 +1,5 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Fields whose values come from user code or are constant: ``Method``, ``Function``,
 ``Constant``."""
-
-from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
-
-cimport cython
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.upstream cimport marshmallow
-
-from althaia import seam
-from althaia.engine.steps import Kind
-from althaia.engine.plan.not_plannable import NotPlannable
-
 
 # ---- Dump --------------------------------------------------------------------------
 
@@ -187,7 +172,7 @@ def load_constant(analysis, field, options):
     return LoadConstant(field, constant=constant, **options)
 
 
-KINDS = (
+cdef tuple CALLS = (
     Kind("Method", dump=dump_method, load=load_method),
     Kind("Function", dump=dump_function, load=load_function),
     Kind("Constant", dump=dump_constant, load=load_constant),

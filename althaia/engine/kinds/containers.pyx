@@ -1,29 +1,8 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Fields that contain fields: ``List``, ``Tuple``, ``Dict``.
 
 Each step first tests whether it can iterate over the value itself. Any other value is passed to the
 field's own method.
 """
-
-from collections import defaultdict
-
-cimport cython
-from cpython.tuple cimport PyTuple_GET_ITEM
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.trail cimport left_item, left_key
-from althaia.engine.run.validators cimport Check
-from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail
-from althaia.engine.instances.lazy cimport real_field
-from althaia.cpython.primitives cimport althaia_tick
-from althaia.engine.upstream cimport marshmallow
-from althaia.formats.sink cimport Sink, expected_items
-from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
-
-from althaia.engine.steps import Kind, inner_dump_step, inner_load_step
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.run.validators import LengthCheck, check_for
-
 
 # ---- Dump --------------------------------------------------------------------------
 
@@ -413,7 +392,7 @@ def load_dict(analysis, field, options):
     return LoadDict(field, keys=keys, values=values, walks=walks, **options)
 
 
-KINDS = (
+cdef tuple CONTAINERS = (
     Kind("List", dump=dump_list, load=load_list),
     Kind("Tuple", dump=dump_tuple, load=load_tuple),
     Kind("Mapping", dump=dump_dict, load=load_dict),

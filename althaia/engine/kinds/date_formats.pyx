@@ -1,37 +1,7 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Dates and times in other formats than ISO: RFC 5322, ``strftime``, timestamps.
 
 Common values are formatted and parsed here, all others by the functions that upstream calls.
 """
-
-import datetime as dt
-import email.utils
-from functools import partial
-
-cimport cython
-from althaia import seam
-from althaia.engine.run.dump cimport LONGEST_TEXT, DumpFrame, DumpStep, FixedText
-from althaia.engine.kinds.parsed cimport LoadParsed
-from althaia.engine.run.load_step cimport LoadFrame
-from althaia.cpython.temporal cimport (
-    PyDate_CheckExact,
-    PyDateTime_CheckExact,
-    PyDateTime_DATE_GET_HOUR,
-    PyDateTime_DATE_GET_MICROSECOND,
-    PyDateTime_DATE_GET_MINUTE,
-    PyDateTime_DATE_GET_SECOND,
-    PyDateTime_DATE_GET_TZINFO,
-    PyDateTime_GET_DAY,
-    PyDateTime_GET_MONTH,
-    PyDateTime_GET_YEAR,
-    PyDateTime_TIME_GET_HOUR,
-    PyDateTime_TIME_GET_MICROSECOND,
-    PyDateTime_TIME_GET_MINUTE,
-    PyDateTime_TIME_GET_SECOND,
-    PyDateTimeAPI,
-    PyTime_CheckExact,
-    import_temporal,
-)
 
 cdef extern from "althaia/engine/kinds/date_formats.h":
     ctypedef struct althaia_moment:

@@ -1,21 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """``Enum``: members of an enum, by name, by value or by a field that the user gives."""
-
-import enum
-
-cimport cython
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.cpython.primitives cimport althaia_dict_item
-from althaia.formats.sink cimport Sink
-
-from althaia.engine.steps import Kind, inner_dump_step, load_conversion
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.plan.guard import ABSENT
-from althaia.engine.kinds.text import LoadText
-from althaia.engine.upstream import static
-
 
 # ---- Dump --------------------------------------------------------------------------
 
@@ -156,4 +139,4 @@ def load_enum(analysis, field, options):
     )
 
 
-KINDS = (Kind("Enum", dump=dump_enum, load=load_enum),)
+cdef tuple ENUMS = (Kind("Enum", dump=dump_enum, load=load_enum),)

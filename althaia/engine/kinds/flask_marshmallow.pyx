@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """flask-marshmallow: links, ``URLFor``, ``AbsoluteURLFor`` and ``Hyperlinks``.
 
 For each object, the fields search each of their values for ``<attribute>`` by a regular expression.
@@ -6,24 +5,13 @@ The steps cache the result for each text. ``values`` and the tree of links are r
 because user code may change them. ``url_for`` is called as the fields call it.
 """
 
-cimport cython
-
-from althaia.cpython.primitives cimport althaia_enter, althaia_leave
-from althaia.engine.objects.object_reader cimport read_once
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.upstream cimport marshmallow, static
-
-from althaia.engine.steps import PackageKind
-from althaia.engine.objects.known_code import is_known
-from althaia.engine.plan.not_plannable import NotPlannable
-
 URL = frozenset({"59c1111322529628", "ccb602f8212189c7"})
 """``URLFor._serialize`` of 1.0 to 1.3, and of 1.4 and 1.5."""
 
 LINKS = frozenset({"29abfd1878d5c86c"})
 """``Hyperlinks._serialize`` of 0.15 to 1.5."""
 
-FUNCTIONS = {
+LINK_FUNCTIONS = {
     "_tpl": frozenset({"cc4442d5c33c920e", "20caeb1596ae26cf", "ef196b8251339699"}),
     "_get_value": frozenset({"87a5a13f1a8684f7"}),
     "_get_value_for_keys": frozenset({"2245007630311e86"}),
@@ -136,14 +124,14 @@ def namespace(analysis, field, digests):
 
 
 def dump_url(analysis, field, options):
-    module = namespace(analysis, field, FUNCTIONS)
+    module = namespace(analysis, field, LINK_FUNCTIONS)
     for name in ("values", "endpoint"):
         analysis.field_value(field, name)
     return DumpUrl(field, module=module, **options)
 
 
 def dump_links(analysis, field, options):
-    module = namespace(analysis, field, FUNCTIONS | APPLYING)
+    module = namespace(analysis, field, LINK_FUNCTIONS | APPLYING)
     analysis.field_value(field, "schema")
     classes = [
         analysis.watch_entry(module, name) for name in ("URLFor", "AbsoluteURLFor")
@@ -167,7 +155,7 @@ def is_plain_link(analysis, cls):
     )
 
 
-KINDS = (
+cdef tuple FLASK_MARSHMALLOW = (
     PackageKind("flask_marshmallow.fields.URLFor", URL, dump=dump_url),
     PackageKind("flask_marshmallow.fields.Hyperlinks", LINKS, dump=dump_links),
 )

@@ -1,16 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Identifiers: ``UUID`` and the IP addresses."""
-
-import uuid
-
-cimport cython
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.run.messages cimport NOTHING, is_of_json
-
-from althaia.engine.steps import Kind
-from althaia.engine.run.load_step import OwnLoadStep
 
 cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
@@ -107,7 +95,7 @@ def load_ip(analysis, field, options):
     return OwnLoadStep(field, **options)
 
 
-KINDS = (
+cdef tuple IDENTIFIERS = (
     Kind("UUID", dump=dump_uuid, load=load_uuid),
     Kind("IP", dump=dump_ip, load=load_ip),
     Kind("IPInterface", dump=dump_ip, load=load_ip),

@@ -1,17 +1,8 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """``Inferred``: a field that converts each value by its type.
 
 Releases before 4 make one for each name of ``Meta.fields`` and ``Meta.additional`` that has no
 declared field.
 """
-
-cimport cython
-
-from althaia import seam
-from althaia.engine.steps import Kind, inner_dump_step
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.upstream import definers
 
 
 @cython.final
@@ -84,4 +75,4 @@ def step_of(analysis, cls):
     return analysis.shared[cls]
 
 
-KINDS = (Kind("Inferred", dump=dump_inferred),)
+cdef tuple INFERRED = (Kind("Inferred", dump=dump_inferred),)

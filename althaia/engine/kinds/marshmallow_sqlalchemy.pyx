@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """marshmallow-sqlalchemy: the keys of related objects, ``Related``, lists of them,
 ``RelatedList``, and ``Nested``, which gives its schema the session.
 
@@ -9,20 +8,6 @@ Each ``load`` and ``validate`` of its schemas calls ``_cast_data``, which return
 To please type checkers it reads marshmallow's version from the installed files, which takes up to a
 hundred times as long as the load itself. The first planned load replaces it.
 """
-
-cimport cython
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.instances.nested_schema cimport nested_field, nested_schema
-from althaia.engine.upstream cimport marshmallow
-
-from althaia import seam
-from althaia.engine.steps import PackageKind
-from althaia.engine.kinds.nested import check_loaded
-from althaia.engine.objects.known_code import is_known
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import definers, static
 
 RELATED = frozenset({"ce21b53057c57c53", "5d44a677cc8ab9c8"})
 """``Related._serialize`` of 0.29 to 1.3, and of 1.4 to 1.6."""
@@ -40,10 +25,10 @@ PRIMARY_KEYS = frozenset({"dc2182d2d1cf7089", "6f1437856e880c4b"})
 RELATED_LIST = frozenset({"1169665f97750533"})
 """``RelatedList.get_value`` of 0.29 to 1.6."""
 
-NESTED = frozenset({"a1f713f9c55be97e"})
+NESTED_OF = frozenset({"a1f713f9c55be97e"})
 """``Nested._deserialize`` of 0.29 to 1.6."""
 
-LOAD = frozenset({"191ee2ff7cbe617b", "be32ef6aeb7ebe52"})
+LOADED = frozenset({"191ee2ff7cbe617b", "be32ef6aeb7ebe52"})
 """``LoadInstanceMixin.Schema.load`` of 1.4.1, and of 1.4.2 to 1.6: it calls ``_cast_data``."""
 
 CAST_DATA = frozenset({"aec0801f216762df", "900b17fc4e81e684"})
@@ -153,13 +138,13 @@ def answer_once(load):
         namespace["_cast_data"] = _cast_data
 
 
-KINDS = (
+cdef tuple MARSHMALLOW_SQLALCHEMY = (
     PackageKind(
         "marshmallow_sqlalchemy.load_instance_mixin.LoadInstanceMixin.Schema",
-        LOAD,
+        LOADED,
         prepare_load=(answer_once, "marshmallow's version is looked up once, not in each call"),
     ),
-    PackageKind("marshmallow_sqlalchemy.fields.Nested", NESTED, load=load_nested_in_session),
+    PackageKind("marshmallow_sqlalchemy.fields.Nested", NESTED_OF, load=load_nested_in_session),
     PackageKind("marshmallow_sqlalchemy.fields.Related", RELATED, dump=dump_related),
     PackageKind("marshmallow_sqlalchemy.fields.RelatedList", RELATED_LIST, get_value=True),
 )

@@ -1,43 +1,9 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """``DateTime`` and its subclasses, ``Date``, ``Time``."""
-
-import datetime as dt
-import email.utils
-from functools import partial
-
-cimport cython
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep, FixedText
-from althaia.engine.kinds.parsed cimport LoadParsed
-from althaia.engine.run.load_step cimport FAILED, LoadFrame
-from althaia.cpython.temporal cimport (
-    PyDate_CheckExact,
-    PyDateTime_CheckExact,
-    PyDateTime_DATE_GET_TZINFO,
-    PyTime_CheckExact,
-    import_temporal,
-)
-
-from althaia import seam
-from althaia.engine.steps import Kind
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.plan.guard import ABSENT
-from althaia.engine.kinds.date_formats import (
-    dump_by_format,
-    dump_by_function,
-    load_by_format,
-    load_by_function,
-)
-from althaia.engine.kinds.own_iso import load_own_iso
-from althaia.engine.upstream import definers
 
 cdef extern from "althaia/engine/kinds/moments.h":
     Py_ssize_t althaia_format_date(object value, char* at)
     Py_ssize_t althaia_format_datetime(object value, char* at)
     Py_ssize_t althaia_format_time(object value, char* at)
-
-cdef dict CLASSES = import_temporal()
-cdef object timezone = CLASSES["timezone"]
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -122,11 +88,11 @@ cdef class LoadAwareness(LoadParsed):
 # ---- Analysis ----------------------------------------------------------------------
 
 
-TEMPORAL = (CLASSES["datetime"], CLASSES["date"], CLASSES["time"])
-PARSERS = (*[cls.fromisoformat for cls in TEMPORAL], email.utils.parsedate_to_datetime)
+CONVERTED = (TEMPORAL["datetime"], TEMPORAL["date"], TEMPORAL["time"])
+PARSERS = (*[cls.fromisoformat for cls in CONVERTED], email.utils.parsedate_to_datetime)
 ISO_STEPS = dict(
     zip(
-        [cls.isoformat for cls in TEMPORAL],
+        [cls.isoformat for cls in CONVERTED],
         [DumpIsoDateTime, DumpIsoDate, DumpIsoTime],
         strict=True,
     )
@@ -194,7 +160,7 @@ def parsing(analysis, field):
         raise NotPlannable(f"the function for format {chosen!r} may do anything")
     analysis.field_function("fields", "dt")
     name = analysis.field_value(field, "OBJ_TYPE")
-    if type(name) is not str or analysis.watch_entry(vars(dt), name) not in TEMPORAL:
+    if type(name) is not str or analysis.watch_entry(vars(dt), name) not in CONVERTED:
         raise NotPlannable("OBJ_TYPE is none of datetime's own classes")
     return {"parse": function, "words": {"input": None, "obj_type": name}}
 
@@ -229,7 +195,7 @@ def load_of_awareness(analysis, field, options, *, name, aware):
     return LoadAwareness(field, aware=aware, **options) if step is None else step
 
 
-KINDS = (
+cdef tuple MOMENTS = (
     Kind("_TemporalField", dump=dump_moment, load=load_moment),
     Kind("DateTime", dump=dump_moment, load=load_moment),
     Kind("NaiveDateTime", load=partial(load_of_awareness, name="NaiveDateTime", aware=False)),

@@ -1,60 +1,8 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Schemas inside schemas: ``Nested`` and ``Pluck``.
 
 A nested schema is resolved when the first value reaches it, as in upstream. Its plan is found and
 checked once per call if the schema has no hooks, else for each value.
 """
-
-cimport cython
-from cpython.object cimport PyObject
-from cpython.type cimport PyType_IsSubtype
-
-from althaia.engine.run.dump cimport (
-    DumpFrame,
-    DumpPlan,
-    DumpStep,
-    open_frame,
-    run_with_hooks,
-    write_with_hooks,
-)
-from althaia.engine.run.load cimport (
-    LoadPlan,
-    handled_error,
-    load_whole_or_fail,
-    open_load_frame,
-)
-from althaia.engine.run.load_step cimport FAILED, LoadFrame, LoadStep, fail, field_deserialize
-from althaia.engine.instances.nested_schema cimport (
-    nested_field,
-    nested_schema,
-    plucked_key,
-    times_rebound,
-)
-from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan
-from althaia.engine.planner cimport usable_plan
-from althaia.engine.run.published cimport valid_plan
-from althaia.engine.run.settings cimport (
-    is_plain_flag,
-    many_of,
-    partial_of,
-    unknown_of,
-)
-from althaia.engine.statistics cimport Counters
-from althaia.engine.timing cimport STEPS, measured
-from althaia.cpython.primitives cimport (
-    althaia_count,
-    althaia_enter,
-    althaia_is_simply_true,
-    althaia_leave,
-)
-from althaia.engine.plan.instance_dict cimport DUMP, LOAD
-from althaia.engine.upstream cimport marshmallow
-from althaia.formats.sink cimport Sink
-from althaia.formats.tape cimport ARRAY, Tape
-
-from althaia.engine.steps import Kind
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import definers, static
 
 
 cdef bint is_alike_for_all(object schema, Plan plan):
@@ -498,7 +446,7 @@ def check_resolved(analysis, field):
     analysis.leave_out(field, "_schema")
 
 
-KINDS = (
+cdef tuple NESTED = (
     Kind("Nested", dump=dump_nested, load=load_nested),
     Kind("Pluck", dump=dump_pluck, load=load_pluck),
 )

@@ -1,20 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Numbers: ``Integer``, ``Float``, ``Decimal``."""
-
-import decimal
-import math
-from types import BuiltinFunctionType
-
-cimport cython
-from libc.math cimport isfinite
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.run.messages cimport INPUT, NOTHING, is_of_json
-
-from althaia.engine.steps import Kind
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import definers
 
 cdef extern from "althaia/engine/kinds/numbers.h":
     bint althaia_is_no_integer(object value)
@@ -237,4 +221,4 @@ def check_decimal(analysis):
 
 
 # Integer, Float and Decimal take `_serialize` and `_deserialize` from this class.
-KINDS = (Kind("Number", dump=dump_number, load=load_number),)
+cdef tuple NUMBERS = (Kind("Number", dump=dump_number, load=load_number),)

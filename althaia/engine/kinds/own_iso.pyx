@@ -1,36 +1,19 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """ISO dates and times as marshmallow read them by its own functions before release 4.
 
 ``utils.from_iso_datetime`` and its like accept other text than ``datetime.fromisoformat``, and name
 time zones: ``timezone(timedelta(0), "+0000")``. Text that may be invalid is left to them.
 """
 
-import datetime as dt
-
-cimport cython
-
-from althaia import seam
-from althaia.cpython.temporal cimport PyDateTimeAPI, import_temporal
-from althaia.engine.kinds.parsed cimport LoadParsed
-from althaia.engine.run.load_step cimport FAILED, LoadFrame
-
 cdef extern from "althaia/engine/kinds/own_iso.h":
-    ctypedef struct althaia_moment:
-        int year, month, day, hour, minute, second, microsecond
-
     bint althaia_read_own_date(object text, althaia_moment* moment)
     bint althaia_read_own_time(object text, althaia_moment* moment)
     bint althaia_read_own_datetime(
-        object text, althaia_moment* moment, int* zone, char* kind
+        object text, althaia_moment* moment, int* zone, char* letter
     )
 
 cdef extern from "Python.h":
     object PyUnicode_FromFormat(const char* format, ...)
 
-cdef dict TEMPORAL = import_temporal()
-cdef object timedelta = TEMPORAL["timedelta"]
-cdef object timezone = TEMPORAL["timezone"]
-cdef object utc = <object>PyDateTimeAPI.TimeZone_UTC
 
 cdef enum Awareness:
     EITHER
@@ -123,12 +106,12 @@ cdef object new_zone(int minutes):
 
 
 # Each function, with the names in its module that it looks up.
-FUNCTIONS = {
+OWN_FUNCTIONS = {
     "from_iso_datetime": ("_iso8601_datetime_re", "get_fixed_timezone"),
     "from_iso_date": ("_iso8601_date_re",),
     "from_iso_time": ("_iso8601_time_re",),
 }
-CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
+OWN_CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
 
 
 def load_own_iso(analysis, field, options, aware=None):
@@ -137,12 +120,12 @@ def load_own_iso(analysis, field, options, aware=None):
     :param aware: whether a datetime must have a time zone, or must have none; None: either.
     """
     defined = seam.defined["utils"]
-    found = [name for name in FUNCTIONS if defined.get(name) is options["parse"]]
+    found = [name for name in OWN_FUNCTIONS if defined.get(name) is options["parse"]]
     if not found:
         return None
     name = found[0]
-    analysis.field_function("utils", name, *FUNCTIONS[name], "dt")
-    for each in CLASSES:
+    analysis.field_function("utils", name, *OWN_FUNCTIONS[name], "dt")
+    for each in OWN_CLASSES:
         analysis.watch_original(dt, each, TEMPORAL[each])
     if name == "from_iso_datetime":
         awareness = EITHER if aware is None else AWARE if aware else NAIVE

@@ -1,10 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Dates and times that are read from text."""
-
-cimport cython
-
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.run.messages cimport is_of_json
 
 
 @cython.no_gc_clear
@@ -14,6 +8,9 @@ cdef class LoadParsed(LoadStep):
     :param parse: the function, of the standard library or of upstream.
     :param words: what the field's messages name in braces.
     """
+
+    cdef public object parse
+    cdef public dict words
 
     kind = "date or time"
 

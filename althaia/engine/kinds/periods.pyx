@@ -1,23 +1,8 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """``TimeDelta``: periods of time as numbers."""
-
-import datetime as dt
-
-cimport cython
-from libc.stdint cimport int64_t
-
-from althaia.cpython.temporal cimport PyDelta_CheckExact, import_temporal
-from althaia.engine.steps import Kind
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.run.messages cimport NOTHING
 
 cdef extern from "althaia/engine/kinds/periods.h":
     bint althaia_timedelta(object value, int64_t unit, double* number)
     bint althaia_timedelta_units(object value, int64_t unit, int64_t* number)
-
-cdef object timedelta = import_temporal()["timedelta"]
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -147,4 +132,4 @@ def plain_precision(analysis, field):
     return precision
 
 
-KINDS = (Kind("TimeDelta", dump=dump_timedelta, load=load_timedelta),)
+cdef tuple PERIODS = (Kind("TimeDelta", dump=dump_timedelta, load=load_timedelta),)

@@ -1,13 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """``String`` and its subclasses."""
-
-cimport cython
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-
-from althaia.engine.kinds.identifiers import dump_uuid
-from althaia.engine.steps import Kind
 
 
 @cython.final
@@ -50,4 +41,4 @@ def load_text(analysis, field, options):
     return LoadText(field, **options)
 
 
-KINDS = (Kind("String", dump=dump_text, load=load_text),)
+cdef tuple TEXT = (Kind("String", dump=dump_text, load=load_text),)

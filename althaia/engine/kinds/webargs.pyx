@@ -1,26 +1,9 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """webargs: lists and tuples as one delimited text, ``DelimitedList`` and ``DelimitedTuple``.
 
 The mixin joins the items that its base dumps, and splits the text for its base to load. Its two
 methods are recognised by the digests of their sources. If a release has other sources, the field's
 own methods run.
 """
-
-cimport cython
-
-from althaia.engine.run.dump cimport DumpFrame, DumpStep
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-
-from althaia.engine.steps import PackageKind
-from althaia.engine.kinds.containers import (
-    dump_list,
-    dump_tuple,
-    load_list,
-    load_tuple,
-    tuple_fields,
-)
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import definers
 
 DIGESTS = frozenset({"3c8b0360132b7fd6", "efd3408f9dd69222"})
 """``DelimitedFieldMixin._serialize`` of 8.0 to 8.7, its ``_deserialize`` of 8.4 to 8.7."""
@@ -114,7 +97,7 @@ def checked(analysis, field, method):
     return delimiter, -1 if owners[0] is bases[0] else len(tuple_fields(analysis, field))
 
 
-KINDS = (
+cdef tuple WEBARGS = (
     PackageKind(
         "webargs.fields.DelimitedFieldMixin", DIGESTS, dump=dump_delimited, load=load_delimited
     ),

@@ -1,5 +1,5 @@
 """Object readers: fast access to attributes of objects of SQLAlchemy and pydantic.
 
-May import ``cpython`` and ``engine.upstream``. A library that a program does not use is never
+May import ``cpython`` and ``engine.plan``. A library that a program does not use is never
 imported.
 """

@@ -28,7 +28,7 @@ from althaia.cpython.primitives cimport (
 )
 
 from althaia.engine.objects.libraries import READERS, load
-from althaia.engine.plan.guard import ABSENT
+from althaia.engine.plan import ABSENT
 
 
 cdef extern from "althaia/cpython/object_slots.h":

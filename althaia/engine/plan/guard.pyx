@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Guards: check that everything that a plan was built from is unchanged.
 
 A guard compares objects by identity. It owns references to them, so that no other object can get
@@ -12,47 +11,6 @@ the address of one. It watches
 - single entries of other dictionaries (module globals, format tables);
 - the names in the schema's instance dictionary that override class attributes used by the plan.
 """
-
-cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_Next
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport uint64_t
-
-from althaia.cpython.primitives cimport (
-    ALTHAIA_DICT,
-    ALTHAIA_DICT_VERSIONS,
-    ALTHAIA_DICT_WATCHERS,
-    ALTHAIA_ENTRIES,
-    ALTHAIA_HAS_GIL,
-    ALTHAIA_INLINE_VALUES,
-    ALTHAIA_INLINE_WATCHERS,
-    ALTHAIA_KEYS,
-    ALTHAIA_RECORD_SIZE,
-    ALTHAIA_SHARED_VALUES,
-    ALTHAIA_TYPE_TAGS,
-    ALTHAIA_VALUES,
-    althaia_all_hold,
-    althaia_copy_inline,
-    althaia_dict_or_none,
-    althaia_epoch,
-    althaia_features,
-    althaia_has_noted_version,
-    althaia_lists_hold,
-    althaia_note_version,
-    althaia_same_entries,
-    althaia_same_entry,
-    althaia_start_watching,
-    althaia_trusted_version,
-    althaia_try_features,
-    althaia_type_tag,
-    althaia_types_hold,
-    althaia_watch_dict,
-    althaia_watched,
-    althaia_watched_place,
-)
 
 cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
@@ -83,7 +41,7 @@ def features():
 
 
 # Markers that are no value of any dictionary: any value matches, and there is no such key.
-ANY = object()
+cdef object ANY = object()
 ABSENT = object()
 
 

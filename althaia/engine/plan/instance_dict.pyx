@@ -1,20 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The instance dictionary in which a schema keeps its plans."""
-
-import copy
-
-cimport cython
-from cpython.dict cimport PyDict_Update
-from cpython.object cimport PyObject
-
-from althaia import seam
-
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    althaia_dict_or_none,
-    althaia_has_python_dict,
-    althaia_type_lookup,
-)
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)

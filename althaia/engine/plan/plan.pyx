@@ -1,11 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The base class of dump plans and load plans."""
-
-cimport cython
-from cpython.object cimport PyObject
-
-from althaia.engine.plan.guard cimport Guard
-from althaia.cpython.primitives cimport althaia_dict_item, althaia_dict_or_none
 
 # A marker that is no value of any setting or option.
 cdef object EXTRAORDINARY = object()

@@ -1,19 +1,5 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Templates: dictionaries that are created with all their keys, so that storing a value needs no
 look-up."""
-
-from sys import getsizeof
-
-cimport cython
-from cpython.dict cimport PyDict_Copy
-
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    ALTHAIA_SHARED_VALUES,
-    althaia_features,
-    althaia_lies_in_order,
-    althaia_try_features,
-)
 
 althaia_try_features()
 

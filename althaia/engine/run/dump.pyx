@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Runs a dump plan: the loop over its steps.
 
 A *step* is one field of one schema. What upstream determines again for each object is fixed in the
@@ -10,47 +9,6 @@ Plans and steps are immutable, with two exceptions. A plan caches the keys as a 
 and replaces that record as a whole. A step has an inline cache. A :class:`DumpFrame` is one schema
 in one call; it keeps the nested schemas that this call has already found and checked.
 """
-
-from collections import OrderedDict
-
-cimport cython
-from cpython.dict cimport PyDict_DelItem
-from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from libc.string cimport memcpy
-
-from althaia.engine.plan.guard cimport Guard
-from althaia.engine.run.hooks cimport invoke
-from althaia.engine.instances.lazy cimport field_of_call
-from althaia.engine.instances.blueprint cimport at_once
-from althaia.engine.plan.plan cimport Plan, set_attributes
-from althaia.engine.run.published cimport valid_plan
-from althaia.engine.run.trail cimport left_item, left_step
-from althaia.cpython.primitives cimport (
-    althaia_count,
-    althaia_clear_cache,
-    althaia_get_cached,
-    althaia_get_value,
-    althaia_init_cache,
-    althaia_tick,
-    althaia_try_features,
-)
-from althaia.engine.objects.object_reader cimport NOT_THERE, Reading, Readings, is_plain, read_once
-from althaia.engine.plan.instance_dict cimport DUMP, existing_dict
-from althaia.engine.plan.template cimport FILLED_AFTER, Template, althaia_put
-from althaia.engine.statistics cimport Counters, starts
-from althaia.engine.timing cimport (
-    STEPS,
-    Place,
-    Timing,
-    book_conversion,
-    book_reading,
-    measured,
-    now,
-    stop,
-)
-from althaia.engine.upstream cimport marshmallow
-from althaia.formats.sink cimport Record, Sink, expected_items
 
 cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
@@ -237,7 +195,7 @@ cdef class SerializeStep(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class TimedDumpStep(DumpStep):
-    """Another step, and the time that it takes. See :mod:`althaia.engine.timing`."""
+    """Another step, and the time that it takes. See :file:`plan/timing.pyx`."""
 
     cdef DumpStep step
     # Which code the step runs: the user's, or the plan of another schema. Whether reading the value
@@ -417,7 +375,7 @@ cdef inline object serialized(
 
 cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
     """Dump one object to a dictionary with the keys of the plan's template."""
-    cdef PyObject* steps = steps_of(plan, frame)
+    cdef PyObject* steps = dump_steps_of(plan, frame)
     cdef Py_ssize_t i, size = PyTuple_GET_SIZE(<object>steps)
     cdef bint full = plan.template.full or plan.template.fills()
     cdef dict result = plan.template.start(full)
@@ -450,7 +408,7 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
     cdef bint done = False
     try:
         for i in range(len(plan.steps)):
-            step = <DumpStep>PyTuple_GET_ITEM(<object>steps_of(plan, frame), i)
+            step = <DumpStep>PyTuple_GET_ITEM(<object>dump_steps_of(plan, frame), i)
             value = serialized(i, step, obj, frame, reading)
             if value is not marshmallow.missing:
                 result[step.key] = value
@@ -461,7 +419,7 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
     return result
 
 
-cdef inline PyObject* steps_of(DumpPlan plan, DumpFrame frame) noexcept:
+cdef inline PyObject* dump_steps_of(DumpPlan plan, DumpFrame frame) noexcept:
     """Return the steps for one object, borrowed: the timed ones if it is measured."""
     return <PyObject*>plan.steps if frame.stopwatch.timing is NULL else <PyObject*>plan.timed
 
@@ -533,7 +491,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
         return write_timed(plan, obj, frame, sink)
     if not plan.has_record:
         return sink.any(run_general(plan, obj, frame))
-    steps = steps_of(plan, frame)
+    steps = dump_steps_of(plan, frame)
     reading = reading_of(obj, frame)
     if frame.record is None:
         # The frame holds the record while the sink uses it: another call may replace the plan's.
@@ -591,12 +549,12 @@ cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame fra
     """Return what ``Schema.dump`` returns."""
     cdef object data = obj
     if plan.before is not None:
-        data = invoke_both(plan.before, data, obj, many, frame.schema)
-        if is_changed(plan, frame):
+        data = invoke_dump_hooks(plan.before, data, obj, many, frame.schema)
+        if dump_is_changed(plan, frame):
             return run_changed(frame.schema, obj, data, many)
     data = run(plan, data, many, frame)
     if plan.behind is not None:
-        data = invoke_both(plan.behind, data, obj, many, frame.schema)
+        data = invoke_dump_hooks(plan.behind, data, obj, many, frame.schema)
     return data
 
 
@@ -608,8 +566,8 @@ cdef bint write_with_hooks(
     cdef object data = obj
     if plan.behind is None:
         if plan.before is not None:
-            data = invoke_both(plan.before, data, obj, many, frame.schema)
-        if plan.before is None or not is_changed(plan, frame):
+            data = invoke_dump_hooks(plan.before, data, obj, many, frame.schema)
+        if plan.before is None or not dump_is_changed(plan, frame):
             write(plan, data, many, frame, sink)
             return True
         data = run_changed(frame.schema, obj, data, many)
@@ -622,7 +580,7 @@ cdef bint write_with_hooks(
     return True
 
 
-cdef object invoke_both(
+cdef object invoke_dump_hooks(
     tuple hooks, object data, object obj, object many, object schema
 ):
     """Return what ``Schema._invoke_dump_processors`` returns."""
@@ -631,7 +589,7 @@ cdef object invoke_both(
     return invoke(hooks, schema, DUMP, True, data, obj, options)
 
 
-cdef bint is_changed(DumpPlan plan, DumpFrame frame):
+cdef bint dump_is_changed(DumpPlan plan, DumpFrame frame):
     """Return whether a ``pre_dump`` hook has changed something that the plan depends on."""
     if valid_plan(frame.schema, DUMP) is not plan:
         return True

@@ -1,16 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Calls a schema's hooks as upstream does."""
-
-from itertools import zip_longest
-
-from cpython.object cimport PyObject
-
-from libc.stdint cimport int64_t
-
-from althaia.cpython.primitives cimport althaia_count
-from althaia.engine.run.trail cimport left_hook
-from althaia.engine.statistics cimport counters_of
-from althaia.engine.timing cimport STEPS, Place, measured, now
 
 cdef extern from "Python.h":
     object PyObject_VectorcallDict(

@@ -1,38 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Runs a load plan: the loop over its steps, the schema's hooks, and upstream's errors."""
-
-from collections.abc import Mapping
-
-cimport cython
-from cpython.dict cimport PyDict_DelItem
-from cpython.mem cimport PyMem_Malloc
-from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from libc.stdint cimport int64_t
-
-from althaia.engine.plan.guard cimport Guard
-from althaia.engine.instances.blueprint cimport at_once
-from althaia.engine.run.hooks cimport book_hook, invoke
-from althaia.engine.run.load_step cimport FAILED, SCHEMA, LoadFrame, LoadStep, fail
-from althaia.engine.plan.plan cimport EXTRAORDINARY, Plan, option
-from althaia.engine.run.messages cimport validation_error
-from althaia.engine.run.published cimport valid_plan
-from althaia.engine.run.timed_load import TimedLoadStep
-from althaia.engine.run.trail cimport left_item, left_step
-from althaia.engine.run.settings cimport is_plain_partial
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    althaia_cached_item,
-    althaia_tick,
-    althaia_try_features,
-)
-from althaia.engine.plan.instance_dict cimport LOAD, existing_dict
-from althaia.engine.plan.template cimport FILLED_AFTER, Template, althaia_put
-from althaia.engine.statistics cimport starts
-from althaia.engine.timing cimport STEPS, measured, now, stop
-from althaia.engine.upstream cimport marshmallow
-from althaia.formats.keys cimport Keys
-from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
 
 althaia_try_features()
 
@@ -121,7 +87,7 @@ cdef class LoadPlan(Plan):
 # ---- Objects ------------------------------------------------------------------------
 
 
-cdef inline PyObject* steps_of(LoadPlan plan, LoadFrame frame) noexcept:
+cdef inline PyObject* load_steps_of(LoadPlan plan, LoadFrame frame) noexcept:
     """Return the steps for one object, borrowed: the timed ones if it is measured."""
     return <PyObject*>plan.steps if frame.stopwatch.timing is NULL else <PyObject*>plan.timed
 
@@ -173,7 +139,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
         plan, &frame.stopwatch, True, TimedLoadStep
     ):
         return load_timed(plan, None, at, frame)
-    steps = steps_of(plan, frame)
+    steps = load_steps_of(plan, frame)
     if not is_readable(plan, frame.tape, at):
         return load_one(plan, frame.tape.share(at), frame)
     others = open_record(plan, at, frame)
@@ -226,7 +192,7 @@ cdef Py_ssize_t load_fields(
 ) except -1:
     """Load the fields from step ``i`` on. Return how many were found if ``data`` is a dict
     (``plain``)."""
-    cdef PyObject* steps = steps_of(plan, frame)
+    cdef PyObject* steps = load_steps_of(plan, frame)
     cdef PyObject* step = NULL
     cdef Py_ssize_t found = 0, size = PyTuple_GET_SIZE(<object>steps)
     cdef bint done = False
@@ -415,7 +381,7 @@ cdef object read_items(LoadPlan plan, Py_ssize_t at, bint many, LoadFrame frame)
 # ---- Hooks --------------------------------------------------------------------------
 
 
-cdef bint is_changed(LoadPlan plan, LoadFrame frame):
+cdef bint load_is_changed(LoadPlan plan, LoadFrame frame):
     """Return whether a ``pre_load`` hook has changed the schema, or the names in ``partial``, so
     that the plan no longer holds."""
     if valid_plan(frame.schema, LOAD) is not plan or not is_plain_partial(frame.partial):
@@ -434,7 +400,7 @@ cdef dict hook_options(LoadFrame frame):
     return {"many": frame.many, "partial": frame.partial}
 
 
-cdef object invoke_both(tuple hooks, object data, object original, LoadFrame frame):
+cdef object invoke_load_hooks(tuple hooks, object data, object original, LoadFrame frame):
     """Return what ``Schema._invoke_load_processors`` returns."""
     cdef dict options = hook_options(frame)
     data = invoke(hooks, frame.schema, LOAD, True, data, original, options)
@@ -456,7 +422,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     processed = data
     if plan.before is not None:
         try:
-            processed = invoke_both(plan.before, data, data, frame)
+            processed = invoke_load_hooks(plan.before, data, data, frame)
         except marshmallow.ValidationError as error:
             errors = error.normalized_messages()
         if errors is not None:
@@ -465,7 +431,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
                 # report the input as valid.
                 raise UnboundLocalError("processed_data")
             return fail(frame, errors, None)
-        if is_changed(plan, frame):
+        if load_is_changed(plan, frame):
             return load_changed(processed, data, frame, postprocess)
     if text:
         result = read_items(plan, frame.root, True if frame.many else False, frame)
@@ -479,7 +445,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     if plan.behind is None or not postprocess:
         return result
     try:
-        return invoke_both(plan.behind, result, data, frame)
+        return invoke_load_hooks(plan.behind, result, data, frame)
     except marshmallow.ValidationError as error:
         return fail_of_hook(error, result, frame)
 

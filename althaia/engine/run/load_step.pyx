@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The steps of a load plan, and the frame of the call in which they run.
 
 A step (one class for each kind of field, see :mod:`althaia.engine.kinds`) converts values of
@@ -7,22 +6,6 @@ invalid is refused by a message; any other is passed to the field's own method. 
 failure is a return value (:data:`FAILED`, with messages and valid data in the frame). An exception
 is created only where user code would see it.
 """
-
-cimport cython
-from cpython.mem cimport PyMem_Free
-from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM
-from libc.stdint cimport int64_t
-
-from althaia.engine.plan.plan cimport set_attributes
-from althaia.engine.run.messages cimport NOTHING, is_of_json, message_of
-from althaia.engine.run.validators cimport PASSED, Check
-from althaia.engine.instances.lazy cimport field_of_call
-from althaia.cpython.primitives cimport althaia_clear_cache, althaia_count, althaia_init_cache
-from althaia.engine.timing cimport Place, Timing, now, weighed
-from althaia.engine.upstream cimport marshmallow
-from althaia.formats.tape cimport ARRAY, Tape
-
 
 cdef object FAILED = object()
 cdef str SCHEMA = "_schema"

@@ -1,11 +1,8 @@
-# cython: language_level=3, freethreading_compatible=True
 """Error messages, and the one ValidationError of a call, without the exceptions in between.
 
 A failure is data until somebody sees it. Upstream's ``make_error`` and ``_format_error`` look up a
 text and format it. A step or check whose guard watches them does so by :func:`message_of`.
 """
-
-from althaia.engine.upstream cimport marshmallow
 
 cdef dict NOTHING = {}
 cdef dict INPUT = {"input": None}

@@ -1,9 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Finds the valid plan of a schema: its own, or that of its prototype."""
-
-from althaia.engine.instances.lazy cimport prototype_of
-from althaia.engine.plan.instance_dict cimport InstanceDict, existing_dict
-from althaia.engine.plan.plan cimport Plan
 
 
 cdef Plan valid_plan(object schema, int direction):

@@ -1,15 +1,9 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Reads the settings of a call once, before the call runs.
 
 Each function returns a setting as upstream first reads it: the argument of the call, else the
 schema's. It returns ``EXTRAORDINARY`` if reading the setting, or converting it to bool, would run
 user code. The call is then left to upstream's code, which reads it in its documented order.
 """
-
-from althaia.cpython.primitives cimport althaia_dict_item
-from althaia.engine.plan.instance_dict cimport existing_dict
-from althaia.engine.plan.plan cimport EXTRAORDINARY
-from althaia.engine.upstream cimport marshmallow
 
 cdef tuple UNKNOWN = ("exclude", "include", "raise")
 

@@ -1,21 +1,10 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The steps with which an object is loaded while it is measured."""
-
-cimport cython
-from libc.stdint cimport int64_t
-
-from althaia.cpython.primitives cimport althaia_count
-from althaia.engine.run.dump cimport has_quiet_steps, holds_schema
-from althaia.engine.run.load_step cimport LoadFrame, LoadStep
-from althaia.engine.statistics cimport Counters
-from althaia.engine.timing cimport Place, Timing, book_conversion, book_reading
-from althaia.formats.tape cimport Tape
 
 
 @cython.final
 @cython.no_gc_clear
 cdef class TimedLoadStep(LoadStep):
-    """Another step, and the time that it takes. See :mod:`althaia.engine.timing`."""
+    """Another step, and the time that it takes. See :file:`plan/timing.pyx`."""
 
     cdef LoadStep step
     # Which code the step runs: the user's, or the plan of another schema.

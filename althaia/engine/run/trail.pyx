@@ -1,14 +1,9 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The trail of an exception: the fields and indexes through which it left a call.
 
 The loops record them from the inside out, and only if that is switched on (``ALTHAIA_NOTES``). A
 call without an exception costs nothing, because the loops record in a ``finally`` block that the
 compiler removes from the ordinary path.
 """
-
-import sys
-from contextvars import ContextVar
-
 
 cdef bint kept = False
 # An exception and the parts of its path. In a context variable, because another thread, task or

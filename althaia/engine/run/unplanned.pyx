@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Dumps one object for a schema that has no plan yet.
 
 A schema's first calls, and all calls of a class that lives for one request, have no plan.
@@ -6,20 +5,6 @@ Upstream's loop calls four functions to read one value. Here a field's value is 
 field and the schema read it as upstream defined; nothing is kept from call to call, so nothing is
 watched.
 """
-
-from types import MethodType
-
-from cpython.object cimport PyObject
-
-from althaia import seam
-from althaia.collection import REPLACED
-
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    althaia_get_value,
-    althaia_type_lookup,
-)
-from althaia.engine.upstream cimport Upstream, marshmallow
 
 cdef extern from "althaia/cpython/layout.h":
     PyObject* althaia_dict_there(object obj)
@@ -92,7 +77,7 @@ cdef object dump_one(object schema, object obj):
         return DECLINED
     result = schema.dict_class()
     for name, field in (<dict>fields).items():
-        value = serialized(field, name, obj, accessor)
+        value = serialized_by_field(field, name, obj, accessor)
         if value is marshmallow.missing:
             continue
         # Read twice, as upstream does: it may be computed.
@@ -101,7 +86,7 @@ cdef object dump_one(object schema, object obj):
     return result
 
 
-cdef object serialized(object field, object name, object obj, object accessor):
+cdef object serialized_by_field(object field, object name, object obj, object accessor):
     """Return what ``field.serialize`` returns for an object."""
     cdef object value, key
     cdef dict own = own_attributes(field)

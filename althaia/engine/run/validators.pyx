@@ -1,23 +1,12 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Checks: compiled forms of upstream's own validators, and calls of all others.
 
 Each check replaces one validator. A value that is certainly valid passes, and one that is certainly
 invalid is refused by a message, without a call. Any other value is passed to the validator itself.
 """
 
-import re
-from functools import partial
-
-cimport cython
-
-from althaia.cpython.primitives cimport althaia_email_is_plain, althaia_url_is_plain
-from althaia.engine.plan.plan cimport set_attributes
-from althaia.engine.run.messages cimport message_of
-from althaia.engine.upstream cimport marshmallow
-
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.upstream import static
-
+cdef extern from "althaia/engine/run/addresses.h":
+    bint althaia_email_is_plain(object text)
+    bint althaia_url_is_plain(object text, bint fragments)
 
 cdef object PASSED = object()
 

@@ -127,16 +127,16 @@ JOBS: dict[str, Callable[[], Any]] = {
 if LIBRARY == "plans":
     from althaia import json as own_json
     from althaia.engine import planner
-    from althaia.engine import upstream as upstream_module
-    from althaia.engine.analysis.schema_class import examine
-    from althaia.engine.run.dump import DumpStep
+    from althaia.engine.analysis import examine
+    from althaia.engine.plan import load as load_upstream
+    from althaia.engine.run import DumpStep
 
     child = Child()
     # What is there now is not gone through again by each collection in a job.
     gc.collect()
     gc.freeze()
 
-    upstream = upstream_module.load()
+    upstream = load_upstream()
 
     def make_plans() -> Any:
         # With the free lists empty, pairs are allocated too: CPython 3.11 crashes where there is

@@ -16,7 +16,7 @@ from typing import Any
 import marshmallow as real
 
 from althaia import marshmallow as ours
-from althaia.engine.analysis.schema_class import LAZY_NAMES
+from althaia.engine.analysis import LAZY_NAMES
 
 
 def answers(ma: Any, ask: Callable[[Any], Any]) -> tuple[list[Any], list[Any]]:

@@ -1,7 +1,5 @@
 """The reason why a step or a plan is not made."""
 
-from __future__ import annotations
-
 
 class NotPlannable(Exception):
     """A step or plan cannot be built, because the behaviour of a field or schema may differ between
@@ -10,6 +8,6 @@ class NotPlannable(Exception):
     :param reason: the reason in plain English, for ``explain``.
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason):
         super().__init__(reason)
         self.reason = reason

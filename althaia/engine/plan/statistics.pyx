@@ -1,18 +1,8 @@
-# cython: language_level=3, freethreading_compatible=True
 """Counters per schema class and direction, for ``althaia.stats()``.
 
 They are C integers, so that counting a call costs about a nanosecond. Builds without the GIL add to
 them atomically.
 """
-
-from weakref import KeyedRef
-
-cimport cython
-
-from althaia.cpython.primitives cimport althaia_counted
-from althaia.engine.plan.instance_dict cimport LOAD
-from althaia.engine.plan.plan cimport Plan
-from althaia.engine.timing cimport Stopwatch, Timing, start
 
 
 @cython.final
@@ -89,6 +79,10 @@ cdef class Counters:
 @cython.final
 cdef class Statistics:
     """The counters of one schema class, dump and load."""
+
+    cdef readonly Counters dump
+    cdef readonly Counters load
+    cdef object schema_class
 
     def __cinit__(self):
         self.dump = Counters.__new__(Counters)

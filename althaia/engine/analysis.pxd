@@ -1,7 +1,7 @@
-"""The record of an analysis, declared for the modules that make steps."""
+"""What other floors may use of this one."""
 
-from althaia.engine.plan.guard cimport Guard
-from althaia.engine.upstream cimport Helper, Upstream
+from althaia.engine.plan cimport Guard, Helper, Upstream
+
 
 cdef enum:
     # Checks that a class passes once for each of its type versions; see `Upstream.passed`.

@@ -1,14 +1,9 @@
-# cython: language_level=3, freethreading_compatible=True
 """How long calls, objects and fields take, while that is measured.
 
 Each call is measured. Inside a call, a :class:`Stopwatch` in the frame measures the first objects
 of a class step by step, and then one in many, which counts for all between. The clock leaves out
 what reading it costs.
 """
-
-cimport cython
-
-from althaia.cpython.primitives cimport althaia_count, althaia_counted
 
 cdef extern from "althaia/cpython/clock.h":
     int64_t althaia_now() noexcept

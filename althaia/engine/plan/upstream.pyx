@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Upstream's classes and functions as they were defined, to tell them from users' replacements.
 
 A method is upstream's if it is the same object that the class was defined with. Names are not
@@ -6,21 +5,6 @@ compared. :data:`althaia.seam.pristine` records the objects while marshmallow is
 user code can replace one.
 """
 
-cimport cython
-
-from types import FunctionType
-
-from althaia import seam
-from althaia.engine.plan.guard import ABSENT
-
-from althaia.engine.plan.guard cimport by_mapping
-from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL,
-    althaia_type_lookup_or,
-    althaia_type_tag,
-)
-
-cdef object ABSENT_ = ABSENT
 # Python's integers: there are more helpers than a C integer has bits.
 cdef object ONE = 1
 
@@ -176,7 +160,7 @@ cdef class Upstream:
         )
         self.find_features(set(variants.items()))
         self.kinds = ({}, {})
-        self.packages = {}
+        self.packages = ({}, {})
         self.helpers = {}
         self.entries = {}
         self.known_methods = {}

@@ -1,12 +1,9 @@
-# cython: language_level=3, freethreading_compatible=True
 """Chooses the calls that compare mode compares.
 
 The number of calls up to the next chosen one is drawn ahead, so that a call that is not chosen
 costs one subtraction, and nothing if compare mode is off. While a chosen call runs, each call reads
 from a context variable in which of the two runs it is.
 """
-
-from althaia import seam
 
 cdef object DECLINED = seam.DECLINED
 # The call is not compared. Not None, which may be the result of a call.

@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, annotation_typing=False
 """Makes the plan of a schema, for dumping or for loading, from the schema and its fields.
 
 For each field the narrowest step is chosen that its class and instance allow: one of the
@@ -7,32 +6,13 @@ For each field the narrowest step is chosen that its class and instance allow: o
 user's own field costs only itself.
 """
 
-from collections import OrderedDict, defaultdict, namedtuple
-from importlib import import_module
-from types import FunctionType, GetSetDescriptorType
-
-from althaia import seam
-from althaia.engine.analysis.reader import NOT_PLAIN, why_unwatchable
-from althaia.engine.objects.known_code import is_known
-from althaia.engine.plan.guard import ABSENT
-from althaia.engine.plan.instance_dict import may_be_put, published_guard
-from althaia.engine.plan.not_plannable import NotPlannable
-from althaia.engine.run import dump, load, load_step
-from althaia.engine.run.validators import checks_for
-from althaia.engine.upstream import definers
-
-from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_type_tag
-from althaia.engine.analysis.reader cimport Analysis, is_data_descriptor
-from althaia.engine.upstream cimport MOST_CLASSES, Upstream, marshmallow, static
-
-DUMP, LOAD = 0, 1
 # Where a dumped value comes from. Looking up a member of the enum takes some 900 instructions.
-cdef int NO_ATTRIBUTE = dump.Source.NO_ATTRIBUTE
-cdef int KEY = dump.Source.KEY
-cdef int PATH = dump.Source.PATH
-cdef int ACCESSOR = dump.Source.ACCESSOR
-cdef int GET_VALUE_OF_FIELD = dump.Source.GET_VALUE
-cdef int SERIALIZE = dump.Source.SERIALIZE
+cdef int NO_ATTRIBUTE = Source.NO_ATTRIBUTE
+cdef int KEY = Source.KEY
+cdef int PATH = Source.PATH
+cdef int ACCESSOR = Source.ACCESSOR
+cdef int GET_VALUE_OF_FIELD = Source.GET_VALUE
+cdef int SERIALIZE = Source.SERIALIZE
 
 # Functions that plans replace or rest on, as Analysis.watch_group() takes them.
 cdef tuple DUMPING_FUNCTIONS = ("schema", ("missing", "PRE_DUMP", "POST_DUMP"))
@@ -311,19 +291,7 @@ cdef object _package_entry(Upstream upstream, int direction, object function):
     """Return the digests and the maker for a package's function; None if it was not reviewed."""
     if type(function) is not FunctionType or type(function.__module__) is not str:
         return None
-    package = function.__module__.partition(".")[0]
-    module = upstream.packages.get(package)
-    if module is None:
-        return None
-    if type(module) is str:
-        try:
-            kinds = import_module(module).KINDS
-        except ImportError as error:
-            # As in a test with a fake file system. The next plan tries again.
-            raise NotPlannable(f"{module} cannot be imported: {error}") from error
-        # Other threads may do the same.
-        module = upstream.packages[package] = by_name(kinds)
-    entry = module[direction].get(f"{function.__module__}.{function.__qualname__}")
+    entry = upstream.packages[direction].get(f"{function.__module__}.{function.__qualname__}")
     return entry if entry is not None and is_known(function, entry[0]) else None
 
 
@@ -331,14 +299,11 @@ def preparations(cls):
     """Return what packages do for the ``load`` that a schema class inherits from them, as triples
     of the ``load``, the function that is called with it, and a text."""
     loads = [base.__dict__.get("load") for base in definers(cls, "load")]
-    try:
-        entries = [(load, _package_entry(marshmallow, LOAD, load)) for load in loads]
-    except NotPlannable:  # The module of the package cannot be imported now.
-        return []
+    entries = [(load, _package_entry(marshmallow, LOAD, load)) for load in loads]
     return [(load, *entry[1]) for load, entry in entries if entry is not None]
 
 
-_CONVERSIONS = (("_serialize", dump.OwnDumpStep), ("_deserialize", load_step.OwnLoadStep))
+_CONVERSIONS = (("_serialize", OwnDumpStep), ("_deserialize", OwnLoadStep))
 
 
 cdef bint _is_plainly_found(Analysis analysis, object field, str method) except -1:
@@ -364,7 +329,7 @@ class _Dumping:
     """What the plan of a dump reads of a schema, and how it is made."""
 
     members = "dump_fields"
-    plan = dump.DumpPlan
+    plan = DumpPlan
     settings = ("many",)
     whole = ("_serialize", "_invoke_dump_processors", "_invoke_processors")
     methods = (*whole, "dump", "dumps")
@@ -384,7 +349,7 @@ class _Dumping:
             if static(type(field), "__getattribute__") is not object.__getattribute__:
                 # It may compute the key.
                 raise
-            return dump.SerializeStep(
+            return SerializeStep(
                 field,
                 source=SERIALIZE,
                 default=upstream.missing,
@@ -499,7 +464,7 @@ class _Loading:
     """What the plan of a load reads of a schema, and how it is made."""
 
     members = "load_fields"
-    plan = load.LoadPlan
+    plan = LoadPlan
     settings = ("many", "unknown", "partial")
     whole = (
         "_deserialize",
@@ -577,7 +542,7 @@ cdef object _loaded(Analysis analysis, object field, object options):
         analysis.field_method(field, "deserialize", analysis.upstream.Field)
         options = options | _around(analysis, field)
     except NotPlannable as refusal:
-        return load_step.DeserializeStep(
+        return DeserializeStep(
             field, own_deserialize=True, why=refusal.reason, **analysis.with_own_slot(options)
         )
     return _conversion(analysis, field, options, LOAD)

@@ -1,0 +1,33 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""Reads a schema's class and fields without running user code, and builds the guard of what it
+read. Runs once per schema or class.
+
+May import ``plan``.
+"""
+
+import abc
+import copy
+from collections import OrderedDict
+from contextlib import contextmanager
+from functools import cached_property
+from types import FunctionType, GetSetDescriptorType
+from typing import Generic
+
+cimport cython
+from cpython.type cimport PyType_IsSubtype
+from libc.stdint cimport uint64_t
+
+from althaia import seam
+from althaia.engine.plan import ABSENT, NotPlannable, may_be_put, qualified
+
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL, althaia_has_noted_version, althaia_note_version, althaia_trusted_version,
+    althaia_type_tag,
+)
+from althaia.engine.plan cimport (
+    INNER, MOST_CLASSES, Group, Guard, Helper, Upstream, fields_inside, is_hidden, snapshot,
+    state_of as copied_state, static,
+)
+
+include "analysis/reader.pyx"
+include "analysis/schema_class.pyx"

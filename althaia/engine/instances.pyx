@@ -1,0 +1,43 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""How schema instances are made and copied: in full, lazily, from a prototype or a model.
+
+May import ``plan`` and ``analysis``.
+"""
+
+import copy
+from abc import ABCMeta
+from collections import OrderedDict
+from types import FunctionType, MethodType
+
+cimport cython
+from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem, PyDict_Update
+from cpython.object cimport PyObject
+from cpython.type cimport PyType_IsSubtype
+from libc.stdint cimport int64_t
+
+from althaia import seam
+from althaia.engine.analysis import (
+    CONSTRUCTION, LAZY_NAMES, examine, examine_model, examine_nested, names_left_out,
+)
+from althaia.engine.plan import ABSENT, static
+
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL, althaia_become, althaia_count, althaia_counted, althaia_dict_or_none,
+    althaia_has_weak_references, althaia_is_simply_true, althaia_same_entries, althaia_type_lookup,
+    althaia_type_tag,
+)
+from althaia.engine.analysis cimport COPIED_AS_OBJECT, KEPT_IN_DICT
+from althaia.engine.plan cimport (
+    DUMP, INNER, Guard, InstanceDict, adopt_instances, collect_again, existing_dict, fields_inside,
+    instance_dict, is_upstreams_turn, made_dict, marshmallow, put_dict, sample, snapshot,
+    stop_collecting,
+)
+
+include "instances/clone.pyx"
+include "instances/blueprint.pyx"
+include "instances/recipe.pyx"
+include "instances/lazy.pyx"
+include "instances/nested_copy.pyx"
+include "instances/nested_schema.pyx"
+include "instances/model.pyx"
+include "instances/construct.pyx"

@@ -1,6 +1,0 @@
-cdef object clone(object field)
-cdef dict copied_fields(object declared)
-cdef object made_with(object cls, dict attributes)
-cdef object copied_names(object names)
-cdef dict plain_copy(dict state)
-cdef dict vars_of(object obj)

@@ -1,0 +1,98 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""The kinds of field that plans support, one file for each family.
+
+A file contains everything about its kinds: the steps that dump and load them, and the functions
+that determine from a field whether a step may replace its own method. To add a kind, add a row to
+the table at the end of one of them, under the class that defines the method: ``Number`` has the row
+for ``Integer``. The table of a new file goes into ``KINDS`` below. The files for field classes of
+other packages have the packages' names; their tables go into ``PACKAGES``.
+"""
+
+import datetime as dt
+import decimal
+import email.utils
+import enum
+import math
+import uuid
+from collections import defaultdict
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
+
+cimport cython
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.type cimport PyType_IsSubtype
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+
+from althaia import seam
+from althaia.engine.objects.known_code import is_known
+from althaia.engine.plan import ABSENT, NotPlannable, definers
+from althaia.engine.planner import (
+    Kind, PackageKind, inner_dump_step, inner_load_step, load_conversion,
+)
+from althaia.engine.run import LengthCheck, OwnLoadStep, check_for
+
+from althaia.cpython.primitives cimport (
+    althaia_count, althaia_dict_item, althaia_enter, althaia_is_simply_true, althaia_leave,
+    althaia_tick,
+)
+from althaia.cpython.temporal cimport (
+    PyDateTimeAPI, PyDateTime_CheckExact, PyDateTime_DATE_GET_HOUR, PyDateTime_DATE_GET_MICROSECOND,
+    PyDateTime_DATE_GET_MINUTE, PyDateTime_DATE_GET_SECOND, PyDateTime_DATE_GET_TZINFO,
+    PyDateTime_GET_DAY, PyDateTime_GET_MONTH, PyDateTime_GET_YEAR, PyDateTime_TIME_GET_HOUR,
+    PyDateTime_TIME_GET_MICROSECOND, PyDateTime_TIME_GET_MINUTE, PyDateTime_TIME_GET_SECOND,
+    PyDate_CheckExact, PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
+)
+from althaia.engine.instances cimport (
+    nested_field, nested_schema, plucked_key, real_field, times_rebound,
+)
+from althaia.engine.objects.object_reader cimport read_once
+from althaia.engine.plan cimport (
+    DUMP, EXTRAORDINARY, LOAD, STEPS, Counters, Plan, marshmallow, measured, static,
+)
+from althaia.engine.planner cimport usable_plan
+from althaia.engine.run cimport (
+    FAILED, INPUT, LONGEST_TEXT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
+    LoadFrame, LoadPlan, LoadStep, fail, field_deserialize, handled_error, is_of_json,
+    is_plain_flag, left_item, left_key, load_whole_or_fail, many_of, open_frame, open_load_frame,
+    partial_of, run_with_hooks, unknown_of, valid_plan, write_with_hooks,
+)
+from althaia.formats.sink cimport Sink, expected_items
+from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
+
+include "kinds/raw.pyx"
+include "kinds/inferred.pyx"
+include "kinds/identifiers.pyx"
+include "kinds/text.pyx"
+include "kinds/numbers.pyx"
+include "kinds/booleans.pyx"
+include "kinds/parsed.pyx"
+include "kinds/date_formats.pyx"
+include "kinds/own_iso.pyx"
+include "kinds/moments.pyx"
+include "kinds/periods.pyx"
+include "kinds/enums.pyx"
+include "kinds/containers.pyx"
+include "kinds/nested.pyx"
+include "kinds/calls.pyx"
+include "kinds/webargs.pyx"
+include "kinds/marshmallow_sqlalchemy.pyx"
+include "kinds/flask_marshmallow.pyx"
+
+KINDS = (
+    *RAW,
+    *INFERRED,
+    *TEXT,
+    *NUMBERS,
+    *BOOLEANS,
+    *MOMENTS,
+    *PERIODS,
+    *IDENTIFIERS,
+    *ENUMS,
+    *CONTAINERS,
+    *NESTED,
+    *CALLS,
+)
+
+PACKAGES = (*WEBARGS, *MARSHMALLOW_SQLALCHEMY, *FLASK_MARSHMALLOW)

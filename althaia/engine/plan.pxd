@@ -1,0 +1,344 @@
+"""What other floors may use of this one."""
+
+from libc.stdint cimport int64_t, uint64_t
+
+from althaia.cpython.primitives cimport (
+    ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_watched,
+)
+
+
+cdef tuple snapshot(dict mapping, tuple alike=*, tuple unwatched=*)
+cpdef dict state_of(obj)
+
+
+cdef class Guard:
+    cdef readonly tuple types
+    cdef readonly tuple fields
+    cdef readonly tuple lists
+    cdef readonly tuple entries
+    cdef readonly tuple schema_names
+    cdef object schema_type
+    cdef object members
+    cdef tuple members_keys, members_values
+    cdef bint members_plain
+    cdef uint64_t members_version, state_version
+    # One for each of `types`, of the objects in `fields`, of `entries`.
+    cdef unsigned int* type_tags
+    cdef althaia_watched* watched
+    cdef uint64_t* entry_versions
+    # The epoch at which all dictionaries had their expected contents, 0 if never; and the address
+    # of the schema's instance dictionary at that time.
+    cdef uint64_t epoch
+    cdef void* state
+    cdef bint holds(self, object schema, object state)
+    cdef bint watches(self, object cls) noexcept
+    cdef int watch_class(self, object cls) except -1
+    cdef bint _same_dictionaries(self, object state)
+    cdef int _watch_dictionaries(self, object state) except -1
+    cdef bint _same_names(self, object state)
+    cdef bint _same_members(self)
+    cdef bint _same_entries(self)
+    cdef int _watch_types(self, tuple types) except -1
+    cdef int _watch_fields(self, tuple fields, Guard sibling) except -1
+    cdef int _watch_entries(self) except -1
+
+
+cdef extern from "Python.h":
+    bint PyGC_Disable()
+    bint PyGC_Enable()
+
+
+cdef enum Direction:
+    DUMP = 0
+    LOAD = 1
+
+
+cdef class InstanceDict(dict):
+    cdef object dump_plan
+    cdef object load_plan
+    # For a lazy instance: the Prototype whose plans it runs.
+    cdef object prototype
+    # The prototype of an instance whose fields are not bound yet, while the function that replaces
+    # ``Schema._init_fields`` runs.
+    cdef object unbound
+    # For a lazy instance that is a copy: the attributes of the original instance.
+    cdef dict original
+    # What lazy copies of this instance share: a ``CopyBlueprint`` of instances/nested_copy.
+    cdef object copy_blueprint
+    # By the id of a field of the prototype or model: that field, the instance's own field, and
+    # whether the latter is as construction would have left it. Of a prototype's fields only nested
+    # ones are here, because a call needs only the schema of its own field.
+    cdef dict counterparts
+    # The instance's own fields for the prototype's: those that user code has received, or all once
+    # the instance is materialised. An ``OwnFields`` of instances/recipe.
+    cdef object own_fields
+    # True if user code has received one of these fields, which it may have changed. The next call
+    # materialises the instance.
+    cdef bint handed_out
+    # True while upstream's construction builds the instance: it can hold no plans yet.
+    cdef bint building
+    # True if user code gets neither the instance nor the fields that are bound to it, so that no
+    # guard need watch them: of a prototype, and of a model.
+    cdef bint hidden
+    # By direction: the number of plans dropped so far, and the number of uses to wait before the
+    # next one is built.
+    cdef int[2] drops, waits
+    cdef object published(self, int direction)
+    cdef int publish(self, int direction, object plan) except -1
+
+
+cdef InstanceDict instance_dict(object schema)
+cdef InstanceDict existing_dict(object schema)
+cdef bint is_hidden(object schema) except -1
+cdef object made_dict(object schema)
+cdef int adopt_instances(object cls) except -1
+cdef int put_dict(object obj, dict state) except -1
+
+
+# Before CPython 3.12 each allocation may run the GC, and with it user code: finalizers and
+# ``gc.callbacks``. That code must not see or change an instance that is partly initialized. From
+# 3.12 on, and without the GIL, the GC runs only between bytecodes of interpreted code.
+cdef inline bint stop_collecting() noexcept:
+    """Disable the GC while an instance is created. Every exit must pass the result to
+    :func:`collect_again`."""
+    return ALTHAIA_HAS_GIL and PyGC_Disable()
+
+
+cdef inline void collect_again(bint collecting) noexcept:
+    """Enable the GC again if it was enabled before."""
+    if collecting:
+        PyGC_Enable()
+
+
+cdef extern from "althaia/cpython/templates.h":
+    # The key is a borrowed reference.
+    int althaia_put(dict mapping, Py_ssize_t n, void* key, object value) except -1
+
+
+cdef enum:
+    # After how many results a plan's template is filled.
+    FILLED_AFTER = 100
+
+
+cdef class Template:
+    cdef readonly dict mapping
+    cdef readonly bint full
+    # The most keys of a dictionary that grew key by key and is smaller than a copy of the template;
+    # -1 if there is none.
+    cdef Py_ssize_t smaller
+    # The keys, until the mapping is filled; and the number of results until then.
+    cdef tuple keys
+    cdef int wait
+    cdef bint fills(self) except -1
+    cdef int fill(self) except -1
+    cdef dict start(self, bint full)
+    cdef dict trimmed(self, dict result)
+
+
+cdef class Plan:
+    cdef readonly tuple steps
+    cdef readonly Guard guard
+    cdef public bint whole, nestable, many_allowed, has_hooks
+    cdef public str declined
+    cdef public int slots
+    cdef public object schema_class, dict_class, statistics, opts
+    cdef public tuple before, behind
+    cdef Template template
+    # The steps that measure an object (see engine/timing.pyx); None until one is measured.
+    cdef tuple timed
+
+
+cdef int set_attributes(object obj, dict given) except -1
+cdef object option(Plan plan, str name)
+
+# What option() and run/settings return if upstream's code must read the setting.
+cdef object EXTRAORDINARY
+
+
+cdef enum:
+    # Bits of `measured`. CALLS: the time of each call. STEPS: the time of each field and hook.
+    CALLS = 1
+    STEPS = 2
+
+
+# What is measured now; 0 while nothing is.
+cdef int measured
+cdef int64_t now() noexcept
+
+
+cdef class Place:
+    cdef readonly str kind, name
+    # Nanoseconds: in all, in user code, and in reading attributes.
+    cdef public int64_t count, spent, own, reading
+
+
+cdef class Timing:
+    cdef readonly bint text
+    # Exact numbers: calls answered by a plan, calls by the plan of a schema around this one, calls
+    # outside a plan, and objects.
+    cdef public int64_t calls, nested, outside, objects
+    # The number of objects at the last change of `measured`, and the number of that change.
+    cdef int64_t before, since
+    # Nanoseconds, measured in each call: calls answered by a plan; calls outside a plan, with and
+    # without the calls of other schemas inside them; parsing text and finishing it.
+    cdef public int64_t spent, outside_spent, outside_own, parsing
+    # Nanoseconds, measured in a sample and multiplied: the objects of calls, and nested schemas in
+    # them; nested objects, and these without the schemas inside them; reading values and writing
+    # text.
+    cdef public int64_t root_objects, root_inside, nested_objects, nested_own, reading, writing
+    # The number of objects that the sample stands for.
+    cdef int64_t sampled
+    cdef public dict places
+    cdef Place place(self, str kind, object name)
+
+
+cdef struct Stopwatch:
+    # The Timing of the object at hand, borrowed; NULL if it is not measured.
+    void* timing
+    # The Counters of its class and direction, borrowed; only compared. NULL until an object is
+    # counted.
+    void* counters
+    # The watch of the frame around this one, borrowed; NULL in the frame of a call.
+    Stopwatch* outer
+    int64_t began, mark
+    # Nanoseconds of the steps with a nested schema, and of the user's validators in this step.
+    int64_t inside, validated
+    int weight
+
+
+cdef int64_t weighed(int64_t spent, int weight, int64_t total, int64_t count) noexcept
+cdef bint start(Stopwatch* watch, Timing timing) except -1
+cdef int64_t book_reading(Stopwatch* watch, Place place, bint own) noexcept
+cdef int64_t book_conversion(Stopwatch* watch, Place place, int64_t began, bint nested) noexcept
+cdef int stop(Stopwatch* watch) except -1
+
+
+cdef enum:
+    # Classes that `Upstream` keeps findings about.
+    MOST_CLASSES = 4096
+
+
+# The attributes of a field that hold one field inside it each.
+cdef tuple INNER
+cpdef object static(object cls, object name)
+cdef list fields_inside(dict state)
+
+
+cdef class Helper:
+    # A module of upstream, its namespace, a name in it, and what upstream defined that as.
+    cdef readonly str module
+    cdef readonly dict namespace
+    cdef readonly str name
+    cdef readonly object defined
+    # Its names in the semantic lock.
+    cdef readonly tuple origins
+    # Whether all of them were reviewed in this release.
+    cdef bint known
+    # 1 << its number.
+    cdef readonly object bit
+
+
+cdef class Group:
+    cdef dict namespace
+    cdef tuple helpers
+    # Their bits together.
+    cdef object bits
+    # The dict version at which the module had all of them as upstream defined them.
+    cdef uint64_t version
+
+
+cdef class Upstream:
+    # The namespaces of its modules by short name, as they are now.
+    cdef readonly dict live
+    # Three of these namespaces as they were when upstream had defined them.
+    cdef readonly dict schema
+    cdef readonly dict fields
+    cdef readonly dict validate
+    # What running plans use, as upstream defined it.
+    cdef readonly object missing
+    cdef readonly object Schema
+    cdef readonly object Field
+    cdef readonly object SchemaMeta
+    cdef readonly object OrderedSet
+    cdef readonly object ValidationError
+    cdef readonly object ErrorStore
+    cdef readonly object copy_containers
+    cdef readonly object is_collection
+    cdef readonly object is_sequence_but_not_string
+    cdef readonly object set_value
+    # The class of Schema._hooks, which has room for a blueprint.
+    cdef readonly object HookTable
+    # The attributes with which Schema was defined.
+    cdef readonly dict schema_attributes
+    # Names of functions whose source was not reviewed in this release.
+    cdef readonly frozenset unknown
+    # Features in which releases differ; see FEATURES_BY_VARIANT in upstream.pyx, which sets them.
+    cdef public bint partial_by_data_key, copies_messages, has_processors, nested_many_overrides
+    cdef public bint empty_key_is_a_key, fragment_follows_host, hooks_get_unknown, checks_unknown
+    cdef public bint false_is_an_error, nested_has_context, is_ordered_by_option, has_context
+    cdef public bint infers_fields, functions_take_context, has_serialization_type
+    cdef public bint hooks_pass_many
+    cdef readonly str collection_keyword
+    # The makers of steps: those for upstream's functions, see `by_function` in planner/steps.pyx;
+    # those for the functions of other packages, see `by_name` there.
+    cdef public tuple kinds, packages
+    # The helpers that plans watch, by module and name; their entries for guards, by their bits.
+    cdef dict helpers, entries
+    # By class and name: upstream's method of the class, MISSING if its source was not reviewed.
+    cdef dict known_methods
+    # The results of `group`.
+    cdef dict groups
+    # By type version: the checks of the analysis that a class has passed, one bit each.
+    cdef dict passed
+    # By 2 * type version + direction: the maker of a field class's step.
+    cdef dict makers
+
+    cdef Helper helper(self, str module, str name)
+    cdef Group group(self, tuple key)
+    cdef bint has_passed(self, object cls, int check) except -1
+    cdef int note_passed(self, object cls, int check) except -1
+    cdef tuple helper_entries(self, object bits)
+    cpdef bint defines(self, cls, name, owner) except -1
+    cdef int find_features(self, set variants) except -1
+
+
+# None until the engine is connected.
+cdef Upstream marshmallow
+
+
+cdef class Counters:
+    cdef public int64_t calls, nested, straight, objects, unplanned, built, declined, invalidated
+    cdef public str why
+    cdef public bint logged
+    cdef dict before
+    # The timings of calls from or to objects, and of calls from or to text; None until one was
+    # measured.
+    cdef Timing of_objects, of_text
+    cdef Timing timing(self, bint text)
+
+
+cdef Counters counters_of(object schema, int direction)
+cdef bint starts(Plan plan, Stopwatch* watch, bint text, object timed_step) except -1
+
+
+cdef class Sample:
+    cdef public bint on
+    cdef int64_t left, running
+    cdef public object take
+    cdef public object turn
+
+
+cdef Sample sample
+cdef object GO_ON
+
+
+cdef inline bint is_due(Sample sample) noexcept:
+    """Whether :func:`decide` must say how this call is answered."""
+    if not sample.on:
+        return False
+    althaia_count(&sample.left, -1)
+    return althaia_counted(&sample.left) < 0 or althaia_counted(&sample.running) > 0
+
+
+cdef object decide(Sample sample, str call, object schema, tuple args)
+cdef bint is_upstreams_turn(Sample sample) except -1

@@ -1,0 +1,43 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+"""What all floors of the engine rest on: what a plan consists of (guard, template, options), the
+served marshmallow's names, counters and clocks. Runs no calls.
+
+May import ``formats`` and ``cpython``.
+"""
+
+import copy
+from sys import getsizeof
+from types import FunctionType
+from weakref import KeyedRef
+
+cimport cython
+from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_Update
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
+from libc.stdint cimport int64_t, uint64_t
+
+from althaia import seam
+
+from althaia.cpython.primitives cimport (
+    ALTHAIA_DICT, ALTHAIA_DICT_VERSIONS, ALTHAIA_DICT_WATCHERS, ALTHAIA_ENTRIES, ALTHAIA_HAS_GIL,
+    ALTHAIA_INLINE_VALUES, ALTHAIA_INLINE_WATCHERS, ALTHAIA_KEYS, ALTHAIA_RECORD_SIZE,
+    ALTHAIA_SHARED_VALUES, ALTHAIA_TYPE_TAGS, ALTHAIA_VALUES, althaia_all_hold, althaia_copy_inline,
+    althaia_count, althaia_counted, althaia_dict_item, althaia_dict_or_none, althaia_epoch,
+    althaia_features, althaia_has_noted_version, althaia_has_python_dict, althaia_lies_in_order,
+    althaia_lists_hold, althaia_note_version, althaia_same_entries, althaia_same_entry,
+    althaia_start_watching, althaia_trusted_version, althaia_try_features, althaia_type_lookup,
+    althaia_type_lookup_or, althaia_type_tag, althaia_types_hold, althaia_watch_dict,
+    althaia_watched, althaia_watched_place,
+)
+
+include "plan/not_plannable.pyx"
+include "plan/guard.pyx"
+include "plan/instance_dict.pyx"
+include "plan/template.pyx"
+include "plan/plan.pyx"
+include "plan/timing.pyx"
+include "plan/upstream.pyx"
+include "plan/statistics.pyx"
+include "plan/sample.pyx"

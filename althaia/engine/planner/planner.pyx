@@ -1,0 +1,239 @@
+"""Find, build, publish and drop plans.
+
+Making a plan takes about as long as the plan saves in fifteen uses. Hence a schema gets its first
+plan after that many uses, or at once if it dumps or loads a large collection. A class that is
+created inside a call is not used so often, and never gets a plan. Each time that a plan is dropped,
+the schema waits longer for the next one.
+"""
+
+cdef extern from "althaia/cpython/layout.h":
+    bint althaia_has_made_dict(object obj)
+
+cdef extern from "Python.h":
+    object PyObject_GenericGetAttr(object obj, object name)
+
+# The wait for a plan is counted in requests. A call without a plan makes two of them: Schema.dump,
+# and Schema._serialize, which it calls. Hence the plan is made at the sixteenth call.
+cdef int FIRST_WAIT = 31
+cdef int LONGEST_WAIT = 1024
+# The number of instances of a class that get a plan after FIRST_WAIT requests. Later ones wait
+# longer.
+cdef int FIRST_INSTANCES = 4
+cdef bint strict = False
+
+
+def be_strict(bint on):
+    """Make a declined plan or field of upstream's own an error, as ``ALTHAIA_STRICT`` does.
+
+    Plans are then built, and instances lazy, from the first use on. Otherwise a schema that a test
+    uses once would get no plan and raise nothing.
+    """
+    global strict
+    strict = on
+    build_at_once(on)
+
+
+cdef Plan usable_plan(object schema, int direction, bint large):
+    """Return the plan of a nested schema, or None if upstream's code must run."""
+    cdef Plan plan = valid_plan(schema, direction)
+    if plan is None:
+        plan = find_anew(schema, direction, large)
+    return None if plan is None or plan.declined else plan
+
+
+def build(schema, str direction="dump"):
+    """Return a new plan of a schema for ``"dump"`` or ``"load"``, without publishing it."""
+    return build_plan(schema, LOAD if direction == "load" else DUMP)
+
+
+cdef Plan build_plan(object schema, int direction):
+    materialise_if_lazy(schema)
+    return analyse(marshmallow, schema, direction, counters_of(schema, direction))
+
+
+cdef object plain_many(object schema):
+    """Return ``schema.many``, or None if reading it would run user code."""
+    cdef InstanceDict state
+    if althaia_type_lookup(type(schema), "many") is None:
+        # instance_dict() would create the dictionary; see is_first_call().
+        try:
+            return PyObject_GenericGetAttr(schema, "many")
+        except AttributeError:
+            return None
+    state = instance_dict(schema)
+    return None if state is None else state.get("many")
+
+
+# The instance whose first call is running. Only its address is compared.
+cdef void* in_first_call = NULL
+# How many requests the first call of an instance makes (see FIRST_WAIT). They are not counted, so
+# that `find_anew` takes them off the wait at the next call.
+cdef int FIRST_CALL = 2
+
+
+cdef bint is_first_call(object schema, bint inside) except -1:
+    """Whether this is the first call of an instance, for which nothing is prepared.
+
+    Most instances that are built in full are used once, so that a place for plans would be wasted.
+    CPython stores the attributes of an instance in the object as long as nobody asks for its
+    dictionary. The second request of the first call creates the dictionary; from then on it shows
+    that there was a call.
+
+    :param inside: whether ``Schema._serialize`` or ``Schema._deserialize`` asks; ``Schema.dump`` or
+        ``Schema._do_load``, which call them, have asked before.
+    """
+    global in_first_call
+    if at_once or models_at_once or not ALTHAIA_HAS_GIL or althaia_has_made_dict(schema):
+        return False
+    if in_first_call is not <void*>schema:
+        if is_due_for_model(schema):
+            return False
+        if not inside:
+            in_first_call = <void*>schema
+            return True
+    # This is the second request; or a hook has used another instance for the first time meanwhile.
+    in_first_call = NULL
+    made_dict(schema)
+    return True
+
+
+cdef int drop(object schema, InstanceDict state, int direction) except -1:
+    """Drop a plan whose guard no longer holds, and lengthen the wait for the next."""
+    cdef Counters counters = counters_of(schema, direction)
+    cdef int drops = althaia_read_int(&state.drops[direction]) + 1
+    althaia_count(&counters.invalidated, 1)
+    state.publish(direction, None)
+    althaia_write_int(&state.drops[direction], drops)
+    althaia_write_int(&state.waits[direction], min(1 << min(drops, 10), LONGEST_WAIT))
+    return 0
+
+
+cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
+    """Drop the plan of the other direction if its guard no longer holds.
+
+    The guard owns references to the replaced objects and would keep them alive.
+    """
+    cdef Plan plan = <Plan>state.published(direction)
+    if plan is not None and not plan.guard.holds(schema, state):
+        drop(schema, state, direction)
+    return 0
+
+
+cdef int first_wait(object schema, int direction):
+    """Return how many requests a schema waits for its first plan.
+
+    If a program creates many instances of a class and uses each a few times, their plans do not pay
+    off. Hence the wait grows with the number of plans that were built for the class.
+    """
+    cdef Counters counters = counters_of(schema, direction)
+    cdef int64_t built = althaia_counted(&counters.built)
+    return FIRST_WAIT + <int>max(0, min(built - FIRST_INSTANCES, 2 * LARGE))
+
+
+cdef bint is_due(object schema, InstanceDict state, int direction):
+    """Count one request, and return whether a plan is due."""
+    # Read the counter once: two threads that count together may lose a request, but cannot skip 0.
+    cdef int wait = althaia_read_int(&state.waits[direction])
+    if wait == 0 and althaia_read_int(&state.drops[direction]) == 0:
+        wait = first_wait(schema, direction)
+    if wait > 0:
+        wait -= 1
+    althaia_write_int(&state.waits[direction], wait)
+    return wait == 0
+
+
+cdef bint is_first_use(InstanceDict state, int direction) noexcept:
+    """Whether no plan of this direction was requested before."""
+    return (
+        althaia_read_int(&state.waits[direction]) == 0
+        and althaia_read_int(&state.drops[direction]) == 0
+    )
+
+
+cdef InstanceDict plan_holder(object schema):
+    """Return the instance dictionary that holds a schema's plans, None if it can hold none now."""
+    cdef InstanceDict state = instance_dict(schema)
+    return None if state is None or state.building else state
+
+
+cdef Plan find_anew(object schema, int direction, bint large):
+    """Drop the plan that no longer holds and build another if that pays.
+
+    A lazy instance uses its prototype's plan. An instance that upstream built in full uses its
+    model's plan until it is due for its own.
+    """
+    cdef bint had_first_call = (
+        not at_once and ALTHAIA_HAS_GIL and althaia_has_made_dict(schema)
+        and existing_dict(schema) is None
+    )
+    cdef InstanceDict state = plan_holder(schema)
+    cdef object model
+    cdef bint first
+    if state is None:
+        return None
+    if had_first_call:
+        althaia_write_int(&state.waits[direction], first_wait(schema, direction) - FIRST_CALL)
+    if state.prototype is not None:
+        prototype = prototype_to_plan(schema, state)
+        if prototype is not None:
+            return find_own(prototype, direction, large)
+    drop_published(schema, state, direction)
+    first = is_first_use(state, DUMP) and is_first_use(state, LOAD)
+    if not is_due(schema, state, direction):
+        model = None
+        if models_at_once or not at_once:
+            model = model_of(schema, state, direction, first)
+        if model is not None:
+            return find_own(model, direction, large)
+        if not large and not at_once:
+            return None
+    return build_and_publish(schema, state, direction)
+
+
+cdef Plan find_own(object schema, int direction, bint large):
+    """Return the own plan of a prototype or model, or None."""
+    cdef Plan plan = valid_plan(schema, direction)
+    cdef InstanceDict state
+    if plan is not None:
+        return plan
+    state = plan_holder(schema)
+    if state is None:
+        return None
+    drop_published(schema, state, direction)
+    # A prototype or model is made after several instances were used: its first plan is due now.
+    if (
+        not is_first_use(state, direction)
+        and not is_due(schema, state, direction)
+        and not large
+        and not at_once
+    ):
+        return None
+    return build_and_publish(schema, state, direction)
+
+
+cdef int drop_published(object schema, InstanceDict state, int direction) except -1:
+    """Drop the published plan, if there is one, and that of the other direction if it is stale."""
+    if state.published(direction) is not None:
+        drop(schema, state, direction)
+        drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
+    return 0
+
+
+cdef Plan build_and_publish(object schema, InstanceDict state, int direction):
+    cdef Plan plan
+    cdef Counters counters
+    drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
+    plan = build_plan(schema, direction)
+    if strict:
+        _strict.check(marshmallow, schema, plan)
+    counters = <Counters>plan.statistics
+    althaia_count(&counters.built, 1)
+    if plan.declined:
+        althaia_count(&counters.declined, 1)
+    elif direction == LOAD:
+        for load, prepare, _ in preparations(type(schema)):
+            prepare(load)
+    counters.why = plan.declined
+    _outside.tell(plan, "load" if direction == LOAD else "dump")
+    state.publish(direction, plan)
+    return plan

@@ -1,0 +1,210 @@
+"""What other floors may use of this one."""
+
+from libc.stdint cimport int64_t
+
+from althaia.cpython.primitives cimport althaia_inline_cache
+from althaia.engine.objects.object_reader cimport Readings
+from althaia.engine.plan cimport InstanceDict, Plan, Stopwatch
+from althaia.formats.keys cimport Keys
+from althaia.formats.sink cimport Record, Sink
+from althaia.formats.tape cimport Tape
+
+
+cdef int left_item(Py_ssize_t index) except -1
+cdef int left_key(object key) except -1
+
+# These return EXTRAORDINARY if reading or converting a setting would run user code.
+cdef object many_of(object schema, object given)
+cdef object unknown_of(object schema, object given)
+cdef object partial_of(object schema, object given)
+cdef bint is_plain_partial(object partial)
+
+
+cdef inline bint is_plain_flag(object flag):
+    """Return whether converting a setting to bool runs no user code."""
+    return flag is None or type(flag) is bool or type(flag) is int
+
+
+# What a message may name in braces: nothing, or the value. A value is never in this dictionary.
+cdef dict NOTHING
+cdef dict INPUT
+
+
+cdef inline bint is_of_json(object value) noexcept:
+    """Return whether a value is of a type that a JSON parser makes, None excluded. What upstream's
+    fields do with it runs no user code."""
+    return (
+        type(value) is str or type(value) is int or type(value) is float or type(value) is bool
+        or type(value) is list or type(value) is dict
+    )
+
+
+cdef class Check:
+    cdef readonly object validator
+    cdef public object text, low_text
+    cdef public dict words
+    cdef object failure(self, object value)
+    cdef object refusal(self, object text, object value)
+    cdef object own_refusal(self, object value)
+
+
+cdef Plan valid_plan(object schema, int direction)
+
+# What a step returns if the value is not valid.
+cdef object FAILED
+
+
+cdef class LoadFrame:
+    """One schema in one call: its plan, the options of the call, the errors so far."""
+    cdef readonly object schema
+    cdef Plan plan
+    # The schema's dictionary when the call began. A lazy instance has its own fields in it.
+    cdef InstanceDict state
+    cdef object many
+    cdef bint large
+    cdef object partial
+    cdef object unknown
+    cdef object index
+    # The ErrorStore, if the caller gave one or upstream's code needs one; until then its errors.
+    cdef object store
+    cdef dict errors
+    cdef object kwargs
+    # The last failure.
+    cdef object messages
+    cdef object valid_data
+    cdef list sub_partials
+    cdef list children
+    # The result of times_rebound() when the frame of a nested schema was opened.
+    cdef int64_t bound
+    cdef bint index_errors
+    # If the input is parsed text: its tape, the slot of the whole input, the slot of the object
+    # being loaded, the slots of that object's values by step, and the object's dictionary once user
+    # code has got it.
+    cdef Tape tape
+    cdef Py_ssize_t root
+    cdef Py_ssize_t record
+    cdef Py_ssize_t* places
+    cdef object input_dict
+    # Runs while an object is measured.
+    cdef Stopwatch stopwatch
+    cdef int store_error(self, object messages, object field_name) except -1
+    cdef object stored(self)
+    cdef object error_store(self)
+    cdef object failed(self, object error)
+    cdef object field_input(self, object key, object data)
+
+
+cdef class LoadStep:
+    cdef readonly object field
+    cdef public object attr, key, target, default
+    cdef public bint dotted, own_deserialize, required, allow_none, own_validate, walks
+    cdef public list pre_load, post_load
+    cdef public tuple checks
+    cdef public dict error_messages
+    cdef public str why
+    # Where the step found the value in the last input, see cpython/inline_cache.h.
+    cdef althaia_inline_cache cache
+    # The index in `frame.children` of the schema's own field for this step; -1 if no user code
+    # gets to see the field.
+    cdef public int own_slot
+    cdef object refuse(self, str key, dict words, object value, object data, LoadFrame frame)
+    cdef object refuse_type(self, object value, object data, LoadFrame frame)
+    cdef object refuse_empty(self, str key, LoadFrame frame)
+    cdef object message(self, str key, dict words, object value)
+    cdef object own_field(self, LoadFrame frame)
+    cdef object convert(self, object value, object data, LoadFrame frame)
+    cdef object by_field(self, object value, object data, LoadFrame frame)
+    cdef object load(self, object value, object data, LoadFrame frame)
+    cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame)
+    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame)
+    cdef object finish(self, object value, LoadFrame frame)
+    cdef object ask_field(self, object value, object data, LoadFrame frame)
+    cdef object validate(self, object value, LoadFrame frame)
+    cdef object timed_failure(self, Check check, object value, LoadFrame frame)
+
+
+cdef object field_deserialize(object field, object value, object key, object data, LoadFrame frame)
+cdef object fail(LoadFrame frame, object messages, object valid_data)
+
+
+cdef enum:
+    # The most characters that FixedText.format_into may write.
+    LONGEST_TEXT = 40
+
+
+cdef class DumpFrame:
+    """One schema in one call: the schema, its plan and the frames of its nested schemas."""
+    cdef readonly object schema
+    cdef DumpPlan plan
+    # The schema's dictionary when the call began. A lazy instance has its own fields in it.
+    cdef InstanceDict state
+    cdef object many
+    cdef bint large
+    cdef list children
+    # The result of times_rebound() when the frame of a nested schema was opened.
+    cdef int64_t bound
+    cdef Record record
+    cdef Readings readings
+    # Runs while an object is measured.
+    cdef Stopwatch stopwatch
+
+
+cdef class DumpStep:
+    cdef readonly object field
+    cdef public object attr, key, default
+    cdef public int source
+    cdef public str name, why
+    cdef public tuple path
+    # Where the step found the value in the last object, see cpython/inline_cache.h.
+    cdef althaia_inline_cache cache
+    # The index in `frame.children` of the schema's own field for this step; -1 if no user code
+    # gets to see the field.
+    cdef public int own_slot
+    cdef object own_field(self, DumpFrame frame)
+    cdef object convert(self, object value, object obj, DumpFrame frame)
+    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1
+
+
+cdef class FixedText(DumpStep):
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1
+
+
+cdef class DumpPlan(Plan):
+    # For each step the name that an object reader may read, see objects/object_reader.pyx.
+    cdef tuple names
+    cdef readonly bint straight
+    # True if the keys differ and dict_class is dict or OrderedDict: a sink needs no dictionary.
+    cdef bint has_record
+    cdef Record record
+
+
+cdef bint is_quiet(DumpPlan plan) except -1
+cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame)
+cdef object run_with_hooks(DumpPlan plan, object obj, object many, DumpFrame frame)
+cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1
+cdef bint write_with_hooks(
+    DumpPlan plan, object obj, object many, DumpFrame frame, Sink sink
+) except -1
+cdef DumpFrame open_frame(DumpPlan plan, object schema)
+
+
+cdef class LoadPlan(Plan):
+    cdef public bint silent_errors, has_validators, has_schema_validators, hooks_see_input
+    # None until a caller asks `known_keys`.
+    cdef set keys
+    cdef readonly bint unique_keys
+    cdef readonly Keys text_keys
+    cdef set known_keys(self)
+    cdef int find_text_keys(self) except -1
+
+
+cdef LoadFrame open_load_frame(
+    LoadPlan plan, object schema, object many, object partial, object unknown
+)
+cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame)
+cdef object handled_error(object data, LoadFrame frame)
+cdef object load_whole_or_fail(
+    LoadPlan plan, object data, LoadFrame frame, bint postprocess
+)
+
+cdef object dump_one(object schema, object obj)

@@ -1,1 +1,0 @@
-cdef object dump_one(object schema, object obj)
