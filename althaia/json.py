@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from json import dumps, loads
 else:
     try:
-        from althaia.formats.json.json_parser import loads
-        from althaia.formats.json.json_writer import dumps
+        from althaia.formats.codec import json_dumps as dumps
+        from althaia.formats.codec import json_loads as loads
     except ModuleNotFoundError as error:
-        ours = ("althaia.formats.json.json_writer", "althaia.formats.json.json_parser")
-        if error.name not in ours:
+        if error.name != "althaia.formats.codec":
             raise
         from json import dumps, loads
 

@@ -8,16 +8,11 @@ from one form to the other entry by entry. The package itself need not be instal
 from __future__ import annotations
 
 try:
-    from althaia.formats.msgpack.msgpack_parser import (
-        MessagePackDecodeError as MessagePackDecodeError,
-    )
-    from althaia.formats.msgpack.msgpack_parser import loads as loads
-    from althaia.formats.msgpack.msgpack_writer import dumps as dumps
+    from althaia.formats.codec import MessagePackDecodeError as MessagePackDecodeError
+    from althaia.formats.codec import msgpack_dumps as dumps
+    from althaia.formats.codec import msgpack_loads as loads
 except ModuleNotFoundError as error:
-    if error.name not in (
-        "althaia.formats.msgpack.msgpack_writer",
-        "althaia.formats.msgpack.msgpack_parser",
-    ):
+    if error.name != "althaia.formats.codec":
         raise
     raise ImportError(
         "althaia.msgpack is compiled code, and this is a pure build: install a wheel, or build "

@@ -71,9 +71,7 @@ from althaia.cpython.primitives cimport (
     althaia_enter,
     althaia_leave,
 )
-from althaia.formats.registry cimport open_sink, read
-from althaia.formats.sink cimport Sink
-from althaia.formats.tape cimport ARRAY, Tape
+from althaia.formats.codec cimport ARRAY, Sink, Tape, open_sink, read
 
 cdef object DECLINED = seam.DECLINED
 

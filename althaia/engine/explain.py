@@ -415,7 +415,7 @@ class _Explainer:
         if not plan.straight:
             return "its options are not upstream's kind"
         form = schema.opts.render_module
-        from althaia.formats.registry import writes
+        from althaia.formats.codec import writes
 
         if not writes(form):
             return f"it is written by {getattr(form, '__name__', form)!s}"

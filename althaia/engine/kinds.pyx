@@ -58,8 +58,7 @@ from althaia.engine.run cimport (
     is_plain_flag, left_item, left_key, load_whole_or_fail, many_of, open_frame, open_load_frame,
     partial_of, run_with_hooks, unknown_of, valid_plan, write_with_hooks,
 )
-from althaia.formats.sink cimport Sink, expected_items
-from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
+from althaia.formats.codec cimport ARRAY, RECORD, Sink, Tape, after, expected_items
 
 include "kinds/raw.pyx"
 include "kinds/inferred.pyx"

@@ -5,9 +5,7 @@ from libc.stdint cimport int64_t
 from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.objects.object_reader cimport Readings
 from althaia.engine.plan cimport InstanceDict, Plan, Stopwatch
-from althaia.formats.keys cimport Keys
-from althaia.formats.sink cimport Record, Sink
-from althaia.formats.tape cimport Tape
+from althaia.formats.codec cimport Keys, Record, Sink, Tape
 
 
 cdef int left_item(Py_ssize_t index) except -1

@@ -37,9 +37,7 @@ from althaia.engine.plan cimport (
     Template, Timing, Upstream, althaia_put, book_conversion, book_reading, counters_of,
     existing_dict, marshmallow, measured, now, option, set_attributes, starts, stop, weighed,
 )
-from althaia.formats.keys cimport Keys
-from althaia.formats.sink cimport Record, Sink, expected_items
-from althaia.formats.tape cimport ARRAY, RECORD, Tape, after
+from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, expected_items
 
 include "run/trail.pyx"
 include "run/hooks.pyx"

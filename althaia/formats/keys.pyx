@@ -1,18 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-# cython: cdivision=True
 """Finds on a tape the keys that a plan knows, without creating a str for each key."""
-
-cimport cython
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.tuple cimport PyTuple_GET_ITEM
-from libc.stdint cimport int32_t, uint8_t, uint32_t
-
-from althaia.formats.tape cimport TEXT, Slot, Tape, after, is_text, mixed, mixed_text
-
-cdef extern from "Python.h":
-    int PyUnicode_KIND(object text) noexcept
-    void* PyUnicode_DATA(object text) noexcept
-    Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
 
 
 @cython.final

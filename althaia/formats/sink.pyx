@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Sinks: what a dump writes into instead of dictionaries.
 
 A sink receives records (the objects of a schema), lists and single values in the order of the text.
@@ -6,13 +5,6 @@ Its result must be the text of the dictionaries that a dump makes, which are enc
 code has run. Hence a value that user code can still change, or whose encoding may fail, becomes a
 *deferred value*: :meth:`Sink.finished` encodes it at the end, in the order of the text.
 """
-
-cimport cython
-from cpython.mem cimport PyMem_Free, PyMem_Realloc
-from cpython.object cimport PyObject
-from libc.string cimport memcpy, memmove, memset
-
-from althaia.formats.buffer cimport althaia_buffer, althaia_buffer_free, althaia_reserve
 
 cdef extern from "althaia/formats/walking.h":
     bint ALTHAIA_ADDS_NOTES

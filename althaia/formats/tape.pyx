@@ -1,18 +1,35 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-# cython: cdivision=True
 """The tape: parsed text, with a slot for each value in the order of the text.
 
 A parser fills the whole tape before anything is read from it. A slot stores a scalar as a number or
 as a position in the text. Python objects are created only when they are read.
 """
 
-cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.dict cimport PyDict_SetItem
-from cpython.list cimport PyList_Append
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
-from libc.string cimport memcmp, memcpy
+# A character of a str, by its width in bytes.
+ctypedef fused unit:
+    uint8_t
+    uint16_t
+    uint32_t
+
+cdef inline uint32_t mixed(const unit* text, uint32_t size) noexcept:
+    """Return a cheap hash of text, from its length and four characters; ``size`` is not 0."""
+    cdef uint32_t number = size * 31 + text[0]
+    number = number * 31 + text[size - 1]
+    number = number * 31 + text[size >> 1]
+    number = number * 31 + text[size >> 2]
+    return number ^ (number >> 7)
+
+cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
+    """Append a slot and return it. Pointers to other slots are invalid afterwards, because the
+    array may have been reallocated."""
+    cdef Slot* slot
+    if tape.count == tape.room:
+        tape.grow()
+    slot = &tape.slots[tape.count]
+    slot.kind = kind
+    slot.shared = False
+    slot.size = 0
+    tape.count += 1
+    return slot
 
 cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 biggest)

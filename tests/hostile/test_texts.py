@@ -9,7 +9,7 @@ import pytest
 from tests.hostile.processes import run, skip_where_the_interpreter_crashes
 
 pytestmark = pytest.mark.skipif(
-    find_spec("althaia.formats.json.json_parser") is None, reason="a pure build has no parsers"
+    find_spec("althaia.formats.codec") is None, reason="a pure build has no parsers"
 )
 
 SMALL, NORMAL = "128", "8192"

@@ -5,5 +5,5 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-if find_spec("althaia.formats.json.encoder") is None:
+if find_spec("althaia.formats.codec") is None:
     collect_ignore = [path.name for path in Path(__file__).parent.glob("test_*.py")]

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("althaia.formats.json.json_parser") else ["test_*.py"]
+collect_ignore_glob = [] if find_spec("althaia.formats.codec") else ["test_*.py"]

@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Encodes any Python value as JSON text, with the same characters and errors as ``json``.
 
 Values of built-in types are encoded here. Instances of subclasses are encoded here only without
@@ -6,29 +5,9 @@ Values of built-in types are encoded here. Instances of subclasses are encoded h
 differently. Any other value is passed to CPython's encoder.
 """
 
-import builtins
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_Keys, PyDict_Next
-from cpython.float cimport PyFloat_AS_DOUBLE
-from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF
-from cpython.tuple cimport PyTuple_GET_ITEM
-from libc.math cimport isfinite
-
-from althaia.formats.json import shipped_encoder as standard
-
-from althaia.cpython.primitives cimport althaia_same_keys, althaia_try_features
-from althaia.formats.buffer cimport (
-    althaia_buffer,
-    althaia_put_byte,
-    althaia_put_bytes,
-    althaia_put_double,
-    althaia_put_small_integer,
-    althaia_put_text,
-)
-from althaia.formats.json.style cimport Format, JSONRecord
-from althaia.formats.sink cimport Sink
+cdef enum:
+    # The number of open containers that are searched one by one. Deeper ones are in a set.
+    FEW_OPEN = 32
 
 cdef extern from "Python.h":
     object PySequence_Fast(object sequence, const char* message)
@@ -38,11 +17,7 @@ cdef extern from "Python.h":
     int Py_EnterRecursiveCall(const char* where)
     void Py_LeaveRecursiveCall()
 
-cdef extern from "althaia/cpython/stack.h":
-    int althaia_check_stack() except -1
-
 cdef extern from "althaia/formats/walking.h":
-    bint ALTHAIA_ADDS_NOTES
     bint ALTHAIA_WALKS_IN_PLACE
     bint althaia_has_text_keys(object mapping)
     object althaia_class_name(object cls)
@@ -81,6 +56,15 @@ cdef class Encoder(Sink):
 
     :param default: the function that is called with a value that JSON cannot represent, or None.
     """
+
+    cdef readonly Format format
+    cdef readonly object default
+    cdef void* open_few[FEW_OPEN]
+    cdef list open_more
+    cdef set open_set
+    cdef Py_ssize_t open_count
+    cdef list recent
+    cdef Py_ssize_t strangers
 
     def __cinit__(self, Format format, default):
         self.form = self.format = format

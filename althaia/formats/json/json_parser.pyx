@@ -1,41 +1,11 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-# cython: cdivision=True
 """Parses JSON text into a tape, and ``loads`` without a schema.
 
 If the text may be invalid, the standard library parses it again from the start and raises the
 exception. Hence every message, position and limit is that of the running interpreter.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-
-from althaia.formats.json.shipped_encoder import json
-from althaia.formats.json.shipped cimport find_constant, json_is_as_shipped
-from althaia.formats.tape cimport (
-    ARRAY,
-    CONSTANT,
-    DIGITS,
-    ESCAPED,
-    FALSE,
-    NONE,
-    REAL,
-    REAL_DIGITS,
-    RECORD,
-    TEXT,
-    TRUE,
-    WHOLE,
-    Slot,
-    Tape,
-    new_slot,
-    unit,
-)
-
 cdef extern from "Python.h":
     str PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
-    int PyUnicode_KIND(object text) noexcept
-    void* PyUnicode_DATA(object text) noexcept
-    bint PyUnicode_IS_ASCII(object text) noexcept
-    Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
 
 cdef extern from "althaia/formats/json/scanning.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size) noexcept
@@ -97,7 +67,7 @@ cdef extern from *:
     const bint ALTHAIA_DOUBLES_ARE_ROUNDED
 
 
-def loads(s, **options):
+def json_loads(s, **options):
     """Return or raise what ``json.loads`` does for the same arguments, faster.
 
     :param s: a ``str``, ``bytes`` or ``bytearray`` that holds one JSON document; bytes in UTF-8,
@@ -118,7 +88,7 @@ def loads(s, **options):
 cdef object standard_loads():
     """Return ``json.loads``, which a program may have replaced."""
     present = json.loads
-    return LOADS if present is loads else present
+    return LOADS if present is json_loads else present
 
 
 cdef Tape read_json(object text):

@@ -1,38 +1,14 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Writes JSON text: ``dumps`` for any value, and the sink for dumps."""
 
-import inspect
-from contextlib import suppress
-
-cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.float cimport PyFloat_AS_DOUBLE
-from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
-from cpython.object cimport PyObject
-from libc.math cimport isfinite
-from libc.string cimport memcpy
-
-from althaia.formats.json import shipped_encoder as standard
-
-from althaia.formats.buffer cimport (
-    althaia_buffer_text,
-    althaia_put_byte,
-    althaia_put_bytes,
-    althaia_put_double,
-    althaia_put_small_integer,
-    althaia_put_text,
-    althaia_reserve,
-)
-from althaia.formats.json.encoder cimport Encoder
-from althaia.formats.json.style cimport Format, JSONRecord
-from althaia.formats.json.options cimport format_of
-from althaia.formats.sink cimport DeferredValue, Level, Record, Sink
-
+cdef struct Fragment:
+    Py_ssize_t index
+    Py_ssize_t start
+    Py_ssize_t deferred
 
 # ---- Any value ----------------------------------------------------------------------
 
 
-def dumps(obj, *args, **options):
+def json_dumps(obj, *args, **options):
     """Return or raise what ``json.dumps`` does, for any value and with any options.
 
     :param obj: any value.
@@ -58,7 +34,7 @@ def dumps(obj, *args, **options):
 
 # A function in C that a program has put there may have no signature.
 with suppress(ValueError):
-    dumps.__signature__ = inspect.signature(standard.DUMPS)
+    json_dumps.__signature__ = inspect.signature(standard.DUMPS)
 
 
 # ---- Dumps --------------------------------------------------------------------------
@@ -78,6 +54,9 @@ cdef class JSONSink(Encoder):
     because the steps call user code in that order. When the record is closed, each entry's text is
     moved to its place.
     """
+
+    cdef Fragment* fragments
+    cdef Py_ssize_t fragment_count, fragment_room
 
     def __dealloc__(self):
         PyMem_Free(self.fragments)

@@ -1,8 +1,4 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The options of ``json.dumps``."""
-
-from althaia.formats.json.shipped cimport json_is_as_shipped
-from althaia.formats.json.style cimport Format
 
 cdef Format DEFAULT = Format()
 cdef dict FORMATS = {}

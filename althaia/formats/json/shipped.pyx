@@ -1,4 +1,3 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Whether the module ``json`` is unpatched.
 
 Programs replace ``JSONEncoder.default``, the default encoder, a method of the decoder, and so on.
@@ -6,18 +5,10 @@ When this module is imported, it checks that the parts of ``json`` are the inter
 records them. Each call compares them with the record.
 """
 
-from types import FunctionType
-
-from cpython.dict cimport PyDict_GetItemWithError
-from cpython.tuple cimport PyTuple_GET_ITEM
-
-from althaia import seam
-
-from althaia.cpython.primitives cimport althaia_same_entries, althaia_try_features
-
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         unsigned int tp_version_tag
+        const char* tp_name
     object PyObject_GenericGetDict(object owner, void* context)
 
 althaia_try_features()
@@ -29,7 +20,7 @@ cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
 cdef tuple CLASSES = (), METHODS = (), INSTANCES = (), STATE_NAMES = (), STATES = ()
 # The type versions of the two classes when their attributes were last compared.
 cdef unsigned int[2] versions
-find_constant = None
+cdef object find_constant = None
 cdef object ABSENT = object()
 
 

@@ -22,7 +22,7 @@ DUMPS: Final = json.dumps
 def dumps(*args: Any, **options: Any) -> Any:
     """Call ``json.dumps``, which a program may have replaced."""
     present = json.dumps
-    is_ours = getattr(present, "__module__", None) == "althaia.formats.json.json_writer"
+    is_ours = getattr(present, "__module__", None) == "althaia.json"
     return (DUMPS if is_ours else present)(*args, **options)
 
 

@@ -1,18 +1,12 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The options of JSON text, and the keys of objects encoded with them."""
 
-cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.string cimport memset
+cdef extern from "althaia/formats/json/quoting.h":
+    int althaia_put_text(althaia_buffer* buffer, object text, bint ensure_ascii) except -1
 
-from althaia.formats.buffer cimport (
-    althaia_buffer,
-    althaia_buffer_free,
-    althaia_put_bytes,
-    althaia_put_text,
-)
-from althaia.formats.sink cimport Record
+cdef extern from "althaia/formats/json/number_text.h":
+    int ALTHAIA_LONGEST_NUMBER
+    int althaia_put_small_integer(althaia_buffer* buffer, object number) except -1
+    int althaia_put_double(althaia_buffer* buffer, double number) except -1
 
 # A format forgets all sets of keys when it has remembered this many.
 cdef Py_ssize_t MOST_KNOWN = 256
@@ -29,6 +23,11 @@ cdef class Format:
 
     :param indent: the indentation of one level, or None to write a single line.
     """
+
+    cdef readonly bint ensure_ascii, allow_nan, sort_keys, beyond_ascii
+    cdef readonly bytes item_separator, key_separator, indent
+    cdef readonly dict options
+    cdef dict known
 
     def __init__(
         self, bint ensure_ascii=True, bint allow_nan=True, bint sort_keys=False,
@@ -71,6 +70,14 @@ cdef class Format:
 @cython.final
 cdef class JSONRecord(Record):
     """The keys of an object as text, each with the separators around it."""
+
+    cdef bytes text
+    cdef Py_ssize_t* ends
+    # If keys are sorted: the indexes of the keys in the order of the text. NULL if that is the
+    # order of `keys`.
+    cdef Py_ssize_t* order
+    cdef Py_ssize_t separator
+    cdef bint beyond_ascii
 
     def __cinit__(self, form, tuple keys):
         cdef Format format = form

@@ -1,45 +1,14 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-# cython: cdivision=True
 """Parses MessagePack into a tape, and ``loads`` without a schema, which reads JSON as well.
 
 The format: https://github.com/msgpack/msgpack/blob/master/spec.md
 """
 
-from althaia.formats.json import json_parser as _json
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
-
-from althaia.formats.json.json_parser cimport read_json
-from althaia.formats.tape cimport (
-    ARRAY,
-    FALSE,
-    NONE,
-    OBJECT,
-    RAW,
-    REAL,
-    RECORD,
-    TEXT,
-    TRUE,
-    UNSIGNED,
-    WHOLE,
-    Slot,
-    Tape,
-    new_slot,
-)
-
-cdef extern from "Python.h":
-    object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
-
 cdef extern from "althaia/formats/json/scanning.h":
     bint althaia_bytes_are_ascii(const uint8_t* text, Py_ssize_t size) noexcept
 
 cdef enum:
-    # The limit of the msgpack package.
-    MOST_DEPTH = 1024
+    # The limit of the msgpack package; of its writer from release 1.2 on.
+    MOST_LEVELS = 1024
 
 
 class MessagePackDecodeError(ValueError):
@@ -48,6 +17,8 @@ class MessagePackDecodeError(ValueError):
     :ivar msg: the reason.
     :ivar pos: the position of the first byte that is wrong, counted from 0.
     """
+
+    __module__ = "althaia.msgpack"
 
     def __init__(self, msg, pos):
         super().__init__(f"{msg} (byte {pos})")
@@ -58,7 +29,7 @@ class MessagePackDecodeError(ValueError):
         return type(self), (self.msg, self.pos)
 
 
-def loads(s, **options):
+def msgpack_loads(s, **options):
     """Return what the ``msgpack`` package's ``unpackb(s)`` or ``json.loads(s)`` returns.
 
     The first byte decides: each MessagePack value of more than one byte begins with a byte with
@@ -82,10 +53,10 @@ def loads(s, **options):
     """
     cdef bytes data
     if isinstance(s, str):
-        return _json.loads(s, **options)
+        return json_loads(s, **options)
     data = s if type(s) is bytes else bytes(memoryview(s))
     if not is_msgpack(<const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
-        return _json.loads(data, **options)
+        return json_loads(data, **options)
     if options:
         raise TypeError(
             f"options of json.loads are for JSON text; this is MessagePack: {sorted(options)}"
@@ -104,7 +75,7 @@ cdef bint is_msgpack(const uint8_t* data, Py_ssize_t size) noexcept:
 
 # A container that is not complete: its slot, and the number of values that follow. Keys count as
 # values.
-cdef struct Level:
+cdef struct OpenContainer:
     Py_ssize_t slot
     uint64_t left
 
@@ -135,13 +106,13 @@ cdef Tape read_msgpack(bytes data):
     tape.text = <const void*>PyBytes_AS_STRING(data)
     tape.width = 1
     tape.ascii = True
-    scan(tape, <const uint8_t*>tape.text, PyBytes_GET_SIZE(data))
+    scan_msgpack(tape, <const uint8_t*>tape.text, PyBytes_GET_SIZE(data))
     return tape
 
 
-cdef int scan(Tape tape, const uint8_t* data, Py_ssize_t size) except -1:
-    cdef Level levels[MOST_DEPTH]
-    cdef Level* level
+cdef int scan_msgpack(Tape tape, const uint8_t* data, Py_ssize_t size) except -1:
+    cdef OpenContainer levels[MOST_LEVELS]
+    cdef OpenContainer* level
     cdef int depth = 0
     cdef Py_ssize_t at = 0, begins
     cdef bint is_key
@@ -158,8 +129,8 @@ cdef int scan(Tape tape, const uint8_t* data, Py_ssize_t size) except -1:
         if is_key and slot.kind != TEXT and slot.kind != RAW and slot.kind != OBJECT:
             failed("the key of a mapping is neither text nor bytes", begins)
         if slot.kind >= ARRAY and slot.size:
-            if depth == MOST_DEPTH:
-                failed(f"nested more than {MOST_DEPTH} deep", begins)
+            if depth == MOST_LEVELS:
+                failed(f"nested more than {MOST_LEVELS} deep", begins)
             level = &levels[depth]
             level.slot = tape.count - 1
             level.left = <uint64_t>slot.size * (2 if slot.kind == RECORD else 1)
@@ -176,7 +147,7 @@ cdef int scan(Tape tape, const uint8_t* data, Py_ssize_t size) except -1:
             return 0
 
 
-cdef uint64_t number(const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width) except? 0:
+cdef uint64_t number_at(const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width) except? 0:
     """Read an unsigned big-endian number of ``width`` bytes."""
     cdef uint64_t value = 0
     cdef int i
@@ -239,7 +210,7 @@ cdef Py_ssize_t put_whole(Tape tape, int64_t value, Py_ssize_t at) except -1:
 cdef Py_ssize_t put_unsigned(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width
 ) except -1:
-    cdef uint64_t value = number(data, at, size, width)
+    cdef uint64_t value = number_at(data, at, size, width)
     if <int64_t>value >= 0:
         return put_whole(tape, <int64_t>value, at + width)
     new_slot(tape, UNSIGNED).content.unsigned = value
@@ -249,7 +220,7 @@ cdef Py_ssize_t put_unsigned(
 cdef Py_ssize_t put_signed(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width
 ) except -1:
-    cdef uint64_t value = number(data, at, size, width)
+    cdef uint64_t value = number_at(data, at, size, width)
     # The bits above the number are copies of its sign.
     cdef uint64_t sign = <uint64_t>1 << (8 * width - 1)
     return put_whole(tape, <int64_t>((value ^ sign) - sign), at + width)
@@ -259,7 +230,7 @@ cdef Py_ssize_t put_real(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, bint single
 ) except -1:
     cdef int width = 4 if single else 8
-    cdef uint64_t bits = number(data, at, size, width)
+    cdef uint64_t bits = number_at(data, at, size, width)
     cdef uint32_t few = <uint32_t>bits
     cdef float small
     cdef double real
@@ -276,7 +247,7 @@ cdef Py_ssize_t put_sized(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int kind, int width
 ) except -1:
     """Append a value whose size precedes it, in ``width`` bytes."""
-    cdef uint64_t claimed = number(data, at, size, width)
+    cdef uint64_t claimed = number_at(data, at, size, width)
     if kind == TEXT:
         return put_text(tape, data, at + width, size, claimed)
     if kind == RAW:

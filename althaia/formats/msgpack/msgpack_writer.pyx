@@ -1,40 +1,12 @@
-# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """Writes MessagePack: ``dumps`` for any value, and the sink for dumps.
 
 The bytes are those that ``msgpack.packb`` writes with its default options; that package need not be
 installed. Dates, Decimals and UUIDs are written as the schema dumps them.
 """
 
-import sys
-
-cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_Items
-from cpython.float cimport PyFloat_AS_DOUBLE
-from cpython.list cimport PyList_AsTuple
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
-
-from althaia.formats.buffer cimport (
-    althaia_buffer,
-    althaia_put_byte,
-    althaia_put_bytes,
-)
-from althaia.formats.sink cimport DeferredValue, Level, Record, Sink
-
 cdef extern from "Python.h":
-    ctypedef struct PyTypeObject:
-        const char* tp_name
-
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
     Py_ssize_t Py_SIZE(object items)
-
-cdef extern from "althaia/cpython/stack.h":
-    int althaia_check_stack() except -1
-
-cdef extern from "althaia/formats/walking.h":
-    bint ALTHAIA_WALKS_IN_PLACE
 
 cdef extern from "althaia/formats/msgpack/packing.h":
     ctypedef struct althaia_head:
@@ -55,13 +27,11 @@ cdef extern from "althaia/formats/msgpack/packing.h":
         Py_ssize_t count
     ) except -6
 
-# The limit of the msgpack package from its release 1.2 on.
-cdef Py_ssize_t MOST_LEVELS = 1024
 # All MessagePack sinks encode keys in the same way.
 cdef object FORM = "MessagePack"
 
 
-def dumps(obj, *, default=None):
+def msgpack_dumps(obj, *, default=None):
     """Return or raise what ``msgpack.packb(obj)`` does.
 
     :param obj: None, bool, int of at most 64 bits, float, str, bytes, bytearray, memoryview, list,
@@ -98,6 +68,9 @@ cdef int check_level(Py_ssize_t level) except -1:
 cdef class PackedRecord(Record):
     """The packed keys, one after the other."""
 
+    cdef bytes packed
+    cdef Py_ssize_t* ends
+
     def __cinit__(self, form, tuple keys):
         cdef MessagePackSink packer = MessagePackSink(None)
         cdef Py_ssize_t i
@@ -121,6 +94,8 @@ cdef class MessagePackSink(Sink):
     A list or mapping begins with the number of its items. A guess is written first and corrected at
     the end. If the right number has another length, the bytes after it are moved.
     """
+
+    cdef readonly object default
 
     def __cinit__(self, default):
         self.form = FORM

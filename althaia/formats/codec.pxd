@@ -1,0 +1,168 @@
+"""What other floors may use of this one."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
+
+
+cdef extern from "althaia/formats/buffer.h":
+    ctypedef struct althaia_buffer:
+        char* data
+        Py_ssize_t size
+        Py_ssize_t capacity
+        bint beyond_ascii
+        bint becomes_text
+
+    void althaia_buffer_free(althaia_buffer* buffer)
+    char* althaia_reserve(althaia_buffer* buffer, Py_ssize_t more) except NULL
+    int althaia_put_bytes(althaia_buffer* buffer, const char* data, Py_ssize_t count) except -1
+    int althaia_put_byte(althaia_buffer* buffer, char byte) except -1
+    object althaia_buffer_text(althaia_buffer* buffer)
+
+
+# An open record, list or tuple. `Sink.push` makes it.
+cdef struct Level:
+    # The Record of the open record; NULL in a list or tuple.
+    PyObject* record
+    # `list` or `tuple`; None in a record.
+    PyObject* kind
+    # The index of the last key or item, which `Sink.path` reads. MessagePack, which needs no paths,
+    # keeps the expected number of items here.
+    Py_ssize_t index
+    # The number of keys or items so far. The format counts them; `Sink.take_back` takes one off.
+    Py_ssize_t count
+    # When it was opened: the size of the buffer, and the number of deferred values and, in JSON,
+    # of fragments.
+    Py_ssize_t start
+    Py_ssize_t deferred
+    Py_ssize_t fragments
+
+
+cdef class Record:
+    cdef readonly object form
+    cdef readonly tuple keys
+
+
+cdef class DeferredValue:
+    cdef Py_ssize_t position
+    cdef Py_ssize_t level
+    cdef Py_ssize_t end
+    cdef readonly object value
+    cdef readonly tuple path
+
+
+cdef class Sink:
+    cdef althaia_buffer buffer
+    cdef readonly object form
+    cdef list deferred
+    cdef Level* levels
+    cdef Py_ssize_t depth, room
+
+    cdef Record make_record(self, tuple keys)
+    cdef int none(self) except -1
+    cdef int ascii(self, const char* text, Py_ssize_t length) except -1
+    cdef int any(self, object value) except -1
+    cdef int open_record(self, Record record) except -1
+    cdef Py_ssize_t key(self, Py_ssize_t index) except -1
+    cdef int take_back(self, Py_ssize_t mark) except -1
+    cdef int close_record(self) except -1
+    cdef int open_list(self, object kind, Py_ssize_t expected) except -1
+    cdef int item(self) except -1
+    cdef int close_list(self) except -1
+    cdef int encode(self, object value, Py_ssize_t level) except -1
+    cdef object finished(self)
+    cdef object finished_bytes(self)
+
+    cdef Level* push(self, PyObject* record, object kind) except NULL
+    cdef int defer_value(self, object value) except -1
+    cdef int encode_deferred(self) except -1
+    cdef int put_in_place(self, list deferred, althaia_buffer* fillings) except -1
+    cdef int fill(self, DeferredValue later) except -1
+    cdef tuple path(self)
+
+
+cdef inline Py_ssize_t expected_items(object items):
+    """Return the number of items of an exact list or tuple. Return -1 for other objects, whose
+    ``len()`` may run user code."""
+    if type(items) is list:
+        return len(<list>items)
+    return len(<tuple>items) if type(items) is tuple else -1
+
+
+# The kind of value in a slot. Containers come last, so that `kind >= ARRAY` finds them.
+cdef enum Kind:
+    NONE
+    FALSE
+    TRUE
+    WHOLE           # `whole`
+    UNSIGNED        # `unsigned`: beyond the signed numbers
+    REAL            # `real`
+    DIGITS          # a whole number, as its characters
+    REAL_DIGITS     # a real number, as its characters
+    CONSTANT        # NaN, Infinity or -Infinity, as its characters
+    TEXT            # characters that stand for themselves
+    ESCAPED         # characters with backslashes among them
+    RAW             # bytes
+    OBJECT          # `object`, an owned reference
+    ARRAY           # `size` values follow, up to slot `next`
+    RECORD          # `size` times a key and a value follow, up to slot `next`
+
+
+# For kinds with characters: `start` is the index of the first one, `size` their number. The quotes
+# are not included.
+cdef union Content:
+    int64_t whole
+    uint64_t unsigned
+    double real
+    Py_ssize_t start
+    Py_ssize_t next
+    PyObject* object
+
+
+# `size` has 32 bits: a parser must refuse a larger value, as the JSON parser does by `MOST_TEXT`.
+# `shared` is true if the dictionary `Tape.shared` has an entry for the slot.
+cdef struct Slot:
+    uint8_t kind
+    uint8_t shared
+    uint32_t size
+    Content content
+
+
+cdef class Tape:
+    cdef object owner
+    cdef object constants
+    cdef const void* text
+    cdef int width
+    cdef bint ascii
+    cdef Slot* slots
+    cdef Py_ssize_t count
+    cdef Py_ssize_t room
+    cdef dict shared
+    cdef PyObject** memo
+
+    cdef int grow(self) except -1
+    cdef object make(self, Py_ssize_t at)
+    cdef object share(self, Py_ssize_t at)
+    cdef object shared_at(self, Py_ssize_t at)
+    cdef object scalar(self, const Slot* slot)
+    cdef object make_array(self, Py_ssize_t at)
+    cdef object make_record(self, Py_ssize_t at)
+    cdef dict entries(self, Py_ssize_t at)
+    cdef object key(self, const Slot* slot)
+
+
+cdef inline Py_ssize_t after(Tape tape, Py_ssize_t at) noexcept:
+    """Return the index of the slot after a value and everything in it."""
+    return tape.slots[at].content.next if tape.slots[at].kind >= ARRAY else at + 1
+
+
+cdef class Keys:
+    cdef readonly tuple names
+    cdef dict numbers
+    cdef int32_t* table
+    cdef uint32_t mask
+    cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2
+    cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1
+
+
+cdef Sink open_sink(object module, dict options)
+cdef Tape read(object module, object text)

@@ -1,0 +1,49 @@
+# cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
+# cython: cdivision=True
+"""What dumps write to and loads read from: sinks and tapes, JSON and MessagePack.
+
+May import ``cpython`` and ``seam``.
+"""
+
+import builtins
+import inspect
+import sys
+from contextlib import suppress
+from types import FunctionType
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.dict cimport (
+    PyDict_GetItemWithError, PyDict_Items, PyDict_Keys, PyDict_Next, PyDict_SetItem,
+)
+from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.list cimport PyList_Append, PyList_AsTuple
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.tuple cimport PyTuple_GET_ITEM
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, int64_t, int8_t, uint16_t, uint32_t, uint64_t, uint8_t
+from libc.string cimport memcmp, memcpy, memmove, memset
+
+from althaia import seam
+from althaia.formats.json import shipped_encoder as standard
+from althaia.formats.json.shipped_encoder import json
+
+from althaia.cpython.primitives cimport (
+    althaia_same_entries, althaia_same_keys, althaia_try_features,
+)
+
+include "sink.pyx"
+include "tape.pyx"
+include "keys.pyx"
+include "json/style.pyx"
+include "json/shipped.pyx"
+include "json/options.pyx"
+include "json/encoder.pyx"
+include "json/json_parser.pyx"
+include "json/json_writer.pyx"
+include "msgpack/msgpack_parser.pyx"
+include "msgpack/msgpack_writer.pyx"
+include "registry.pyx"

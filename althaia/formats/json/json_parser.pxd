@@ -1,4 +1,0 @@
-from althaia.formats.tape cimport Tape
-
-
-cdef Tape read_json(object text)
