@@ -3,7 +3,8 @@
 ``isinstance(x, (str, bytes))`` would become a test of the C type, which does not believe
 ``__class__``; proxies (werkzeug's ``LocalProxy``, lazy strings) pretend through it. Cython knows
 the builtin by its name, so the text it is given calls another name, which a ``.pxd`` beside it
-declares to be the interpreter's own function. And what the interpreter does to classes and
+declares to be the interpreter's own function. ``{**x}`` takes pairs in Cython, so ``x`` goes through
+a function that refuses what is no mapping. And what the interpreter does to classes and
 docstrings since 3.13 is written out. Lines stay where they are, and what ships and what tracebacks
 show is the text as it was.
 """
@@ -29,11 +30,28 @@ DECLARATIONS = "cdef extern from *:\n" + "".join(
     f'    bint {PREFIX}{name} "{function}"(object, object) except -1\n'
     for name, function in CALLED.items()
 )
+# The code of the interpreter's DICT_UPDATE.
+DECLARATIONS += f'''\
+cdef extern from *:
+    """
+    static CYTHON_UNUSED PyObject *{PREFIX}mapping(PyObject *value) {{
+        PyObject *copy = PyDict_New();
+        if (copy != NULL && PyDict_Update(copy, value) < 0) {{
+            Py_CLEAR(copy);
+            if (PyErr_ExceptionMatches(PyExc_AttributeError))
+                PyErr_Format(
+                    PyExc_TypeError, "'%.200s' object is not a mapping", Py_TYPE(value)->tp_name);
+        }}
+        return copy;
+    }}
+    """
+    object {PREFIX}mapping(object value)
+'''
 
 
 def faithful(text: str) -> str:
     """The text that Cython is to read in place of ``text``; lines stay where they are."""
-    text = called_by_another_name(text)
+    text = with_mappings(called_by_another_name(text))
     if sys.version_info >= (3, 13):
         text = with_class_facts(with_plain_docstrings(text))
     return text
@@ -63,6 +81,24 @@ def called_by_another_name(text: str) -> str:
     for row, column in reversed(places):
         line = lines[row - 1]
         lines[row - 1] = line[:column] + PREFIX + line[column:]
+    return "".join(lines)
+
+
+def with_mappings(text: str) -> str:
+    """Let ``{**x}`` refuse what is no mapping, as the interpreter does.
+
+    >>> with_mappings("{**x, 1: 2}")
+    '{**_althaia_mapping(x), 1: 2}'
+    """
+    lines = text.splitlines(keepends=True)
+    displays = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Dict)]
+    for node in displays:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                unpacked = ast.get_source_segment(text, value)
+                line = lines[value.lineno - 1]
+                changed = line.replace(f"**{unpacked}", f"**{PREFIX}mapping({unpacked})", 1)
+                lines[value.lineno - 1] = changed
     return "".join(lines)
 
 

@@ -491,6 +491,7 @@ def test_from_dict(ma: Any, log: Any) -> None:
     log.attempt(cls().dump, {"a": 1, "b": "2"})
     log.attempt(cls().load, {"a": 1, "b": "2", "c": 3})
     log.attempt(ma.Schema.from_dict, {"f": "text"})
+    log.attempt(ma.Schema.from_dict, [("f", ma.fields.Int())])
     log.attempt(ma.Schema.from_dict, {"f": ma.fields.Raw})
     log.attempt(ma.Schema.from_dict({}).__call__)
 
