@@ -7,13 +7,14 @@ processes can read their parts.
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import sys
 import tempfile
 import zlib
 from contextlib import contextmanager
 
-from althaia.bulk.pieces import BulkError, naming
+from althaia.bulk.pieces import BLOCK, BulkError, naming
 
 TYPE_CHECKING = False
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 PACKED = ".gz"
+UNPACKED_TIMES, UNPACKED_AT_LEAST = 200, 64 * 2**20
+"""How large a packed file may become, as a multiple of its size and in bytes. Records become 5 to 50
+times as large; a file that is made to fill the disk, 1,000 times."""
 
 
 def is_copied(file: str) -> bool:
@@ -31,10 +35,11 @@ def is_copied(file: str) -> bool:
 
 
 @contextmanager
-def readable(file: str) -> Iterator[str]:
+def readable(file: str, most: int | None = None) -> Iterator[str]:
     """Yield the path by which the content of ``file`` can be read: that of a copy if need be.
 
-    :raises BulkError: it cannot be read, or is not packed by gzip
+    :param most: the bytes that a packed file may become; by default 200 times its size
+    :raises BulkError: it cannot be read, is not packed by gzip, or becomes larger
     """
     if not is_copied(file):
         yield file
@@ -42,16 +47,24 @@ def readable(file: str) -> Iterator[str]:
     with tempfile.NamedTemporaryFile(prefix="althaia-") as copy:
         with naming(file):
             try:
-                _copy(file, copy)
+                _copy(file, copy, most)
             except (EOFError, zlib.error) as error:
                 raise BulkError(f"{file}: is no whole gzip file: {error}") from error
             copy.flush()
         yield copy.name
 
 
-def _copy(file: str, copy: IO[bytes]) -> None:
+def _copy(file: str, copy: IO[bytes], most: int | None) -> None:
     if file == STANDARD_INPUT:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         return
+    if most is None:
+        most = max(UNPACKED_TIMES * os.path.getsize(file), UNPACKED_AT_LEAST)
     with gzip.open(file, "rb") as opened:
-        shutil.copyfileobj(opened, copy)
+        while block := opened.read(BLOCK):
+            if copy.tell() + len(block) > most:
+                raise BulkError(
+                    f"{file}: becomes larger than {most:,} bytes when it is unpacked: "
+                    "--most-unpacked allows more"
+                )
+            copy.write(block)

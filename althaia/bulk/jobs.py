@@ -39,6 +39,7 @@ def check(
     errors_to: str | None = None,
     empty: str = "field",
     size: int = PARTITION_BYTES,
+    most_unpacked: int | None = None,
     tell: Tell = lambda problem: None,
     watch: Watch = lambda partition, summary: None,
 ) -> Summary:
@@ -53,12 +54,14 @@ def check(
     :param empty: what an empty cell of CSV means: ``field``, an empty text where the field accepts
         one, else no value; or always ``text``, ``missing`` or ``null``
     :param size: bytes in a partition
+    :param most_unpacked: the bytes that a ``.gz`` may become; by default 200 times its size, and
+        64 MiB for a small one
     :param tell: is called with each problem, in the order of the files
     :param watch: is called after each partition with what is known so far
     :raises BulkError: a file or an option that nothing can be done with
     :raises LatePatchError: a worker imported marshmallow before althaia could redirect it
     """
-    return _Job(schema, None, False, empty, errors_to, tell, watch).run(
+    return _Job(schema, None, False, empty, errors_to, most_unpacked, tell, watch).run(
         [files] if isinstance(files, str) else files, form, workers, dask, size
     )
 
@@ -76,6 +79,7 @@ def convert(
     errors_to: str | None = None,
     empty: str = "field",
     size: int = PARTITION_BYTES,
+    most_unpacked: int | None = None,
     tell: Tell = lambda problem: None,
     watch: Watch = lambda partition, summary: None,
 ) -> Summary:
@@ -90,7 +94,7 @@ def convert(
     to_form = form_of(target, to_form)
     if dump and to_form == "parquet":
         raise BulkError("Parquet is written as records are loaded: it cannot be had with dump")
-    job = _Job(schema, (target, to_form), dump, empty, errors_to, tell, watch)
+    job = _Job(schema, (target, to_form), dump, empty, errors_to, most_unpacked, tell, watch)
     return job.run([source], form, workers, dask, size)
 
 
@@ -104,6 +108,7 @@ class _Job:
         dump: bool,
         empty: str,
         errors_to: str | None,
+        most_unpacked: int | None,
         tell: Tell,
         watch: Watch,
     ) -> None:
@@ -111,6 +116,7 @@ class _Job:
         self._schema = self._task.schema
         self._target = target
         self._errors_to = errors_to
+        self._most_unpacked = most_unpacked
         self._tell, self._watch = tell, watch
         self._summary = Summary()
 
@@ -198,7 +204,7 @@ class _Job:
     ) -> Iterator[Partition]:
         for place, (file, form) in enumerate(zip(files, forms, strict=True)):
             known = False
-            path = copies.enter_context(readable(file))
+            path = copies.enter_context(readable(file, self._most_unpacked))
             copy = "" if path == file else path
             for found in _named(parted(path, form, size), path, file):
                 partition = replace(found, file=file, place=place, copy=copy)

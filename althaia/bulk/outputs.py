@@ -8,6 +8,7 @@ import secrets
 import shutil
 import stat
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from althaia.bulk.pieces import BulkError, naming
 
@@ -93,10 +94,12 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
         folder, name = os.path.split(place)
         # A new name ("x" fails if it exists), shortened to the longest that a file may have.
         unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
+        # Nobody may read the unfinished file who may not read the one that it replaces.
+        mode = 0o666 if known is None else stat.S_IMODE(known)
     opened = None
     try:
         with writing(file):
-            opened = open(unfinished, "xb")  # noqa: SIM115
+            opened = open(unfinished, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
         yield opened
         with writing(file):
             opened.close()

@@ -34,6 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="what an empty cell of CSV means; by default a text where the field "
                              "accepts an empty one, else no value; missing leaves nulls of "
                              "Parquet out, too")  # fmt: skip
+    parser.add_argument("--most-unpacked", type=int, metavar="BYTES",
+                        help="how large a .gz may become; by default 200 times its size, and "
+                             "64 MiB for a small one")  # fmt: skip
     parser.add_argument("--show", type=int, default=10, metavar="N",
                         help="print the first N problems; by default 10")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -101,6 +104,7 @@ def _done(
             dask=options.dask,
             errors_to=options.errors_to,
             empty=options.empty,
+            most_unpacked=options.most_unpacked,
             tell=_Teller(0 if options.json else options.show),
             watch=after,
         )

@@ -142,6 +142,17 @@ def test_a_file_that_is_not_packed(tmp_path, content, said):
         bulk.check(schemas.OrderSchema, str(file))
 
 
+@pytest.mark.parametrize("most", [None, 2**20, 2**28])
+def test_a_packed_file_that_becomes_too_large(tmp_path, most):
+    file = tmp_path / "a.ndjson.gz"
+    file.write_bytes(gzip.compress(b" " * 2**27))
+    if most == 2**28:
+        assert bulk.check(Part, str(file), most_unpacked=most).records == 0
+        return
+    with pytest.raises(bulk.BulkError, match=r"larger than [\d,]+ bytes .*--most-unpacked"):
+        bulk.check(Part, str(file), most_unpacked=most)
+
+
 def test_errors_name_the_file_and_not_its_copy(tmp_path):
     file = tmp_path / "a.csv.gz"
     file.write_bytes(gzip.compress(b"id,id\n1,1\n"))

@@ -172,3 +172,30 @@ def test_names_as_long_as_names_may_be(source, tmp_path, letter):
     with pytest.raises(bulk.BulkError, match="cannot be written: File name too long"):
         bulk.convert(Small, str(source), str(tmp_path / f"x{name}"))
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+@pytest.mark.parametrize(("before", "meanwhile"), [(0o600, 0o600), (0o640, 0o640), (None, 0o644)])
+def test_who_may_read_an_unfinished_file(tmp_path, before, meanwhile):
+    seen = set()
+
+    class Looking(Schema):
+        a = fields.Method(deserialize="look")
+
+        def look(self, value):
+            (part,) = tmp_path.glob("*.part")
+            seen.add(stat.S_IMODE(part.stat().st_mode))
+            return value
+
+    source, target = tmp_path / "in.ndjson", tmp_path / "out.ndjson"
+    source.write_text('{"a": 1}\n')
+    if before is not None:
+        target.touch()
+        target.chmod(before)
+    umask = os.umask(0o022)
+    try:
+        bulk.convert(Looking, str(source), str(target))
+    finally:
+        os.umask(umask)
+    assert seen == {meanwhile}
+    assert stat.S_IMODE(target.stat().st_mode) == meanwhile
