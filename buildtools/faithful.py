@@ -3,8 +3,8 @@
 ``isinstance(x, (str, bytes))`` would become a test of the C type, which does not believe
 ``__class__``; proxies (werkzeug's ``LocalProxy``, lazy strings) pretend through it. Cython knows
 the builtin by its name, so the text it is given calls another name, which a ``.pxd`` beside it
-declares to be the interpreter's own function. ``{**x}`` takes pairs in Cython, so ``x`` goes through
-a function that refuses what is no mapping. And what the interpreter does to classes and
+declares to be the interpreter's own function. ``{**x}`` takes pairs in Cython, so ``x`` goes
+through a function that refuses what is no mapping. And what the interpreter does to classes and
 docstrings since 3.13 is written out. Lines stay where they are, and what ships and what tracebacks
 show is the text as it was.
 """

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 PACKED = ".gz"
 UNPACKED_TIMES, UNPACKED_AT_LEAST = 200, 64 * 2**20
-"""How large a packed file may become, as a multiple of its size and in bytes. Records become 5 to 50
-times as large; a file that is made to fill the disk, 1,000 times."""
+"""How large a packed file may become, as a multiple of its size and in bytes. Records become 5 to
+50 times as large; a file that is made to fill the disk, 1,000 times."""
 
 
 def is_copied(file: str) -> bool:
