@@ -137,6 +137,7 @@ def _execute(command: str, words: list[str]) -> int:
     from argparse import ArgumentParser
 
     from althaia.cli.sides import SideError
+    from althaia.cli.target import TargetError
     from althaia.cli.wrapping import Wrapping
 
     module = module_of(command)
@@ -155,7 +156,7 @@ def _execute(command: str, words: list[str]) -> int:
         return int(module.execute(options))
     try:
         return _printing(parser.prog, lambda: module.execute(options))
-    except (ConfigError, SideError) as error:
+    except (ConfigError, SideError, TargetError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

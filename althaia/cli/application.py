@@ -22,7 +22,7 @@ class Line:
     schema: str
     fields: int
     """Steps of both directions."""
-    left: tuple[str, ...]
+    unplanned: tuple[str, ...]
     """Steps that marshmallow's own code runs, which are not faster: ``load lines.price``."""
     error: str = ""
     """Why the schema could not be explained; empty if it could."""
@@ -33,27 +33,16 @@ class Line:
 
     @property
     def is_planned(self) -> bool:
-        return not self.left and not self.error
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain data, ready for JSON."""
-        return {
-            "schema": self.schema,
-            "fields": self.fields,
-            "unplanned": list(self.left),
-            "error": self.error,
-            "unresolved": list(self.unresolved),
-            "built": self.built,
-        }
+        return not self.unplanned and not self.error
 
     def as_text(self) -> str:
         """Return the same for reading."""
         if self.error:
             return f"       ?  {self.schema}: {self.error}"
-        text = f"{len(self.left):>4}/{self.fields:<4}{self.schema}"
-        if self.left:
-            more = ", …" if len(self.left) > MOST_NAMED else ""
-            text += f": {', '.join(self.left[:MOST_NAMED])}{more}"
+        text = f"{len(self.unplanned):>4}/{self.fields:<4}{self.schema}"
+        if self.unplanned:
+            more = ", …" if len(self.unplanned) > MOST_NAMED else ""
+            text += f": {', '.join(self.unplanned[:MOST_NAMED])}{more}"
         if self.unresolved:
             text += f" (nested schema unknown: {'; '.join(self.unresolved)})"
         if self.built:
@@ -98,7 +87,7 @@ def lines_of_all() -> list[Line]:
 
 def _sorted_lines(classes: Iterable[type]) -> list[Line]:
     lines = [line_of(cls) for cls in classes]
-    return sorted(lines, key=lambda line: (not line.error, -len(line.left), line.schema))
+    return sorted(lines, key=lambda line: (not line.error, -len(line.unplanned), line.schema))
 
 
 def line_of(cls: type) -> Line:

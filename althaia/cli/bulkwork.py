@@ -9,12 +9,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from typing import Any
 
 from althaia.bulk import BulkError, Partition, Problem, Summary
 from althaia.cli import to_nowhere
-from althaia.cli.target import TargetError, resolve
+from althaia.cli.target import TargetError, asked, resolve
 from althaia.cli.terminal import bar
 from althaia.switch import redirect
 
@@ -90,7 +90,7 @@ def _done(
     # As for 'python -m': modules of the current folder can be imported.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    schema = _resolved(options.schema)
+    schema = asked(options.schema, lambda: resolve(options.schema))
     with progress(options) as watch:
 
         def after(partition: Partition, summary: Summary) -> None:
@@ -108,23 +108,6 @@ def _done(
             tell=_Teller(0 if options.json else options.show),
             watch=after,
         )
-
-
-def _resolved(name: str) -> Any:
-    """Return the schema. An error in its module is raised as TargetError."""
-    try:
-        # Standard output is for the results only.
-        with redirect_stdout(sys.stderr):
-            return resolve(name)
-    except (TargetError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        # A module may raise SystemExit.
-        module = name.partition(":")[0]
-        raise TargetError(
-            f"{name} cannot be imported: {type(error).__name__}: {error} "
-            f"(python -c 'import {module}' shows where)"
-        ) from error
 
 
 class _Ended(KeyboardInterrupt):

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import althaia
 from althaia import seam
 from althaia.cli import application, target
-from althaia.cli.sides import SideError
 from althaia.switch import config, late, redirect, release
 from althaia.switch.installed import ReleaseError
 from althaia.switch.status import Info, suggested
@@ -58,11 +57,10 @@ def judged(name: str | None) -> Iterator[Verdict]:
     """Yield a verdict on each subject.
 
     :param name: the application, or None
-    :raises SideError: the application cannot be imported
+    :raises TargetError: the application cannot be imported
     """
     if name is not None:
-        with redirect_stdout(stderr):
-            _import(name)
+        target.asked(name, lambda: (target.resolve if ":" in name else target.imported)(name))
     yield from _redirect(name)
     if redirect.is_patched():
         # The engine is loaded with the first schema class.
@@ -80,13 +78,6 @@ def judged(name: str | None) -> Iterator[Verdict]:
         yield Verdict(state, "variable", f"nothing reads {suggested(variable)}")
     if name is not None and info.patched:
         yield _schemas()
-
-
-def _import(name: str) -> None:
-    try:
-        target.resolve(name) if ":" in name else target.imported(name)
-    except (Exception, SystemExit) as error:
-        raise SideError(target.failure(name, error)) from error
 
 
 def _redirect(name: str | None) -> Iterator[Verdict]:
@@ -108,9 +99,8 @@ def _redirect(name: str | None) -> Iterator[Verdict]:
 
 
 def _why_off() -> str:
-    how = "ALTHAIA_PATCH" if late.is_asked() else "althaia.patch()"
     try:
-        redirect.switch_on(how)
+        redirect.switch_on("ALTHAIA_PATCH" if late.is_asked() else "althaia.patch()")
     except (ReleaseError, redirect.LatePatchError) as error:
         return str(error)
     if late.is_asked():

@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from dataclasses import asdict
 from typing import TypeVar
 
 import althaia
 from althaia.cli import application, target
-from althaia.cli.sides import SideError
 from althaia.engine.explain import lines_of_readers
-from althaia.switch.installed import ReleaseError
 
 _T = TypeVar("_T")
 
@@ -60,7 +57,7 @@ def _application(options: argparse.Namespace) -> int:
     lines = _asked(lambda: application.lines_of(options.schema))
     unplanned = sum(not line.is_planned for line in lines)
     if options.json:
-        print(json.dumps([line.as_dict() for line in lines], indent=2))
+        print(json.dumps([asdict(line) for line in lines], indent=2))
     else:
         noun = "schema" if len(lines) == 1 else "schemas"
         print(f"{options.schema}: {len(lines)} {noun}, {unplanned} with steps outside a plan")
@@ -72,15 +69,16 @@ def _application(options: argparse.Namespace) -> int:
 
 
 def _asked(ask: Callable[[], _T]) -> _T:
-    """Import the user's modules and return the explanation. What they print goes to standard error.
+    """Patch, import the user's modules and return the explanation.
 
-    :raises SideError: there is nothing to explain
+    :raises TargetError: there is nothing to explain
     """
-    try:
-        with redirect_stdout(sys.stderr):
-            althaia.patch()
+
+    def patched() -> _T:
+        althaia.patch()
+        try:
             return ask()
-    except (target.TargetError, ReleaseError, TypeError) as error:
-        raise SideError(str(error)) from None
-    except (Exception, SystemExit) as error:
-        raise SideError(target.failure("the module", error)) from error
+        except TypeError as error:  # It is no schema.
+            raise target.TargetError(str(error)) from error
+
+    return target.asked("the module", patched)

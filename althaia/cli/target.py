@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+from althaia.switch.installed import ReleaseError
+
+_T = TypeVar("_T")
 
 
 class TargetError(Exception):
@@ -65,13 +72,26 @@ def imported(name: str) -> ModuleType:
         raise TargetError(f"there is no module {error.name!r}{sought}") from None
 
 
+def asked(what: str, ask: Callable[[], _T]) -> _T:
+    """Return what code of the user gives. What it prints goes to standard error.
+
+    :param what: what is imported or used, for the message
+    :raises TargetError: it raised something, :class:`SystemExit` included
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            return ask()
+    except (Exception, SystemExit) as error:
+        raise TargetError(failure(what, error)) from error
+
+
 def failure(what: str, error: BaseException) -> str:
     """Return one line about an exception that importing or using the user's code raised: what it
     is, and the file and line where it was raised.
 
     :param what: what was imported or used: ``shop.schemas:Order``
     """
-    if isinstance(error, TargetError):
+    if isinstance(error, (TargetError, ReleaseError)):
         return str(error)
     said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
     frame = traceback.extract_tb(error.__traceback__)[-1]

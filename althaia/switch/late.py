@@ -114,20 +114,14 @@ def _importers(held: dict[str, list[str]]) -> list[str]:
     """Return the files of the modules of which one was the first to import marshmallow.
 
     ``sys.modules`` is in the order in which imports ended: the first that ended after marshmallow's
-    own, or one that has not ended yet and holds something of marshmallow's own.
+    own, or one that has not ended yet and holds more than what others made of it.
     """
     order = list(sys.modules)
-    last = max((order.index(name) for name in order if name == REAL), default=0)
+    last = order.index(REAL) if REAL in order else 0
+    running = [name for name in order[:last] if {REAL, "Schema", "fields"} & {*held.get(name, ())}]
     ended = [name for name in order[last:] if name in held][:1]
-    running = [name for name in order[:last] if name in held and _holds_own(name, held[name])]
     files = [getattr(sys.modules[name], "__file__", None) for name in running + ended]
     return [file for file in files if file is not None]
-
-
-def _holds_own(module: str, names: list[str]) -> bool:
-    values = [getattr(sys.modules[module], name) for name in names]
-    owners = [getattr(each, "__module__", getattr(each, "__name__", "")) for each in values]
-    return any(f"{owner}.".startswith(f"{REAL}.") for owner in owners)
 
 
 def _start_files_at_fault(held: dict[str, list[str]], how: str) -> list[str]:

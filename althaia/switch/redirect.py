@@ -71,7 +71,7 @@ def switch_on(
     if not force and not _redirect.installed:
         installed.check(any_other=lambda: releases.real_spec(REAL, None) is not None)
     if compiled is not None:
-        releases.want_compiled(compiled)
+        releases.wants_compiled = compiled
     _redirect.install(force=force, how=how)
     if gc is not None or seam.pause_collector is None:
         # A later patch() that does not say leaves it as it is.
@@ -126,7 +126,7 @@ class _Redirect:
     def __init__(self) -> None:
         self.how: str | None = None
         self._lock = RLock()
-        self._finder = _Finder(self)
+        self._finder = _Finder()
         self._presented: dict[str, _Presented] = {}
         self._set_aside: dict[str, ModuleType] = {}
         if hasattr(os, "register_at_fork"):
@@ -225,9 +225,6 @@ class _Finder:
 
     finds_althaia = True
 
-    def __init__(self, redirect: _Redirect) -> None:
-        self._redirect = redirect
-
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -252,7 +249,7 @@ class _Finder:
             )
         spec = _find(name, path)
         if spec is not None and spec.loader is not None:
-            spec.loader = _AliasLoader(spec.loader, self._redirect)  # type: ignore[assignment]
+            spec.loader = _AliasLoader(spec.loader)  # type: ignore[assignment]
             return spec
         if not parent:
             raise ModuleNotFoundError(
@@ -269,22 +266,18 @@ class _Finder:
             and spec.loader is not None
             and releases.serve().how != releases.UNTOUCHED
         ):
-            spec.loader = _OwnLoader(spec.loader, self._redirect)  # type: ignore[assignment]
+            spec.loader = _OwnLoader(spec.loader)  # type: ignore[assignment]
         return spec
 
 
 class _OwnLoader(releases.PassingLoader):
     """Loads a module under our name, then gives it marshmallow's name."""
 
-    def __init__(self, loader: Any, redirect: _Redirect) -> None:
-        super().__init__(loader)
-        self._redirect = redirect
-
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
         assert spec is not None
         super().exec_module(module)
-        self._redirect.present(spec.name, module)
+        _redirect.present(spec.name, module)
 
 
 class _AliasLoader(_OwnLoader):
@@ -304,9 +297,9 @@ class _AliasLoader(_OwnLoader):
         spec.loader = module.__loader__ = self._loader
         if not self._created:  # importlib.reload() calls no create_module().
             self._loader.exec_module(module)
-        self._redirect.present(_PREFIX + spec.name, module)
+        _redirect.present(_PREFIX + spec.name, module)
         # Modules of our copy may have been imported before the finder was installed.
-        self._redirect.present_loaded()
+        _redirect.present_loaded()
 
 
 class CompiledLoader(ExtensionFileLoader):

@@ -207,8 +207,10 @@ def find() -> Release:
         return release
     if made_from is None or spec is None:
         return Release(made_from or "unknown", COMPILED, None)
-    version = _version(spec)
-    compiled = version == made_from and wants_compiled()
+    version = None
+    if spec.origin:  # The metadata lie beside the package.
+        version = installed.version_in(os.path.dirname(os.path.dirname(spec.origin)))
+    compiled = version == made_from and _serves_compiled()
     release = Release(
         version or installed.installed() or "unknown", COMPILED if compiled else INTERPRETED, spec
     )
@@ -219,6 +221,13 @@ def find() -> Release:
         release.how = UNTOUCHED
         release.lose(f"{reason}, so it runs untouched")
     return release
+
+
+def _serves_compiled() -> bool:
+    """Return whether the compiled copy is served if it was made from the installed release."""
+    from althaia.switch.config import settings
+
+    return settings().compiled if wants_compiled is None else wants_compiled
 
 
 def _why_untouched(release: Release) -> str:
@@ -292,24 +301,8 @@ _DOOR: Final = "althaia.engine.door"
 
 _engine: bool | None = None
 
-_wanted: bool | None = None
+wants_compiled: bool | None = None
 """The argument of ``patch(compiled=…)``; None if it was not given."""
-
-
-def want_compiled(compiled: bool) -> None:
-    """Serve the compiled copy if it was made from the installed release, or never. Must be called
-    before marshmallow is imported."""
-    global _wanted
-    _wanted = compiled
-
-
-def wants_compiled() -> bool:
-    """Return whether the compiled copy is served if it was made from the installed release."""
-    if _wanted is not None:
-        return _wanted
-    from althaia.switch.config import settings
-
-    return settings().compiled
 
 
 def real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
@@ -320,22 +313,16 @@ def real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     """
     outer, _search.name = getattr(_search, "name", None), name
     try:
-        return _real_spec(name, path)
+        for finder in tuple(sys.meta_path):
+            find: Any = getattr(finder, "find_spec", None)
+            if find is not None and not getattr(finder, "finds_althaia", False):
+                spec: ModuleSpec | None = find(name, path)
+                if spec is not None:
+                    return spec
+    except ImportError:  # A finder blocks this import.
+        pass
     finally:
         _search.name = outer
-
-
-def _real_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    for finder in tuple(sys.meta_path):
-        find: Any = getattr(finder, "find_spec", None)
-        if find is None or getattr(finder, "finds_althaia", False):
-            continue
-        try:
-            spec: ModuleSpec | None = find(name, path)
-        except ImportError:  # The finder blocks this import.
-            return None
-        if spec is not None:
-            return spec
     return None
 
 
@@ -345,13 +332,6 @@ _search = _local()
 def searches(name: str) -> bool:
     """Return whether this thread is in :func:`real_spec` for this name."""
     return getattr(_search, "name", None) == name
-
-
-def _version(spec: ModuleSpec) -> str | None:
-    """Return the version in the metadata beside a package; None without metadata."""
-    if not spec.origin:
-        return None
-    return installed.version_in(os.path.dirname(os.path.dirname(spec.origin)))
 
 
 class InstalledLoader:
@@ -374,23 +354,15 @@ class InstalledLoader:
     def get_code(self, fullname: str = "") -> CodeType:
         return self._release.code(self._name, self._loader, self._path)
 
-    # The import system's loader accepts only the name for which it was created.
-    def get_source(self, fullname: str = "") -> str | None:
-        source: str | None = self._loader.get_source(self._name)
-        return source
-
     def get_filename(self, fullname: str = "") -> str:
         return self._path
 
-    def is_package(self, fullname: str = "") -> bool:
-        answer: bool = self._loader.is_package(self._name)
-        return answer
-
-    def get_resource_reader(self, fullname: str = "") -> Any:
-        return self._loader.get_resource_reader(self._name)
-
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
+        found = getattr(self._loader, name)
+        if name not in ("get_source", "is_package", "get_resource_reader"):
+            return found
+        # The import system's loader accepts only the name for which it was created.
+        return lambda fullname="": found(self._name)
 
 
 class _RealLoader:

@@ -8,7 +8,7 @@ import platform
 import sys
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from importlib import import_module, metadata
+from importlib import import_module
 from importlib.machinery import ExtensionFileLoader, PathFinder
 from pathlib import Path
 from typing import Any
@@ -128,26 +128,11 @@ class Info:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
-        return {
-            "version": self.version,
-            "upstream": self.upstream,
-            "cython": self.cython,
-            "python": self.python,
-            "compiled": self.compiled,
-            "stale": list(self.stale),
-            "modules": {module.name: module.state for module in self.modules},
-            "patched": self.patched,
-            "how": self.how,
-            "real": {
-                "version": self.real_version,
-                "location": self.real_location,
-            },
-            "served": asdict(self.served),
-            "plans": self.plans,
-            "collector": self.collector,
-            "settings": self.settings,
-            "unknown_variables": list(self.unknown_variables),
-        }
+        found = asdict(self)
+        real = {key: found.pop(f"real_{key}") for key in ("version", "location")}
+        modules = {module.name: module.state for module in self.modules}
+        more = {"compiled": self.compiled, "stale": list(self.stale), "real": real}
+        return {**found, **more, "modules": modules}
 
     def as_text(self, *, verbose: bool = False) -> str:
         """Return the same for reading, one fact a line.
@@ -218,7 +203,7 @@ def info() -> Info:
     stamp = _read_stamp()
     upstream = (stamp.get("upstream") or {}).get("version")
     return Info(
-        version=stamp.get("version") or _version("althaia") or "unknown",
+        version=stamp.get("version", "unknown"),
         upstream=upstream,
         cython=stamp.get("cython"),
         python=f"{platform.python_implementation()} {platform.python_version()}",
@@ -241,13 +226,8 @@ def _served(stamp: dict[str, Any]) -> Served:
         unknown = stamp.get("semantics", {}).get("differing", [])
     else:
         unknown = sorted(served.meanings()[0])
-    return Served(
-        version=served.version,
-        how=served.how,
-        left_out=tuple(served.left_out),
-        lost=tuple(served.lost),
-        unknown=tuple(unknown),
-    )
+    left_out, lost = tuple(served.left_out), tuple(served.lost)
+    return Served(served.version, served.how, left_out, lost, tuple(unknown))
 
 
 def interpreter_features() -> dict[str, bool]:
@@ -337,11 +317,4 @@ def _digest(sources: list[Path]) -> str | None:
     try:
         return sha256(b"".join([source.read_bytes() for source in sources])).hexdigest()
     except FileNotFoundError:
-        return None
-
-
-def _version(project: str) -> str | None:
-    try:
-        return metadata.version(project)
-    except metadata.PackageNotFoundError:
         return None

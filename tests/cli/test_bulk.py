@@ -186,10 +186,11 @@ def test_a_module_that_fails_or_ends_itself(folder, code, said, workers):
     done = run(folder, "convert", "orders:Order", "good.ndjson", "out.json", "--workers", workers)
     assert (done.returncode, done.stdout) == (2, "")
     if workers == "1":
-        said = f"orders:Order cannot be imported: {said} (python -c 'import orders' shows where)"
+        assert done.stderr.startswith(f"python -m althaia convert: orders:Order raised {said} (")
+        assert "orders.py, line " in done.stderr
     else:
         said = f"a worker cannot import the schema: {said}"
-    assert done.stderr == f"python -m althaia convert: {said}\n"
+        assert done.stderr == f"python -m althaia convert: {said}\n"
     assert not (folder / "out.json").exists()
 
 
