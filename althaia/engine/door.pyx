@@ -23,6 +23,7 @@ from althaia.engine.run cimport (
     is_plain_flag,
     is_plain_partial,
     is_quiet,
+    is_unseen,
     load_items,
     load_whole_or_fail,
     many_of,
@@ -512,7 +513,7 @@ def validate(schema, data, many, partial):
     try:
         if run_load(frame, data, given(frame, data), False, 0) is not FAILED:
             return {}
-        if plan.silent_errors and not plan.has_hooks:
+        if is_unseen(plan):
             return frame.messages
         return handled_error(data, frame).messages
     except marshmallow.ValidationError as error:

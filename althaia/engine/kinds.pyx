@@ -14,13 +14,13 @@ import email.utils
 import enum
 import math
 import uuid
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 
 cimport cython
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.type cimport PyType_IsSubtype
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
@@ -55,8 +55,8 @@ from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (
     FAILED, INPUT, LONGEST_TEXT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
     LoadFrame, LoadPlan, LoadStep, fail, field_deserialize, handled_error, is_of_json,
-    is_plain_flag, left_item, left_key, load_whole_or_fail, many_of, open_frame, open_load_frame,
-    partial_of, run_with_hooks, unknown_of, valid_plan, write_with_hooks,
+    is_plain_flag, is_unseen, left_item, left_key, load_whole_or_fail, many_of, open_frame,
+    open_load_frame, partial_of, run_with_hooks, unknown_of, valid_plan, write_with_hooks,
 )
 from althaia.formats.codec cimport ARRAY, RECORD, Sink, Tape, after, expected_items
 

@@ -201,6 +201,7 @@ cdef LoadFrame open_load_frame(
 )
 cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame)
 cdef object handled_error(object data, LoadFrame frame)
+cdef bint is_unseen(LoadPlan plan)
 cdef object load_whole_or_fail(
     LoadPlan plan, object data, LoadFrame frame, bint postprocess
 )

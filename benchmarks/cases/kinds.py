@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import ipaddress
 import uuid
+from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -17,6 +18,7 @@ from benchmarks.cases.calls import dump_work, load_work
 from benchmarks.model import Case, Marshmallow, Work
 
 COUNT = 1_000
+Pair = namedtuple("Pair", ("x", "y"))
 
 _NOW = dt.datetime(2024, 2, 29, 8, 15, 30)
 
@@ -62,6 +64,10 @@ KINDS: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
         {"a": 1.0, "b": 2.0},
         {"a": 1.0, "b": 2.0},
     ),
+    "tuple-of-list": (lambda f: f.Tuple((f.Float(), f.Float())), [1.0, 2.0], [1.0, 2.0]),
+    "tuple-of-pair": (lambda f: f.Tuple((f.Float(), f.Float())), Pair(1.0, 2.0), [1.0, 2.0]),
+    "dict-ordered": (lambda f: f.Dict(values=f.Integer()), OrderedDict(a=1, b=2), {"a": 1}),
+    "dict-default": (lambda f: f.Dict(values=f.Integer()), defaultdict(int, a=1), {"a": 1}),
     "raw": (lambda f: f.Raw(), {"a": 1}, {"a": 1}),
     "constant": (lambda f: f.Constant("fixed"), "fixed", "fixed"),
     "function": (

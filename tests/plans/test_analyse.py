@@ -291,7 +291,7 @@ def make_dict() -> dict[str, Any]:
 
 DECLINED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "dump_fields of another type": (
-        lambda schema: vars(schema).update(dump_fields=own(dict)()),
+        lambda schema: vars(schema).update(dump_fields=own(dict, items=None)()),
         "dump_fields is a Own",
     ),
     "a name that is no text": (

@@ -58,8 +58,7 @@ cdef class Analysis:
         # Everything watched is copied before it is read. If another thread changes it during the
         # analysis, the guard does not hold.
         self._members = (
-            snapshot(dict(members)) if type(members) is dict or type(members) is OrderedDict
-            else None
+            snapshot(dict(members)) if is_plain_mapping(type(members)) else None
         )
         self.state = attributes_of(schema)
         self._hidden = is_hidden(schema)
@@ -424,6 +423,15 @@ cdef class Analysis:
 
     def _owner(self, cls, name):
         return self.upstream.owner(cls, name)
+
+
+def is_plain_mapping(cls):
+    """Return whether iterating over a mapping of this class runs no code of the user's."""
+    return cls is dict or cls is OrderedDict or (
+        issubclass(cls, dict)
+        and static(cls, "__iter__") is dict.__iter__
+        and static(cls, "items") is dict.items
+    )
 
 
 cdef dict absent_names = {}

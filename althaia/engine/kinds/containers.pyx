@@ -64,33 +64,45 @@ cdef class DumpTuple(DumpStep):
     cdef public tuple items
     cdef public bint own_code
 
-    cdef bint fits(self, object value):
-        """Return whether the value has an item for each step."""
-        return type(value) is tuple and len(<tuple>value) == len(self.items)
+    cdef object fitting(self, object value):
+        """Return the value's items as a tuple if there is one for each step, and reading them runs
+        no code of the user's; else None."""
+        if type(value) is list:
+            value = tuple(<list>value)
+        elif type(value) is not tuple and not (
+            isinstance(value, tuple) and static(type(value), "__iter__") is tuple.__iter__
+        ):
+            return None
+        return value if PyTuple_GET_SIZE(value) == len(self.items) else None
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef Py_ssize_t i
         cdef list converted
+        cdef object fitting
         if value is None:
             return None
-        if not self.fits(value):
+        fitting = self.fitting(value)
+        if fitting is None:
             return left_to_field(self, self.own_code, value, obj, frame)
         converted = []
         for i in range(len(self.items)):
             converted.append(
-                (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert((<tuple>value)[i], obj, frame)
+                (<DumpStep>PyTuple_GET_ITEM(self.items, i)).convert(
+                    <object>PyTuple_GET_ITEM(fitting, i), obj, frame
+                )
             )
         return tuple(converted)
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         cdef Py_ssize_t i
-        if value is None or not self.fits(value):
+        cdef object fitting = None if value is None else self.fitting(value)
+        if fitting is None:
             return DumpStep.write(self, value, obj, frame, sink)
         sink.open_list(tuple, len(self.items))
         for i in range(len(self.items)):
             sink.item()
             if not (<DumpStep>PyTuple_GET_ITEM(self.items, i)).write(
-                (<tuple>value)[i], obj, frame, sink
+                <object>PyTuple_GET_ITEM(fitting, i), obj, frame, sink
             ):
                 sink.any(marshmallow.missing)
         sink.close_list()
@@ -117,7 +129,10 @@ cdef class DumpDict(DumpStep):
             return None
         if self.keys is None and self.values is None:
             return dict(value)
-        if type(value) is not dict:
+        if type(value) is OrderedDict or type(value) is defaultdict:
+            # In its own order, which a C loop over it would not see.
+            value = dict(value)
+        elif type(value) is not dict:
             return left_to_field(self, self.own_code, value, obj, frame)
         # Upstream converts all keys before the first value.
         if self.keys is not None:

@@ -271,8 +271,7 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
         result = load_whole_or_fail(<LoadPlan>plan, value, child, True)
         if result is not FAILED:
             return result
-        # Upstream's ``handle_error`` does nothing, but a hook may have replaced it.
-        if (<LoadPlan>plan).silent_errors and not (<LoadPlan>plan).has_hooks:
+        if is_unseen(<LoadPlan>plan):
             return fail(frame, child.messages, child.valid_data)
         error = handled_error(value, child)
     except marshmallow.ValidationError as raised:

@@ -187,7 +187,8 @@ cdef int _check_schema(Analysis analysis, object rules) except -1:
             raise NotPlannable(f"{name} is computed by {analysis.upstream.owner(cls, name)}")
     if analysis.schema_value(rules.members) is not analysis.members:
         raise NotPlannable(f"{rules.members} is not a plain attribute")
-    if type(analysis.members) is not dict and type(analysis.members) is not OrderedDict:
+    analysis.watch_type(type(analysis.members))
+    if not is_plain_mapping(type(analysis.members)):
         raise NotPlannable(f"{rules.members} is a {type(analysis.members).__qualname__}")
     if static(cls, "__getattribute__") is not object.__getattribute__:
         raise NotPlannable("the schema class overrides __getattribute__")

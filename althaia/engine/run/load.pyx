@@ -519,5 +519,12 @@ cdef object handled_error(object data, LoadFrame frame):
     if frame.tape is not None:
         data = frame.tape.share(frame.root)
     error = validation_error(frame.messages, data, frame.valid_data)
-    frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
+    if not is_unseen(<LoadPlan>frame.plan):
+        frame.schema.handle_error(error, data, many=frame.many, partial=frame.partial)
     return error
+
+
+cdef bint is_unseen(LoadPlan plan):
+    """Return whether no code of the user's gets the error of a failed load. ``handle_error`` of
+    upstream does nothing, but a hook may have replaced it."""
+    return plan.silent_errors and not plan.has_hooks

@@ -1,0 +1,201 @@
+"""Containers of other classes in ``Tuple`` and ``Dict``, and a schema class's own dictionaries."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conformance.harness import scenario
+from tests.conformance.material import schema_of
+
+Pair = collections.namedtuple("Pair", "x y")
+
+
+class Iterated(tuple):
+    __slots__ = ()
+
+    def __iter__(self) -> Any:
+        return iter(("7", "8"))
+
+
+class Indexed(list):
+    def __getitem__(self, index: Any) -> Any:
+        raise AssertionError("nobody indexes it")
+
+
+def moved() -> Any:
+    found = collections.OrderedDict(a="1", b="2", c="3")
+    found.move_to_end("a")
+    return found
+
+
+def counted() -> Any:
+    found: Any = collections.defaultdict(int, a="1")
+    found["b"]
+    return found
+
+
+class Keys(dict):
+    def items(self) -> Any:
+        return [("z", "26")]
+
+
+VALUES: dict[str, Callable[[], Any]] = {
+    "tuple": lambda: ("1", 2),
+    "list": lambda: ["1", 2],
+    "short": lambda: ["1"],
+    "long": lambda: [1, 2, 3],
+    "empty": list,
+    "namedtuple": lambda: Pair("1", 2),
+    "bad": lambda: ["x", 2],
+    "iterated": lambda: Iterated((1, 2)),
+    "indexed": lambda: Indexed(["1", 2]),
+    "generator": lambda: (each for each in ("1", 2)),
+    "text": lambda: "12",
+    "number": lambda: 3,
+    "none": lambda: None,
+    "dict": lambda: {"a": "1", "b": 2},
+    "ordered": moved,
+    "default": counted,
+    "counter": lambda: collections.Counter("abb"),
+    "chain": lambda: collections.ChainMap({"a": "1"}, {"b": "2"}),
+    "keys": lambda: Keys(a="1"),
+    "mixed": lambda: collections.OrderedDict([(1, "x"), ("2", None)]),
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+@scenario
+def test_what_fields_of_fields_dump(ma: Any, log: Any, value: str) -> None:
+    fields = ma.fields
+    for field in (
+        fields.Tuple((fields.Integer(), fields.Float())),
+        fields.Dict(values=fields.Integer()),
+        fields.Dict(keys=fields.Integer(), values=fields.String()),
+        fields.Dict(keys=fields.String()),
+        fields.Dict(),
+        fields.Dict(values=fields.Tuple((fields.String(), fields.String()))),
+    ):
+        schema = schema_of(ma, {"f": field})
+        made = VALUES[value]()
+        log.attempt(schema.dump, {"f": made})
+        log("afterwards", made)
+        log.attempt(schema.dump, [{"f": VALUES[value]()}, {"f": VALUES[value]()}], many=True)
+        log.attempt(schema.load, {"f": VALUES[value]()})
+
+
+class Recorded(dict):
+    """Says what is done with it."""
+
+    seen: list[Any] = []
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.seen.append((key, value))
+        super().__setitem__(key, value)
+
+
+class Reversed(dict):
+    def items(self) -> Any:
+        return reversed(list(super().items()))
+
+    def __iter__(self) -> Any:
+        return reversed(list(super().__iter__()))
+
+
+class Empty(dict):
+    def __bool__(self) -> bool:
+        return False
+
+    def __len__(self) -> int:
+        return 0
+
+
+CLASSES: dict[str, Any] = {
+    "plain": type("Own", (dict,), {}),
+    "recorded": Recorded,
+    "reversed": Reversed,
+    "empty": Empty,
+    "ordered": type("OwnOrdered", (collections.OrderedDict,), {}),
+    "default": lambda: collections.defaultdict(list),
+    "mapping": collections.UserDict,
+}
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@scenario
+def test_an_own_class_of_dictionaries(ma: Any, log: Any, kind: str) -> None:
+    class S(ma.Schema):
+        dict_class = (
+            CLASSES[kind] if isinstance(CLASSES[kind], type) else staticmethod(CLASSES[kind])
+        )
+        a = ma.fields.Integer()
+        b = ma.fields.String(attribute="x.y")
+        n = ma.fields.Nested(lambda: ma.Schema.from_dict({"c": ma.fields.Integer()}))
+
+    Recorded.seen = []
+    for schema in (S(), S(many=True), S(only=("b", "a"))):
+        for obj in ({"a": "1", "x": {"y": 2}, "n": {"c": "3"}}, {"a": "x"}, {}):
+            log.attempt(schema.dump, obj, many=False)
+            log.attempt(schema.dump, [obj, obj], many=True)
+        for data in ({"a": "1", "b": "2", "n": {"c": "3"}}, {"a": "x", "z": 3}, {}):
+            for unknown in ("raise", "include", "exclude"):
+                made = log.attempt(schema.load, data, many=False, unknown=unknown)
+                log("type", type(made).__name__)
+            log.attempt(schema.validate, [data, data], many=True)
+        log("type", type(schema.fields).__name__, list(schema.fields))
+    log("seen", Recorded.seen)
+
+
+@scenario
+def test_the_class_of_dictionaries_changes(ma: Any, log: Any) -> None:
+    class Own(dict):
+        pass
+
+    class S(ma.Schema):
+        dict_class = Own
+        a = ma.fields.Integer()
+        b = ma.fields.Integer()
+
+    schema = S()
+    for change in (
+        lambda: None,
+        lambda: setattr(Own, "items", lambda self: [("a", self["a"])]),
+        lambda: delattr(Own, "items"),
+        lambda: schema.dump_fields.pop("b"),
+        lambda: schema.load_fields.clear(),
+        lambda: setattr(S, "dict_class", collections.OrderedDict),
+    ):
+        change()
+        for _ in range(2):
+            for call in (schema.dump, schema.load):
+                made = log.attempt(call, {"a": "1", "b": "2"})
+                log("type", type(made).__name__)
+
+
+@scenario
+def test_an_own_class_of_sets(ma: Any, log: Any) -> None:
+    class Own(list):
+        def __or__(self, other: Any) -> Any:
+            return Own(sorted({*self, *other}))
+
+        __ior__ = __or__
+
+        def __sub__(self, other: Any) -> Any:
+            return Own(each for each in self if each not in other)
+
+        def __and__(self, other: Any) -> Any:
+            return Own(each for each in self if each in other)
+
+    class S(ma.Schema):
+        set_class = Own
+        b = ma.fields.Integer()
+        a = ma.fields.Integer()
+
+    for options in ({}, {"only": ("a",)}, {"exclude": ("a",)}, {"only": ("nope",)}):
+        schema = log.attempt(lambda options=options: S(**options))
+        if isinstance(schema, ma.Schema):
+            log.attempt(schema.dump, {"a": 1, "b": "2"})
+            log.attempt(schema.load, {"a": 1, "b": "x"})
