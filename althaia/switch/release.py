@@ -88,7 +88,7 @@ class Release:
         file = self._file(path)
         source = loader.get_data(path)
         code, left_out, unread, variants = code_of(
-            file, source, path, self.version, engine=_has_engine()
+            file, source, path, self.version, engine=has_engine()
         )
         self._codes[name] = code
         self._unread[file] = unread
@@ -158,7 +158,7 @@ class Release:
         losses = [*self.lost]
         if self.left_out and self.how != UNTOUCHED:
             losses.append(f"hooks without a place in it: {', '.join(self.left_out)}")
-        rests = self.how == INTERPRETED and self.version not in LISTED and _has_engine()
+        rests = self.how == INTERPRETED and self.version not in LISTED and has_engine()
         count = sum(map(len, self._unread.values())) if rests else 0
         hint = "'python -m althaia info' names them"
         unread = f"{count} functions that nobody has read ({hint})" if count else ""
@@ -287,7 +287,7 @@ def _spec_of_our_file(name: str) -> ModuleSpec | None:
     return PathFinder.find_spec(name, [folder])
 
 
-def _has_engine() -> bool:
+def has_engine() -> bool:
     """Return whether this build has an engine; a pure build has none."""
     global _engine
     if _engine is None:

@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib import import_module
-from importlib.machinery import ExtensionFileLoader, PathFinder
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -237,12 +237,9 @@ def interpreter_features() -> dict[str, bool]:
     The other features are checked when the plans are imported. A feature that does not work is
     replaced by the public C API. Empty in a pure build, which has no plans.
     """
-    try:
-        guards = import_module("althaia.engine.plan")
-    except ModuleNotFoundError as error:
-        if error.name != "althaia.engine.plan":
-            raise
+    if not _is_compiled("althaia.engine.plan", _PACKAGE / "engine"):
         return {}
+    guards = import_module("althaia.engine.plan")
     found: dict[str, bool] = guards.features()
     return found
 
@@ -309,8 +306,9 @@ def _modules(stamp: dict[str, Any]) -> tuple[Module, ...]:
 
 
 def _is_compiled(name: str, folder: Path) -> bool:
-    spec = PathFinder.find_spec(name, [str(folder)])
-    return spec is not None and isinstance(spec.loader, ExtensionFileLoader)
+    # Not by a finder: without its extension module a floor's folder is a namespace package.
+    stem = name.rpartition(".")[2]
+    return any((folder / f"{stem}{suffix}").is_file() for suffix in EXTENSION_SUFFIXES)
 
 
 def _digest(sources: list[Path]) -> str | None:

@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from althaia import seam
 from althaia.switch.config import settings
+from althaia.switch.release import has_engine
 from althaia.trust.differences import (
     Difference,
     first_difference,
@@ -404,12 +405,10 @@ def _loads_instances(cls: Any) -> bool:
 
 def _sample() -> Any:
     """Return what chooses calls; None in a pure build, where there is nothing to compare."""
-    try:
-        from althaia.engine.plan import the_sample
-    except ModuleNotFoundError as error:
-        if error.name != "althaia.engine.plan":
-            raise
+    if not has_engine():
         return None
+    from althaia.engine.plan import the_sample
+
     return the_sample()
 
 

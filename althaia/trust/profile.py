@@ -153,9 +153,9 @@ def _redirected() -> bool:
 
 
 def _engine() -> Any:
-    from importlib.util import find_spec
+    from althaia.switch.release import has_engine
 
-    if find_spec("althaia.engine.plan") is None:
+    if not has_engine():
         return None
     from importlib import import_module
 

@@ -154,6 +154,18 @@ def test_a_partly_compiled_package(run, copied):
     assert shown["modules"]["althaia.marshmallow.validate"] == "interpreted"
 
 
+def test_a_checkout_without_its_extension_modules(run, copied):
+    """The folders of the engine's floors are there, and hold no modules for Python."""
+    for binary in [*copied.rglob("*.so"), *copied.rglob("*.pyd")]:
+        binary.unlink()
+    assert show(run, cwd=copied)["plans"] == "none: this is a pure build"
+    done = run("-m", "althaia", "info", "--verbose", cwd=copied)
+    assert "this interpreter: nothing is asked of it without plans" in done.stdout
+    code = "import althaia\nalthaia.patch()\nalthaia.compare(1.0)\nwith althaia.profile(): pass\n"
+    done = run("-c", f"import sys; sys.path.insert(0, '')\n{code}", cwd=copied)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_package_that_was_never_built(run, copied):
     (copied / "althaia" / "_build_info.json").unlink()
     shown = show(run, cwd=copied)
