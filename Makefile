@@ -45,7 +45,7 @@ help:
 	@echo "make clean           remove all that was made"
 	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
 
-.PHONY: help demo test test-slow test-quick test-others test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications docs sanitize clean
+.PHONY: help demo test test-slow test-quick test-others test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications docs release-check sanitize clean
 
 # Runs from this tree: what tests and tools need is not installed for it. Plans do the work, so the
 # engine is compiled, for debugging (-Og), which takes half as long, and upstream's modules stay
@@ -197,6 +197,10 @@ docs: $(READY)
 	$(BIN)/python docs/made.py
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs auto -q docs build/site
 	@echo "build/site/index.html"
+
+# All of a release but its publication; some ten minutes, two of them to compile.
+release-check: $(READY)
+	$(BIN)/python -m buildtools rehearse
 
 sanitize: $(READY)
 	$(BIN)/python -m buildtools sanitize -- $(PYTEST_ARGS)

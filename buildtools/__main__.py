@@ -16,6 +16,7 @@ from buildtools import (
     fetch,
     lock,
     queue,
+    rehearsal,
     rename,
     sanitize,
     semantics,
@@ -218,6 +219,11 @@ def run_sanitized(layout: Layout, options: argparse.Namespace) -> int:
     return sanitize.run(layout, os.environ, options.words)
 
 
+def rehearse(layout: Layout, _: argparse.Namespace) -> int:
+    """Build a release of this tree, check it as the package index does, install and try it."""
+    return rehearsal.run(layout)
+
+
 def _digests(source: upstream.Upstream) -> semantics.Digests:
     return semantics.digests({name: source.text(name) for name in source.modules})
 
@@ -274,6 +280,7 @@ def _parser() -> argparse.ArgumentParser:
     command(topics, "sanitize", run_sanitized).add_argument(
         "words", nargs="*", help="pytest's arguments, after --"
     )
+    command(topics, "rehearse", rehearse)
     command(topics, "requirements", requirements).add_argument(
         "extra", nargs="*", help="extras of the package, such as demo"
     )
