@@ -26,34 +26,27 @@ DEMO_READY := $(VENV)/.demo-$(INTERPRETER)
 PURE_READY := $(PURE_VENV)/.ready-$(INTERPRETER)
 
 help:
-	@echo "make demo            build, dump a real collection with upstream and with althaia, compare"
-	@echo "make test            build what is needed, lint, run all tests compiled and pure,"
-	@echo "                     and a part of them with other releases of marshmallow"
-	@echo "make test-slow       what it leaves out: wheels, the site, benchmarks, each release"
-	@echo "make test-quick      what fails first, in less than a minute"
-	@echo "make test-compiled   make test-others   make test-pure   make lint   one part of it"
-	@echo "make test-releases RELEASES=4.3.1   all differential tests with other releases"
-	@echo "make test-in ROOT=folder   the same in another root (a chroot)"
-	@echo "make build           generate and compile in place, what changed"
-	@echo "make bench           us against upstream; bench-all: every peer; bench-check: instructions"
-	@echo "make bench-service   a shop on real servers, patched and not; needs PostgreSQL"
-	@echo "make bench-many      large files checked, on one core and many"
-	@echo "make bench-applications  schemas of real applications, patched and not"
-	@echo "make bench-wire      messages and stored entities as JSON, MessagePack, XML"
-	@echo "make docs            the documentation as a site, in build/site"
-	@echo "make sanitize        the tests under the address and undefined-behaviour sanitizers"
-	@echo "make clean           remove all that was made"
-	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests."
+	@echo "Try it"
+	@echo "  make demo           build, do the same work with marshmallow and with althaia, compare"
+	@echo "Change it"
+	@echo "  make build          compile in place what has changed"
+	@echo "  make test-quick     the tests that fail first"
+	@echo "  make test           lint, and all ordinary tests: compiled, pure, other releases"
+	@echo "  make test-slow      what test leaves out: wheels, the site, attacks, each release"
+	@echo "  make test-releases  RELEASES='4.3.1 3.26.2': all differential tests with them"
+	@echo "  make lint           formatting, style, types"
+	@echo "  make bench          marshmallow against althaia"
+	@echo "Publish it"
+	@echo "  make docs           write the generated parts of the pages, and the site in build/site"
+	@echo "  make release-check  all of a release but its publication"
+	@echo "PYTHON=python3.13 chooses the interpreter, PYTEST_ARGS='-k name' the tests. The Makefile has"
+	@echo "more: parts of these (test-compiled, test-pure), other measurements (bench-…), sanitize, clean."
 
 .PHONY: help demo test test-slow test-quick test-others test-releases test-compiled test-pure test-in build build-pure lint bench bench-all bench-check bench-baseline bench-service bench-many bench-wire bench-applications docs release-check sanitize clean
 
-# Runs from this tree: what tests and tools need is not installed for it. Plans do the work, so the
-# engine is compiled, for debugging (-Og), which takes half as long, and upstream's modules stay
-# Python. Where `make build` has prepared the environment, all is compiled as usual.
+# Runs from this tree, compiled as a wheel is; what tests and tools need is not installed for it.
 demo: $(DEMO_READY)
-	@if test -e $(READY); then $(BIN)/python -m buildtools build; else \
-	  echo "Compiling the engine by -Og, in half the time; 'make build' makes a faster one"; \
-	  CFLAGS="$${CFLAGS:--Og}" $(BIN)/python -m buildtools build --engine; fi
+	$(BIN)/python -m buildtools build
 	$(BIN)/python -m demo $(DEMO_ARGS)
 
 $(DEMO_READY): pyproject.toml | $(MADE)
@@ -65,6 +58,7 @@ $(DEMO_READY): pyproject.toml | $(MADE)
 # Each of the first two keeps one core busy. Only CPython has more than the pure build.
 ifneq ($(filter cpython%,$(INTERPRETER)),)
 test:
+	@test -e $(READY) || echo "make test takes some 15 minutes on two idle cores and 1.5 GB of disk"
 	$(MAKE) --jobs 2 lint build-pure
 	$(MAKE) test-compiled test-others test-pure
 else
@@ -125,8 +119,11 @@ $(MADE):
 	touch $@
 
 $(READY): pyproject.toml | $(MADE)
-	@echo "Installing what the build and the tests need, and compiling: some minutes of silence"
-	$(BIN)/python $(PIP) install --editable ".[cli,demo,test]"
+	@echo "Installing what the build and the tests need"
+	$(BIN)/python -m buildtools requirements cli demo test > $(VENV)/requirements.txt
+	$(BIN)/python -m pip --disable-pip-version-check install --requirement $(VENV)/requirements.txt
+	$(BIN)/python -m buildtools build
+	$(BIN)/python $(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@
 
 $(PURE_READY): pyproject.toml | copy

@@ -30,9 +30,9 @@ from buildtools.pipeline import build
 Command = Callable[[Layout, argparse.Namespace], int]
 
 
-def build_in_place(layout: Layout, options: argparse.Namespace) -> int:
+def build_in_place(layout: Layout, _: argparse.Namespace) -> int:
     """Generate and compile in this tree, as an editable install does."""
-    build(layout, os.environ, engine_only=options.engine)
+    build(layout, os.environ)
     return 0
 
 
@@ -263,9 +263,7 @@ def _parser() -> argparse.ArgumentParser:
     def topic(name: str, text: str) -> object:
         return topics.add_parser(name, help=text).add_subparsers(required=True, metavar="command")
 
-    command(topics, "build", build_in_place).add_argument(
-        "--engine", action="store_true", help="leave upstream's modules as Python, for the demo"
-    )
+    command(topics, "build", build_in_place)
     command(topics, "fetch", fetch_sources).add_argument(
         "--release", metavar="VERSION", help="one that the lock knows; the pinned one if not given"
     )

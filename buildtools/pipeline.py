@@ -34,12 +34,11 @@ def main(root: Path, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def build(layout: Layout, environ: Mapping[str, str], *, engine_only: bool = False) -> None:
+def build(layout: Layout, environ: Mapping[str, str]) -> None:
     """Generate ``althaia/marshmallow``, compile what is to be compiled, write the build info.
 
     A pure build generates and compiles nothing: it serves the marshmallow that is installed.
 
-    :param engine_only: upstream's modules stay Python
     :raises BuildError: any stage failed; nothing falls back silently
     """
     started = time.perf_counter()
@@ -60,8 +59,7 @@ def build(layout: Layout, environ: Mapping[str, str], *, engine_only: bool = Fal
     else:
         generate.write(layout, generated)
     modules = compiled_modules(layout)
-    wanted = [module for module in modules if not (engine_only and module.upstream)]
-    compiled = [] if tools is None else compiling.compile_modules(layout, wanted, environ)
+    compiled = [] if tools is None else compiling.compile_modules(layout, modules, environ)
     info = stamp.build_info(layout, _version(layout), source, modules, tools, meanings)
     stamp.write(layout, info)
     took = time.perf_counter() - started

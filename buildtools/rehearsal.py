@@ -16,6 +16,7 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from buildtools.errors import BuildError
@@ -41,14 +42,13 @@ def run(layout: Layout) -> int:
     _step("pages and versions", lambda: _pages(layout))
     _step("workflows", lambda: _call(actionlint or tools / "actionlint", cwd=layout.root))
     sdist, wheel = _archives(layout, folder, tools)
-    _step("twine check", lambda: _call(tools / "twine", "check", "--strict", sdist, wheel))
+    _step("twine check", lambda: _twine(tools, sdist, wheel))
     _step("auditwheel", lambda: _audit(tools, wheel))
     _step("licences", lambda: _licences(wheel))
     for release in RELEASES:
-        _step(f"pip, {_named(release)}", lambda r=release: _by_pip(layout, folder, wheel, r))
-    for release in RELEASES:
-        _step(f"uv, {_named(release)}", lambda r=release: _by_uv(folder, tools, wheel, r))
-        _step(f"poetry, {_named(release)}", lambda r=release: _by_poetry(folder, tools, wheel, r))
+        _step(f"pip, {_named(release)}", partial(_by_pip, layout, folder, wheel, release))
+        _step(f"uv, {_named(release)}", partial(_by_uv, folder, tools, wheel, release))
+        _step(f"poetry, {_named(release)}", partial(_by_poetry, folder, tools, wheel, release))
     return 0
 
 
@@ -136,6 +136,11 @@ def _archives(layout: Layout, folder: Path, tools: Path) -> tuple[Path, Path]:
 
 def _sized(path: Path) -> str:
     return f"{path.name} {path.stat().st_size / 1e6:.1f} MB"
+
+
+def _twine(tools: Path, *archives: Path) -> str:
+    _call(tools / "twine", "--no-color", "check", "--strict", *archives)
+    return "passed"
 
 
 def _audit(tools: Path, wheel: Path) -> str:

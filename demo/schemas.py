@@ -6,7 +6,7 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from marshmallow import Schema, fields, post_dump
+from marshmallow import Schema, fields, post_dump, validate
 
 from demo.data import Character, Width
 
@@ -101,6 +101,39 @@ class QuoteSchema(Schema):
     def add_place(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         data["place"] = f"{data['book']}, p. {data['page']}"
         return data
+
+
+class OrderLineSchema(Schema):
+    sku = fields.String(required=True, validate=validate.Length(min=3, max=12))
+    quantity = fields.Integer(required=True, validate=validate.Range(min=1))
+
+
+class OrderSchema(Schema):
+    id = fields.Integer(required=True)
+    email = fields.Email(required=True)
+    state = fields.String(validate=validate.OneOf(["open", "paid", "sent"]))
+    ordered_at = fields.DateTime()
+    lines = fields.List(fields.Nested(OrderLineSchema))
+
+
+def orders(count: int, invalid_every: int = 0) -> list[dict[str, Any]]:
+    """``count`` orders as a client sends them; every tenth, say, with three errors."""
+    records = []
+    for number in range(count):
+        invalid = invalid_every and number % invalid_every == 0
+        lines = [{"sku": f"S-{number}-{line}", "quantity": line + 1} for line in range(3)]
+        if invalid:
+            lines[1]["quantity"] = 0
+        records.append(
+            {
+                "id": number,
+                "email": "nobody" if invalid else f"customer{number}@example.org",
+                "state": "lost" if invalid else "paid",
+                "ordered_at": f"2024-02-{number % 28 + 1:02}T12:30:15",
+                "lines": lines,
+            }
+        )
+    return records
 
 
 def quotes(count: int) -> list[Quote]:

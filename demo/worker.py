@@ -12,54 +12,82 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
+import marshmallow
 import marshmallow.schema
 
 from demo import data, schemas
 
+QUOTES = 1000
+PAGE = 50
+
 
 class Cases:
-    """What can be dumped: a case's name is ``characters`` or ``quotes:<count>``."""
+    """What is timed, by name: a function without parameters, and how many objects it works on."""
 
     def __init__(self, database: Path, limit: int | None) -> None:
         self._database = database
         self._limit = limit
-        self._loaded: dict[str, tuple[marshmallow.Schema, list[Any]]] = {}
+        self._made: dict[str, tuple[Callable[[], Any], int]] = {}
 
-    def get(self, name: str) -> tuple[marshmallow.Schema, list[Any]]:
-        if name not in self._loaded:
-            kind, _, count = name.partition(":")
-            if kind == "characters":
-                self._loaded[name] = (
-                    schemas.CharacterSchema(many=True),
-                    data.rows(self._database, self._limit),
-                )
-            else:
-                self._loaded[name] = schemas.QuoteSchema(many=True), schemas.quotes(int(count))
-        return self._loaded[name]
+    def get(self, name: str) -> tuple[Callable[[], Any], int]:
+        if name not in self._made:
+            self._made[name] = getattr(self, name)()
+        return self._made[name]
+
+    def characters(self) -> tuple[Callable[[], Any], int]:
+        schema, rows = schemas.CharacterSchema(many=True), data.rows(self._database, self._limit)
+        return lambda: schema.dump(rows), len(rows)
+
+    def page(self) -> tuple[Callable[[], Any], int]:
+        schema, quotes = schemas.QuoteSchema(many=True), schemas.quotes(PAGE)
+        return lambda: schema.dump(quotes), PAGE
+
+    def text(self) -> tuple[Callable[[], Any], int]:
+        schema, quotes = schemas.QuoteSchema(many=True), schemas.quotes(QUOTES)
+        return lambda: [schema.dumps(quotes)], QUOTES
+
+    def valid(self) -> tuple[Callable[[], Any], int]:
+        schema, records = schemas.OrderSchema(many=True), schemas.orders(QUOTES)
+        return lambda: schema.load(records), QUOTES
+
+    def errors(self) -> tuple[Callable[[], Any], int]:
+        schema = schemas.OrderSchema(many=True)
+        records = schemas.orders(QUOTES, invalid_every=10)
+
+        def refused() -> list[Any]:
+            try:
+                schema.load(records)
+            except marshmallow.ValidationError as error:
+                return [error.messages, *error.valid_data]  # type: ignore[misc]
+            return []
+
+        return refused, QUOTES
+
+    def instance(self) -> tuple[Callable[[], Any], int]:
+        (quote,) = schemas.quotes(1)
+        return lambda: [schemas.QuoteSchema().dump(quote)], 1
 
     def load(self, name: str) -> int:
-        return len(self.get(name)[1])
+        return self.get(name)[1]
 
     def time(self, name: str, repeat: int) -> float:
-        """Seconds for one dump, out of ``repeat`` in a row."""
-        schema, rows = self.get(name)
+        """Seconds of processor time for one call, out of ``repeat`` in a row."""
+        call, _ = self.get(name)
         gc.collect()
-        start = perf_counter()
+        start = process_time()
         for _ in range(repeat):
-            schema.dump(rows)
-        return (perf_counter() - start) / repeat
+            call()
+        return (process_time() - start) / repeat
 
     def digests(self, name: str) -> list[str]:
-        """A digest of each dumped row: values, types and the order of keys."""
-        schema, rows = self.get(name)
-        return [digest(row) for row in schema.dump(rows)]
+        """A digest of each result: values, types and the order of keys."""
+        return [digest(each) for each in self.get(name)[0]()]
 
     def row(self, name: str, index: int) -> str:
-        schema, rows = self.get(name)
-        return " ".join(canonical(schema.dump(rows)[index]))
+        return " ".join(canonical(self.get(name)[0]()[index]))
 
 
 def canonical(value: Any) -> Iterable[str]:
@@ -91,7 +119,6 @@ def library() -> dict[str, Any]:
     return {
         "file": spec.origin if spec else None,
         "ours": sys.modules.get("althaia.marshmallow") is marshmallow,
-        # Its modules are compiled; upstream's own may be Python, see the Makefile.
         "engine": "althaia.engine.door" in sys.modules,
     }
 

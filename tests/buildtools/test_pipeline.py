@@ -216,22 +216,6 @@ def test_what_cython_refuses_is_an_error(tree: Layout, capfd: pytest.CaptureFixt
 
 
 @needs_compiler
-def test_an_engine_alone(tree: Layout, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the demo builds: upstream's modules stay Python."""
-    write_module(tree, "total = 1\n")
-    environ = {"ALTHAIA_UPSTREAM": str(sources(layout))}
-    asked: list[set[bool]] = []
-    monkeypatch.setattr(
-        compiling,
-        "compile_modules",
-        lambda _, modules, __: asked.append({module.upstream for module in modules}) or [],
-    )
-    build(tree, environ, engine_only=True)
-    build(tree, environ)
-    assert asked == [{False}, {False, True}]
-
-
-@needs_compiler
 def test_our_modules_use_declarations_and_headers_beside_them(
     tree: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:

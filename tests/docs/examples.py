@@ -2,7 +2,8 @@
 
 Python blocks share one namespace, as a reader would type them; what ``>>>`` shows is compared. Of
 ``console`` blocks each ``$`` line is run by a shell and has to succeed; what stands below is
-compared with what it prints, where ``...`` stands for anything. A block that cannot run has a mark
+compared with what it prints, where ``...`` stands for anything, and a figure with a unit for every
+figure with this unit. A block that cannot run has a mark
 before it, which no reader sees::
 
     <!-- skip: next "the reason" -->
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +23,7 @@ from sybil import Example, Sybil
 from sybil.document import Document
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
+MEASURED = re.compile(r"±?\d[\d.,]*(?= ?(?:µs|ms|s|×|%|KB|MB|KiB|MiB)(?!\w))")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -42,7 +45,7 @@ def shell(example: Example) -> str | None:
             return f"{command}\nexit code {ran.returncode}\n{ran.stdout}{ran.stderr}"
         wanted = "\n".join(output).strip()
         if wanted and not doctest.OutputChecker().check_output(
-            wanted + "\n", ran.stdout.strip() + "\n", FLAGS
+            MEASURED.sub("0", wanted) + "\n", MEASURED.sub("0", ran.stdout.strip()) + "\n", FLAGS
         ):
             return f"{command}\nshould print\n{wanted}\nand printed\n{ran.stdout}"
     return None
