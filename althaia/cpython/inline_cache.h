@@ -13,7 +13,6 @@
 
 #include "althaia/cpython/attributes.h"
 #include "althaia/cpython/layout.h"
-#include "althaia/cpython/features.h"
 
 typedef struct {
     /* The key at that index; an owned reference. */
@@ -118,13 +117,13 @@ althaia_fill_cache(althaia_inline_cache *cache, PyObject *obj, PyObject *key)
 {
     cache->at = -1;
     cache->tag = 0;
-    if (!(althaia_features & ALTHAIA_ENTRIES)) {
+    if (!ALTHAIA_KNOWS_ENTRIES) {
         return;
     }
     if (PyDict_CheckExact(obj)) {
         althaia_learn_key(cache, althaia_keys_of(obj), key);
     }
-    else if (althaia_features & ALTHAIA_TYPE_TAGS) {
+    else {
         althaia_learn_attribute(cache, obj, key);
     }
 }
@@ -151,7 +150,7 @@ althaia_cached_value(const althaia_inline_cache *cache, PyObject *obj)
 static int
 althaia_has_inline_caches(PyObject *cls)
 {
-    return althaia_features & ALTHAIA_ENTRIES && althaia_keeps_attributes((PyTypeObject *)cls);
+    return ALTHAIA_KNOWS_ENTRIES && althaia_keeps_attributes((PyTypeObject *)cls);
 }
 
 /* Return the entry of the instance dictionary under a name, whatever attribute the class has, as a

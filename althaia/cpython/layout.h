@@ -1,11 +1,9 @@
 /* Everything that depends on CPython's internal structures.
  *
  * Each macro states one feature of the version that this is compiled for. A macro ALTHAIA_KNOWS_* is
- * 1 only for versions in whose own headers the feature was read: 0x03100000, the bound of three of
- * them, is CPython 3.16. Dict watchers are public C API and have no upper bound. No macro is
- * inferred from another. What a header cannot promise is checked when a module is imported
- * (features.h). A feature that fails its check is not used, because all callers can also work with
- * the public C API alone.
+ * 1 only for versions in whose own headers and code the feature was read: 0x03100000, the bound of
+ * four of them, is CPython 3.16. Where it is 0, the public C API alone is used. The tests of each
+ * version show that what is known there holds (tests/plans/test_guards.py).
  *
  * The shims below are our own: pythoncapi_compat is on no package index, and a copy of it would
  * be a copy of somebody else's source.
@@ -65,9 +63,10 @@
 #define ALTHAIA_KNOWS_DICT_VERSIONS 0
 #endif
 
-/* There are dict watchers (PyDict_Watch). They exist before 3.14 as well, but are not needed where
- * dictionaries have versions. */
-#if PY_VERSION_HEX >= 0x030E0000 && ALTHAIA_HAS_GIL
+/* There are dict watchers (PyDict_Watch), which see changes of inline values too once the instance
+ * has a dictionary. While it has none, specialised instructions set inline values without calling a
+ * watcher. They exist before 3.14 as well, but are not needed where dictionaries have versions. */
+#if PY_VERSION_HEX >= 0x030E0000 && PY_VERSION_HEX < 0x03100000 && ALTHAIA_HAS_GIL
 #define ALTHAIA_KNOWS_DICT_WATCHERS 1
 #else
 #define ALTHAIA_KNOWS_DICT_WATCHERS 0

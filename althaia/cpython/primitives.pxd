@@ -3,24 +3,18 @@
 from libc.stdint cimport int64_t, uint64_t
 
 
-cdef extern from "althaia/cpython/features.h":
-    int althaia_try_features() except -1
-    unsigned int althaia_features
-    enum:
-        ALTHAIA_SHARED_VALUES
-        ALTHAIA_INLINE_VALUES
-        ALTHAIA_DICT_VERSIONS
-        ALTHAIA_TYPE_TAGS
-        ALTHAIA_DICT_WATCHERS
-        ALTHAIA_ENTRIES
-        ALTHAIA_INLINE_WATCHERS
-    int althaia_start_watching() except -1
+cdef extern from "althaia/cpython/watchers.h":
+    void althaia_start_watching()
     int althaia_watch_dict(object mapping) except -1
     uint64_t althaia_epoch
 
 
 cdef extern from "althaia/cpython/layout.h":
     bint ALTHAIA_HAS_GIL
+    bint ALTHAIA_KNOWS_SHARED_VALUES
+    bint ALTHAIA_KNOWS_INLINE_VALUES
+    bint ALTHAIA_KNOWS_DICT_VERSIONS
+    bint ALTHAIA_KNOWS_ENTRIES
     bint althaia_has_weak_references(object obj)
     void althaia_count(int64_t* counter, int64_t more)
     int64_t althaia_counted(int64_t* counter)
@@ -79,7 +73,6 @@ cdef extern from "althaia/cpython/snapshots.h":
         uint64_t version
         althaia_inline_copy* copy
 
-    uint64_t althaia_trusted_version(object mapping)
     void althaia_note_version(uint64_t* place, uint64_t version)
     void* althaia_watched_place(object owner, object state)
     bint althaia_has_noted_version(object mapping, uint64_t* place)

@@ -5,7 +5,7 @@
 #include <Python.h>
 
 #include "althaia/cpython/layout.h"
-#include "althaia/cpython/features.h"
+#include "althaia/cpython/watchers.h"
 
 /* Return 1 if the dictionary holds exactly these keys and values, compared by identity and in order.
  * Where the value is `any`, every value matches. */
@@ -34,7 +34,7 @@ althaia_same_keys(PyObject *dict, PyObject *keys)
     PyObject *key;
     int same;
 #if ALTHAIA_KNOWS_ENTRIES
-    if (althaia_features & ALTHAIA_ENTRIES && althaia_values_of(dict) == NULL) {
+    if (althaia_values_of(dict) == NULL) {
         same = PyDict_GET_SIZE(dict) == size && althaia_keys_of(dict)->used == size;
         while (same && at < size) {
             same = althaia_is_key_at(althaia_keys_of(dict), PyTuple_GET_ITEM(keys, at), at);
@@ -51,13 +51,6 @@ althaia_same_keys(PyObject *dict, PyObject *keys)
     }
     ALTHAIA_END_CRITICAL();
     return same && at == size;
-}
-
-/* Return the dict version if the check at import showed that versions work here, else 0. */
-static inline uint64_t
-althaia_trusted_version(PyObject *dict)
-{
-    return althaia_features & ALTHAIA_DICT_VERSIONS ? althaia_dict_version(dict) : 0;
 }
 
 /* Return 1 if the dictionary has not changed since it had this version. 0 means "unknown": the
@@ -100,8 +93,7 @@ althaia_copy_inline(PyObject *object, PyObject *expected_values, PyObject *any)
 {
 #if ALTHAIA_KNOWS_INLINE_VALUES
     Py_ssize_t size = PyTuple_GET_SIZE(expected_values);
-    althaia_values *values
-        = althaia_features & ALTHAIA_INLINE_VALUES ? althaia_inline_values(object) : NULL;
+    althaia_values *values = althaia_inline_values(object);
     althaia_inline_copy *copy;
     size_t bytes;
     int unwatched = -1;
@@ -213,10 +205,6 @@ althaia_version_to_note(PyObject *dict)
 {
 #if ALTHAIA_KNOWS_DICT_WATCHERS
     if (althaia_epoch != 0) {
-        if (!(althaia_features & ALTHAIA_INLINE_WATCHERS) && althaia_values_of(dict) != NULL
-            && althaia_values_of(dict)->embedded) {
-            return 0;
-        }
         if (althaia_watch_dict(dict) < 0) {
             PyErr_Clear();
             return 0;
@@ -224,7 +212,7 @@ althaia_version_to_note(PyObject *dict)
         return althaia_epoch;
     }
 #endif
-    return althaia_trusted_version(dict);
+    return althaia_dict_version(dict);
 }
 
 /* Return 1 if the dictionary has not changed since althaia_version_to_note() returned `note`.
@@ -241,8 +229,7 @@ static inline PyObject **
 althaia_watched_place(PyObject *object, PyObject *dict)
 {
 #if ALTHAIA_KNOWS_DICT_WATCHERS && ALTHAIA_KNOWS_ENTRIES
-    if (althaia_epoch != 0 && althaia_features & ALTHAIA_ENTRIES
-        && althaia_keeps_attributes(Py_TYPE(object))) {
+    if (althaia_epoch != 0 && althaia_keeps_attributes(Py_TYPE(object))) {
         PyObject **place = althaia_dict_place(object);
         return *place == dict ? place : NULL;
     }

@@ -31,9 +31,7 @@ from althaia import seam
 from althaia.formats.json import shipped_encoder as standard
 from althaia.formats.json.shipped_encoder import json
 
-from althaia.cpython.primitives cimport (
-    althaia_same_entries, althaia_same_keys, althaia_try_features,
-)
+from althaia.cpython.primitives cimport althaia_same_entries, althaia_same_keys
 
 include "sink.pyx"
 include "tape.pyx"

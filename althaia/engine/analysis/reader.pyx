@@ -360,7 +360,7 @@ cdef class Analysis:
         if self._helpers & found.bits == found.bits:
             return 0
         if not althaia_has_noted_version(found.namespace, &found.version):
-            version = althaia_trusted_version(found.namespace)
+            version = althaia_dict_version(found.namespace)
             for helper in found.helpers:
                 self._check_helper(<Helper>helper)
             althaia_note_version(&found.version, version)

@@ -22,7 +22,6 @@ from althaia.cpython.primitives cimport (
     althaia_has_inline_caches,
     althaia_inline_cache,
     althaia_same_entry,
-    althaia_try_features,
     althaia_type_lookup,
     althaia_type_tag,
 )
@@ -41,8 +40,6 @@ cdef extern from "althaia/cpython/object_slots.h":
     bint althaia_is_plain(object obj)
     void althaia_remember_plain(unsigned int tag)
 
-
-althaia_try_features()
 
 cdef object absent = ABSENT
 cdef Py_ssize_t NOT_READ = -1

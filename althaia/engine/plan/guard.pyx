@@ -16,26 +16,19 @@ cdef extern from "Python.h":
     object PyObject_GenericGetDict(object obj, void* context)
 
 
-althaia_try_features()
 althaia_start_watching()
 
 
 def features():
-    """Return by name which features of CPython work here. Plans replace the others by the public
-    C API.
-
-    >>> features()["type version tags"]
-    True
-    """
+    """Return by name which features of CPython are used. Plans replace the others by the public C
+    API."""
     return {
         "global interpreter lock": bool(ALTHAIA_HAS_GIL),
-        "values of shared-key dictionaries": bool(althaia_features & ALTHAIA_SHARED_VALUES),
-        "values in instances": bool(althaia_features & ALTHAIA_INLINE_VALUES),
-        "places of keys and attributes": bool(althaia_features & ALTHAIA_ENTRIES),
-        "dictionary versions": bool(althaia_features & ALTHAIA_DICT_VERSIONS),
-        "dictionary watchers": bool(althaia_features & ALTHAIA_DICT_WATCHERS),
-        "watchers of values in instances": bool(althaia_features & ALTHAIA_INLINE_WATCHERS),
-        "type version tags": bool(althaia_features & ALTHAIA_TYPE_TAGS),
+        "values of shared-key dictionaries": bool(ALTHAIA_KNOWS_SHARED_VALUES),
+        "values in instances": bool(ALTHAIA_KNOWS_INLINE_VALUES),
+        "places of keys and attributes": bool(ALTHAIA_KNOWS_ENTRIES),
+        "dictionary versions": bool(ALTHAIA_KNOWS_DICT_VERSIONS),
+        "dictionary watchers": althaia_epoch != 0,
         "lazy instances": bool(ALTHAIA_HAS_GIL),
     }
 
@@ -182,7 +175,7 @@ cdef class Guard:
             records += [field, kind, state, keys, values]
             self.watched[i].place = althaia_watched_place(field, state)
         self.fields = tuple(records)
-        if not althaia_features & ALTHAIA_INLINE_VALUES:
+        if not ALTHAIA_KNOWS_INLINE_VALUES:
             return 0
         for i in range(size):
             at = i * ALTHAIA_RECORD_SIZE
@@ -270,7 +263,7 @@ cdef class Guard:
     cdef bint _same_names(self, object state):
         cdef Py_ssize_t i
         cdef tuple entry
-        cdef uint64_t version = althaia_trusted_version(state)
+        cdef uint64_t version = althaia_dict_version(state)
         if althaia_has_noted_version(state, &self.state_version):
             return True
         for i in range(len(self.schema_names)):
@@ -288,7 +281,7 @@ cdef class Guard:
             of_mapping = <tuple>PyTuple_GET_ITEM(self.entries, i)
             if althaia_has_noted_version(of_mapping[0], &self.entry_versions[i]):
                 continue
-            version = althaia_trusted_version(of_mapping[0])
+            version = althaia_dict_version(of_mapping[0])
             for at in range(1, len(of_mapping), 2):
                 if not althaia_same_entry(
                     of_mapping[0], of_mapping[at], of_mapping[at + 1], ABSENT_
@@ -302,7 +295,7 @@ cdef class Guard:
         if self.members_plain:
             if althaia_has_noted_version(self.members, &self.members_version):
                 return True
-            version = althaia_trusted_version(self.members)
+            version = althaia_dict_version(self.members)
             if not althaia_same_entries(
                 self.members, self.members_keys, self.members_values, ANY
             ):

@@ -1,7 +1,6 @@
 """Templates: dictionaries that are created with all their keys, so that storing a value needs no
 look-up."""
 
-althaia_try_features()
 
 # CPython never shares more keys than this (SHARED_KEYS_MAX_SIZE in its dictobject.c).
 cdef int MOST_SHARED_KEYS = 30
@@ -96,7 +95,7 @@ cdef dict share_keys(tuple keys):
     """Return a split-table dictionary of these keys, whose copies share them; None if CPython has
     no such dictionaries."""
     cdef int _i
-    if not althaia_features & ALTHAIA_SHARED_VALUES:
+    if not ALTHAIA_KNOWS_SHARED_VALUES:
         return None
     if len(keys) > MOST_SHARED_KEYS or not all(type(key) is str for key in keys):
         return None

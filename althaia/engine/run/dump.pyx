@@ -14,8 +14,6 @@ cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 most)
     void* PyUnicode_1BYTE_DATA(object text)
 
-althaia_try_features()
-
 
 cpdef enum Source:
     # The field reads no attribute (``_CHECK_ATTRIBUTE`` is False).

@@ -1,6 +1,5 @@
 """Runs a load plan: the loop over its steps, the schema's hooks, and upstream's errors."""
 
-althaia_try_features()
 
 # A marker that is no value of any input.
 cdef object ABSENT = object()

@@ -23,7 +23,6 @@ cdef extern from "althaia/formats/walking.h":
     object althaia_class_name(object cls)
     void* althaia_item(object items, Py_ssize_t index)
 
-althaia_try_features()
 
 cdef object unserializable = standard.unserializable
 # Dictionaries with more than MOST_KEYS keys rarely have the same keys as others. FEW_RECORDS is the

@@ -11,7 +11,6 @@ cdef extern from "Python.h":
         const char* tp_name
     object PyObject_GenericGetDict(object owner, void* context)
 
-althaia_try_features()
 
 cdef bint shipped = False
 # Global names that dumps() and loads() use; namespace, name and value of each.
