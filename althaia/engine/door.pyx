@@ -1,8 +1,17 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The functions behind the seam: each replaces one of upstream's methods or returns DECLINED."""
 
+import os
+import sys
 from contextvars import ContextVar
+from functools import cache
+from threading import Lock
+from time import perf_counter_ns
+from weakref import ref
 
+cimport cython
+from cpython.contextvars cimport get_value
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from althaia import seam
@@ -43,7 +52,6 @@ from althaia.engine.plan cimport (
     LOAD,
     Counters,
     Plan,
-    Timing,
     Upstream,
     collect_again,
     counters_of,
@@ -51,8 +59,6 @@ from althaia.engine.plan cimport (
     is_due,
     is_upstreams_turn,
     marshmallow,
-    measured,
-    now,
     option,
     sample,
     stop_collecting,
@@ -68,7 +74,6 @@ from althaia.engine.planner cimport (
 )
 from althaia.cpython.primitives cimport (
     althaia_count,
-    althaia_counted,
     althaia_enter,
     althaia_leave,
 )
@@ -163,98 +168,6 @@ cdef bint pause_collector(DumpPlan plan, object obj, object many) except -1:
     return seam.pause_collector and is_plainly_true(many) and is_quiet(plan) and stop_collecting()
 
 
-# ---- Measured calls ---------------------------------------------------------------------
-#
-# `began` is the time at which a call began; 0 if nothing is measured.
-
-
-cdef class OutsideCall:
-    """A call that upstream's own code answers, while it is measured."""
-    cdef object schema
-    # The hook of the seam that upstream's method will call, and that must decline at once; None
-    # after it has done so.
-    cdef str declining
-    # The nanoseconds that calls inside this one took: of the same schema, and of other schemas.
-    cdef int64_t same, others
-
-
-# In a context variable, because another thread, task or greenlet may call meanwhile.
-cdef object _outside = ContextVar("althaia_outside", default=None)
-# The number of such calls in all threads. While it is 0, the context variable is not read.
-cdef int64_t outside_calls = 0
-
-
-cdef inline OutsideCall outside_now():
-    return _outside.get() if althaia_counted(&outside_calls) else None
-
-
-cdef bint is_declining(object schema, str name) except -1:
-    """Return whether this is the second call of an :class:`OutsideCall`."""
-    cdef OutsideCall call = outside_now()
-    if call is None or call.declining != name or call.schema is not schema:
-        return False
-    call.declining = None
-    return True
-
-
-cdef object outside(
-    object schema, int direction, str name, bint text, int64_t began, tuple args, dict options
-):
-    """Call upstream's own method and book its time.
-
-    The method calls the hook of the seam again, which declines this time (:func:`is_declining`). If
-    the hook had declined at once, nothing would stop the clock: no hook is called at the end of the
-    method.
-    """
-    cdef OutsideCall call = OutsideCall.__new__(OutsideCall)
-    cdef OutsideCall around = outside_now()
-    cdef Timing timing = counters_of(schema, direction).timing(text)
-    cdef int64_t spent, counted = althaia_counted(&timing.objects)
-    cdef object many = options.get("many"), result
-    call.schema = schema
-    call.declining = name
-    token = _outside.set(call)
-    althaia_count(&outside_calls, 1)
-    try:
-        result = seam.pristine[marshmallow.Schema][name](schema, *args, **options)
-        # Subtract the objects that plans inside the call have counted.
-        counted = althaia_counted(&timing.objects) - counted
-        many = plain_many(schema) if many is None else many
-        althaia_count(&timing.objects, max(count(args[0], many, result) - counted, 0))
-        return result
-    finally:
-        althaia_count(&outside_calls, -1)
-        _outside.reset(token)
-        spent = now() - began
-        althaia_count(&timing.outside, 1)
-        althaia_count(&timing.outside_spent, spent - call.same)
-        althaia_count(&timing.outside_own, spent - call.same - call.others)
-        tell_outside(around, schema, spent)
-
-
-cdef int tell_outside(OutsideCall around, object schema, int64_t spent) except -1:
-    """Add the time of a call to the call outside a plan that is around it, if there is one."""
-    if around is None:
-        return 0
-    if around.schema is schema:
-        around.same += spent
-    else:
-        around.others += spent
-    return 0
-
-
-cdef int book(Plan plan, object schema, bint text, int64_t began) except -1:
-    """Book a call that a plan has answered."""
-    cdef Timing timing = (<Counters>plan.statistics).timing(text)
-    cdef OutsideCall around = outside_now()
-    cdef int64_t spent = now() - began
-    # Inside a call of the same schema this is not another call, but the fields of that one.
-    if around is None or around.schema is not schema:
-        althaia_count(&timing.calls, 1)
-    althaia_count(&timing.spent, spent)
-    return tell_outside(around, schema, spent)
-
-
 # ---- Dump ------------------------------------------------------------------------------
 #
 # Each call finds its plan, opens a frame and runs it. If there is no plan or no frame, upstream's
@@ -283,9 +196,7 @@ cdef DumpFrame opened_dump(DumpPlan plan, object schema, object obj, object give
     return frame
 
 
-cdef object run_dump(
-    DumpFrame frame, object obj, Sink sink, Result wanted, int64_t began
-):
+cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
     """Run a call by its frame, count it, and return its result (for text, the sink's)."""
     cdef DumpPlan plan = frame.plan
     cdef Counters counters = <Counters>plan.statistics
@@ -306,22 +217,11 @@ cdef object run_dump(
             if not write_with_hooks(plan, obj, frame.many, frame, sink):
                 # There is nothing to write; the sink raises the render module's own error.
                 sink.any(marshmallow.missing)
-            result = finished(counters, sink, wanted)
+            result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
         collect_again(collecting)
         althaia_leave()
-        if began:
-            book(plan, frame.schema, wanted == TEXT or wanted == BYTES, began)
     althaia_count(&counters.objects, count(obj, frame.many, result))
-    return result
-
-
-cdef object finished(Counters counters, Sink sink, Result wanted):
-    """Return the text or the bytes that a sink has written."""
-    cdef int64_t began = now() if measured else 0
-    cdef object result = sink.finished_bytes() if wanted == BYTES else sink.finished()
-    if began:
-        althaia_count(&counters.timing(True).parsing, now() - began)
     return result
 
 
@@ -338,39 +238,24 @@ cdef Py_ssize_t count(object obj, object many, object result):
 
 def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
-    cdef int64_t began = now() if measured else 0
     cdef DumpPlan plan
     cdef DumpFrame frame
-    if began and is_declining(schema, "dump"):
-        return DECLINED
     if is_due(sample):
         answer = decide(sample, "dump", schema, (obj, many))
         if answer is not GO_ON:
             return answer
     plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
     frame = opened_dump(plan, schema, obj, many)
-    if frame is not None:
-        return run_dump(frame, obj, None, WHOLE, began)
-    if began:
-        return outside(schema, DUMP, "dump", False, began, (obj,), {"many": many})
-    return DECLINED
+    return DECLINED if frame is None else run_dump(frame, obj, None, WHOLE)
 
 
 def dumps(schema, obj, args, many, options):
     """``Schema.dumps``: the text, hooks included, or DECLINED."""
-    cdef int64_t began = now() if measured else 0
-    cdef object result
-    if began and is_declining(schema, "dumps"):
-        return DECLINED
     if is_due(sample):
         answer = decide(sample, "dumps", schema, (obj, args, many, options))
         if answer is not GO_ON:
             return answer
-    result = DECLINED if args else written(schema, obj, many, options, TEXT, began)
-    if began and result is DECLINED:
-        options = {"many": many, **options}
-        return outside(schema, DUMP, "dumps", True, began, (obj, *args), options)
-    return result
+    return DECLINED if args else written(schema, obj, many, options, TEXT)
 
 
 def dump_bytes(schema, obj, many, options):
@@ -379,17 +264,15 @@ def dump_bytes(schema, obj, many, options):
         answer = decide(sample, "dump_bytes", schema, (obj, many, options))
         if answer is not GO_ON:
             return answer
-    return written(schema, obj, many, options, BYTES, now() if measured else 0)
+    return written(schema, obj, many, options, BYTES)
 
 
-cdef object written(
-    object schema, object obj, object many, dict options, Result wanted, int64_t began
-):
+cdef object written(object schema, object obj, object many, dict options, Result wanted):
     """Return the text or bytes of an object or a collection, hooks included, or DECLINED."""
     cdef DumpPlan plan = straight_plan(schema, obj, many)
     cdef Sink sink = None if plan is None else open_sink(option(plan, "render_module"), options)
     cdef DumpFrame frame = None if sink is None else opened_dump(plan, schema, obj, many)
-    return DECLINED if frame is None else run_dump(frame, obj, sink, wanted, began)
+    return DECLINED if frame is None else run_dump(frame, obj, sink, wanted)
 
 
 cdef DumpPlan straight_plan(object schema, object obj, object many):
@@ -407,7 +290,6 @@ def serialize(schema, obj, many):
         answer = decide(sample, "serialize", schema, (obj, many))
         if answer is not GO_ON:
             return answer
-    cdef int64_t began = now() if measured else 0
     cdef DumpPlan plan = <DumpPlan>inner_plan(schema, DUMP, obj, many)
     cdef DumpFrame frame
     if plan is None:
@@ -421,7 +303,7 @@ def serialize(schema, obj, many):
     ):
         return DECLINED
     frame = opened_dump(plan, schema, obj, many)
-    return DECLINED if frame is None else run_dump(frame, obj, None, FIELDS, began)
+    return DECLINED if frame is None else run_dump(frame, obj, None, FIELDS)
 
 
 # ---- Load ------------------------------------------------------------------------------
@@ -441,9 +323,7 @@ cdef LoadFrame opened_load(
     return open_load_frame(plan, schema, many, partial, unknown)
 
 
-cdef object run_load(
-    LoadFrame frame, object data, Py_ssize_t objects, bint postprocess, int64_t began
-):
+cdef object run_load(LoadFrame frame, object data, Py_ssize_t objects, bint postprocess):
     """Run an opened call of all of ``Schema._do_load``, count it, and return its result or FAILED.
 
     ``data`` is None where the frame has a tape.
@@ -457,18 +337,13 @@ cdef object run_load(
         return load_whole_or_fail(plan, data, frame, postprocess)
     finally:
         althaia_leave()
-        if began:
-            book(plan, frame.schema, frame.tape is not None, began)
 
 
 def load(schema, data, many, partial, unknown, bint postprocess):
     """``Schema._do_load``: the loaded object(s), hooks and validation included, or DECLINED."""
-    cdef int64_t began = now() if measured else 0
     cdef LoadPlan plan
     cdef LoadFrame frame
     cdef object result
-    if began and is_declining(schema, "_do_load"):
-        return DECLINED
     if is_due(sample):
         answer = decide(sample, "load", schema, (data, many, partial, unknown, postprocess))
         if answer is not GO_ON:
@@ -476,12 +351,8 @@ def load(schema, data, many, partial, unknown, bint postprocess):
     plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
     frame = opened_load(plan, schema, many, partial, unknown)
     if frame is None:
-        if not began:
-            return DECLINED
-        return outside(schema, LOAD, "_do_load", False, began, (data,), {
-            "many": many, "partial": partial, "unknown": unknown, "postprocess": postprocess,
-        })
-    result = run_load(frame, data, given(frame, data), postprocess, began)
+        return DECLINED
+    result = run_load(frame, data, given(frame, data), postprocess)
     if result is FAILED:
         # Here, because each function that an exception leaves takes as long as a valid field.
         raise handled_error(data, frame)
@@ -501,8 +372,8 @@ def validate(schema, data, many, partial):
     """
     cdef LoadPlan plan
     cdef LoadFrame frame
-    if measured or sample.on:
-        # Upstream's code calls `load`, which measures and compares.
+    if sample.on:
+        # Upstream's code calls `load`, which compares.
         return DECLINED
     plan = <LoadPlan>valid_plan(schema, LOAD)
     if plan is None or not plan.whole or not plan.nestable:
@@ -511,7 +382,7 @@ def validate(schema, data, many, partial):
     if frame is None:
         return DECLINED
     try:
-        if run_load(frame, data, given(frame, data), False, 0) is not FAILED:
+        if run_load(frame, data, given(frame, data), False) is not FAILED:
             return {}
         if is_unseen(plan):
             return frame.messages
@@ -530,21 +401,13 @@ def loads(schema, text, many, partial, unknown, dict options):
     cdef Counters counters
     cdef Py_ssize_t objects
     cdef object result
-    cdef int64_t began = now() if measured else 0
-    if began and is_declining(schema, "loads"):
-        return DECLINED
     if is_due(sample):
         answer = decide(sample, "loads", schema, (text, many, partial, unknown, options))
         if answer is not GO_ON:
             return answer
     tape = None if options else read(schema.opts.render_module, text)
     if tape is None:
-        if not began:
-            return DECLINED
-        options = {"many": many, "partial": partial, "unknown": unknown, **options}
-        return outside(schema, LOAD, "loads", True, began, (text,), options)
-    if began:
-        althaia_count(&counters_of(schema, LOAD).timing(True).parsing, now() - began)
+        return DECLINED
     frame = opened_load(text_plan(schema, tape, many), schema, many, partial, unknown)
     if frame is None:
         return schema.load(tape.make(0), many=many, partial=partial, unknown=unknown)
@@ -553,7 +416,7 @@ def loads(schema, text, many, partial, unknown, dict options):
     frame.tape = tape
     counters = <Counters>frame.plan.statistics
     althaia_count(&counters.straight, 1)
-    result = run_load(frame, None, objects, True, began)
+    result = run_load(frame, None, objects, True)
     if result is FAILED:
         raise handled_error(None, frame)
     return result
@@ -581,7 +444,6 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         return DECLINED
     cdef LoadPlan plan = <LoadPlan>inner_plan(schema, LOAD, data, many)
     cdef Counters counters
-    cdef int64_t began
     cdef LoadFrame frame
     if (
         plan is None
@@ -596,7 +458,6 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         return DECLINED
     counters = <Counters>plan.statistics
     althaia_count(&counters.calls, 1)
-    began = now() if measured else 0
     frame = open_load_frame(plan, schema, many, partial, unknown)
     frame.large = is_large(data, many)
     frame.store = error_store
@@ -606,5 +467,6 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         return load_items(plan, data, many, frame)
     finally:
         althaia_leave()
-        if began:
-            book(plan, schema, False, began)
+
+
+include "door/timing.pyx"

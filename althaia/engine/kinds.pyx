@@ -49,7 +49,7 @@ from althaia.engine.instances cimport (
 )
 from althaia.engine.objects.object_reader cimport read_once
 from althaia.engine.plan cimport (
-    DUMP, EXTRAORDINARY, LOAD, STEPS, Counters, Plan, marshmallow, measured, static,
+    DUMP, EXTRAORDINARY, LOAD, Counters, Plan, marshmallow, static,
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (

@@ -1,6 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """What all floors of the engine rest on: what a plan consists of (guard, template, options), the
-served marshmallow's names, counters and clocks. Runs no calls.
+served marshmallow's names, and counters. Runs no calls.
 
 May import ``formats`` and ``cpython``.
 """
@@ -36,7 +36,6 @@ include "plan/guard.pyx"
 include "plan/instance_dict.pyx"
 include "plan/template.pyx"
 include "plan/plan.pyx"
-include "plan/timing.pyx"
 include "plan/upstream.pyx"
 include "plan/statistics.pyx"
 include "plan/sample.pyx"

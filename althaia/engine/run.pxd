@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 from althaia.cpython.primitives cimport althaia_inline_cache
 from althaia.engine.objects.object_reader cimport Readings
-from althaia.engine.plan cimport InstanceDict, Plan, Stopwatch
+from althaia.engine.plan cimport InstanceDict, Plan
 from althaia.formats.codec cimport Keys, Record, Sink, Tape
 
 
@@ -83,8 +83,6 @@ cdef class LoadFrame:
     cdef Py_ssize_t record
     cdef Py_ssize_t* places
     cdef object input_dict
-    # Runs while an object is measured.
-    cdef Stopwatch stopwatch
     cdef int store_error(self, object messages, object field_name) except -1
     cdef object stored(self)
     cdef object error_store(self)
@@ -118,7 +116,6 @@ cdef class LoadStep:
     cdef object finish(self, object value, LoadFrame frame)
     cdef object ask_field(self, object value, object data, LoadFrame frame)
     cdef object validate(self, object value, LoadFrame frame)
-    cdef object timed_failure(self, Check check, object value, LoadFrame frame)
 
 
 cdef object field_deserialize(object field, object value, object key, object data, LoadFrame frame)
@@ -143,8 +140,6 @@ cdef class DumpFrame:
     cdef int64_t bound
     cdef Record record
     cdef Readings readings
-    # Runs while an object is measured.
-    cdef Stopwatch stopwatch
 
 
 cdef class DumpStep:

@@ -18,7 +18,6 @@ from cpython.dict cimport PyDict_DelItem
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from althaia import seam
@@ -26,16 +25,15 @@ from althaia.collection import REPLACED
 from althaia.engine.plan import NotPlannable, static
 
 from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL, althaia_cached_item, althaia_clear_cache, althaia_count, althaia_dict_item,
+    ALTHAIA_HAS_GIL, althaia_cached_item, althaia_clear_cache, althaia_dict_item,
     althaia_get_cached, althaia_get_value, althaia_init_cache, althaia_tick,
     althaia_type_lookup,
 )
 from althaia.engine.instances cimport at_once, field_of_call, prototype_of
 from althaia.engine.objects.object_reader cimport NOT_THERE, Reading, Readings, is_plain, read_once
 from althaia.engine.plan cimport (
-    DUMP, EXTRAORDINARY, FILLED_AFTER, LOAD, STEPS, Counters, Guard, InstanceDict, Place, Plan,
-    Template, Timing, Upstream, althaia_put, book_conversion, book_reading, counters_of,
-    existing_dict, marshmallow, measured, now, option, set_attributes, starts, stop, weighed,
+    DUMP, EXTRAORDINARY, FILLED_AFTER, LOAD, Guard, InstanceDict, Plan, Template, Upstream,
+    althaia_put, existing_dict, marshmallow, option, set_attributes,
 )
 from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, expected_items
 
@@ -46,7 +44,6 @@ include "run/messages.pyx"
 include "run/validators.pyx"
 include "run/published.pyx"
 include "run/load_step.pyx"
-include "run/timed_load.pyx"
 include "run/dump.pyx"
 include "run/load.pyx"
 include "run/unplanned.pyx"

@@ -35,6 +35,7 @@ from althaia.trust.differences import (
     short_repr,
 )
 from althaia.trust.input_copies import copy_of, has_one_shot, is_one_shot, schema_classes
+from althaia.trust.seam_layers import run_upstream
 
 logger = logging.getLogger("althaia.compare")
 
@@ -51,23 +52,6 @@ _running: ContextVar[str | None] = ContextVar("althaia_compare", default=None)
 """Which of its two runs a compared call is in. A context variable, so that other threads, tasks and
 greenlets are not affected."""
 
-# How upstream's method is called with the arguments of the seam's hook.
-_CALLS: Final[dict[str, Callable[..., Any]]] = {
-    "dump": lambda own, schema, obj, many: own["dump"](schema, obj, many=many),
-    "serialize": lambda own, schema, obj, many: own["_serialize"](schema, obj, many=many),
-    "dumps": lambda own, schema, obj, args, many, options: own["dumps"](
-        schema, obj, *args, many=many, **options
-    ),
-    "dump_bytes": lambda own, schema, obj, many, options: schema.dumps(
-        obj, many=many, **options
-    ).encode(),
-    "load": lambda own, schema, data, many, partial, unknown, postprocess: own["_do_load"](
-        schema, data, many=many, partial=partial, unknown=unknown, postprocess=postprocess
-    ),
-    "loads": lambda own, schema, text, many, partial, unknown, options: own["loads"](
-        schema, text, many=many, partial=partial, unknown=unknown, **options
-    ),
-}
 _SAID: Final = {"serialize": "dump", "dump_bytes": "dumps"}
 
 
@@ -337,12 +321,6 @@ def _call(callback: Callable[[Finding], object], finding: Finding) -> None:
         logger.exception("on_difference raised; the caller has its result all the same")
 
 
-def _run(name: str, schema: Any, args: tuple[Any, ...]) -> Any:
-    """Call upstream's method from its first statement on."""
-    own = seam.pristine[seam.defined["schema"]["Schema"]]
-    return _CALLS[name](own, schema, *args)
-
-
 def _planned(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
     """Return the outcome of the plan."""
     token = _running.set(PLANNED)
@@ -350,7 +328,7 @@ def _planned(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
         # Upstream has no method for dump_bytes: if the hook declines, its caller goes on.
         if name == "dump_bytes":
             return _Outcome.of(seam.dump_bytes, schema, *args)
-        return _Outcome.of(_run, name, schema, args)
+        return _Outcome.of(run_upstream, name, schema, args)
     finally:
         _running.reset(token)
 
@@ -359,7 +337,7 @@ def _upstream(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
     """Return the outcome of upstream's own code: each hook of the seam declines meanwhile."""
     token = _running.set(UPSTREAM)
     try:
-        outcome = _Outcome.of(_run, name, schema, args)
+        outcome = _Outcome.of(run_upstream, name, schema, args)
     finally:
         _running.reset(token)
     if isinstance(outcome.error, RecursionError):

@@ -14,7 +14,7 @@ WIDTH = 80
 
 
 def text(profile: Profile) -> str:
-    """Tables of at most 80 columns: schemas, the user's code, what is outside plans, fields."""
+    """Tables of at most 80 columns: schemas, the user's code, what is outside plans."""
     return "\n".join(line.rstrip() for line in _lines(profile))
 
 
@@ -22,23 +22,14 @@ def _lines(profile: Profile) -> Iterator[str]:
     if not profile.lines:
         yield "No schema was dumped or loaded."
     else:
-        yield f"{'schema':<25}{'':<6}{'calls':>8}{'objects':>9}{'total':>8}{'own':>8}" + (
-            f"{'user':>5}{'read':>5}{'text':>5}"
-        )
+        yield (f"{'schema':<35}{'':<6}{'calls':>8}{'objects':>9}{'total':>8}{'own':>8}{'user':>6}")
     for line in profile.lines:
         yield (
-            f"{_short(line.schema, 24):<25}{line.direction:<6}{_number(line.calls):>8}"
+            f"{_short(line.schema, 34):<35}{line.direction:<6}{_number(line.calls):>8}"
             f"{_number(line.objects):>9}{_time(line.seconds):>8}{_time(line.own):>8}"
-            + "".join(
-                f"{_share(part, line.own):>5}" for part in (line.user, line.reading, line.text)
-            )
+            f"{_share(line.user, line.own):>6}"
         )
     yield from _ranking("Your own code", _own_code(profile, 30))
-    fields = [
-        (each.seconds, f"{_short(each.schema, 30)}.{each.direction}: {each.name}")
-        for each in profile.fields
-    ]
-    yield from _ranking("Most expensive fields", fields)
     outside = [line for line in profile.lines if line.why]
     if outside:
         yield from ("", "Outside a plan")
@@ -106,13 +97,11 @@ th:first-child,td:first-child,.words td{{text-align:left}}
 .words th:last-child{{text-align:left}} td{{overflow-wrap:anywhere}}
 td:has(.bar){{width:14em}} td:not(:first-child){{white-space:nowrap}}
 .words td:not(:first-child){{white-space:normal}}
-b{{padding:0 .4em}} .user,.text{{color:#fff}}
+b{{padding:0 .4em}} .user{{color:#fff}}
 .bar{{display:flex;height:.7em;background:#eee}} .bar i{{display:block;height:100%}}
-.user{{background:#d1495b}} .read{{background:#edae49}} .text{{background:#00798c}}
-.rest{{background:#8d96a3}}
+.user{{background:#d1495b}} .rest{{background:#8d96a3}}
 </style></head><body><h1>althaia profile</h1>
 <p>Share of each schema's own time: <b class="user">user's code</b>
-<b class="read">reading</b> <b class="text">text</b>
 <b class="rest">the rest</b></p>
 {tables}{note}</body></html>
 """
@@ -132,10 +121,6 @@ def html(profile: Profile) -> str:
         )
         for line in profile.lines
     ]
-    fields = [
-        (f"{each.schema}.{each.direction}: {each.name}", _number(each.values), _time(each.seconds))
-        for each in profile.fields
-    ]
     code = [(label, _time(seconds)) for seconds, label in _own_code(profile)]
     why = [
         (f"{line.schema}.{line.direction}", "; ".join(line.why))
@@ -144,7 +129,6 @@ def html(profile: Profile) -> str:
     ]
     tables = (
         _table("Schemas", ("schema", "calls", "objects", "total", "own", ""), schemas)
-        + _table("Most expensive fields", ("field", "values", "time"), fields)
         + _table("Your own code", ("where", "time"), code)
         + _table("Outside a plan", ("schema", "why"), why, "words")
     )
@@ -152,8 +136,7 @@ def html(profile: Profile) -> str:
 
 
 def _bar(line: Any, most: float) -> str:
-    parts = {"user": line.user, "read": line.reading, "text": line.text}
-    parts["rest"] = max(line.own - sum(parts.values()), 0.0)
+    parts = {"user": line.user, "rest": max(line.own - line.user, 0.0)}
     whole = sum(parts.values()) or 1.0
     width = 100 * line.own / most if most else 0
     inner = "".join(

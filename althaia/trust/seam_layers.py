@@ -18,6 +18,24 @@ Layer = Callable[[str, Hook], Hook | None]
 
 NAMES: Final = tuple(name for name in seam._OWN if name != "collection")
 
+# How upstream's method is called with the arguments of the seam's hook.
+_CALLS: Final[dict[str, Callable[..., Any]]] = {
+    "dump": lambda own, schema, obj, many: own["dump"](schema, obj, many=many),
+    "serialize": lambda own, schema, obj, many: own["_serialize"](schema, obj, many=many),
+    "dumps": lambda own, schema, obj, args, many, options: own["dumps"](
+        schema, obj, *args, many=many, **options
+    ),
+    "dump_bytes": lambda own, schema, obj, many, options: schema.dumps(
+        obj, many=many, **options
+    ).encode(),
+    "load": lambda own, schema, data, many, partial, unknown, postprocess: own["_do_load"](
+        schema, data, many=many, partial=partial, unknown=unknown, postprocess=postprocess
+    ),
+    "loads": lambda own, schema, text, many, partial, unknown, options: own["loads"](
+        schema, text, many=many, partial=partial, unknown=unknown, **options
+    ),
+}
+
 _lock = RLock()
 _layers: list[tuple[int, Layer]] = []
 _at_once: bool | None = None
@@ -80,3 +98,9 @@ def _rebuild() -> None:
         for _, layer in _layers:
             hook = layer(name, hook) or hook
         setattr(seam, name, hook)
+
+
+def run_upstream(name: str, schema: Any, args: tuple[Any, ...]) -> Any:
+    """Call upstream's method from its first statement on, with the arguments of the seam's hook."""
+    own = seam.pristine[seam.defined["schema"]["Schema"]]
+    return _CALLS[name](own, schema, *args)

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+import althaia
 from tests.conformance.harness import engine
 
 
@@ -25,11 +26,8 @@ def models_at_once(request):
 @pytest.fixture(autouse=True)
 def profiled():
     """``TEST_PROFILE=1``: all scenarios run while their time is measured."""
-    if engine is None or not os.environ.get("TEST_PROFILE"):
+    if not os.environ.get("TEST_PROFILE"):
         yield
         return
-    from althaia.engine import plan
-
-    plan.measure(True, True)
-    yield
-    plan.measure(False, False)
+    with althaia.profile():
+        yield

@@ -12,7 +12,7 @@ import pytest
 
 from althaia.trust.compare import Finding
 from althaia.trust.differences import Difference
-from althaia.trust.profile import Field, Line, Profile
+from althaia.trust.profile import Line, Profile
 from tests.docs.conftest import ROOT
 
 SCHEMAS = """
@@ -83,18 +83,11 @@ def test_the_record_of_a_difference() -> None:
 
 def test_a_profile() -> None:
     order, lines = "shop.OrderSchema", "shop.LineSchema"
+    code = {"OrderSchema.total (shop.py:41)": 1.61e-3}
     profile = Profile()
     profile.lines = [
-        Line(
-            order, "dump", 1, 1000, 8.82e-3, 4.40e-3, 1.61e-3, 0.58e-3, 0.0, 0, 0.0,
-            {"field total": 1.61e-3},
-        ),
-        Line(lines, "dump", 3000, 3000, 2.04e-3, 2.04e-3, 0.0, 0.75e-3, 0.0, 0, 0.0),
-    ]  # fmt: skip
-    profile.fields = [
-        Field(order, "dump", "total", 1.63e-3, 1000),
-        Field(lines, "dump", "price", 1.24e-3, 3000),
-        Field(lines, "dump", "sku", 529e-6, 3000),
+        Line(order, "dump", 1, 1000, 8.82e-3, 8.82e-3, 1.61e-3, 0, 0.0, code),
+        Line(lines, "load", 3000, 3000, 2.04e-3, 2.04e-3, 0.0),
     ]
     page = (ROOT / "docs" / "profile.md").read_text("utf-8")
     assert f"```text\n{profile.as_text()}\n```" in page

@@ -14,11 +14,9 @@ cdef bint is_alike_for_all(object schema, Plan plan):
     return althaia_is_simply_true(type(schema)) and (plan is None or not plan.has_hooks)
 
 
-cdef inline int count_nested(Plan plan, bint text) except -1:
+cdef inline int count_nested(Plan plan) except -1:
     """Count a call that the plan of the schema around it makes."""
     althaia_count(&(<Counters>plan.statistics).nested, 1)
-    if measured & STEPS:
-        althaia_count(&(<Counters>plan.statistics).timing(text).nested, 1)
     return 0
 
 
@@ -90,7 +88,7 @@ cdef object dumped(DumpFrame child, object value):
     cdef PyObject* plan = <PyObject*>child.plan
     althaia_enter()
     try:
-        count_nested(<Plan>plan, False)
+        count_nested(<Plan>plan)
         return run_with_hooks(<DumpPlan>plan, value, child.many, child)
     finally:
         althaia_leave()
@@ -101,7 +99,7 @@ cdef bint written(DumpFrame child, object value, Sink sink) except -1:
     cdef PyObject* plan = <PyObject*>child.plan
     althaia_enter()
     try:
-        count_nested(<Plan>plan, True)
+        count_nested(<Plan>plan)
         return write_with_hooks(<DumpPlan>plan, value, child.many, child, sink)
     finally:
         althaia_leave()
@@ -118,7 +116,6 @@ cdef DumpFrame dump_frame(object schema, object many_of_field, DumpFrame frame):
             plan = None
     child = open_frame(plan, schema)
     child.large = frame.large
-    child.stopwatch.outer = &frame.stopwatch
     child.bound = times_rebound()
     if plan is not None:
         child.many = many_or(many, many_of_field)
@@ -249,7 +246,6 @@ cdef LoadFrame kept_frame(LoadFrame child, int slot, LoadFrame frame):
     """Make a new frame the child of another one, and keep it for the values to come if its schema
     is the same for all."""
     child.large = frame.large
-    child.stopwatch.outer = &frame.stopwatch
     child.bound = times_rebound()
     # Names in ``partial`` are a new list for each value, because hooks may change it.
     if frame.sub_partials is None and is_alike_for_all(child.schema, child.plan):
@@ -262,7 +258,7 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
     # A borrowed reference, as in a dump.
     cdef PyObject* plan = <PyObject*>child.plan
     cdef object result
-    count_nested(<Plan>plan, child.tape is not None)
+    count_nested(<Plan>plan)
     child.store = None
     child.errors = None
     child.index = None

@@ -26,28 +26,6 @@ cdef class Counters:
     def __cinit__(self):
         self.why = ""
 
-    cdef Timing timing(self, bint text):
-        """Return what is measured of calls from or to text, or objects."""
-        cdef Timing found = self.of_text if text else self.of_objects
-        return self.new_timing(text) if found is None else found
-
-    def new_timing(self, bint text):
-        """Return it, created if no other thread has done that."""
-        with cython.critical_section(self):
-            if text and self.of_text is None:
-                self.of_text = Timing.__new__(Timing, True)
-            elif not text and self.of_objects is None:
-                self.of_objects = Timing.__new__(Timing, False)
-            return self.of_text if text else self.of_objects
-
-    def timings(self):
-        """Return all that was measured: of calls from or to objects, and of those from or to
-        text."""
-        return [
-            None if timing is None else timing.counted()
-            for timing in (self.of_objects, self.of_text)
-        ]
-
     def as_dict(self):
         """Return the counters by name, since they were last reset."""
         cdef dict before = self.before
@@ -91,21 +69,6 @@ cdef class Statistics:
     def as_dict(self):
         """Return the counters by direction and name."""
         return {"dump": self.dump.as_dict(), "load": self.load.as_dict()}
-
-
-cdef bint starts(Plan plan, Stopwatch* watch, bint text, object timed_step) except -1:
-    """Count an object of a plan. Return whether it is measured; the plan then has timed steps.
-
-    :param timed_step: the class of those steps.
-    """
-    cdef Counters counters = <Counters>plan.statistics
-    if plan.timed is None:
-        timed = tuple([timed_step(step, counters) for step in plan.steps])
-        with cython.critical_section(plan):
-            if plan.timed is None:
-                plan.timed = timed
-    watch.counters = <void*>counters
-    return start(watch, counters.timing(text))
 
 
 def add_up(total, cls, counters):
@@ -168,19 +131,3 @@ def by_class(bint reset=False):
             if reset:
                 getattr(statistics, direction).reset()
     return dict(sorted(result.items()))
-
-
-def timings_by_class():
-    """What was measured, by the qualified name of the class and by direction (``dump``, ``dumps``,
-    ``load``, ``loads``), and why its last plan leaves everything; for each class of that name."""
-    found = []
-    for statistics in list(_by_class.values()):
-        cls = (<Statistics>statistics).schema_class()
-        if cls is None:
-            continue
-        for direction in ("dump", "load"):
-            counters = getattr(statistics, direction)
-            for ending, timing in zip(("", "s"), counters.timings()):
-                if timing is not None:
-                    found.append((cls, direction + ending, timing, counters.why))
-    return found

@@ -190,81 +190,6 @@ cdef class SerializeStep(DumpStep):
     quiet = False
 
 
-@cython.final
-@cython.no_gc_clear
-cdef class TimedDumpStep(DumpStep):
-    """Another step, and the time that it takes. See :file:`plan/timing.pyx`."""
-
-    cdef DumpStep step
-    # Which code the step runs: the user's, or the plan of another schema. Whether reading the value
-    # is the user's, too.
-    cdef bint runs_user_code, nested, reads_by_user_code
-    cdef Place of_objects, of_text
-
-    def __init__(self, DumpStep step, Counters counters):
-        DumpStep.__init__(
-            self, step.field, attr=step.attr, key=step.key, source=step.source, name=step.name,
-            path=step.path, default=step.default, why=step.why, own_slot=step.own_slot,
-        )
-        self.step = step
-        self.nested = holds_schema(step)
-        self.runs_user_code = not self.nested and not has_quiet_steps(step)
-        self.reads_by_user_code = step.source in (ACCESSOR, GET_VALUE, SERIALIZE)
-        self.of_objects = counters.timing(False).place("field", step.attr)
-        self.of_text = counters.timing(True).place("field", step.attr)
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef int64_t began = book_reading(
-            &frame.stopwatch, self.place(frame), self.reads_by_user_code
-        )
-        try:
-            return self.step.convert(value, obj, frame)
-        finally:
-            self.left(frame, began, False)
-
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
-        cdef int64_t began
-        if not self.step.quiet:
-            # The user's code makes the result. The sink writes its text, which is booked apart.
-            value = self.convert(value, obj, frame)
-            if value is marshmallow.missing:
-                return False
-            began = frame.stopwatch.mark
-            sink.any(value)
-            frame.stopwatch.mark = now()
-            began = (frame.stopwatch.mark - began) * frame.stopwatch.weight
-            althaia_count(&(<Timing>frame.stopwatch.timing).writing, began)
-            return True
-        began = book_reading(&frame.stopwatch, self.place(frame), self.reads_by_user_code)
-        try:
-            return self.step.write(value, obj, frame, sink)
-        finally:
-            self.left(frame, began, True)
-
-    cdef Place place(self, DumpFrame frame):
-        return self.of_text if (<Timing>frame.stopwatch.timing).text else self.of_objects
-
-    cdef int left(self, DumpFrame frame, int64_t began, bint written) except -1:
-        """Book the time in which the value was converted or written."""
-        cdef Place place = self.place(frame)
-        cdef int64_t spent = book_conversion(&frame.stopwatch, place, began, self.nested)
-        if self.runs_user_code:
-            althaia_count(&place.own, spent)
-        elif written:
-            althaia_count(&(<Timing>frame.stopwatch.timing).writing, spent)
-        return 0
-
-    def inner(self):
-        return self.step.inner()
-
-
-cdef bint holds_schema(object step) except -1:
-    """Return whether a step, or one inside it, dumps or loads another schema."""
-    return step.kind == "nested schema" or any(
-        [holds_schema(inner) for inner in step.inner().values()]
-    )
-
-
 # ---- Plans --------------------------------------------------------------------------
 
 
@@ -373,7 +298,7 @@ cdef inline object serialized(
 
 cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
     """Dump one object to a dictionary with the keys of the plan's template."""
-    cdef PyObject* steps = dump_steps_of(plan, frame)
+    cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i, size = PyTuple_GET_SIZE(<object>steps)
     cdef bint full = plan.template.full or plan.template.fills()
     cdef dict result = plan.template.start(full)
@@ -406,7 +331,7 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
     cdef bint done = False
     try:
         for i in range(len(plan.steps)):
-            step = <DumpStep>PyTuple_GET_ITEM(<object>dump_steps_of(plan, frame), i)
+            step = <DumpStep>PyTuple_GET_ITEM(plan.steps, i)
             value = serialized(i, step, obj, frame, reading)
             if value is not marshmallow.missing:
                 result[step.key] = value
@@ -417,27 +342,10 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
     return result
 
 
-cdef inline PyObject* dump_steps_of(DumpPlan plan, DumpFrame frame) noexcept:
-    """Return the steps for one object, borrowed: the timed ones if it is measured."""
-    return <PyObject*>plan.steps if frame.stopwatch.timing is NULL else <PyObject*>plan.timed
-
-
 cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
-    if measured & STEPS and frame.stopwatch.timing is NULL and starts(
-        plan, &frame.stopwatch, False, TimedDumpStep
-    ):
-        return run_timed(plan, obj, frame)
     if plan.template is not None:
         return run_template(plan, obj, frame)
     return run_general(plan, obj, frame)
-
-
-cdef object run_timed(DumpPlan plan, object obj, DumpFrame frame):
-    """Dump one object while the frame's watch runs, and stop the watch."""
-    try:
-        return run_one(plan, obj, frame)
-    finally:
-        stop(&frame.stopwatch)
 
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
@@ -476,20 +384,15 @@ cdef Record record_of(DumpPlan plan, Sink sink):
 
 cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
     """Write one object to a sink, as :func:`run_one` dumps it to a dictionary."""
-    cdef PyObject* steps
+    cdef PyObject* steps = <PyObject*>plan.steps
     cdef Py_ssize_t i, mark
     cdef Reading reading
     cdef PyObject* step = NULL
     cdef PyObject* record
     cdef bint done = False
     cdef object value
-    if measured & STEPS and frame.stopwatch.timing is NULL and starts(
-        plan, &frame.stopwatch, True, TimedDumpStep
-    ):
-        return write_timed(plan, obj, frame, sink)
     if not plan.has_record:
         return sink.any(run_general(plan, obj, frame))
-    steps = dump_steps_of(plan, frame)
     reading = reading_of(obj, frame)
     if frame.record is None:
         # The frame holds the record while the sink uses it: another call may replace the plan's.
@@ -510,14 +413,6 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
         if not done:
             left_step((<DumpStep>step).attr)
     return sink.close_record()
-
-
-cdef int write_timed(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except -1:
-    """Write one object while the frame's watch runs, and stop the watch."""
-    try:
-        return write_one(plan, obj, frame, sink)
-    finally:
-        stop(&frame.stopwatch)
 
 
 cdef int write(DumpPlan plan, object obj, bint many, DumpFrame frame, Sink sink) except -1:
@@ -583,8 +478,8 @@ cdef object invoke_dump_hooks(
 ):
     """Return what ``Schema._invoke_dump_processors`` returns."""
     cdef dict options = {"many": many}
-    data = invoke(hooks, schema, DUMP, False, data, obj, options)
-    return invoke(hooks, schema, DUMP, True, data, obj, options)
+    data = invoke(hooks, schema, False, data, obj, options)
+    return invoke(hooks, schema, True, data, obj, options)
 
 
 cdef bint dump_is_changed(DumpPlan plan, DumpFrame frame):

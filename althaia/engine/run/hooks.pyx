@@ -17,37 +17,24 @@ cdef object call(
 
 
 cdef object invoke(
-    tuple hooks, object schema, int direction, bint pass_collection, object data,
-    object original, dict options
+    tuple hooks, object schema, bint pass_collection, object data, object original, dict options
 ):
     """Do what ``Schema._invoke_processors`` does with a plan's hooks.
 
     :param options: the keywords of each call, ``many`` first.
     """
     cdef bint done = False
-    cdef int64_t began
     attr_name = None
     try:
         for attr_name, hook_many, config in hooks:
             if hook_many == pass_collection:
-                began = now() if measured & STEPS else 0
                 data = invoke_one(getattr(schema, attr_name), config, pass_collection, data,
                                   original, options)
-                if began:
-                    book_hook(schema, direction, attr_name, began)
         done = True
     finally:
         if not done:
             left_hook(attr_name)
     return data
-
-
-cdef int book_hook(object schema, int direction, object name, int64_t began) except -1:
-    """Book the time of a hook that has returned. Hooks are given dictionaries, not text."""
-    cdef Place place = counters_of(schema, direction).timing(False).place("hook", name)
-    althaia_count(&place.count, 1)
-    althaia_count(&place.spent, now() - began)
-    return 0
 
 
 cdef inline object invoke_one(

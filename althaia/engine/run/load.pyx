@@ -86,11 +86,6 @@ cdef class LoadPlan(Plan):
 # ---- Objects ------------------------------------------------------------------------
 
 
-cdef inline PyObject* load_steps_of(LoadPlan plan, LoadFrame frame) noexcept:
-    """Return the steps for one object, borrowed: the timed ones if it is measured."""
-    return <PyObject*>plan.steps if frame.stopwatch.timing is NULL else <PyObject*>plan.timed
-
-
 cdef inline bint is_filled(LoadPlan plan) except -1:
     """Return whether a new result has all keys from the start."""
     return plan.template is not None and (plan.template.full or plan.template.fills())
@@ -103,10 +98,6 @@ cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     cdef bint full = plain and is_filled(plan)
     cdef object result
     cdef Py_ssize_t found, size
-    if measured & STEPS and frame.stopwatch.timing is NULL and starts(
-        plan, &frame.stopwatch, frame.tape is not None, TimedLoadStep
-    ):
-        return load_timed(plan, data, -1, frame)
     result = new_result(plan, full)
     if not plain and not isinstance(data, Mapping):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
@@ -131,14 +122,9 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     cdef bint others, full, done = False
     cdef object result, value
     # Borrowed, as in a dump: the frame holds the plan, and the plan its steps.
-    cdef PyObject* steps
+    cdef PyObject* steps = <PyObject*>plan.steps
     cdef PyObject* step = NULL
-    cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(plan.steps)
-    if measured & STEPS and frame.stopwatch.timing is NULL and starts(
-        plan, &frame.stopwatch, True, TimedLoadStep
-    ):
-        return load_timed(plan, None, at, frame)
-    steps = load_steps_of(plan, frame)
+    cdef Py_ssize_t i = 0, size = PyTuple_GET_SIZE(<object>steps)
     if not is_readable(plan, frame.tape, at):
         return load_one(plan, frame.tape.share(at), frame)
     others = open_record(plan, at, frame)
@@ -191,7 +177,7 @@ cdef Py_ssize_t load_fields(
 ) except -1:
     """Load the fields from step ``i`` on. Return how many were found if ``data`` is a dict
     (``plain``)."""
-    cdef PyObject* steps = load_steps_of(plan, frame)
+    cdef PyObject* steps = <PyObject*>plan.steps
     cdef PyObject* step = NULL
     cdef Py_ssize_t found = 0, size = PyTuple_GET_SIZE(<object>steps)
     cdef bint done = False
@@ -261,14 +247,6 @@ cdef int put_unusual(
     else:
         result[step.target] = value
     return 0
-
-
-cdef object load_timed(LoadPlan plan, object data, Py_ssize_t at, LoadFrame frame):
-    """Load an object that is measured, or the one at a slot if that is not -1: the watch runs."""
-    try:
-        return load_one(plan, data, frame) if at < 0 else read_one(plan, at, frame)
-    finally:
-        stop(&frame.stopwatch)
 
 
 cdef bint is_readable(LoadPlan plan, Tape tape, Py_ssize_t at) except -1:
@@ -402,8 +380,8 @@ cdef dict hook_options(LoadFrame frame):
 cdef object invoke_load_hooks(tuple hooks, object data, object original, LoadFrame frame):
     """Return what ``Schema._invoke_load_processors`` returns."""
     cdef dict options = hook_options(frame)
-    data = invoke(hooks, frame.schema, LOAD, True, data, original, options)
-    return invoke(hooks, frame.schema, LOAD, False, data, original, options)
+    data = invoke(hooks, frame.schema, True, data, original, options)
+    return invoke(hooks, frame.schema, False, data, original, options)
 
 
 cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint postprocess):
@@ -464,13 +442,9 @@ cdef int validate_schema(
     """Run ``validates`` and ``validates_schema`` by upstream's own methods."""
     cdef object schema = frame.schema
     cdef bint field_errors, pass_collection
-    cdef int64_t began = now() if measured & STEPS else 0
     cdef object store = frame.error_store()
     cdef dict options
     schema._invoke_field_validators(error_store=store, data=result, many=frame.many)
-    if began:
-        book_hook(schema, LOAD, "validates", began)
-        began = now()
     if not has_schema_validators:
         return 0
     field_errors = True if store.errors else False
@@ -484,8 +458,6 @@ cdef int validate_schema(
             field_errors=field_errors,
             **options,
         )
-    if began:
-        book_hook(schema, LOAD, "validates_schema", began)
     return 0
 
 

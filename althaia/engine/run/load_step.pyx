@@ -271,10 +271,7 @@ cdef class LoadStep:
         for i in range(len(<tuple>checks)):
             try:
                 check = PyTuple_GET_ITEM(<object>checks, i)
-                if frame.stopwatch.timing is NULL:
-                    messages = (<Check>check).failure(value)
-                else:
-                    messages = self.timed_failure(<Check>check, value, frame)
+                messages = (<Check>check).failure(value)
                 if messages is not PASSED:
                     errors = with_messages(errors, messages)
             except marshmallow.ValidationError as error:
@@ -287,27 +284,6 @@ cdef class LoadStep:
         if kwargs:
             return frame.failed(marshmallow.ValidationError(errors, **kwargs))
         return fail(frame, errors, None)
-
-    cdef object timed_failure(self, Check check, object value, LoadFrame frame):
-        """Return what the check returns, and book the time if it is the user's code."""
-        cdef int64_t began
-        cdef Place place
-        if type(check) is not Check:
-            return check.failure(value)
-        name = getattr(check.validator, "__qualname__", type(check.validator).__qualname__)
-        place = (<Timing>frame.stopwatch.timing).place(
-            "validator", f"{self.attr or self.field.name}: {name}"
-        )
-        began = now()
-        try:
-            return check.failure(value)
-        finally:
-            began = now() - began
-            frame.stopwatch.validated += began
-            althaia_count(
-                &place.spent, weighed(began, frame.stopwatch.weight, place.spent, place.count)
-            )
-            althaia_count(&place.count, frame.stopwatch.weight)
 
     def inner(self):
         """The steps inside this one, by label."""
