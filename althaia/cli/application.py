@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pkgutil
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -30,6 +31,8 @@ class Line:
     """Why nested schemas are not known: each reason once."""
     built: str = ""
     """Why each instance is built in full; empty if instances are lazy."""
+    classes: int = 1
+    """How many classes of this name there are, all alike."""
 
     @property
     def is_planned(self) -> bool:
@@ -47,6 +50,8 @@ class Line:
             text += f" (nested schema unknown: {'; '.join(self.unresolved)})"
         if self.built:
             text += f" (instances built in full: {self.built})"
+        if self.classes > 1:
+            text += f" ({self.classes} classes of this name)"
         return text
 
 
@@ -86,7 +91,9 @@ def lines_of_all() -> list[Line]:
 
 
 def _sorted_lines(classes: Iterable[type]) -> list[Line]:
-    lines = [line_of(cls) for cls in classes]
+    # An application may make the same class again and again.
+    alike = Counter(line_of(cls) for cls in classes)
+    lines = [replace(line, classes=count) for line, count in alike.items()]
     return sorted(lines, key=lambda line: (not line.error, -len(line.unplanned), line.schema))
 
 

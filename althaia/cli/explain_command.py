@@ -31,6 +31,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verbose", action="store_true", help="also what is compared before each call"
     )
+    parser.add_argument(
+        "--depth",
+        type=int,
+        default=2,
+        help="how many levels of nested schemas are shown; by default 2, each schema once",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--fail-on",
@@ -48,7 +54,7 @@ def _schema(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(explanation.as_dict(), indent=2))
     else:
-        print(explanation.as_text(verbose=options.verbose))
+        print(explanation.as_text(verbose=options.verbose, depth=options.depth))
     line = application.line_of_explained(options.schema, explanation.as_dict())
     return 1 if options.fail_on and not line.is_planned else 0
 

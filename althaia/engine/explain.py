@@ -49,6 +49,33 @@ HOOKS = {
 SOURCES = ("nothing", "key", "path", "get_attribute", "get_value", "serialize")
 
 
+class _Text:
+    """How an explanation is written, and which nested schemas stand there already."""
+
+    def __init__(self, verbose: bool, depth: int | None) -> None:
+        self.verbose, self.depth = verbose, depth
+        self.shown: set[object] = set()
+        self.level = 0
+
+    def nested(self, explanation: Explanation, indent: str) -> Iterator[str]:
+        """Write a nested schema, once, and not below the depth that is asked for."""
+        key = (explanation.schema, explanation.many, *map(_outline, explanation.directions()))
+        head = f"{indent}{explanation.schema}{' (many)' if explanation.many else ''}"
+        if explanation.seen or key in self.shown:
+            yield f"{head}: as above"
+        elif self.level == self.depth:
+            yield f"{head}: shown by --depth {self.level + 1}"
+        else:
+            self.shown.add(key)
+            self.level += 1
+            yield from explanation.lines(indent, self)
+            self.level -= 1
+
+
+def _outline(direction: Direction) -> object:
+    return direction.name, direction.declined, tuple((e.name, e.step) for e in direction.fields)
+
+
 @dataclass(frozen=True)
 class FieldPath:
     """One field of a plan, or one inside another field.
@@ -102,20 +129,20 @@ class FieldPath:
             yield self.name
         for each in self.inner:
             yield from (f"{self.name}.{name}" for name in each.left())
-        for plan in (self.nested.dump, self.nested.load) if self.nested is not None else ():
-            if plan is not None and plan.declined:
+        for plan in self.nested.directions() if self.nested is not None else ():
+            if plan.declined:
                 yield self.name
-            elif plan is not None:
+            else:
                 yield from (f"{self.name}.{name}" for each in plan.fields for name in each.left())
 
     def unknown(self) -> bool:
         """Return whether the schema that is nested here, or inside, is not known."""
         below = [*self.inner]
-        for plan in (self.nested.dump, self.nested.load) if self.nested is not None else ():
-            below += () if plan is None else plan.fields
+        for plan in self.nested.directions() if self.nested is not None else ():
+            below += plan.fields
         return bool(self.unresolved) or any(each.unknown() for each in below)
 
-    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
+    def lines(self, indent: str, text: _Text) -> Iterator[str]:
         head = f"{indent}{self.name}: {self.step}"
         if self.source is not None:
             head += f", from {self._from()}"
@@ -127,11 +154,11 @@ class FieldPath:
         if self.why:
             yield f"{indent}  {'why' if self.narrow else 'left to the field'}: {self.why}"
         for each in self.inner:
-            yield from each.lines(f"{indent}  ", verbose)
+            yield from each.lines(f"{indent}  ", text)
         if self.unresolved:
             yield f"{indent}  nested schema unknown: {self.unresolved}"
         if self.nested is not None:
-            yield from self.nested.lines(f"{indent}  ", verbose)
+            yield from text.nested(self.nested, f"{indent}  ")
 
     def _from(self) -> str:
         if self.source in ("key", "path"):
@@ -183,17 +210,19 @@ class Direction:
         unknown = [field.name for field in self.fields if field.unknown()]
         planned = sum(field.narrow and not field.unresolved for field in self.fields)
         text = f"{self.name}: {planned} of {_count(len(self.fields), 'field')} planned"
+        if not self.fields:
+            text = f"{self.name}: no fields"
         if left:
             named = ", ".join(left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
             verb = "runs its" if len(left) == 1 else "run their"
             text += f" ({named} {verb} own code, as slowly as without althaia)"
         if unknown:
             text += f", a nested schema of {', '.join(unknown)} is unknown"
-        if self.overridden and not self.whole:
+        if self.overridden and not (self.whole and self.fields):
             text += f", the schema has its own {'; '.join(self.overridden)}"
         return text
 
-    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
+    def lines(self, indent: str, text: _Text) -> Iterator[str]:
         if self.declined:
             yield f"{indent}{self.name}: upstream's own code, because {self.declined}"
             return
@@ -203,15 +232,15 @@ class Direction:
             f", {wide} of them left to the field's own code" if wide else ""
         )
         for each in self.fields:
-            yield from each.lines(f"{indent}  ", verbose)
+            yield from each.lines(f"{indent}  ", text)
         if self.text is not None:
             how = f"by way of dictionaries, because {self.text}" if self.text else "straight"
             yield f"{indent}  to text: {how}"
-        for text in self.overridden:
-            yield f"{indent}  the schema's own: {text}"
+        for method in self.overridden:
+            yield f"{indent}  the schema's own: {method}"
         for kind, names in self.hooks.items():
             yield f"{indent}  {kind}: {', '.join(names)}"
-        if not verbose:
+        if not text.verbose:
             return
         counts = ", ".join(_count(count, name[:-1]) for name, count in self.guard.items() if count)
         yield f"{indent}  guard: {counts or 'the schema'}"
@@ -246,9 +275,7 @@ class Explanation:
             data["no_plans"] = self.no_plans
         else:
             data["built"] = self.built
-        for direction in (self.dump, self.load):
-            if direction is not None:
-                data[direction.name] = direction.as_dict()
+        data |= {each.name: each.as_dict() for each in self.directions()}
         if self.readers is not None:
             data["readers"] = dict(self.readers)
         return data
@@ -261,45 +288,44 @@ class Explanation:
         """
         if self.no_plans:
             return f"no plans run: {self.no_plans}"
-        parts = [each.summary() for each in (self.dump, self.load) if each is not None]
+        parts = [each.summary() for each in self.directions()]
         if self.built:
             parts.append(f"each instance is built in full, because {self.built}")
         return "; ".join(parts)
 
-    def as_text(self, *, verbose: bool = True) -> str:
-        """Return the same for reading, as a tree.
+    def directions(self) -> Iterator[Direction]:
+        """Yield what is explained of ``dump`` and ``load``."""
+        yield from (each for each in (self.dump, self.load) if each is not None)
+
+    def as_text(self, *, verbose: bool = True, depth: int | None = None) -> str:
+        """Return the same for reading, as a tree. A nested schema is shown once.
 
         :param verbose: False opens with the :meth:`summary` and leaves out what is compared before
             each call.
+        :param depth: how many levels of nested schemas are shown; None: all.
         """
-        return "\n".join(self.lines("", verbose))
+        return "\n".join(self.lines("", _Text(verbose, depth)))
 
-    def lines(self, indent: str, verbose: bool) -> Iterator[str]:
-        head = f"{indent}{self.schema}{' (many)' if self.many else ''}"
-        if self.seen:
-            yield f"{head}: as above"
-            return
-        yield head
-        if not (verbose or indent):
+    def lines(self, indent: str, text: _Text) -> Iterator[str]:
+        yield f"{indent}{self.schema}{' (many)' if self.many else ''}"
+        if not (text.verbose or indent):
             # The reason why instances are built in full is part of it.
             yield f"  {self.summary()}"
         elif self.no_plans:
             yield f"{indent}  no plans run: {self.no_plans}"
         elif self.built:
             yield f"{indent}  instances: built in full at once, because {self.built}"
-        elif verbose:
+        elif text.verbose:
             yield f"{indent}  instances: built when somebody looks into them"
-        for direction in (self.dump, self.load):
-            if direction is not None:
-                yield from direction.lines(f"{indent}  ", verbose)
+        for direction in self.directions():
+            yield from direction.lines(f"{indent}  ", text)
         for line in lines_of_readers(self.readers or {}):
             yield f"{indent}  {line}"
 
     def __repr__(self) -> str:
         parts = [
             f"{each.name}: {each.declined or _count(len(each.fields), 'step')}"
-            for each in (self.dump, self.load)
-            if each is not None
+            for each in self.directions()
         ]
         return f"<Explanation of {self.schema}: {'; '.join(parts) or self.no_plans or 'seen'}>"
 

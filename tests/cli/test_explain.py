@@ -113,3 +113,73 @@ def test_a_schema_of_the_real_marshmallow(explain):
     done = explain("shop.schemas:Quote", env={"ALTHAIA_DISABLE": "1"})
     assert done.returncode != 0
     assert done.stdout == ""
+
+
+SDK = """
+from marshmallow import Schema, fields
+
+class C(Schema):
+    z = fields.Integer()
+
+class B(Schema):
+    c = fields.Nested(C)
+
+class A(Schema):
+    one = fields.Nested(B)
+    two = fields.Nested(B)
+
+class Top(Schema):
+    a = fields.Nested(A)
+    b = fields.Nested(B)
+
+def again():
+    class Made(Schema):
+        a = fields.Integer()
+    return Made
+
+kept = [again(), again()]
+
+class Chooses(Schema):
+    def dump(self, obj, *, many=None):
+        return super().dump(obj, many=many)
+"""
+
+
+@pytest.fixture
+def sdk(explain, tmp_path):
+    (tmp_path / "sdk.py").write_text(SDK)
+    if not althaia.info().compiled:
+        pytest.skip("no plans run in a pure build")
+    return explain
+
+
+def test_nested_schemas_are_shown_once_and_two_levels_deep(sdk):
+    shown = sdk("sdk:Top").stdout
+    for direction in (shown.partition("  load:")[0], shown.partition("  load:")[2]):
+        assert direction.count("sdk.B\n") == 1
+        assert direction.count("sdk.B: as above") == 2
+        assert direction.count("sdk.C: shown by --depth 3") == 1
+        assert "z: number" not in direction
+    deep = sdk("sdk:Top", "--depth", "3").stdout
+    assert "--depth" not in deep
+    assert deep.count("sdk.C\n") == 2
+
+
+def test_classes_of_one_name_are_one_line(sdk):
+    (line,) = (each for each in sdk("sdk").stdout.splitlines() if "Made" in each)
+    assert line.endswith("sdk.again.<locals>.Made (2 classes of this name)")
+
+
+def test_a_schema_without_fields_is_not_planned_for_nothing(sdk):
+    summary = sdk("sdk:Chooses").stdout.splitlines()[1]
+    assert summary == (
+        "  dump: no fields, the schema has its own dump, of sdk.Chooses; load: no fields"
+    )
+
+
+def test_a_module_that_raises_has_file_and_line(explain, tmp_path):
+    (tmp_path / "brk.py").write_text("x = 1\nraise ValueError('no settings')\n")
+    done = explain("brk:S")
+    assert done.returncode == 2
+    assert "ValueError: no settings" in done.stderr
+    assert "brk.py, line 2" in done.stderr

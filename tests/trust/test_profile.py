@@ -300,6 +300,27 @@ def test_the_command(tmp_path: Path, disabled: str) -> None:
     assert "__main__.S" in (tmp_path / "p.html").read_text("utf-8")
 
 
+def test_an_estimate_before_switching_on(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        "import marshmallow as ma\nclass S(ma.Schema):\n    a = ma.fields.Integer()\n"
+    )
+    (tmp_path / "script.py").write_text(
+        "import app\napp.S().dump([{'a': 1}] * 20_000, many=True)\n"
+        "class Own(app.S): pass\nOwn().load({'a': 1})\n"
+    )
+    done = processes.run(
+        "-m", "althaia", "profile", "script.py", cwd=tmp_path, env={"ALTHAIA_DISABLE": "1"}
+    )
+    assert done.returncode == 0, done.stderr
+    said = re.search(r"marshmallow is (\d+)% .*; with althaia about (\d+)%\n", done.stderr)
+    assert said, done.stderr
+    assert 0 < int(said[2]) <= int(said[1]) <= 100
+    assert re.search(r"  app\.S\.dump: \d+\.\d times faster\n", done.stderr)
+    assert (
+        "  __main__.Own.load: counted as unchanged, because bench cannot import it" in done.stderr
+    )
+
+
 def test_an_exception_is_shown_as_ever(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(PROGRAM + "raise ValueError('x')\n")
     plain = processes.run("-m", "althaia", "script.py", cwd=tmp_path)
