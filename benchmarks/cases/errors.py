@@ -64,4 +64,6 @@ def cases() -> Iterator[Case]:
     def build_load(ma: Marshmallow, count: int) -> Work:
         return load_work(ma, ma.Schema.from_dict({"v": ma.fields.Integer()})(), {"v": "x"})
 
-    yield Case("error-load", "load that raises for one bad integer", "errors", 1, build_load)
+    yield Case(
+        "error-load-invalid", "load that raises for one bad integer", "errors", 1, build_load
+    )
