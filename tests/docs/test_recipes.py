@@ -11,7 +11,7 @@ import pytest
 import althaia
 from althaia import marshmallow as ma
 
-PAGE = Path(__file__).parents[2] / "docs" / "verify.md"
+PAGE = Path(__file__).parents[2] / "docs" / "rollout.md"
 
 
 class Metered(ma.Schema):
