@@ -55,6 +55,11 @@ class EngineError(RuntimeError):
     """The engine was written for another marshmallow than the copy that calls it."""
 
 
+def pause() -> None:
+    """Do nothing. Compiled loops call it now and then, so that the interpreter handles signals and
+    gives other threads the GIL (``cpython/stack.h``)."""
+
+
 class _Declined:
     __slots__ = ()
 

@@ -183,42 +183,36 @@ althaia_stack_below_floor(uintptr_t here)
     return -1;
 }
 
-/* Create an interpreted function that does nothing. Its name tells readers of a profile what it is.
- * Return NULL on error. */
-static PyObject *
-althaia_make_pause(void)
-{
-    PyObject *code = Py_CompileString("def pause(): pass", "<althaia>", Py_file_input);
-    PyObject *names = code != NULL ? PyDict_New() : NULL;
-    PyObject *done = names != NULL ? PyEval_EvalCode(code, names, names) : NULL;
-    PyObject *pause = done != NULL ? Py_XNewRef(PyDict_GetItemString(names, "pause")) : NULL;
-    Py_XDECREF(done);
-    Py_XDECREF(names);
-    Py_XDECREF(code);
-    return pause;
-}
-
-/* Return that function as a borrowed reference. The first call creates it, for all threads. */
+/* Return `althaia.seam.pause`, a function that does nothing, as a borrowed reference; NULL without an
+ * error if the module is not there. It is looked up, not made: compiling Python source in the middle
+ * of a call ends CPython 3.11 if the memory is exhausted. */
 static PyObject *
 althaia_the_pause(void)
 {
     static PyObject *pause = NULL;
+    PyObject *found, *name, *seam;
 #ifdef Py_GIL_DISABLED
-    PyObject *found = _Py_atomic_load_ptr_acquire(&pause), *none = NULL;
-    if (found != NULL || (found = althaia_make_pause()) == NULL) {
-        return found;
-    }
-    if (_Py_atomic_compare_exchange_ptr(&pause, &none, found)) {
-        return found;
-    }
-    Py_DECREF(found);
-    return none;
+    found = _Py_atomic_load_ptr_acquire(&pause);
 #else
-    if (pause == NULL) {
-        pause = althaia_make_pause();
-    }
-    return pause;
+    found = pause;
 #endif
+    if (found != NULL || (name = PyUnicode_FromString("althaia.seam")) == NULL) {
+        return found;
+    }
+    seam = PyImport_GetModule(name);
+    Py_DECREF(name);
+    if (seam == NULL) {
+        return NULL;
+    }
+    found = PyObject_GetAttrString(seam, "pause");
+    Py_DECREF(seam);
+    /* The reference is kept for ever, also that of a thread that stores the same function. */
+#ifdef Py_GIL_DISABLED
+    _Py_atomic_store_ptr_release(&pause, found);
+#else
+    pause = found;
+#endif
+    return found;
 }
 
 /* Process what is pending for this thread: signal handlers, a request for the GIL, asynchronous
@@ -236,7 +230,7 @@ althaia_look_around(void)
         return 0;
     }
     if ((pause = althaia_the_pause()) == NULL) {
-        return -1;
+        return PyErr_Occurred() ? -1 : PyErr_CheckSignals();
     }
     nothing = PyObject_CallNoArgs(pause);
     if (nothing == NULL) {
@@ -309,6 +303,17 @@ althaia_check(void)
     if (althaia_check()) { \
         return NULL;       \
     }
+
+/* How many interpreted functions a nested schema counts for. Upstream calls four or more for each, so
+ * that sys.getrecursionlimit() ends a recursion here somewhat later than there. */
+#define ALTHAIA_FRAMES_A_LEVEL 3
+/* What is left of that limit, which interpreted functions count down. Py_EnterRecursiveCall() counts
+ * something else from CPython 3.12 on. */
+#if PY_VERSION_HEX < 0x030C0000
+#define ALTHAIA_FRAMES_LEFT (PyThreadState_Get()->recursion_remaining)
+#else
+#define ALTHAIA_FRAMES_LEFT (PyThreadState_Get()->py_recursion_remaining)
+#endif
 
 /* Begin a level of recursion. Return 0, or -1 with RecursionError set. After each 0 the caller must
  * call althaia_leave(). */
