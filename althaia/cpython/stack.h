@@ -323,14 +323,18 @@ althaia_enter(void)
     if (althaia_check_stack() < 0) {
         return -1;
     }
-    /* Py_EnterRecursiveCall() may return a positive number on error; Cython expects -1. */
-    return Py_EnterRecursiveCall("") ? -1 : 0;
+    if (ALTHAIA_FRAMES_LEFT <= ALTHAIA_FRAMES_A_LEVEL) {
+        PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded");
+        return -1;
+    }
+    ALTHAIA_FRAMES_LEFT -= ALTHAIA_FRAMES_A_LEVEL;
+    return 0;
 }
 
 static inline void
 althaia_leave(void)
 {
-    Py_LeaveRecursiveCall();
+    ALTHAIA_FRAMES_LEFT += ALTHAIA_FRAMES_A_LEVEL;
 }
 
 #endif

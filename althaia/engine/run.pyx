@@ -26,8 +26,8 @@ from althaia.engine.plan import NotPlannable, static
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL, althaia_cached_item, althaia_clear_cache, althaia_dict_item,
-    althaia_get_cached, althaia_get_value, althaia_init_cache, althaia_tick,
-    althaia_type_lookup,
+    althaia_enter, althaia_get_cached, althaia_get_value, althaia_init_cache, althaia_leave,
+    althaia_tick, althaia_type_lookup,
 )
 from althaia.engine.instances cimport at_once, field_of_call, prototype_of
 from althaia.engine.objects.object_reader cimport NOT_THERE, Reading, Readings, is_plain, read_once

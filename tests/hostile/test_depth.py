@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 from functools import cache
@@ -108,3 +109,46 @@ def test_a_plan_that_ran_out_of_stack_still_works() -> None:
     thread.join()
     assert len(failures) == 3
     assert schema.dump(chain(3)) == chain(3)
+
+
+LEVELS_OF_A_RING = """
+import sys
+if {patched}:
+    import althaia
+    althaia.patch()
+import marshmallow as ma
+
+class Node(ma.Schema):
+    next = ma.fields.Nested(lambda: Node())
+
+class Ring:
+    levels = 0
+    @property
+    def next(self):
+        self.levels += 1
+        return self
+
+sys.setrecursionlimit({limit})
+ring = Ring()
+try:
+    Node().dump(ring)
+except RecursionError:
+    print(ring.levels)
+"""
+
+
+@pytest.mark.skipif(not HAS_PLANS, reason="interpreted code is counted by CPython")
+@pytest.mark.parametrize("limit", [200, 1000])
+def test_the_recursion_limit_ends_compiled_recursion_somewhat_later(limit: int) -> None:
+    upstream, ours = (
+        int(
+            subprocess.run(
+                [sys.executable, "-c", LEVELS_OF_A_RING.format(patched=patched, limit=limit)],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+        )
+        for patched in (False, True)
+    )
+    assert upstream <= ours <= 3 * upstream

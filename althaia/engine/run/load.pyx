@@ -1,6 +1,8 @@
 """Runs a load plan: the loop over its steps, the schema's hooks, and upstream's errors."""
 
 
+# From this number of keys on, making a set of them would keep signal handlers waiting.
+cdef Py_ssize_t MANY_KEYS = 100_000
 # A marker that is no value of any input.
 cdef object ABSENT = object()
 
@@ -273,12 +275,25 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
     return plan.text_keys.place(frame.tape, at, frame.places)
 
 
+cdef set unknown_keys(LoadPlan plan, object data):
+    """Return the keys that belong to no field, as upstream does, or without ignoring signals for
+    long. The order of two sets differs then."""
+    cdef set unknown = set()
+    if type(data) is not dict or len(<dict>data) < MANY_KEYS:
+        return set(data) - plan.known_keys()
+    for key in data:
+        althaia_tick()
+        unknown.add(key)
+    unknown -= plan.known_keys()
+    return unknown
+
+
 cdef int load_unknown(
     LoadPlan plan, object data, Tape tape, object result, LoadFrame frame
 ) except -1:
     """Process the keys that belong to no field, as ``unknown`` says. With a tape, the values of
     ``data`` are indexes of slots."""
-    for key in set(data) - plan.known_keys():
+    for key in unknown_keys(plan, data):
         althaia_tick()
         value = data[key]
         if frame.unknown == "include":

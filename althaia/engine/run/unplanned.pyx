@@ -76,13 +76,17 @@ cdef object dump_one(object schema, object obj):
     if type(fields) is not dict:
         return DECLINED
     result = schema.dict_class()
-    for name, field in (<dict>fields).items():
-        value = serialized_by_field(field, name, obj, accessor)
-        if value is marshmallow.missing:
-            continue
-        # Read twice, as upstream does: it may be computed.
-        key = field.data_key if field.data_key is not None else name
-        result[key] = value
+    althaia_enter()
+    try:
+        for name, field in (<dict>fields).items():
+            value = serialized_by_field(field, name, obj, accessor)
+            if value is marshmallow.missing:
+                continue
+            # Read twice, as upstream does: it may be computed.
+            key = field.data_key if field.data_key is not None else name
+            result[key] = value
+    finally:
+        althaia_leave()
     return result
 
 

@@ -1,0 +1,30 @@
+"""Loops that take long let signal handlers run and give other threads the GIL."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from althaia import marshmallow as ma
+from althaia import seam
+
+
+@pytest.mark.parametrize("unknown", ["include", "raise"])
+def test_a_load_looks_around_while_it_collects_unknown_keys(unknown: str) -> None:
+    schema, pauses = ma.Schema(unknown=unknown), 0
+
+    def count(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal pauses
+        pauses += event == "call" and frame.f_code is seam.pause.__code__
+
+    data = dict.fromkeys(map(str, range(100_000)), 1)
+    sys.setprofile(count)
+    try:
+        schema.validate(data)
+    finally:
+        sys.setprofile(None)
+    # Once for 64 keys in each of two loops.
+    assert pauses >= 2 * 100_000 // 64
