@@ -47,7 +47,6 @@ from althaia.cpython.temporal cimport (
 from althaia.engine.instances cimport (
     nested_field, nested_schema, plucked_key, real_field, times_rebound,
 )
-from althaia.engine.objects.object_reader cimport read_once
 from althaia.engine.plan cimport (
     DUMP, EXTRAORDINARY, LOAD, Counters, Plan, marshmallow, static,
 )
@@ -77,7 +76,6 @@ include "kinds/nested.pyx"
 include "kinds/calls.pyx"
 include "kinds/webargs.pyx"
 include "kinds/marshmallow_sqlalchemy.pyx"
-include "kinds/flask_marshmallow.pyx"
 
 KINDS = (
     *RAW,
@@ -94,4 +92,4 @@ KINDS = (
     *CALLS,
 )
 
-PACKAGES = (*WEBARGS, *MARSHMALLOW_SQLALCHEMY, *FLASK_MARSHMALLOW)
+PACKAGES = (*WEBARGS, *MARSHMALLOW_SQLALCHEMY)

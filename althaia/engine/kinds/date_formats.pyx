@@ -1,4 +1,4 @@
-"""Dates and times in other formats than ISO: RFC 5322, ``strftime``, timestamps.
+"""Dates and times in ``strftime`` formats.
 
 Common values are formatted and parsed here, all others by the functions that upstream calls.
 """
@@ -8,32 +8,18 @@ cdef extern from "althaia/engine/kinds/date_formats.h":
         int year, month, day, hour, minute, second, microsecond
 
     bint althaia_is_plain_format(object format)
-    Py_ssize_t althaia_format_rfc(object value, char* at)
     Py_ssize_t althaia_format_by_pattern(
         const althaia_moment* moment, object format, char* at, Py_ssize_t room
     )
     bint althaia_read_format(object text, object format, althaia_moment* moment)
-    bint althaia_read_rfc(object text, althaia_moment* moment, int* zone, bint* naive)
-    bint althaia_timestamp(object value, double* number)
 
 cdef dict TEMPORAL = import_temporal()
 cdef object timedelta = TEMPORAL["timedelta"]
 cdef object timezone = TEMPORAL["timezone"]
 cdef object utc = <object>PyDateTimeAPI.TimeZone_UTC
-format_datetime = email.utils.format_datetime
-parsedate_to_datetime = email.utils.parsedate_to_datetime
 
 
 # ---- Dump --------------------------------------------------------------------------
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class DumpRfc(FixedText):
-    kind = "datetime, RFC"
-
-    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
-        return althaia_format_rfc(value, at) if PyDateTime_CheckExact(value) else 0
 
 
 @cython.final
@@ -75,47 +61,7 @@ cdef class DumpFormat(FixedText):
         return althaia_format_by_pattern(&moment, self.format, at, LONGEST_TEXT)
 
 
-@cython.final
-@cython.no_gc_clear
-cdef class DumpTimestamp(DumpStep):
-    """Seconds or milliseconds since 1970."""
-
-    kind = "timestamp"
-    cdef public object function
-    cdef public bint milliseconds
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef double number
-        if value is None:
-            return None
-        if PyDateTime_CheckExact(value) and althaia_timestamp(value, &number):
-            return number * 1000 if self.milliseconds else number
-        return self.function(value)
-
-
 # ---- Load --------------------------------------------------------------------------
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class LoadRfc(LoadParsed):
-    kind = "datetime, RFC"
-
-    cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef althaia_moment moment
-        cdef int zone
-        cdef bint naive
-        cdef object where
-        if type(value) is str and althaia_read_rfc(value, &moment, &zone, &naive):
-            if naive:
-                where = None
-            else:
-                where = utc if zone == 0 else timezone(timedelta(minutes=zone))
-            return PyDateTimeAPI.DateTime_FromDateAndTime(
-                moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
-                0, where, PyDateTimeAPI.DateTimeType,
-            )
-        return self.parsed(value, data, frame)
 
 
 @cython.final
@@ -148,43 +94,9 @@ cdef class LoadFormat(LoadParsed):
 # ---- Analysis ----------------------------------------------------------------------
 
 
-def dump_by_function(analysis, field, options, function):
-    """Return the step for a formatting function that is implemented here, else None."""
-    if stands_for(analysis, function, "rfcformat", format_datetime):
-        return DumpRfc(field, **options)
-    defined = seam.defined["utils"]
-    if function is defined["timestamp"] or function is defined["timestamp_ms"]:
-        analysis.field_function("utils", "timestamp", "timestamp_ms", "is_aware", "dt")
-        if analysis.watch_entry(vars(dt), "UTC") is utc:
-            milliseconds = function is defined["timestamp_ms"]
-            return DumpTimestamp(field, function=function, milliseconds=milliseconds, **options)
-    return None
-
-
-def stands_for(analysis, function, name, original):
-    """Return whether a function is one of ``email.utils``, or one of upstream's that only calls it.
-
-    :param name: upstream's function in ``marshmallow.utils``; only some releases have it.
-    """
-    defined = seam.defined["utils"]
-    if function is original or function is not defined.get(name, original):
-        return function is original
-    analysis.field_function("utils", name, original.__name__)
-    return defined[original.__name__] is original
-
-
 def dump_by_format(field, options, chosen):
     """Return the step for a ``strftime`` format that is implemented here, else None."""
     return DumpFormat(field, format=chosen, **options) if althaia_is_plain_format(chosen) else None
-
-
-def load_by_function(analysis, field, options):
-    """Return the step for a parsing function that is implemented here, else None."""
-    if not stands_for(analysis, options["parse"], "from_rfc", parsedate_to_datetime):
-        return None
-    for name in ("datetime", "timezone", "timedelta"):
-        analysis.watch_original(dt, name, TEMPORAL[name])
-    return LoadRfc(field, **options)
 
 
 OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}

@@ -122,8 +122,7 @@ def dump_moment(analysis, field, options):
     for iso, step in (*ISO_STEPS.items(), *own_iso_steps(analysis)):
         if function is iso:
             return step(field, **options)
-    step = dump_by_function(analysis, field, options, function)
-    return DumpByFunction(field, function=function, **options) if step is None else step
+    return DumpByFunction(field, function=function, **options)
 
 
 def own_iso_steps(analysis):
@@ -173,11 +172,8 @@ def load_moment(analysis, field, options):
         if step is not None:
             return step
     options = options | parsing(analysis, field)
-    for maker in (load_by_function, load_own_iso):
-        step = maker(analysis, field, options)
-        if step is not None:
-            return step
-    return LoadParsed(field, **options)
+    step = load_own_iso(analysis, field, options)
+    return LoadParsed(field, **options) if step is None else step
 
 
 def load_of_awareness(analysis, field, options, *, name, aware):

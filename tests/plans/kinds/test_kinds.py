@@ -183,13 +183,6 @@ def test_fields_of_a_release_that_nobody_has_read_have_none(
     assert "is overridden by" in step.why
 
 
-def linked() -> Any:
-    pytest.importorskip("flask_marshmallow")
-    foreign = library(ma, "flask_marshmallow.fields")
-    url = foreign.URLFor("a", values={"id": "<id>"})
-    return ma.Schema.from_dict({"url": url, "links": foreign.Hyperlinks({"self": url})})()
-
-
 def related() -> Any:
     pytest.importorskip("marshmallow_sqlalchemy")
     from benchmarks import orm
@@ -201,13 +194,6 @@ def related() -> Any:
             fields = ("customer", "lines")
 
     return Order()
-
-
-def test_links_have_steps() -> None:
-    assert [repr(step) for step in planner.build(linked()).steps] == [
-        "<link: url -> 'url'>",
-        "<links: links -> 'links'>",
-    ]
 
 
 def test_related_objects_have_steps_and_no_getter_of_their_own() -> None:
@@ -244,12 +230,11 @@ def test_nested_schemas_that_get_a_session_have_steps() -> None:
     assert several.why == several.inner()["items"].why == ""
 
 
-@pytest.mark.parametrize("build", [linked, related])
 def test_packages_that_nobody_has_read_cost_their_fields_only(
-    build: Any, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(planner, "is_known", lambda function, digests: False)
-    plan = planner.build(build())
+    plan = planner.build(related())
     assert plan.declined == ""
     assert all("is overridden by" in step.why for step in plan.steps)
 
