@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib.util import find_spec
 
@@ -81,11 +80,3 @@ def test_no_step_fails_otherwise() -> None:
     assert len(steps) > 2 * len(found.of("all"))
     assert {name: each["strange"] for name, each in steps.items() if each["strange"]} == {}
     assert sum(each["failures"] for each in steps.values()) > 1_000
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="each allocation fails in a forked process")
-@pytest.mark.parametrize("library", OURS)
-def test_the_first_look_around(library: str) -> None:
-    found = run("first_look", library, timeout=300).of("first look")
-    assert found.pop("0") and found.pop("1")
-    assert not found
