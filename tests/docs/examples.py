@@ -2,9 +2,9 @@
 
 Python blocks share one namespace, as a reader would type them; what ``>>>`` shows is compared. Of
 ``console`` blocks each ``$`` line is run by a shell and has to succeed; what stands below is
-compared with what it prints, where ``...`` stands for anything, and a figure with a unit for every
-figure with this unit. A block that cannot run has a mark
-before it, which no reader sees::
+compared with what it prints, where ``...`` stands for anything. A figure with a unit or a point is
+any figure, and the folder of the packages any folder. A block that cannot run has a mark before
+it, which no reader sees::
 
     <!-- skip: next "the reason" -->
 """
@@ -23,7 +23,9 @@ from sybil import Example, Sybil
 from sybil.document import Document
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
-MEASURED = re.compile(r"±?\d[\d.,]*(?= ?(?:µs|ms|s|×|%|KB|MB|KiB|MiB)(?!\w))")
+MEASURED = re.compile(
+    r"\d[\d,]*(?:\.\d+)+|\d[\d,]*(?= ?(?:µs|ms|s|×|%|modules)(?!\w))|/\S+(?=/site-p)"
+)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
