@@ -12,7 +12,8 @@ cdef extern from "Python.h":
         PyTrace_CALL
         PyTrace_RETURN
     void PyEval_SetProfile(Py_tracefunc function, PyObject* argument)
-    object PyFrame_GetCode(PyFrameObject* frame)
+    # The cast: a PyCodeObject* is no object to Cython, and to GCC 14 an error.
+    object PyFrame_GetCode "(PyObject *)PyFrame_GetCode"(PyFrameObject* frame)
 
 # The innermost measured call. A context variable, because another thread, task or greenlet may call
 # meanwhile.
