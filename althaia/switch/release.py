@@ -284,7 +284,13 @@ def _spec_of_our_file(name: str) -> ModuleSpec | None:
 
     package = os.path.dirname(os.path.dirname(__file__))
     folder = os.path.join(package, *name.split(".")[1:-1])
-    return PathFinder.find_spec(name, [folder])
+    try:
+        spec = PathFinder.find_spec(name, [folder])
+    except KeyError:
+        # Beside a floor's module lies a folder of this name. Where the module is not built, that is
+        # found as a namespace package, which looks for its package in sys.modules.
+        return None
+    return spec if spec is not None and spec.has_location else None
 
 
 def has_engine() -> bool:

@@ -164,6 +164,8 @@ def test_a_checkout_without_its_extension_modules(run, copied):
     code = "import althaia\nalthaia.patch()\nalthaia.compare(1.0)\nwith althaia.profile(): pass\n"
     done = run("-c", f"import sys; sys.path.insert(0, '')\n{code}", cwd=copied)
     assert done.returncode == 0, done.stderr
+    done = run("-W", "error", "-m", "althaia", "-c", "import marshmallow.schema", cwd=copied)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_package_that_was_never_built(run, copied):
