@@ -219,12 +219,12 @@ def __dir__() -> list[str]:
 
 def _engine() -> Any:
     """The engine; None in a pure build, which has none."""
-    try:
-        import althaia.engine.door as engine
-    except ModuleNotFoundError as error:
-        if error.name != "althaia.engine.door":
-            raise
+    from althaia.switch.release import has_engine
+
+    if not has_engine():
         return None
+    import althaia.engine.door as engine
+
     return engine
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from althaia import seam
 from althaia.switch.config import settings
+from althaia.switch.release import has_engine
 
 if TYPE_CHECKING:
     from althaia.engine.plan import Upstream
@@ -369,9 +370,7 @@ def _why_no_plans(instance: Any) -> str:
         )
     if not settings().plans:
         return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
-    from importlib.util import find_spec
-
-    if find_spec("althaia.engine.door") is None:
+    if not has_engine():
         return (
             "this is a pure Python build; install a wheel for this interpreter, or build "
             "without ALTHAIA_PURE_BUILD"
