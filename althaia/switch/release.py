@@ -297,12 +297,7 @@ def has_engine() -> bool:
     """Return whether this build has an engine; a pure build has none."""
     global _engine
     if _engine is None:
-        from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder
-
-        # Not by `PathFinder`, to which the folder of the module's parts is a namespace package.
-        folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "engine")
-        spec = FileFinder(folder, (ExtensionFileLoader, EXTENSION_SUFFIXES)).find_spec(_DOOR)
-        _engine = spec is not None and spec.loader is not None
+        _engine = _spec_of_our_file(_DOOR) is not None
     return _engine
 
 
