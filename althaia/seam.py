@@ -333,7 +333,7 @@ def load_engine() -> None:
         connector()
     except EngineError as error:
         failure = error
-        globals().update(dict.fromkeys(_OWN, _refused), construct=_not_made)
+        globals().update(dict.fromkeys(_OWN, _refused), **_NO_INSTANCES)
     except BaseException as error:
         failure = error
         without_engine()
@@ -379,7 +379,7 @@ def without_engine(why: str = "") -> None:
     """Let each hook return at once from now on: there is no engine, or it is switched off."""
     global no_engine
     no_engine = why
-    globals().update(dict.fromkeys(_OWN, _declined), construct=_not_made)
+    globals().update(dict.fromkeys(_OWN, _declined), **_NO_INSTANCES)
 
 
 def _declined(*args: Any) -> Any:
@@ -397,12 +397,22 @@ def _not_made(*args: Any) -> bool:
     return False
 
 
+def _copied_fields(declared: Any, deepcopy: Any) -> Any:
+    return deepcopy(declared)
+
+
+_NO_INSTANCES: Final = {"construct": _not_made, "copied_fields": _copied_fields}
+
+
 # The engine replaces these functions. Its own return what the method that calls them is to return,
-# or DECLINED; ``construct`` returns whether the instance is complete.
+# or DECLINED; ``construct`` returns whether the instance is complete, ``copied_fields`` the copies.
 #
 # First statement of ``Schema.__init__``: ``construct(schema, only, exclude, many, load_only,
 # dump_only, partial, unknown, context=None)``.
 construct = _not_made
+# In ``Schema.__init__`` in the place of ``copy.deepcopy(self._declared_fields)``:
+# ``copied_fields(declared, copy.deepcopy)``.
+copied_fields = _copied_fields
 # First statement of ``Schema.dump``: ``dump(schema, obj, many)``, hooks included.
 dump = _declined
 # First statement of ``Schema.dumps``: ``dumps(schema, obj, args, many, options)``.
@@ -426,6 +436,7 @@ deserialize = _declined
 _OWN: Final = {
     "collection": collection,
     "construct": construct,
+    "copied_fields": copied_fields,
     **dict.fromkeys(("dump", "dumps", "dump_bytes", "serialize"), _declined),
     **dict.fromkeys(("load", "loads", "validate", "deserialize"), _declined),
 }

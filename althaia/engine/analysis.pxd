@@ -9,12 +9,8 @@ cdef enum:
     READABLE = 1
     # copy.copy() copies a field by its class and its instance dictionary.
     COPIED_AS_OBJECT = 2
-    # Setting the attributes that binding sets runs no code of the field's class.
-    KEPT_IN_DICT = 4
     # Upstream's code copies and binds the field; needed for a lazy instance.
     BOUND_BY_UPSTREAM = 8
-    # Upstream's code copies the field; needed for a model.
-    COPIED_BY_UPSTREAM = 16
     # Nothing in this class of upstream's has been replaced.
     AS_DEFINED = 32
 

@@ -17,7 +17,7 @@ from libc.stdint cimport int64_t
 from althaia import seam
 from althaia.switch.config import settings
 from althaia.engine.planner import be_strict, by_function, by_name
-from althaia.engine.instances import binding, connect_lazy, connect_models, construct, created
+from althaia.engine.instances import binding, connect_lazy, construct, copied_fields, created
 from althaia.engine.kinds import KINDS, PACKAGES
 from althaia.engine.plan import by_class, connect as connect_plans, load as load_upstream
 
@@ -99,10 +99,10 @@ def connect():
     # Set before the existing classes are read: another thread may be making one.
     seam.created = created
     connect_lazy()
-    connect_models()
     if settings().strict:
         be_strict(True)
     seam.construct = construct
+    seam.copied_fields = copied_fields
     seam.binding = binding
     seam.dump = dump
     seam.dumps = dumps

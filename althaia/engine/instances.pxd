@@ -31,7 +31,6 @@ cdef object nested_schema(object field, object parent, InstanceDict state)
 cdef object plucked_key(object field, object schema)
 cdef int64_t times_rebound() noexcept
 
-# Make the model at the first instance that may have one, and use its plan; for tests.
-cdef bint models_at_once
-cdef object model_of(object schema, InstanceDict state, int direction, bint first)
-cdef bint is_due_for_model(object schema) except -1
+# Run the plans of hooked prototypes although every plan is built at once; for tests.
+cdef bint hooked_at_once
+cdef object hooked_prototype(object schema, InstanceDict state, int direction)

@@ -1,5 +1,5 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
-"""How schema instances are made and copied: in full, lazily, from a prototype or a model.
+"""How schema instances are made and copied: at once or lazily, from a prototype.
 
 May import ``plan`` and ``analysis``.
 """
@@ -17,16 +17,16 @@ from libc.stdint cimport int64_t
 
 from althaia import seam
 from althaia.engine.analysis import (
-    CONSTRUCTION, LAZY_NAMES, examine, examine_model, examine_nested, names_left_out,
+    CONSTRUCTION, LAZY_NAMES, examine, examine_nested, names_left_out,
 )
 from althaia.engine.plan import ABSENT, static
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_HAS_GIL, althaia_become, althaia_count, althaia_counted, althaia_dict_or_none,
-    althaia_has_weak_references, althaia_is_simply_true, althaia_same_entries, althaia_type_lookup,
-    althaia_type_tag,
+    althaia_has_weak_references, althaia_is_simply_true, althaia_same_entries,
+    althaia_type_lookup,
 )
-from althaia.engine.analysis cimport COPIED_AS_OBJECT, KEPT_IN_DICT
+from althaia.engine.analysis cimport COPIED_AS_OBJECT
 from althaia.engine.plan cimport (
     DUMP, INNER, Guard, InstanceDict, adopt_instances, collect_again, existing_dict, fields_inside,
     instance_dict, is_upstreams_turn, made_dict, marshmallow, put_dict, sample, snapshot,
@@ -36,8 +36,8 @@ from althaia.engine.plan cimport (
 include "instances/clone.pyx"
 include "instances/blueprint.pyx"
 include "instances/recipe.pyx"
+include "instances/hooked.pyx"
 include "instances/lazy.pyx"
 include "instances/nested_copy.pyx"
 include "instances/nested_schema.pyx"
-include "instances/model.pyx"
 include "instances/construct.pyx"

@@ -61,13 +61,16 @@ cdef class InstanceDict(dict):
     # The prototype of an instance whose fields are not bound yet, while the function that replaces
     # ``Schema._init_fields`` runs.
     cdef object unbound
+    # For an instance of a class with an ``on_bind_field``: the prototype of which its fields are
+    # copies.
+    cdef object built_from
     # For a lazy instance that is a copy: the attributes of the original instance.
     cdef dict original
     # What lazy copies of this instance share: a ``CopyBlueprint`` of instances/nested_copy.
     cdef object copy_blueprint
-    # By the id of a field of the prototype or model: that field, the instance's own field, and
-    # whether the latter is as construction would have left it. Of a prototype's fields only nested
-    # ones are here, because a call needs only the schema of its own field.
+    # By the id of a nested field of the prototype: that field, the instance's own field, and
+    # whether the latter is as construction would have left it. A call needs only the schema of its
+    # own field.
     cdef dict counterparts
     # The instance's own fields for the prototype's: those that user code has received, or all once
     # the instance is materialised. An ``OwnFields`` of instances/recipe.
@@ -78,7 +81,7 @@ cdef class InstanceDict(dict):
     # True while upstream's construction builds the instance: it can hold no plans yet.
     cdef bint building
     # True if user code gets neither the instance nor the fields that are bound to it, so that no
-    # guard need watch them: of a prototype, and of a model.
+    # guard need watch them: of a prototype.
     cdef bint hidden
     # By direction: the number of plans dropped so far, and the number of uses to wait before the
     # next one is built.

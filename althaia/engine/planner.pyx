@@ -26,7 +26,7 @@ from althaia.cpython.primitives cimport (
 )
 from althaia.engine.analysis cimport Analysis, is_data_descriptor
 from althaia.engine.instances cimport (
-    at_once, is_due_for_model, model_of, models_at_once, prototype_to_plan,
+    at_once, hooked_at_once, hooked_prototype, prototype_to_plan,
 )
 from althaia.engine.plan cimport (
     DUMP, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream, counters_of, existing_dict,

@@ -63,10 +63,11 @@ def test_the_seam_patches_fit_the_older_line_too(
 
 
 def test_logic_stays_out_of_seam_patches(queue: list[patching.Patch]) -> None:
-    """A seam patch asks and obeys: it adds an import or one call and its return."""
+    """A seam patch asks and obeys: it adds an import or one call and its return, or calls another
+    function."""
     for patch in queue:
         if patch.header["Reason"] in ("engine", "seam"):
-            assert lines(patch, "-") == 0, patch.name
+            assert lines(patch, "-") <= ("construct" in patch.name), patch.name
             assert lines(patch, "+") <= 3 * len(patch.hunks), patch.name
 
 
@@ -87,7 +88,8 @@ def test_refresh_repairs_line_numbers_only(
 def test_report_and_trees(
     queue: list[patching.Patch], pinned: Upstream, older_line: Upstream, tmp_path: Path
 ) -> None:
-    assert len(list(report(queue, pinned))) == 1 + sum(len(p.hunks) for p in queue)
+    told = [len(p.hunks) if p.applies_to(pinned.version) else 1 for p in queue]
+    assert len(list(report(queue, pinned))) == 1 + sum(told)
     assert any("not for this release" in line for line in report(queue, older_line))
     write_trees(queue, pinned, tmp_path)
     assert (tmp_path / "a" / "schema.py").read_text() == pinned.text("schema.py")

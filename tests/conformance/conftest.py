@@ -10,17 +10,18 @@ import althaia
 from tests.conformance.harness import engine
 
 
-@pytest.fixture(params=["models", "own plans"])
-def models_at_once(request):
-    """Instances built in full go by a model from the first use on, or always by their own plan."""
+@pytest.fixture(params=["shared plans", "own plans"])
+def hooked_at_once(request):
+    """Instances of classes with an ``on_bind_field`` go by a prototype from the first use on, or
+    always by their own plan."""
     if engine is None:
         yield
         return
-    from althaia.engine.instances import build_models_at_once
+    from althaia.engine.instances import run_hooked_at_once
 
-    build_models_at_once(request.param == "models")
+    run_hooked_at_once(request.param == "shared plans")
     yield
-    build_models_at_once(False)
+    run_hooked_at_once(False)
 
 
 @pytest.fixture(autouse=True)

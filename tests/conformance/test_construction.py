@@ -9,7 +9,7 @@ import pytest
 
 from tests.conformance.harness import scenario
 
-pytestmark = pytest.mark.usefixtures("models_at_once")
+pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
 
 def fields_of(ma):

@@ -895,7 +895,7 @@ def test_nested_loads_of_marshmallow_sqlalchemy(ma, log, inner, kind):
 
 
 @pytest.mark.parametrize("own", [False, True])
-@pytest.mark.usefixtures("models_at_once")
+@pytest.mark.usefixtures("hooked_at_once")
 @scenario
 def test_nested_schemas_that_get_a_session_are_their_instances_own(ma, log, own):
     """The nested field is the only one, so that nothing else makes room for its instance's own."""

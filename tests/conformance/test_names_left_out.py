@@ -123,7 +123,7 @@ def test_copies(ma: Any, log: Any, copied: Any) -> None:
         log("apart", other.fields is made.fields, other.fields["id"] is made.fields["id"])
 
 
-@pytest.mark.usefixtures("models_at_once")
+@pytest.mark.usefixtures("hooked_at_once")
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @scenario
 def test_instances_with_a_hook_of_binding(ma: Any, log: Any, options: Any) -> None:
@@ -137,7 +137,7 @@ def test_instances_with_a_hook_of_binding(ma: Any, log: Any, options: Any) -> No
         log.attempt(cls().load, {"ID": "1", "INNER": {"id": "2", "gone": 1}})
 
 
-@pytest.mark.usefixtures("models_at_once")
+@pytest.mark.usefixtures("hooked_at_once")
 @scenario
 def test_a_hook_of_binding_that_fills_the_place(ma: Any, log: Any) -> None:
     def on_bind_field(self: Any, name: str, field: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.conformance.harness import scenario
 from tests.interpreters import PYPY
 
-pytestmark = pytest.mark.usefixtures("models_at_once")
+pytestmark = pytest.mark.usefixtures("hooked_at_once")
 
 
 def seeing(ma: Any, see: Any) -> Any:

@@ -4,8 +4,8 @@ A lazy instance shares the fields of a prototype until somebody looks at its own
 that if upstream's construction only copies and binds fields: it runs no user code that sees the
 instance, its fields or their parents, and two instances with equal options differ only in identity.
 A user's field class may override the conversion, because the instance gets its own field before
-that code runs. ``lazy``, ``model`` and ``nested_copy`` of ``instances`` call the three functions
-``examine``, ``examine_model`` and ``examine_nested``.
+that code runs. ``lazy`` and ``nested_copy`` of ``instances`` call the two functions ``examine`` and
+``examine_nested``.
 """
 
 # Attributes that Schema.__init__ sets and a lazy instance lacks.
@@ -46,9 +46,6 @@ HARMLESS = frozenset({
     # Of marshmallow 2 and 3; upstream's own code never calls it.
     "fail",
 })
-# Names that the class of a model's field may define as well: upstream's code has copied and bound
-# the field already.
-HARMLESS_TO_MODELS = HARMLESS | {"_bind_to_schema", "__deepcopy__"}
 # Descriptors of these types keep no state of a field outside its instance dictionary.
 PLAIN_DESCRIPTORS = (FunctionType, property, classmethod, staticmethod, cached_property)
 # A Method field may bind to these.
@@ -108,28 +105,6 @@ def examine(Upstream upstream, cls, schema):
     return *_watchable(analysis.guard()), None
 
 
-def examine_model(Upstream upstream, schema):
-    """Return ``(guard, reason)`` for a model of an instance that upstream built in full.
-
-    ``guard`` is None, and ``reason`` says why, if the class may have no model. A copy of the
-    instance and of its fields must behave as they do, and no user code may see the copy being made.
-    """
-    cls = type(schema)
-    declared = static(cls, "_declared_fields")
-    if type(declared) is not dict:
-        return None, "_declared_fields is no plain dictionary"
-    analysis = Analysis(upstream, schema, declared)
-    try:
-        # Schema.__init__ decides which attributes an instance has.
-        analysis.known("schema.Schema.__init__")
-        _check_instances(cls, upstream)
-        for field in analysis.fields():
-            _check_copied(analysis, field)
-    except NotPlannable as opaque:
-        return None, opaque.reason
-    return _watchable(analysis.guard())
-
-
 def examine_nested(Upstream upstream, schema):
     """Return ``(guard, reason)`` for lazy copies of a schema instance that is nested.
 
@@ -148,8 +123,9 @@ def examine_nested(Upstream upstream, schema):
     try:
         analysis.known("schema.Schema._init_fields")
         _check_construction(analysis, cls)
-        if not upstream.defines(cls, "_init_fields", upstream.Schema):
-            raise NotPlannable(upstream.why_not(cls, "_init_fields", upstream.Schema))
+        for name in ("_init_fields", "on_bind_field"):
+            if not upstream.defines(cls, name, upstream.Schema):
+                raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
         if static(cls, "__new__") is not object.__new__:
             # copy.copy() calls it.
             raise NotPlannable(f"__new__ is overridden by {upstream.owner(cls, '__new__')}")
@@ -212,17 +188,6 @@ cdef object _watchable(object guard):
     return (None, reason) if reason else (guard, "")
 
 
-cdef int _check_copied(Analysis analysis, object field) except -1:
-    """Raise NotPlannable if copying a declared field, or one inside it, runs user code."""
-    if not isinstance(field, analysis.upstream.Field):
-        raise NotPlannable(f"a declared field is a {type(field).__qualname__}")
-    _check_field_class(analysis, type(field), True)
-    analysis.check_readable(field)
-    with analysis.inside(field):
-        for inner in _fields_inside(analysis, analysis.state_of(field)):
-            _check_copied(analysis, inner)
-
-
 cdef int _check_instances(object cls, Upstream upstream) except -1:
     """Raise NotPlannable if a class changes how its instances are made or their attributes read."""
     for name in OBJECT_METHODS:
@@ -243,6 +208,9 @@ cdef int _check_class(Analysis analysis, object cls) except -1:
             # A user's _init_fields is called for each instance, which may be lazy all the same.
             if is_data_descriptor(static(cls, name)):
                 raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
+        elif name == "on_bind_field" and upstream.defines(cls, "_init_fields", upstream.Schema):
+            # A user's hook is called for each instance.
+            pass
         elif not upstream.defines(cls, name, upstream.Schema):
             raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
     made = static(cls, "dict_class")
@@ -352,20 +320,16 @@ cdef int _check_field_itself(Analysis analysis, object field) except -1:
             raise NotPlannable(f"{name} of a declared field is a {type(state[name]).__qualname__}")
 
 
-cdef int _check_field_class(Analysis analysis, object cls, bint built=False) except -1:
-    """Raise NotPlannable unless a field's class is upstream's or adds only plain data to it.
-
-    :param built: whether upstream has copied and bound the field already, for a model.
-    """
-    cdef int check = COPIED_BY_UPSTREAM if built else BOUND_BY_UPSTREAM
+cdef int _check_field_class(Analysis analysis, object cls) except -1:
+    """Raise NotPlannable unless a field's class is upstream's or adds only plain data to it."""
     analysis.watch_type(cls)
-    if analysis.upstream.has_passed(cls, check):
+    if analysis.upstream.has_passed(cls, BOUND_BY_UPSTREAM):
         return 0
-    _check_bases(analysis, cls, HARMLESS_TO_MODELS if built else HARMLESS)
-    analysis.upstream.note_passed(cls, check)
+    _check_bases(analysis, cls)
+    analysis.upstream.note_passed(cls, BOUND_BY_UPSTREAM)
 
 
-cdef int _check_bases(Analysis analysis, object cls, object harmless) except -1:
+cdef int _check_bases(Analysis analysis, object cls) except -1:
     """Check a class whose present type version has not been checked."""
     for base in cls.__mro__:
         if base in seam.pristine:
@@ -377,7 +341,7 @@ cdef int _check_bases(Analysis analysis, object cls, object harmless) except -1:
                 analysis.upstream.note_passed(base, AS_DEFINED)
         # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
         elif base not in (object, abc.ABC, Generic):
-            _check_users_class(cls, base, harmless)
+            _check_users_class(cls, base)
     for name in (*COPY_METHODS, "__setattr__"):
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
@@ -400,11 +364,11 @@ cdef int _check_upstreams_class(object base) except -1:
             raise NotPlannable(f"{base.__module__}.{base.__qualname__}.{name} is replaced")
 
 
-cdef int _check_users_class(object cls, object base, object harmless) except -1:
+cdef int _check_users_class(object cls, object base) except -1:
     """Raise NotPlannable if a user's base of a field class defines more than plain data."""
     for name, value in base.__dict__.copy().items():
         if _may_be_called(name, value) and not (
-            name in harmless or _is_harmless(cls, name, value)
+            name in HARMLESS or _is_harmless(cls, name, value)
         ):
             raise NotPlannable(f"{base.__module__}.{base.__qualname__} defines {name}")
 

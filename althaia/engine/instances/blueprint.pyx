@@ -4,12 +4,9 @@ The first examination of a class makes its :class:`Blueprint`, which is kept in 
 table (``seam.HookTable``). A later examination, after the class has changed, makes another. A
 blueprint holds the class's prototypes: a *prototype* is one instance, built in full by upstream's
 code, whose plans all lazy instances with the same options run. User code never gets a prototype or
-one of its fields. ``lazy``, ``construct`` and ``model`` ask for the blueprint.
+one of its fields. ``lazy`` asks for the blueprint.
 """
 
-# The number of instances before a class's first model is made.
-cdef enum:
-    FIRST_MODEL = 10
 
 # Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
@@ -43,6 +40,10 @@ cdef class Prototype:
     cdef bint shares_fields
     # Made when the first instance is materialised; see instances/recipe.
     cdef object recipe
+    # If the class has an ``on_bind_field``: the prototype after the hook (see instances/hooked),
+    # and how many instances were tried as that.
+    cdef Prototype hooked
+    cdef int attempts
 
 
 @cython.final
@@ -50,9 +51,8 @@ cdef class Blueprint:
     """What is known of how instances of one schema class are made.
 
     ``guard`` watches the class, its declared fields and its options. It is None, and ``reason``
-    says why, if instances must be built in full.
-
-    :param previous: the blueprint before the class changed, whose model goes on.
+    says why, if upstream's code must build the instances. If the class has an ``on_bind_field``,
+    instances have copies of a prototype's fields, but are not lazy.
     """
 
     cdef readonly object schema_class
@@ -63,11 +63,8 @@ cdef class Blueprint:
     cdef readonly str reason
     cdef Guard refusal
     cdef int wait
-    # The type version for which instances/construct has found that the class overrides nothing that
-    # it does; 0 if there is none.
-    cdef unsigned int plain_version
-    # Whether an instance was built in full although the class may have lazy instances.
-    cdef bint refused
+    # Whether the class has an ``on_bind_field`` of its own.
+    cdef bint has_hook
     # Copies of the class's fields and options, from which prototypes are made.
     cdef readonly dict declared
     cdef readonly object opts
@@ -79,21 +76,16 @@ cdef class Blueprint:
     # By options: the prototypes, and the number of instances so far for which there is none.
     cdef readonly dict prototypes
     cdef dict uses
-    # The guard of the model, and the model (see instances/model); or None. `model_uses` is the
-    # number of instances that asked for a model.
-    cdef tuple model
-    cdef int model_uses
 
-    def __init__(self, schema_class, Guard guard, str reason, Blueprint previous=None):
+    def __init__(self, schema_class, Guard guard, str reason):
         self.schema_class = schema_class
         self.guard = guard
         self.reason = reason
         self.prototypes = {}
-        if previous is not None:
-            self.model, self.model_uses = previous.model, previous.model_uses
-        elif guard is None:
-            # As many instances have been built in full before this examination.
-            self.model_uses = FIRST_MODEL - 1
+        self.has_hook = (
+            althaia_type_lookup(schema_class, "on_bind_field")
+            is not marshmallow.schema_attributes["on_bind_field"]
+        )
         if guard is not None:
             self._copy_class()
 
@@ -107,7 +99,7 @@ cdef class Blueprint:
         if init_fields is not marshmallow.schema_attributes["_init_fields"]:
             # A user's _init_fields may change the class before it reads the instance, so copies are
             # needed. Otherwise the guard watches the originals; copies would only take memory.
-            self.declared = copied_fields(self.declared)
+            self.declared = copies_by_name(self.declared)
             self.opts = copied_options(self.opts)
         for field in self.declared.values():
             if field is None:
@@ -265,14 +257,6 @@ cdef tuple identities(dict mapping):
     return tuple([(name, id(field)) for name, field in mapping.items()])
 
 
-class Declared(dict):
-    """Declared fields that ``copy.deepcopy`` copies as it would, without its Python code: the
-    blueprint's guard watches how fields are copied."""
-
-    def __deepcopy__(self, memo):
-        return copied_fields(self)
-
-
 def bind_none():
     """Replaces ``Schema._init_fields`` on a prototype: leave the fields unbound."""
 
@@ -285,7 +269,7 @@ cdef object build_prototype(tuple options, Blueprint blueprint, bint bound):
     """
     cdef object schema = object.__new__(blueprint.schema_class)
     cdef InstanceDict state = InstanceDict()
-    cdef dict borrowed = {"_declared_fields": Declared(blueprint.declared), "opts": blueprint.opts}
+    cdef dict borrowed = {"_declared_fields": blueprint.declared, "opts": blueprint.opts}
     for name in CONSTRUCTION:
         value = marshmallow.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)

@@ -20,7 +20,7 @@ cdef object clone(object field):
     return made_with(type(field), plain_copy(vars_of(field)))
 
 
-cdef dict copied_fields(object declared):
+cdef dict copies_by_name(object declared):
     """Copy fields by name as ``copy.deepcopy`` does: a field with two names is copied once, and
     None, which marshmallow-sqlalchemy declares for a name that it leaves out, is itself."""
     cdef dict memo = {}, copies = {}

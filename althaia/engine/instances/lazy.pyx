@@ -99,7 +99,7 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     cdef Blueprint blueprint
     cdef Prototype prototype
     cdef InstanceDict state
-    if is_built_in_full(cls, schema):
+    if is_built_by_upstream(cls, schema):
         return False
     state = existing_dict(schema)
     if state is not None:
@@ -119,6 +119,8 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     if prototype is None:
         return False
     kept = settings_of(blueprint, many, partial, unknown, context)
+    if blueprint.has_hook:
+        return build_with_hook(schema, kept, prototype)
     if althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]:
         return bind_by_replacement(schema, kept, prototype)
     kept[ERROR_MESSAGES] = messages_of(cls)
@@ -153,6 +155,7 @@ cdef bint is_made_without_options(object schema) except -1:
     cdef dict kept
     if (
         blueprint is None
+        or blueprint.has_hook
         or sample.on
         or althaia_type_lookup(cls, INIT) is not marshmallow.schema_attributes[INIT]
         or althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]
@@ -201,12 +204,14 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
                 name in shadowing or name in kept_names
                 or althaia_type_lookup(cls, name) is not None
             ):
-                prototype.blueprint.refused = True
                 return None
         state = InstanceDict.__new__(InstanceDict)
         PyDict_Update(state, <dict>before)
         PyDict_Update(state, kept)
-        if is_bound:
+        if prototype.blueprint.has_hook:
+            # It is built at once.
+            pass
+        elif is_bound:
             state.prototype = prototype
         else:
             state.unbound = prototype
@@ -215,6 +220,36 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
         return state
     finally:
         collect_again(collecting)
+
+
+cdef bint build_with_hook(object schema, dict kept, Prototype prototype) except -1:
+    """Build an instance whose class has an ``on_bind_field``, which is called for each field. The
+    instance has the attributes that upstream's construction would have set by then."""
+    cdef OwnFields own_fields
+    cdef InstanceDict state
+    cdef dict built, copies
+    cdef bint collecting = stop_collecting()
+    try:
+        own_fields = own_fields_of(recipe_for(prototype), None)
+        copies = own_fields.start_unbound(prototype.blueprint.declared)
+        built = own_fields.recipe.build(own_fields, schema, schema)
+    finally:
+        collect_again(collecting)
+    for name in FIELD_MAPPINGS:
+        built[name] = {}
+    del built[ERROR_MESSAGES]
+    built.update(kept)
+    if put_lazy(schema, built, prototype, True) is None:
+        return False
+    if kept.get(CONTEXT):
+        warn_of_context()
+    bind(schema, own_fields, copies, prototype.blueprint.declared)
+    set_messages(schema)
+    # The hook may have replaced the dictionary.
+    state = existing_dict(schema)
+    if state is not None:
+        state.built_from, state.own_fields = prototype, own_fields
+    return True
 
 
 cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) except -1:
@@ -331,7 +366,7 @@ cdef bint has_one_of(dict attributes, frozenset names) except -1:
     return False
 
 
-cdef bint is_built_in_full(object cls, object schema) except -1:
+cdef bint is_built_by_upstream(object cls, object schema) except -1:
     """Whether a class was examined and has no lazy instances.
 
     This is checked first, because the other conditions need the instance's dictionary, and CPython
@@ -357,7 +392,6 @@ cdef Blueprint valid_blueprint(object cls, object schema):
             return previous
         if previous.wait > 0:
             previous.wait -= 1
-            previous.refused = True
             return None
     table = althaia_type_lookup(cls, "_hooks")
     if type(table) is not marshmallow.HookTable:
@@ -367,10 +401,10 @@ cdef Blueprint valid_blueprint(object cls, object schema):
     if table.examined < FIRST_EXAMINATION and not at_once:
         return None
     guard, reason, refusal = examine(marshmallow, cls, schema)
-    if guard is not None and not intercept_watched(cls, <Guard>guard):
+    blueprint = Blueprint(cls, guard, reason)
+    if guard is not None and not blueprint.has_hook and not intercept_watched(cls, <Guard>guard):
         # The class changed during the examination. A later instance starts another.
         return None
-    blueprint = Blueprint(cls, guard, reason, previous)
     blueprint.refusal = refusal
     if table.examined > FREE_EXAMINATIONS:
         blueprint.wait = 1 << min(table.examined - FREE_EXAMINATIONS, 10)
@@ -515,12 +549,17 @@ cdef dict shared(InstanceDict state, Prototype prototype):
     return arranged
 
 
+cdef Recipe recipe_for(Prototype prototype):
+    """Return a prototype's recipe; make it for the first instance that needs it."""
+    if prototype.recipe is None:
+        prototype.recipe = recipe_of(prototype.schema)
+    return <Recipe>prototype.recipe
+
+
 cdef OwnFields own_fields_so_far(InstanceDict state, Prototype prototype):
     """Return a copy of the own fields that a lazy instance has, so that more can be made."""
     cdef OwnFields own_fields
-    if prototype.recipe is None:
-        prototype.recipe = recipe_of(prototype.schema)
-    own_fields = own_fields_of(<Recipe>prototype.recipe, <OwnFields>state.own_fields)
+    own_fields = own_fields_of(recipe_for(prototype), <OwnFields>state.own_fields)
     if state.counterparts is not None:
         own_fields.start_from(state.counterparts)
     return own_fields
@@ -564,8 +603,8 @@ cdef bint is_of_prototype(object field, InstanceDict state):
 
 
 cdef object complete_field(object field, InstanceDict state):
-    """Return the instance's own field for a field of its prototype or model, if it has one that is
-    as construction would have left it; else None."""
+    """Return the instance's own field for a field of its prototype, if it has one that is as
+    construction would have left it; else None."""
     cdef tuple entry
     if state.counterparts is not None:
         entry = <tuple>state.counterparts.get(id(field))

@@ -45,6 +45,8 @@ cdef class Recipe:
     cdef list attributes
     # The names in `fields` with the numbers of their fields.
     cdef tuple names
+    # By name: what binding has set on a field of the prototype, other than its changes.
+    cdef dict bindings
 
     cdef dict build(self, OwnFields own_fields, object parent, object schema):
         """Return the attributes that ``Schema.__init__`` would have set on an instance.
@@ -72,6 +74,24 @@ cdef class Recipe:
             else:
                 PyDict_SetItem(built, name, set(value))
         return built
+
+    cdef list binding(self, object number, object declared):
+        """Return the attributes that binding has set on a field to the same values for each
+        instance."""
+        cdef dict before = {} if declared is None else vars_of(declared)
+        changed = {name for name, _, _ in self.changes[number]}
+        return [
+            (name, value) for name, value in vars_of(self.fields[number]).items()
+            if name not in changed and before.get(name, self) is not value
+        ]
+
+    cdef Recipe with_fields(self, list fields):
+        """Return a recipe for other fields of the same numbers and changes, of which no instance
+        is built."""
+        cdef Recipe recipe = Recipe.__new__(Recipe)
+        recipe.fields, recipe.changes, recipe.sets = fields, self.changes, self.sets
+        recipe.index = {id(field): number for number, field in enumerate(fields)}
+        return recipe
 
     cdef object fields_of(self, OwnFields own_fields, object schema):
         """Return the attribute ``fields`` of an instance. Missing own fields are added."""
@@ -115,6 +135,33 @@ cdef class OwnFields:
                 if kind == NAMES:
                     self.sets[value] = vars_of(mine)[name]
         return 0
+
+    cdef dict start_unbound(self, dict declared):
+        """Start from copies of the declared fields that are not bound. Return those of the fields
+        that the instance has, by name."""
+        cdef dict copies = {}
+        for name, number in self.recipe.names:
+            if self.by_number[number] is None:
+                field = declared.get(name)
+                self.by_number[number] = clone(
+                    self.recipe.fields[number] if field is None else field
+                )
+                # Upstream applies the options of the call to nested fields before it binds any.
+                names = [each for each in self.recipe.changes[number] if each[1] == NAMES]
+                self.change(names, vars_of(self.by_number[number]), None, None)
+            copies[name] = self.by_number[number]
+        return copies
+
+    cdef int bind(self, str name, object number, object schema, dict declared) except -1:
+        """Bind one of the copies from :func:`start_unbound`: set what binding has set on the
+        prototype's field."""
+        cdef dict state = vars_of(self.by_number[number])
+        binding = self.recipe.bindings.get(name)
+        if binding is None:
+            binding = self.recipe.bindings[name] = self.recipe.binding(number, declared.get(name))
+        for key, value in <list>binding:
+            PyDict_SetItem(state, key, value)
+        return self.change(<list>self.recipe.changes[number], state, schema, schema)
 
     cdef object make(self, object number, object parent, object schema):
         """Return the own field of this number. If there is none, make it, with those inside and
@@ -194,6 +241,7 @@ cdef Recipe recipe_of(object prototype):
     cdef list attributes = []
     cdef tuple entries, before = None
     recipe.fields, recipe.index, recipe.changes, recipe.sets = [], {}, [], []
+    recipe.bindings = {}
     recipe.template = plain_copy(vars_of(prototype))
     for name, value in recipe.template.items():
         if name in MAPPINGS:

@@ -83,11 +83,9 @@ cdef bint is_first_call(object schema, bint inside) except -1:
         ``Schema._do_load``, which call them, have asked before.
     """
     global in_first_call
-    if at_once or models_at_once or not ALTHAIA_HAS_GIL or althaia_has_made_dict(schema):
+    if at_once or not ALTHAIA_HAS_GIL or althaia_has_made_dict(schema):
         return False
     if in_first_call is not <void*>schema:
-        if is_due_for_model(schema):
-            return False
         if not inside:
             in_first_call = <void*>schema
             return True
@@ -159,16 +157,14 @@ cdef InstanceDict plan_holder(object schema):
 cdef Plan find_anew(object schema, int direction, bint large):
     """Drop the plan that no longer holds and build another if that pays.
 
-    A lazy instance uses its prototype's plan. An instance that upstream built in full uses its
-    model's plan until it is due for its own.
+    A lazy instance uses its prototype's plan. So does an instance that was built with a hook, until
+    it is due for its own.
     """
     cdef bint had_first_call = (
         not at_once and ALTHAIA_HAS_GIL and althaia_has_made_dict(schema)
         and existing_dict(schema) is None
     )
     cdef InstanceDict state = plan_holder(schema)
-    cdef object model
-    cdef bint first
     if state is None:
         return None
     if had_first_call:
@@ -178,20 +174,19 @@ cdef Plan find_anew(object schema, int direction, bint large):
         if prototype is not None:
             return find_own(prototype, direction, large)
     drop_published(schema, state, direction)
-    first = is_first_use(state, DUMP) and is_first_use(state, LOAD)
     if not is_due(schema, state, direction):
-        model = None
-        if models_at_once or not at_once:
-            model = model_of(schema, state, direction, first)
-        if model is not None:
-            return find_own(model, direction, large)
+        prototype = None
+        if hooked_at_once or not at_once:
+            prototype = hooked_prototype(schema, state, direction)
+        if prototype is not None:
+            return find_own(prototype, direction, large)
         if not large and not at_once:
             return None
     return build_and_publish(schema, state, direction)
 
 
 cdef Plan find_own(object schema, int direction, bint large):
-    """Return the own plan of a prototype or model, or None."""
+    """Return the own plan of a prototype, or None."""
     cdef Plan plan = valid_plan(schema, direction)
     cdef InstanceDict state
     if plan is not None:
@@ -200,7 +195,7 @@ cdef Plan find_own(object schema, int direction, bint large):
     if state is None:
         return None
     drop_published(schema, state, direction)
-    # A prototype or model is made after several instances were used: its first plan is due now.
+    # A prototype is made after several instances were used: its first plan is due now.
     if (
         not is_first_use(state, direction)
         and not is_due(schema, state, direction)

@@ -1,0 +1,298 @@
+"""Instances whose class has an ``on_bind_field``. They are built at once.
+
+``lazy`` gives such an instance copies of the declared fields. :func:`bind` sets what binding has
+set on the prototype's fields, and calls the hook, in upstream's order. Most instances are equal
+after that, and most are used once. Hence the first of them becomes a second prototype, with the
+values that the hook has left. ``planner`` calls :func:`hooked_prototype`, which compares an
+instance with it: if they are equal, the call runs the prototype's plan with the instance's fields.
+"""
+
+cdef extern from "althaia/cpython/dict_differences.h":
+    int althaia_next_difference(
+        dict mine, dict theirs, Py_ssize_t* at, PyObject** my_value, PyObject** their_value
+    )
+
+cdef tuple PLAIN_KEYS = (str, type(None))
+cdef tuple PLAIN_TYPES = (str, int, bool, type(None))
+cdef tuple BOUND_MAPPINGS = ("fields", "load_fields", "dump_fields")
+# The number of instances that are tried as the prototype.
+cdef int MOST_HOOKED_ATTEMPTS = 16
+hooked_at_once = False
+
+
+def run_hooked_at_once(bint on):
+    """Run the plans of hooked prototypes although every plan is built at once; for tests."""
+    global hooked_at_once
+    hooked_at_once = on
+
+
+# ---- Binding ----------------------------------------------------------------------------
+
+
+cdef int bind(object schema, OwnFields own, dict copies, dict declared) except -1:
+    """Do what ``Schema._init_fields`` does for an instance that has all other attributes but its
+    messages.
+
+    The hook may change the schema. Hence each attribute is read at the moment at which upstream's
+    code reads it.
+
+    :param copies: the instance's fields by name, copied from ``declared`` and not bound.
+    """
+    cdef object fields = new_mapping(schema), load_fields, dump_fields
+    for name, number in own.recipe.names:
+        field = schema.declared_fields.get(name, ABSENT)
+        if field is ABSENT and not marshmallow.infers_fields:
+            raise KeyError(name)
+        if field is ABSENT:
+            inferred = marshmallow.live["fields"]["Inferred"]
+            field = copies[name] if type(copies[name]) is inferred else inferred()
+        if field is not copies[name] or not is_bound_by_default(schema, name, field):
+            schema._bind_field(name, field)
+        else:
+            own.bind(name, number, schema, declared)
+            schema.on_bind_field(name, field)
+        fields[name] = field
+    load_fields, dump_fields = new_mapping(schema), new_mapping(schema)
+    if not sort(copies, fields, load_fields, dump_fields):
+        sort_by_upstream(fields, load_fields, dump_fields)
+    schema.fields = fields
+    schema.dump_fields = dump_fields
+    schema.load_fields = load_fields
+    return 0
+
+
+cdef bint is_bound_by_default(object schema, object name, object field) except -1:
+    """Whether the schema's own attributes leave ``_bind_field`` as it is. If so, mark the field as
+    that method does, by the schema's sets of names."""
+    cdef InstanceDict state = existing_dict(schema)
+    cdef object load_only, dump_only
+    if state is None or "_bind_field" in <dict>state:
+        return False
+    load_only, dump_only = (<dict>state).get("load_only"), (<dict>state).get("dump_only")
+    if type(load_only) is not set or type(dump_only) is not set:
+        return False
+    if name in <set>load_only:
+        field.load_only = True
+    if name in <set>dump_only:
+        field.dump_only = True
+    return True
+
+
+cdef bint sort(dict copies, object fields, object load_fields, object dump_fields) except -1:
+    """Fill the mappings of loaded and of dumped fields. Return False, with both empty, if a field
+    is another one than the copy, if it may run user code, or if two names collide."""
+    cdef set keys = set(), targets = set()
+    cdef dict state
+    for name, field in fields.items():
+        if field is not copies[name]:
+            break
+        state = vars_of(field)
+        dump_only, load_only = state.get("dump_only"), state.get("load_only")
+        key, target = state.get("data_key", ABSENT), state.get("attribute", ABSENT)
+        if (
+            type(dump_only) is not bool or type(load_only) is not bool
+            or type(key) not in PLAIN_KEYS or type(target) not in PLAIN_KEYS
+        ):
+            break
+        if dump_only is False:
+            load_fields[name] = field
+            targets.add(target or name)
+        if load_only is False:
+            dump_fields[name] = field
+            keys.add(name if key is None else key)
+    else:
+        if len(keys) == len(dump_fields) and len(targets) == len(load_fields):
+            return True
+    load_fields.clear()
+    dump_fields.clear()
+    return False
+
+
+cdef int sort_by_upstream(object fields, object load_fields, object dump_fields) except -1:
+    """Fill the mappings by upstream's code, which raises its error if two names collide."""
+    cdef object schema = object.__new__(marshmallow.Schema)
+    schema.__dict__.update(
+        declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
+    )
+    if marshmallow.has_context:
+        schema.__dict__["ordered"] = False
+    marshmallow.schema_attributes["_init_fields"](schema)
+    load_fields.update(schema.load_fields)
+    dump_fields.update(schema.dump_fields)
+    return 0
+
+
+cdef object mapping_of(object cls):
+    """Return a class's ``dict_class`` if it is ``dict`` or ``OrderedDict``, else None."""
+    cdef object found = althaia_type_lookup(cls, "dict_class")
+    return found if found is dict or found is OrderedDict else None
+
+
+cdef object new_mapping(object schema):
+    """Return what ``schema.dict_class()`` returns."""
+    cdef object found = mapping_of(type(schema))
+    return schema.dict_class() if found is None else found()
+
+
+# ---- The prototype after the hook --------------------------------------------------------
+
+
+cdef object hooked_prototype(object schema, InstanceDict state, int direction):
+    """Return the prototype, after the hook, whose plan a schema runs in this call; or None."""
+    cdef Prototype before = <Prototype>state.built_from, hooked
+    if (
+        before is None
+        or before.attempts > MOST_HOOKED_ATTEMPTS
+        or not before.blueprint.holds(schema)
+        or not is_untouched(schema, state)
+    ):
+        return None
+    hooked = before.hooked
+    if hooked is None:
+        before.attempts += 1
+        hooked = before.hooked = prototype_after_hook(schema, state, before)
+    if hooked is None or not is_equal(schema, state, hooked, direction):
+        return None
+    # A call of a field of the prototype finds the instance's by these.
+    (<OwnFields>state.own_fields).recipe = <Recipe>hooked.recipe
+    return hooked.schema
+
+
+cdef bint is_untouched(object schema, InstanceDict state) except -1:
+    """Whether the instance dictionary shadows nothing that the class defines."""
+    cdef dict set_by_init = (<Recipe>(<Prototype>state.built_from).recipe).template
+    # Marshmallow 3 makes ordered results by it.
+    if (<dict>state).get("ordered", ABSENT) is not set_by_init.get("ordered", ABSENT):
+        return False
+    for name in <dict>state:
+        if name not in set_by_init and (
+            type(name) is not str or althaia_type_lookup(type(schema), name) is not None
+        ):
+            return False
+    return True
+
+
+cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype before):
+    """Return a prototype with the values of an instance; None if it would keep alive an object that
+    is neither plain nor the class's."""
+    cdef OwnFields own = <OwnFields>state.own_fields, copies
+    cdef Recipe recipe = <Recipe>before.recipe
+    cdef Prototype made = Prototype.__new__(Prototype)
+    cdef InstanceDict attributes = InstanceDict.__new__(InstanceDict)
+    cdef object copied = made_with(type(schema), attributes), number
+    copies = own_fields_of(recipe, None)
+    for number in range(len(recipe.fields)):
+        if not is_plain(own.by_number[number], recipe.fields[number], recipe.changes[number]):
+            return None
+        copies.by_number[number] = clone(own.by_number[number])
+    for number in range(len(recipe.fields)):
+        copies.change(recipe.changes[number], vars_of(copies.by_number[number]), copied, copied)
+    attributes.update(recipe.build(copies, copied, copied))
+    numbers = {id(field): number for number, field in enumerate(own.by_number)}
+    for name in BOUND_MAPPINGS:
+        mapping = (<dict>state).get(name)
+        if type(mapping) not in (dict, OrderedDict):
+            return None
+        (<dict>attributes)[name] = kept = {}
+        for key, field in mapping.items():
+            number = numbers.get(id(field))
+            if number is None:
+                return None
+            kept[key] = copies.by_number[number]
+    attributes.hidden = True
+    made.schema, made.blueprint, made.options = copied, before.blueprint, before.options
+    made.recipe = recipe.with_fields(copies.by_number)
+    return made
+
+
+cdef bint is_plain(object field, object before, list changes) except -1:
+    """Whether a field's values are plain, the class's, or changed for each instance anyway."""
+    cdef dict origin
+    if field is None or type(field) is not type(before) or type(vars_of(field)) is not dict:
+        return False
+    origin = vars_of(before)
+    changed = {name for name, _, _ in changes}
+    for name, value in vars_of(field).items():
+        if type(name) is not str or not (
+            name in changed or type(value) in PLAIN_TYPES or origin.get(name, ABSENT) is value
+        ):
+            return False
+    return True
+
+
+cdef bint is_equal(object schema, InstanceDict state, Prototype hooked, int direction) except -1:
+    """Whether an instance has the fields of a prototype, with equal or corresponding values."""
+    cdef OwnFields own = <OwnFields>state.own_fields
+    cdef Recipe recipe = <Recipe>hooked.recipe
+    cdef Py_ssize_t number
+    cdef object field, theirs, mapping
+    cdef str name = "dump_fields" if direction == DUMP else "load_fields"
+    mapping = (<dict>state).get(name)
+    if type(mapping) is OrderedDict:
+        # Its own order counts.
+        mapping = dict(mapping)
+    if not are_equal(mapping, vars_of(hooked.schema)[name], own, recipe, schema, hooked.schema):
+        return False
+    for number in range(len(recipe.fields)):
+        field, theirs = own.by_number[number], recipe.fields[number]
+        if (
+            type(field) is not type(theirs)
+            or not are_equal(
+                althaia_dict_or_none(field), vars_of(theirs), own, recipe, schema, hooked.schema
+            )
+        ):
+            return False
+    return True
+
+
+cdef bint are_equal(
+    object mine, dict theirs, OwnFields own, Recipe recipe, object schema, object prototype
+) except -1:
+    """Whether two dictionaries have the same keys in the same order, with equal or corresponding
+    values."""
+    cdef Py_ssize_t at = 0
+    cdef PyObject *value
+    cdef PyObject *their_value
+    cdef int found
+    if type(mine) is not dict or len(<dict>mine) != len(theirs):
+        return False
+    while True:
+        found = althaia_next_difference(<dict>mine, theirs, &at, &value, &their_value)
+        if found <= 0:
+            return found == 0
+        if not corresponds(
+            <object>value, <object>their_value, own, recipe, schema, prototype
+        ):
+            return False
+
+
+cdef bint corresponds(
+    object mine, object theirs, OwnFields own, Recipe recipe, object schema, object prototype
+) except -1:
+    """Whether a value corresponds to the prototype's: the instance, its field, or equal text."""
+    if theirs is prototype:
+        return mine is schema
+    if type(theirs) is str:
+        return type(mine) is str and <str>mine == <str>theirs
+    if type(theirs) is int:
+        return type(mine) is int and mine == theirs
+    if type(theirs) is MethodType:
+        return (
+            type(mine) is MethodType
+            and mine.__func__ is theirs.__func__
+            and mine.__self__ is schema
+            and theirs.__self__ is prototype
+        )
+    if type(theirs) is list and type(mine) is list and len(<list>mine) == len(<list>theirs):
+        # The fields of a Tuple. Any other list is the one that the class was declared with.
+        for each, their in zip(<list>mine, <list>theirs):
+            if each is not their and not is_own(each, their, own, recipe):
+                return False
+        return len(<list>theirs) > 0
+    return is_own(mine, theirs, own, recipe)
+
+
+cdef bint is_own(object mine, object theirs, OwnFields own, Recipe recipe) except -1:
+    """Whether a field is the instance's for a field of the prototype."""
+    number = recipe.index.get(id(theirs))
+    return number is not None and own.by_number[number] is mine and mine is not None
