@@ -78,6 +78,13 @@ def quote_records(count: int) -> list[dict[str, Any]]:
     ]
 
 
+def points(count: int) -> list[dict[str, float]]:
+    """Measured places: numbers with all their digits, as sensors and maps give them."""
+    return [
+        {"lat": 90 / (i + 1.7), "lon": -180 / (i + 2.3), "height": i * 1.1} for i in range(count)
+    ]
+
+
 class Child:
     """One of a parent's children."""
 

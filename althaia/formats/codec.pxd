@@ -15,6 +15,8 @@ cdef extern from "althaia/formats/buffer.h":
     void althaia_buffer_free(althaia_buffer* buffer)
     char* althaia_reserve(althaia_buffer* buffer, Py_ssize_t more) except NULL
     int althaia_put_bytes(althaia_buffer* buffer, const char* data, Py_ssize_t count) except -1
+    int ALTHAIA_PADDING
+    int althaia_put_padded(althaia_buffer* buffer, const char* data, Py_ssize_t count) except -1
     int althaia_put_byte(althaia_buffer* buffer, char byte) except -1
     object althaia_buffer_text(althaia_buffer* buffer)
 
@@ -30,16 +32,15 @@ cdef struct Level:
     Py_ssize_t index
     # The number of keys or items so far. The format counts them; `Sink.take_back` takes one off.
     Py_ssize_t count
-    # When it was opened: the size of the buffer, and the number of deferred values and, in JSON,
-    # of fragments.
+    # When it was opened: the size of the buffer, and the number of deferred values.
     Py_ssize_t start
     Py_ssize_t deferred
-    Py_ssize_t fragments
 
 
 cdef class Record:
     cdef readonly object form
     cdef readonly tuple keys
+    cdef object dict_class
 
 
 cdef class DeferredValue:
@@ -53,6 +54,7 @@ cdef class DeferredValue:
 cdef class Sink:
     cdef althaia_buffer buffer
     cdef readonly object form
+    cdef bint sorts
     cdef list deferred
     cdef Level* levels
     cdef Py_ssize_t depth, room

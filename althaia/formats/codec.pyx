@@ -9,13 +9,13 @@ import builtins
 import inspect
 import sys
 from contextlib import suppress
-from types import FunctionType
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport (
     PyDict_GetItemWithError, PyDict_Items, PyDict_Keys, PyDict_Next, PyDict_SetItem,
+    PyDict_Values,
 )
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.list cimport PyList_Append, PyList_AsTuple
@@ -38,7 +38,6 @@ include "tape.pyx"
 include "keys.pyx"
 include "json/style.pyx"
 include "json/shipped.pyx"
-include "json/options.pyx"
 include "json/encoder.pyx"
 include "json/json_parser.pyx"
 include "json/json_writer.pyx"

@@ -8,17 +8,21 @@ code has run. Hence a value that user code can still change, or whose encoding m
 
 cdef extern from "althaia/formats/walking.h":
     bint ALTHAIA_ADDS_NOTES
+    object althaia_class_name(object cls)
 
 
 cdef class Record:
     """The keys of a plan's dictionaries, encoded for one kind of sink.
 
     :param form: the sink's form; only sinks of an equal form can use the record.
+
+    ``dict_class`` is the class of the dictionaries, which errors mention.
     """
 
     def __cinit__(self, form, tuple keys):
         self.form = form
         self.keys = keys
+        self.dict_class = dict
 
 
 @cython.final
@@ -35,7 +39,9 @@ cdef class DeferredValue:
 cdef class Sink:
     """A growing byte buffer, and the methods that write into it.
 
-    ``form`` is equal for sinks that encode keys in the same way.
+    ``form`` is equal for sinks that encode keys in the same way. If ``sorts`` is true, the sink is
+    given dictionaries, whose keys it sorts at the end, and no records: steps call user code in the
+    order of the plan.
     """
 
     def __dealloc__(self):
@@ -52,7 +58,8 @@ cdef class Sink:
         raise NotImplementedError
 
     cdef int ascii(self, const char* text, Py_ssize_t length) except -1:
-        """Write ASCII text in which no character needs an escape."""
+        """Write ASCII text in which no character needs an escape. ALTHAIA_PADDING bytes must follow
+        it, which may be copied, too."""
         raise NotImplementedError
 
     cdef int any(self, object value) except -1:
@@ -120,7 +127,6 @@ cdef class Sink:
         level.index = level.count = 0
         level.start = self.buffer.size
         level.deferred = 0 if self.deferred is None else len(self.deferred)
-        level.fragments = 0
         self.depth += 1
         return level
 
@@ -141,13 +147,15 @@ cdef class Sink:
         in it."""
         cdef Py_ssize_t i
         cdef Level* level
+        cdef Record record
         cdef list path = []
         for i in range(self.depth - 1, -1, -1):
             level = &self.levels[i]
             if level.record is NULL:
                 path.append((<object>level.kind, level.index))
             else:
-                path.append((dict, (<Record>level.record).keys[level.index]))
+                record = <Record>level.record
+                path.append((record.dict_class, record.keys[level.index]))
         return tuple(path)
 
     cdef int encode_deferred(self) except -1:
@@ -198,7 +206,6 @@ cdef class Sink:
             return self.encode(later.value, later.level)
         except BaseException as error:
             for container, place in later.path:
-                BaseException.add_note(
-                    error, f"when serializing {container.__name__} item {place!r}"
-                )
+                name = althaia_class_name(container)
+                BaseException.add_note(error, f"when serializing {name} item {place!r}")
             raise

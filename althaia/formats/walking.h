@@ -31,20 +31,6 @@ althaia_class_name(PyObject *cls)
 #endif
 }
 
-/* Return 1 if all keys of the dictionary are exact str: comparing them then runs no user code. */
-static int
-althaia_has_text_keys(PyObject *dict)
-{
-    Py_ssize_t position = 0;
-    PyObject *key;
-    while (PyDict_Next(dict, &position, &key, NULL)) {
-        if (!PyUnicode_CheckExact(key)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* Return an item of a list or tuple as a new reference; NULL without an error after the last. */
 static inline void *
 althaia_item(PyObject *items, Py_ssize_t index)

@@ -20,6 +20,10 @@ DIFFERENT = 500
 COMPACT: dict[str, Any] = {"separators": (",", ":"), "sort_keys": True}
 
 
+def point_schema(ma: Marshmallow) -> Any:
+    return ma.Schema.from_dict({name: ma.fields.Float() for name in ("lat", "lon", "height")})
+
+
 DUMPED: dict[str, tuple[Callable[[Marshmallow], Any], Callable[[int], Any]]] = {
     "dumps-quotes": (lambda ma: quotes.schemas(ma)[0](many=True), data.quotes),
     "dumps-flat": (lambda ma: flat.schema(ma)(many=True), data.flat_objects),
@@ -27,6 +31,7 @@ DUMPED: dict[str, tuple[Callable[[Marshmallow], Any], Callable[[int], Any]]] = {
         lambda ma: orders.schema(ma)(many=True),
         partial(data.orders, lines=orders.LINES),
     ),
+    "dumps-points": (lambda ma: point_schema(ma)(many=True), data.points),
     "dumps-small": (lambda ma: small.schema(ma)(), lambda count: data.small()),
 }
 """For each case that writes text: its schema, and the objects."""
@@ -51,6 +56,10 @@ def build_load_flat(ma: Marshmallow, count: int) -> Work:
 
 def build_load_orders(ma: Marshmallow, count: int) -> Work:
     return loads_work(orders.schema(ma)(many=True), data.order_records(count, orders.LINES))
+
+
+def build_load_points(ma: Marshmallow, count: int) -> Work:
+    return loads_work(point_schema(ma)(many=True), data.points(count))
 
 
 def build_load_small(ma: Marshmallow, count: int) -> Work:
@@ -151,6 +160,13 @@ def cases() -> Iterator[Case]:
             partial(build_text, "dumps-orders"),
             Goal("text", 13, 17.4),
         ),
+        (
+            "dumps-points",
+            "1,000 points, all digits",
+            1_000,
+            partial(build_text, "dumps-points"),
+            None,
+        ),
         ("dumps-small", "one small object", 1, partial(build_text, "dumps-small"), Goal("text", 7)),
         ("encode-flat", "10,000 dumped rows", 10_000, build_encoding, Goal("text", 3)),
         ("jsonify-flat", "the same by jsonify", 10_000, build_jsonify, Goal("text", 3)),
@@ -162,6 +178,7 @@ def cases() -> Iterator[Case]:
         ("loads-quotes", "1,000 benchmark quotes", 1_000, build_load_quotes, Goal("text", 16)),
         ("loads-flat", "10,000 flat records", 10_000, build_load_flat, Goal("text", 14)),
         ("loads-orders", "nested orders", orders.ORDERS, build_load_orders, Goal("text", 20)),
+        ("loads-points", "1,000 points, all digits", 1_000, build_load_points, None),
         ("loads-small", "one small record", 1, build_load_small, Goal("text", 7)),
     ):
         yield Case(name, f"from text: {title}", "text", count, build, goal)

@@ -24,7 +24,7 @@ JOBS = (
     "dumps MessagePack",
     "loads MessagePack",
 )
-PLANNED_JOBS = ("indent", "make plans", "make steps", "dumps a long text", "stream")
+PLANNED_JOBS = ("tree", "make plans", "make steps", "dumps a long text", "stream")
 
 pytestmark = [
     pytest.mark.slow,

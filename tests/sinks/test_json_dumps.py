@@ -253,7 +253,8 @@ def test_default_gives_what_is_being_encoded() -> None:
 # ---- Depth ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"indent": 1}, {"default": lambda found: [found.inside]}])
+# With an indent the standard library encodes, and may crash on such a stack.
+@pytest.mark.parametrize("options", [{}, {"default": lambda found: [found.inside]}])
 def test_deep_values_on_a_small_stack(options: dict[str, Any]) -> None:
     value: Any = []
     for level in range(100_000):

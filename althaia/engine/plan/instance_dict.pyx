@@ -4,7 +4,7 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
     int PyObject_GenericSetAttr(object obj, object name, object value) except -1
     ctypedef struct PyTypeObject:
-        pass
+        const char* tp_name
     object PyType_GenericAlloc(PyTypeObject* cls, Py_ssize_t items)
 
 cdef extern from "althaia/cpython/layout.h":
@@ -55,6 +55,10 @@ cdef class InstanceDict(dict):
             else:
                 before, self.dump_plan = self.dump_plan, plan
         return 0
+
+
+# Pickle names the type in notes of its errors, where a schema without plans has a dict.
+(<PyTypeObject*>InstanceDict).tp_name = b"dict"
 
 
 def published_guard(schema, int direction):

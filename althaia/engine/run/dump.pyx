@@ -141,7 +141,8 @@ cdef class FixedText(DumpStep):
         return result
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
-        cdef char text[LONGEST_TEXT]
+        # Sink.ascii() may read up to sixteen bytes more.
+        cdef char text[LONGEST_TEXT + 16]
         cdef Py_ssize_t size
         if value is None:
             sink.none()
@@ -376,6 +377,7 @@ cdef Record record_of(DumpPlan plan, Sink sink):
         record = plan.record
     if record is None or record.form is not sink.form:
         record = sink.make_record(tuple([step.key for step in plan.steps]))
+        record.dict_class = plan.dict_class
         # `_before` releases the old record after the lock has been released.
         with cython.critical_section(plan):
             _before, plan.record = plan.record, record
@@ -391,7 +393,9 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef PyObject* record
     cdef bint done = False
     cdef object value
-    if not plan.has_record:
+    if sink.sorts and plan.template is not None:
+        return sink.any(run_template(plan, obj, frame))
+    if sink.sorts or not plan.has_record:
         return sink.any(run_general(plan, obj, frame))
     reading = reading_of(obj, frame)
     if frame.record is None:

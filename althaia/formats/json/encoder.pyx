@@ -1,26 +1,22 @@
 """Encodes any Python value as JSON text, with the same characters and errors as ``json``.
 
-Values of built-in types are encoded here. Instances of subclasses are encoded here only without
-``indent``: with it, CPython until 3.12 uses an encoder written in Python, which treats them
-differently. Any other value is passed to CPython's encoder.
+Values of built-in types and of their subclasses are encoded here. Any other value is passed to
+CPython's encoder. Text with line breaks (``indent``) is left to the standard library.
 """
 
 cdef enum:
-    # The number of open containers that are searched one by one. Deeper ones are in a set.
+    # The number of open containers that are searched one by one. Deeper ones are in a dictionary.
     FEW_OPEN = 32
 
 cdef extern from "Python.h":
     object PySequence_Fast(object sequence, const char* message)
     list PyMapping_Items(object mapping)
-    void* PyUnicode_1BYTE_DATA(object text)
     bint PyUnicode_IS_ASCII(object text)
     int Py_EnterRecursiveCall(const char* where)
     void Py_LeaveRecursiveCall()
 
 cdef extern from "althaia/formats/walking.h":
     bint ALTHAIA_WALKS_IN_PLACE
-    bint althaia_has_text_keys(object mapping)
-    object althaia_class_name(object cls)
     void* althaia_item(object items, Py_ssize_t index)
 
 
@@ -42,14 +38,6 @@ cdef int enter() except -1:
     return -1 if Py_EnterRecursiveCall(b" while encoding a JSON object") else 0
 
 
-cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
-    """Write a bytes object of the format. The reference is borrowed: without the GIL, all threads
-    that share the object would wait for each other to change its reference count."""
-    return althaia_put_bytes(
-        buffer, PyBytes_AS_STRING(<bytes>piece), PyBytes_GET_SIZE(<bytes>piece)
-    )
-
-
 cdef class Encoder(Sink):
     """Writes values, with everything in them, as JSON text.
 
@@ -59,8 +47,7 @@ cdef class Encoder(Sink):
     cdef readonly Format format
     cdef readonly object default
     cdef void* open_few[FEW_OPEN]
-    cdef list open_more
-    cdef set open_set
+    cdef dict open_more
     cdef Py_ssize_t open_count
     cdef list recent
     cdef Py_ssize_t strangers
@@ -73,68 +60,52 @@ cdef class Encoder(Sink):
         self.buffer.becomes_text = True
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
-        """Encode one value that is inside ``level`` containers."""
+        """Encode one value. The level does not change JSON text."""
         cls = type(value)
-        if cls is str:
-            return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
-        if value is None:
-            return althaia_put_bytes(&self.buffer, b"null", 4)
-        if value is True:
-            return althaia_put_bytes(&self.buffer, b"true", 4)
-        if value is False:
-            return althaia_put_bytes(&self.buffer, b"false", 5)
-        if cls is int:
-            return self.encode_integer(value)
-        if cls is float:
-            return self.encode_float(PyFloat_AS_DOUBLE(value), value, level)
+        if put_scalar(self, value):
+            return 0
         if cls is dict:
-            return self.encode_dict(value, level)
+            return self.encode_dict(value)
         if cls is list or cls is tuple:
-            return self.encode_list(value, level)
-        return self.encode_other(value, level)
+            return self.encode_list(value)
+        return self.encode_other(value)
 
-    cdef int encode_integer(self, object value) except -1:
-        if not althaia_put_small_integer(&self.buffer, value):
-            self.put_ascii(int.__repr__(value))
-        return 0
-
-    cdef int encode_float(self, double number, object value, Py_ssize_t level) except -1:
+    cdef int encode_float(self, object value) except -1:
+        cdef double number = PyFloat_AS_DOUBLE(value)
         if isfinite(number):
             return althaia_put_double(&self.buffer, number)
         if not self.format.allow_nan:
             # The message of the error differs between Python versions.
-            return self.encode_by_standard(value, level)
+            return self.encode_by_standard(value)
         if number != number:
-            return althaia_put_bytes(&self.buffer, b"NaN", 3)
-        if number > 0:
-            return althaia_put_bytes(&self.buffer, b"Infinity", 8)
-        return althaia_put_bytes(&self.buffer, b"-Infinity", 9)
+            return self.put_json("NaN")
+        return self.put_json("Infinity" if number > 0 else "-Infinity")
 
-    cdef int encode_other(self, object value, Py_ssize_t level) except -1:
-        """Encode a value whose type is no built-in one, but may be a subclass of one."""
+    cdef int encode_other(self, object value) except -1:
+        """Encode a value that is no usual one: an odd number, or perhaps of a subclass."""
         if isinstance(value, str):
             return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
         if isinstance(value, int):
-            return self.encode_integer(value)
-        if self.format.indent is not None:
-            return self.encode_by_standard(value, level)
+            if not althaia_put_small_integer(&self.buffer, value):
+                self.put_json(int.__repr__(value))
+            return 0
         if isinstance(value, float):
-            return self.encode_float(PyFloat_AS_DOUBLE(value), value, level)
+            return self.encode_float(value)
         if isinstance(value, (list, tuple)):
-            return self.encode_list(value, level)
+            return self.encode_list(value)
         if isinstance(value, dict):
-            return self.encode_dict(value, level)
+            return self.encode_dict(value)
         if isinstance(value, FROZEN_DICT):
-            return self.encode_by_standard(value, level)
-        return self.encode_by_default(value, level)
+            return self.encode_by_standard(value)
+        return self.encode_by_default(value)
 
-    cdef int encode_by_default(self, object value, Py_ssize_t level) except -1:
+    cdef int encode_by_default(self, object value) except -1:
         """Encode what ``default`` returns for the value."""
         self.open(<void*>value)
         replacement = self.default(value)
         enter()
         try:
-            self.encode(replacement, level)
+            self.encode(replacement, 0)
         except BaseException as error:
             if ALTHAIA_ADDS_NOTES:
                 name = althaia_class_name(type(value))
@@ -144,41 +115,34 @@ cdef class Encoder(Sink):
             Py_LeaveRecursiveCall()
         return self.close()
 
-    cdef int encode_by_standard(self, object value, Py_ssize_t level) except -1:
+    cdef int encode_by_standard(self, object value) except -1:
         """Encode the value by the interpreter's own encoder."""
         cdef Py_ssize_t i
         markers = {<size_t>self.open_few[i]: None for i in range(min(self.open_count, FEW_OPEN))}
         if self.open_count > FEW_OPEN:
-            markers.update(dict.fromkeys(self.open_set))
-        return self.put_json(
-            standard.encode(value, level, markers, self.default, **self.format.options)
-        )
+            markers.update(self.open_more)
+        return self.put_json(standard.encode(value, markers, self.default, **self.format.options))
 
     cdef int put_json(self, str text) except -1:
-        """Write JSON text that the interpreter's encoder has returned."""
-        if PyUnicode_IS_ASCII(text):
-            return self.put_ascii(text)
-        self.buffer.beyond_ascii = True
+        """Write JSON text that the interpreter has made."""
+        self.buffer.beyond_ascii |= not PyUnicode_IS_ASCII(text)
         encoded = text.encode("utf-8", "surrogatepass")
         return althaia_put_bytes(&self.buffer, <const char*>encoded, len(encoded))
 
     # ---- Containers -----------------------------------------------------------------
 
-    cdef int encode_item(
-        self, object value, Py_ssize_t level, object container, object key, Py_ssize_t index
-    ) except -1:
-        """Encode the value at a key of a container, or at an index if that is not -1."""
+    cdef int encode_item(self, object value, object container, object key) except -1:
+        """Encode the value at a key or an index of a container."""
         if not ALTHAIA_ADDS_NOTES:
-            return self.encode(value, level)
+            return self.encode(value, 0)
         try:
-            return self.encode(value, level)
+            return self.encode(value, 0)
         except BaseException as error:
             name = althaia_class_name(type(container))
-            place = index if index >= 0 else repr(key)
-            BaseException.add_note(error, f"when serializing {name} item {place}")
+            BaseException.add_note(error, f"when serializing {name} item {key!r}")
             raise
 
-    cdef int encode_list(self, object value, Py_ssize_t level) except -1:
+    cdef int encode_list(self, object value) except -1:
         enter()
         try:
             items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
@@ -186,30 +150,27 @@ cdef class Encoder(Sink):
                 return althaia_put_bytes(&self.buffer, b"[]", 2)
             self.open(<void*>value)
             althaia_put_byte(&self.buffer, b"[")
-            self.encode_items(items, level + 1, value)
-            if self.format.indent is not None:
-                self.newline(level)
+            self.encode_items(items, value)
             althaia_put_byte(&self.buffer, b"]")
             return self.close()
         finally:
             Py_LeaveRecursiveCall()
 
-    cdef int encode_items(self, object items, Py_ssize_t level, object container) except -1:
+    cdef int encode_items(self, object items, object container) except -1:
         cdef Py_ssize_t i = 0
         cdef void* taken = althaia_item(items, 0)
         while taken is not NULL:
             item = <object>taken
             Py_DECREF(item)
             if i:
-                self.separate()
-            if self.format.indent is not None:
-                self.newline(level)
-            self.encode_item(item, level, container, None, i)
+                put_piece(&self.buffer, <PyObject*>self.format.item_separator)
+            if not put_scalar(self, item):
+                self.encode_item(item, container, i)
             i += 1
             taken = althaia_item(items, i)
         return 0
 
-    cdef int encode_dict(self, object value, Py_ssize_t level) except -1:
+    cdef int encode_dict(self, object value) except -1:
         enter()
         try:
             if len(<dict>value) == 0:
@@ -217,19 +178,17 @@ cdef class Encoder(Sink):
             self.open(<void*>value)
             althaia_put_byte(&self.buffer, b"{")
             if type(value) is not dict or not ALTHAIA_WALKS_IN_PLACE:
-                self.encode_pairs(self.pairs_of(value), level + 1, value)
+                self.encode_pairs(self.pairs_of(value), value)
             elif not self.format.sort_keys:
-                self.encode_entries(<dict>value, level + 1)
-            elif not self.encode_known(<dict>value, level + 1):
-                self.encode_pairs(self.pairs_of(value), level + 1, value)
-            if self.format.indent is not None:
-                self.newline(level)
+                self.encode_entries(<dict>value)
+            elif not self.encode_known(<dict>value):
+                self.encode_pairs(self.pairs_of(value), value)
             althaia_put_byte(&self.buffer, b"}")
             return self.close()
         finally:
             Py_LeaveRecursiveCall()
 
-    cdef int encode_entries(self, dict mapping, Py_ssize_t level) except -1:
+    cdef int encode_entries(self, dict mapping) except -1:
         """Encode the entries of an exact dict, which user code may change meanwhile.
 
         Each key is compared with that of a record before the record's text is used. After the first
@@ -247,14 +206,15 @@ cdef class Encoder(Sink):
             ):
                 record = None
             if record is None:
-                self.encode_pair(held_key, held_value, level, mapping, at == 0)
+                self.encode_pair(held_key, held_value, mapping, at == 0)
             else:
-                self.put_key(record, at, at == 0, level)
-                self.encode_item(held_value, level, mapping, held_key, -1)
+                self.put_key(record, at, at == 0)
+                if not put_scalar(self, held_value):
+                    self.encode_item(held_value, mapping, held_key)
             at += 1
         return 0
 
-    cdef bint encode_known(self, dict mapping, Py_ssize_t level) except -1:
+    cdef bint encode_known(self, dict mapping) except -1:
         """Encode an exact dict with sorted keys, by a record. Return False, with nothing written,
         if there is no record for its keys."""
         cdef JSONRecord record
@@ -267,29 +227,24 @@ cdef class Encoder(Sink):
             record = self.new_record(mapping)
         # Copy the values now: user code may change the dictionary while it is encoded, also code
         # that the GC has run while the record was made.
-        values = list(mapping.values())
+        values = PyDict_Values(mapping)
         if record is None or len(values) != len(record.keys):
             return False
         for rank in range(len(record.keys)):
             at = rank if record.order is NULL else record.order[rank]
-            self.put_key(record, at, rank == 0, level)
-            self.encode_item(values[at], level, mapping, record.keys[at], -1)
+            self.put_key(record, at, rank == 0)
+            if not put_scalar(self, values[at]):
+                self.encode_item(values[at], mapping, record.keys[at])
         return True
 
-    cdef int put_key(
-        self, JSONRecord record, Py_ssize_t at, bint first, Py_ssize_t level
-    ) except -1:
+    cdef int put_key(self, JSONRecord record, Py_ssize_t at, bint first) except -1:
         """Write a key of a record with its separators."""
         cdef Py_ssize_t start = record.ends[at]
         self.buffer.beyond_ascii |= record.beyond_ascii
-        if self.format.indent is not None:
-            if not first:
-                self.separate()
-            self.newline(level)
-        elif first:
+        if first:
             start += record.separator
-        return althaia_put_bytes(
-            &self.buffer, <const char*>record.text + start, record.ends[at + 1] - start
+        return althaia_put_padded(
+            &self.buffer, record.text + start, record.ends[at + 1] - start
         )
 
     cdef JSONRecord likely_record(self, dict mapping):
@@ -324,8 +279,6 @@ cdef class Encoder(Sink):
         occur for the first time."""
         cdef JSONRecord record
         cdef tuple keys
-        if not althaia_has_text_keys(mapping):
-            return None
         # Not by iterating in Python: the GC may run user code that changes the dictionary.
         keys = tuple(PyDict_Keys(mapping))
         for key in keys:
@@ -344,28 +297,24 @@ cdef class Encoder(Sink):
             pairs.sort()
         return pairs
 
-    cdef int encode_pairs(self, list pairs, Py_ssize_t level, object mapping) except -1:
+    cdef int encode_pairs(self, list pairs, object mapping) except -1:
         cdef bint first = True
         for pair in pairs:
             if not isinstance(pair, tuple) or len(<tuple>pair) != 2:
                 raise ValueError("items must return 2-tuples")
-            self.encode_pair((<tuple>pair)[0], (<tuple>pair)[1], level, mapping, first)
+            self.encode_pair((<tuple>pair)[0], (<tuple>pair)[1], mapping, first)
             first = False
         return 0
 
-    cdef int encode_pair(
-        self, object key, object value, Py_ssize_t level, object mapping, bint first
-    ) except -1:
+    cdef int encode_pair(self, object key, object value, object mapping, bint first) except -1:
         if not first:
-            self.separate()
-        if self.format.indent is not None:
-            self.newline(level)
+            put_piece(&self.buffer, <PyObject*>self.format.item_separator)
         if type(key) is str:
             althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
         else:
             self.encode_key(key)
         put_piece(&self.buffer, <PyObject*>self.format.key_separator)
-        return self.encode_item(value, level, mapping, key, -1)
+        return self.encode_item(value, mapping, key)
 
     cdef int encode_key(self, object key) except -1:
         """Write a key that is no exact str."""
@@ -373,27 +322,10 @@ cdef class Encoder(Sink):
             return althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
         if not isinstance(key, (int, float)) and key is not None:
             # The interpreter's encoder raises its error.
-            return self.encode_by_standard({key: None}, 0)
+            return self.encode_by_standard({key: None})
         althaia_put_byte(&self.buffer, b'"')
-        # Level 0: an error about a float key is about the key, which is in no container.
         self.encode(key, 0)
         return althaia_put_byte(&self.buffer, b'"')
-
-    # ---- Pieces ---------------------------------------------------------------------
-
-    cdef int separate(self) except -1:
-        return put_piece(&self.buffer, <PyObject*>self.format.item_separator)
-
-    cdef int newline(self, Py_ssize_t level) except -1:
-        althaia_put_byte(&self.buffer, b"\n")
-        for _ in range(level):
-            put_piece(&self.buffer, <PyObject*>self.format.indent)
-        return 0
-
-    cdef int put_ascii(self, object text) except -1:
-        return althaia_put_bytes(
-            &self.buffer, <const char*>PyUnicode_1BYTE_DATA(text), len(<str>text)
-        )
 
     # ---- Circular references --------------------------------------------------------
 
@@ -415,16 +347,47 @@ cdef class Encoder(Sink):
 
     cdef int open_deeper(self, object ident) except -1:
         if self.open_more is None:
-            self.open_more = []
-            self.open_set = set()
-        if ident in self.open_set:
+            self.open_more = {}
+        if ident in self.open_more:
             raise ValueError("Circular reference detected")
-        self.open_set.add(ident)
-        self.open_more.append(ident)
+        self.open_more[ident] = None
         return 0
 
     cdef int close(self) except -1:
         self.open_count -= 1
         if self.open_count >= FEW_OPEN:
-            self.open_set.discard(self.open_more.pop())
+            self.open_more.popitem()
         return 0
+
+
+cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
+    """Write a bytes object of the format. The reference is borrowed: without the GIL, all threads
+    that share the object would wait for each other to change its reference count."""
+    return althaia_put_bytes(
+        buffer, PyBytes_AS_STRING(<bytes>piece), PyBytes_GET_SIZE(<bytes>piece)
+    )
+
+
+cdef inline bint put_scalar(Encoder self, object value) except -1:
+    """Write a value of a built-in type that cannot change, and whose encoding cannot fail. Return
+    False, with nothing written, if it is none."""
+    cls = type(value)
+    if cls is str:
+        althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
+    elif cls is int:
+        # An int of more than 64 bits may have more digits than the interpreter accepts, so that
+        # encoding it may fail.
+        return althaia_put_small_integer(&self.buffer, value)
+    elif cls is float:
+        if not isfinite(PyFloat_AS_DOUBLE(value)):
+            return False
+        althaia_put_double(&self.buffer, PyFloat_AS_DOUBLE(value))
+    elif value is None:
+        althaia_put_bytes(&self.buffer, b"null", 4)
+    elif value is True:
+        althaia_put_bytes(&self.buffer, b"true", 4)
+    elif value is False:
+        althaia_put_bytes(&self.buffer, b"false", 5)
+    else:
+        return False
+    return True

@@ -10,6 +10,10 @@ cdef extern from "Python.h":
 cdef extern from "althaia/formats/json/scanning.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size) noexcept
 
+cdef extern from "althaia/formats/json/doubles.h":
+    void althaia_make_tens() noexcept
+    bint althaia_nearest(uint64_t digits, int power, double* number) noexcept
+
 cdef extern from *:
     """
     #include "althaia/cpython/stack.h"
@@ -41,30 +45,13 @@ cdef enum:
     # Any 18 digits fit into a signed integer of 64 bits, any 19 into an unsigned one.
     MOST_WHOLE_DIGITS = 18
     MOST_REAL_DIGITS = 19
-    # Integers up to MOST_EXACT and powers of ten up to 10**22 are exact as a double. Multiplying or
-    # dividing two of them rounds once, so that the result is correctly rounded.
-    EXACT_POWERS = 22
+
+althaia_make_tens()
 
 # The interpreter's own, which is called if a program has replaced ``json.loads`` by ours.
 LOADS = json.loads
-cdef uint64_t MOST_EXACT = 1 << 53
 # The size in a slot has 32 bits.
 cdef Py_ssize_t MOST_TEXT = 0x7FFFFFFF
-cdef double* POWERS = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-]
-
-cdef extern from *:
-    """
-    #include <float.h>
-    #if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1)
-    #define ALTHAIA_DOUBLES_ARE_ROUNDED 1
-    #else
-    #define ALTHAIA_DOUBLES_ARE_ROUNDED 0
-    #endif
-    """
-    const bint ALTHAIA_DOUBLES_ARE_ROUNDED
 
 
 def json_loads(s, **options):
@@ -355,6 +342,7 @@ cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) excep
     cdef Py_ssize_t at = start + negative, first = at, point = 0, digits
     cdef uint64_t value = 0
     cdef int exponent = 0
+    cdef double number
     cdef Slot* slot
     if text[at] == c"0":
         at += 1
@@ -376,6 +364,12 @@ cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) excep
         real = True
         at += 1
         point = at
+        if text[first] == c"0":
+            # Zeros before the first other digit do not count.
+            digits = 0
+            while text[at] == c"0":
+                at += 1
+                digits -= 1
         while c"0" <= text[at] <= c"9":
             value = value * 10 + (text[at] - c"0")
             at += 1
@@ -394,11 +388,11 @@ cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) excep
         slot = new_slot(tape, REAL_DIGITS)
         slot.content.start = start
         slot.size = <uint32_t>(at - start)
-        if ALTHAIA_DOUBLES_ARE_ROUNDED and digits <= MOST_REAL_DIGITS and value <= MOST_EXACT:
-            exponent -= <int>point
-            if -EXACT_POWERS <= exponent <= EXACT_POWERS:
-                slot.kind = REAL
-                slot.content.real = scaled(value, exponent, negative)
+        if digits <= MOST_REAL_DIGITS and althaia_nearest(
+            value, exponent - <int>point, &number
+        ):
+            slot.kind = REAL
+            slot.content.real = -number if negative else number
         return at
     if digits <= MOST_WHOLE_DIGITS:
         slot = new_slot(tape, WHOLE)
@@ -408,13 +402,6 @@ cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) excep
         slot.content.start = start
         slot.size = <uint32_t>(at - start)
     return at
-
-
-cdef inline double scaled(uint64_t value, int exponent, bint negative) noexcept:
-    """Return ``value`` times a power of ten, as a double."""
-    cdef double number = <double>value
-    number = number / POWERS[-exponent] if exponent < 0 else number * POWERS[exponent]
-    return -number if negative else number
 
 
 cdef Py_ssize_t read_exponent(const unit* text, Py_ssize_t at, int* exponent) noexcept:

@@ -3,41 +3,40 @@
 #define ALTHAIA_NUMBER_TEXT_H
 
 #include <Python.h>
-#include <float.h>
-#include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "althaia/formats/buffer.h"
+#include "althaia/formats/json/doubles.h"
 
-/* More than the functions below can write: an integer has at most 20 digits and a sign, a double 17
- * digits, four zeros, a sign and a point. */
-#define ALTHAIA_LONGEST_NUMBER 32
+/* At least as much as the functions below write, with the zeros that they copy behind the end. */
+#define ALTHAIA_LONGEST_NUMBER 48
 
-static char *
+static const char althaia_pairs[] = "0001020304050607080910111213141516171819"
+                                    "2021222324252627282930313233343536373839"
+                                    "4041424344454647484950515253545556575859"
+                                    "6061626364656667686970717273747576777879"
+                                    "8081828384858687888990919293949596979899";
+
+static inline char *
 althaia_format_unsigned(char *at, uint64_t number)
 {
-    static const char pairs[] = "0001020304050607080910111213141516171819"
-                                "2021222324252627282930313233343536373839"
-                                "4041424344454647484950515253545556575859"
-                                "6061626364656667686970717273747576777879"
-                                "8081828384858687888990919293949596979899";
-    char digits[20], *first = digits + sizeof(digits);
-    size_t count;
+    /* The digits end in the middle, so that a constant number of bytes can be copied. */
+    char digits[40], *end = digits + 20, *first = end;
     while (number >= 100) {
         first -= 2;
-        memcpy(first, pairs + number % 100 * 2, 2);
+        memcpy(first, althaia_pairs + number % 100 * 2, 2);
         number /= 100;
     }
     if (number >= 10) {
         first -= 2;
-        memcpy(first, pairs + number * 2, 2);
+        memcpy(first, althaia_pairs + number * 2, 2);
     }
     else {
         *--first = (char)('0' + number);
     }
-    count = (size_t)(digits + sizeof(digits) - first);
-    memcpy(at, first, count);
-    return at + count;
+    memcpy(at, first, 20);
+    return at + (end - first);
 }
 
 /* Write an integer of at most 64 bits and return 1. Return 0 if it has more bits, -1 on error. */
@@ -65,100 +64,106 @@ althaia_put_small_integer(althaia_buffer *buffer, PyObject *number)
     return 1;
 }
 
-/* Every power of ten that is exact as a double. */
-static const double althaia_powers[] = {
-    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-};
-
-/* Write the number as repr does, if 15 digits suffice and no exponent is needed; else return NULL.
- *
- * The digits are the number times a power of ten, rounded to an integer below 2**53. The integer is
- * divided by that power again, which rounds once and correctly. If this gives the number, reading
- * the text gives the number too. No two texts of at most 15 digits give the same double, so that
- * the text is the shortest one. */
+/* Write an exponent with its sign and at least two digits. */
 static char *
-althaia_format_short_double(char *at, double number)
+althaia_format_exponent(char *at, int exponent)
 {
-    double size = fabs(number), scaled;
-    uint64_t digits, whole, power;
-    int exponent, places;
-#if FLT_EVAL_METHOD != 0 || DBL_MANT_DIG != 53
-    return NULL;
-#endif
-    if (!(size >= 1e-4 && size < 1e15)) {
-        if (size != 0) {
-            return NULL;
-        }
-        if (signbit(number)) {
-            *at++ = '-';
-        }
-        memcpy(at, "0.0", 3);
-        return at + 3;
+    *at++ = 'e';
+    *at++ = exponent < 0 ? '-' : '+';
+    exponent = abs(exponent);
+    if (exponent >= 100) {
+        *at++ = (char)('0' + exponent / 100);
     }
-    /* Choose the number of decimal places so that the integer has 15 digits. A bit is about 0.301
-     * decimal digits, which is 1233 / 4096. */
-    frexp(size, &exponent);
-    places = 14 - (exponent > 0 ? exponent * 1233 >> 12 : -((4095 - exponent * 1233) >> 12));
-    places = places < 0 ? 0 : places;
-    scaled = size * althaia_powers[places];
-    if (scaled < 1e14) {
-        scaled = size * althaia_powers[++places];
+    memcpy(at, althaia_pairs + exponent % 100 * 2, 2);
+    return at + 2;
+}
+
+/* Write a number of at most 15 digits, four of them after the point, without needless zeros. */
+static inline char *
+althaia_format_places(char *at, uint64_t number)
+{
+    at = althaia_format_unsigned(at, number / 10000);
+    *at = '.';
+    memcpy(at + 1, althaia_pairs + number % 10000 / 100 * 2, 2);
+    memcpy(at + 3, althaia_pairs + number % 100 * 2, 2);
+    at += 5;
+    while (at[-1] == '0' && at[-2] != '.') {
+        at--;
     }
-    digits = (uint64_t)(scaled + 0.5);
-    if ((double)digits / althaia_powers[places] != size || digits >= 1000000000000000u) {
-        return NULL;
-    }
-    while (places >= 4 && digits % 10000 == 0) {
-        digits /= 10000;
-        places -= 4;
-    }
-    while (places > 1 && digits % 10 == 0) {
-        digits /= 10;
-        places--;
-    }
-    if (number < 0) {
+    return at;
+}
+
+/* Write a finite number.
+ *
+ * Most numbers have few decimal places. Such text is the shortest: no two texts of at most 15 digits
+ * are nearest to the same double, and the division rounds as reading the text does. */
+static char *
+althaia_format_double(char *at, double number)
+{
+    /* Digits of the number, then as many zeros as may be copied with them. */
+    char digits[48];
+    const char *first = digits;
+    uint64_t bits, whole, words[3];
+    int power, last = 2, count, point;
+    memcpy(&bits, &number, 8);
+    if (bits >> 63) {
         *at++ = '-';
+        bits &= ~(UINT64_C(1) << 63);
+        number = -number;
     }
-    if (places == 0) {
-        at = althaia_format_unsigned(at, digits);
-        memcpy(at, ".0", 2);
-        return at + 2;
+    if (number < 1e11) {
+        whole = (uint64_t)(number * 10000 + 0.5);
+        if ((double)whole / 10000 == number) {
+            return althaia_format_places(at, whole);
+        }
     }
-    for (power = 1, exponent = 0; exponent < places; exponent++) {
-        power *= 10;
+    whole = althaia_shortest(bits, &power);
+    words[0] = althaia_eight_digits((uint32_t)(whole / 10000000000000000u));
+    words[1] = althaia_eight_digits((uint32_t)(whole / 100000000 % 100000000));
+    words[2] = althaia_eight_digits((uint32_t)(whole % 100000000));
+    memset(digits + 24, '0', 24);
+    for (int i = 0; i < 3; i++) {
+        althaia_store_word(digits + 8 * i, words[i] | ALTHAIA_EACH_BYTE('0'));
     }
-    whole = digits / power;
-    digits %= power;
-    at = althaia_format_unsigned(at, whole);
-    *at++ = '.';
-    for (power /= 10; power > 1 && digits < power; power /= 10) {
-        *at++ = '0';
+    while (words[last] == 0) {
+        last--;
     }
-    return althaia_format_unsigned(at, digits);
+    for (count = 0; words[count] == 0; count++) {
+    }
+    first += 8 * count + althaia_trailing_zeros(words[count]) / 8;
+    /* The number of digits before the point, and of all that count. */
+    point = (int)(digits + 24 - first) + power;
+    count = (int)(digits + 8 * last + 8 - first) - althaia_leading_zeros(words[last]) / 8;
+    if (point > 16 || point < -3) {
+        *at++ = *first;
+        if (count > 1) {
+            *at++ = '.';
+            memcpy(at, first + 1, 16);
+            at += count - 1;
+        }
+        return althaia_format_exponent(at, point - 1);
+    }
+    if (point <= 0) {
+        memcpy(at, "0.000", 5);
+        memcpy(at + 2 - point, first, 17);
+        return at + 2 - point + count;
+    }
+    memcpy(at, first, 16);
+    at[point] = '.';
+    memcpy(at + point + 1, first + point, 16);
+    return at + 1 + (count > point ? count : point + 1);
 }
 
 /* Write a finite number. */
 static int
 althaia_put_double(althaia_buffer *buffer, double number)
 {
-    char *text, *at = althaia_reserve(buffer, ALTHAIA_LONGEST_NUMBER);
-    int failed;
+    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_NUMBER);
     if (at == NULL) {
         return -1;
     }
-    at = althaia_format_short_double(at, number);
-    if (at != NULL) {
-        buffer->size = at - buffer->data;
-        return 0;
-    }
-    text = PyOS_double_to_string(number, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
-    if (text == NULL) {
-        return -1;
-    }
-    failed = althaia_put_bytes(buffer, text, (Py_ssize_t)strlen(text));
-    PyMem_Free(text);
-    return failed;
+    buffer->size = althaia_format_double(at, number) - buffer->data;
+    return 0;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "althaia/formats/buffer.h"
+#include "althaia/formats/words.h"
 
 /* The character after the backslash: 0 if the character is not escaped, 'u' if four hexadecimal
  * digits follow. */
@@ -22,8 +23,8 @@ static const char althaia_escapes[128] = {
 
 /* The most bytes for one character: two escaped surrogates. */
 #define ALTHAIA_LONGEST_ESCAPE 12
-/* The most bytes for eight characters below 128, each escaped as \uXXXX. */
-#define ALTHAIA_LONGEST_BLOCK 48
+/* Room for an escaped character and two quotes, and for what is copied behind the end of a text. */
+#define ALTHAIA_TEXT_ROOM 16
 
 static inline char *
 althaia_quote_unit(char *at, unsigned int unit)
@@ -55,13 +56,44 @@ althaia_quote_ascii(char *at, unsigned char c, int ensure_ascii)
     return at + 2;
 }
 
-/* Return nonzero if one of eight characters below 128 may need an escape. */
-static inline uint64_t
-althaia_has_special(uint64_t block)
+/* Copy eight characters below 128, and return the number of those before the first one that may need
+ * an escape, or 8. */
+static inline int
+althaia_copy_word(char *at, uint64_t word)
 {
-    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-    uint64_t quote = block ^ (ones * '"'), backslash = block ^ (ones * '\\');
-    return ((block - ones * 0x20) | (quote - ones) | (backslash - ones) | (block + ones)) & tops;
+    uint64_t quote = word ^ ALTHAIA_EACH_BYTE('"'), backslash = word ^ ALTHAIA_EACH_BYTE('\\');
+    /* See althaia_marked(). No byte has its highest bit set here; DEL is marked, too. */
+    uint64_t marked = ((word - ALTHAIA_EACH_BYTE(0x20)) | (quote - ALTHAIA_EACH_BYTE(1))
+                       | (backslash - ALTHAIA_EACH_BYTE(1)) | (word + ALTHAIA_EACH_BYTE(1)))
+                      & ALTHAIA_EACH_BYTE(0x80);
+    althaia_store_word(at, word);
+    return marked == 0 ? 8 : althaia_trailing_zeros(marked) >> 3;
+}
+
+/* Copy characters below 128 up to the first one that may need an escape, and return their number.
+ * Up to seven bytes more may be written. */
+static inline Py_ssize_t
+althaia_copy_plain(char *at, const unsigned char *text, Py_ssize_t length)
+{
+    Py_ssize_t done = 0;
+    int plain;
+    if (length < 8) {
+        uint64_t word = ALTHAIA_EACH_BYTE(' ');
+        for (done = length; done > 0; done--) {
+            word = word << 8 | text[done - 1];
+        }
+        plain = althaia_copy_word(at, word);
+        return plain < length ? plain : length;
+    }
+    do {
+        plain = althaia_copy_word(at + done, althaia_load_word(text + done));
+        if (plain < 8) {
+            return done + plain;
+        }
+        /* The last word may overlap the one before. */
+        done = done + 16 > length && done + 8 < length ? length - 8 : done + 8;
+    } while (done < length);
+    return length;
 }
 
 /* Write text of characters below 128, in quotes. */
@@ -69,36 +101,27 @@ static inline int
 althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
                        int ensure_ascii)
 {
-    char *at = althaia_reserve(buffer, length + ALTHAIA_LONGEST_BLOCK + 2);
+    Py_ssize_t plain;
+    char *at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
     if (at == NULL) {
         return -1;
     }
     *at++ = '"';
-    while (length >= 8) {
-        uint64_t block;
-        memcpy(&block, text, 8);
-        if (!althaia_has_special(block)) {
-            memcpy(at, &block, 8);
-            at += 8;
-        }
-        else {
-            for (int i = 0; i < 8; i++) {
-                at = althaia_quote_ascii(at, text[i], ensure_ascii);
-            }
-            buffer->size = at - buffer->data;
-            at = althaia_reserve(buffer, length + ALTHAIA_LONGEST_BLOCK + 2);
+    while ((plain = althaia_copy_plain(at, text, length)) < length) {
+        at += plain;
+        text += plain;
+        length -= plain;
+        do {
+            buffer->size = althaia_quote_ascii(at, *text++, ensure_ascii) - buffer->data;
+            length--;
+            at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
             if (at == NULL) {
                 return -1;
             }
-        }
-        text += 8;
-        length -= 8;
+        } while (length > 0 && althaia_escapes[*text]);
     }
-    while (length-- > 0) {
-        at = althaia_quote_ascii(at, *text++, ensure_ascii);
-    }
-    *at++ = '"';
-    buffer->size = at - buffer->data;
+    at[length] = '"';
+    buffer->size = at + length + 1 - buffer->data;
     return 0;
 }
 

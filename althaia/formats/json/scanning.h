@@ -1,18 +1,23 @@
-/* Finds runs of characters without escapes, eight at a time, in text of one byte per character. */
+/* Finds the characters of JSON strings that are escaped, eight at a time. */
 #ifndef ALTHAIA_SCANNING_H
 #define ALTHAIA_SCANNING_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-#if defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define ALTHAIA_READS_WORDS 1
-#else
-#define ALTHAIA_READS_WORDS 0
-#endif
+#include "althaia/formats/words.h"
 
-#define ALTHAIA_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+/* Mark the quotes, backslashes and control characters of a word: each sets the highest bit of its
+ * byte. A borrow can mark a character above one that is marked; the lowest mark is always right. */
+static inline uint64_t
+althaia_marked(uint64_t word)
+{
+    uint64_t quote = word ^ ALTHAIA_EACH_BYTE('"'), escape = word ^ ALTHAIA_EACH_BYTE('\\');
+    return (((word - ALTHAIA_EACH_BYTE(0x20)) & ~word)
+            | ((quote - ALTHAIA_EACH_BYTE(1)) & ~quote)
+            | ((escape - ALTHAIA_EACH_BYTE(1)) & ~escape))
+           & ALTHAIA_EACH_BYTE(0x80);
+}
 
 /* Return a number of characters from `at` on that can be skipped, because none of them is a quote,
  * a backslash or a control character. The character after them may be one or not. */
@@ -20,25 +25,12 @@ static inline ptrdiff_t
 althaia_plain_run(const uint8_t *at, ptrdiff_t size)
 {
     ptrdiff_t done = 0;
-#if ALTHAIA_READS_WORDS
     for (; done + 8 <= size; done += 8) {
-        uint64_t word, quote, escape, control, found;
-        memcpy(&word, at + done, 8);
-        quote = word ^ ALTHAIA_EACH_BYTE('"');
-        escape = word ^ ALTHAIA_EACH_BYTE('\\');
-        /* A byte that is zero, or below 0x20, sets its highest bit. A borrow can set the bit of a
-         * higher byte wrongly, but the lowest bit that is set is always right. */
-        control = (word - ALTHAIA_EACH_BYTE(0x20)) & ~word;
-        found = ((quote - ALTHAIA_EACH_BYTE(1)) & ~quote) | ((escape - ALTHAIA_EACH_BYTE(1)) & ~escape);
-        found = (found | control) & ALTHAIA_EACH_BYTE(0x80);
-        if (found != 0) {
-            return done + (__builtin_ctzll(found) >> 3);
+        uint64_t marked = althaia_marked(althaia_load_word(at + done));
+        if (marked != 0) {
+            return done + (althaia_trailing_zeros(marked) >> 3);
         }
     }
-#else
-    (void)at;
-    (void)size;
-#endif
     return done;
 }
 
@@ -49,9 +41,7 @@ althaia_bytes_are_ascii(const uint8_t *at, ptrdiff_t size)
     uint64_t all = 0;
     ptrdiff_t done = 0;
     for (; done + 8 <= size; done += 8) {
-        uint64_t word;
-        memcpy(&word, at + done, 8);
-        all |= word;
+        all |= althaia_load_word(at + done);
     }
     for (; done < size; done++) {
         all |= at[done];

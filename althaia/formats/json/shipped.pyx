@@ -62,22 +62,6 @@ cdef bint has_kept_class(object cls, Py_ssize_t i) except -1:
     return True
 
 
-cdef bint defines(object module, dict attributes, tuple names) except -1:
-    """Return whether these functions were defined by the source of the module."""
-    return all([
-        type(attributes.get(name)) is FunctionType
-        and attributes[name].__globals__ is vars(module)
-        for name in names
-    ])
-
-
-cdef dict state_of(object coder):
-    """Return the attributes of an encoder or decoder, with its scanner's type for the scanner."""
-    return {
-        name: type(value) if name == "scan_once" else value for name, value in vars(coder).items()
-    }
-
-
 cdef int record() except -1:
     """Record the parts of ``json``, and find out whether they are the interpreter's own."""
     global shipped, NAMESPACES, NAMES, VALUES, CLASSES, METHODS, INSTANCES, STATE_NAMES, STATES
@@ -91,7 +75,7 @@ cdef int record() except -1:
             "JSONEncoder", "_default_encoder", "_default_decoder", "detect_encoding",
         )),
         *((encoder, name) for name in (
-            "_make_iterencode", "c_make_encoder", "encode_basestring", "encode_basestring_ascii",
+            "c_make_encoder", "encode_basestring", "encode_basestring_ascii",
         )),
     ]
     NAMESPACES = tuple([namespace for namespace, _ in entries])
@@ -103,18 +87,20 @@ cdef int record() except -1:
     STATE_NAMES = tuple([tuple(vars(instance)) for instance in INSTANCES])
     STATES = tuple([tuple(vars(instance).values()) for instance in INSTANCES])
     find_constant = json._default_decoder.scan_once.parse_constant
+    homes = [id(package), id(encoder), id(vars(json.decoder))]
+    functions = [
+        json.dumps, json.loads, json.detect_encoding,
+        *(each for methods in METHODS for each in methods.values() if callable(each)),
+    ]
     shipped = (
-        package["JSONEncoder"] is CLASSES[0]
-        and defines(json, package, ("dumps", "loads", "detect_encoding"))
-        and defines(json.encoder, encoder, ("_make_iterencode",))
-        and defines(json.encoder, METHODS[0], ("__init__", "default", "encode", "iterencode"))
-        and defines(json.decoder, METHODS[1], ("__init__", "decode", "raw_decode"))
+        all([id(getattr(function, "__globals__", None)) in homes for function in functions])
         and (CLASSES[0].item_separator, CLASSES[0].key_separator) == (", ", ": ")
         and encoder["c_make_encoder"] is _json.make_encoder
         and encoder["encode_basestring"] is _json.encode_basestring
         and encoder["encode_basestring_ascii"] is _json.encode_basestring_ascii
         and all([
-            type(instance) is cls and state_of(instance) == state_of(cls())
+            type(instance) is cls
+            and {**vars(instance), "scan_once": None} == {**vars(cls()), "scan_once": None}
             for instance, cls in zip(INSTANCES, CLASSES)
         ])
         and type(json._default_decoder.scan_once) is _json.make_scanner

@@ -4,13 +4,21 @@ cdef extern from "althaia/formats/json/quoting.h":
     int althaia_put_text(althaia_buffer* buffer, object text, bint ensure_ascii) except -1
 
 cdef extern from "althaia/formats/json/number_text.h":
-    int ALTHAIA_LONGEST_NUMBER
     int althaia_put_small_integer(althaia_buffer* buffer, object number) except -1
     int althaia_put_double(althaia_buffer* buffer, double number) except -1
 
 # A format forgets all sets of keys when it has remembered this many.
 cdef Py_ssize_t MOST_KNOWN = 256
 cdef object MET_ONCE = "met once"
+# The options of which a format is made, and the others with the only value that is supported.
+cdef dict OPTIONS = {
+    "ensure_ascii": True, "allow_nan": True, "sort_keys": False, "separators": (", ", ": "),
+}
+cdef dict FIXED_OPTIONS = {"skipkeys": False, "check_circular": True}
+cdef tuple NONE_OPTIONS = ("cls", "indent", "separators")
+# The formats by the values of OPTIONS.
+cdef dict FORMATS = {}
+cdef int MOST_FORMATS = 64
 
 
 cdef bytes utf8(str text):
@@ -19,36 +27,23 @@ cdef bytes utf8(str text):
 
 @cython.final
 cdef class Format:
-    """The options of ``json.dumps`` except ``default``.
-
-    :param indent: the indentation of one level, or None to write a single line.
-    """
+    """The options of ``json.dumps`` for text without line breaks, except ``default``."""
 
     cdef readonly bint ensure_ascii, allow_nan, sort_keys, beyond_ascii
-    cdef readonly bytes item_separator, key_separator, indent
+    cdef readonly bytes item_separator, key_separator
     cdef readonly dict options
     cdef dict known
 
-    def __init__(
-        self, bint ensure_ascii=True, bint allow_nan=True, bint sort_keys=False,
-        str indent=None, tuple separators=(", ", ": "),
-    ):
-        item_separator, key_separator = separators
-        self.ensure_ascii = ensure_ascii
-        self.allow_nan = allow_nan
-        self.sort_keys = sort_keys
+    def __init__(self, dict options):
+        item_separator, key_separator = options["separators"]
+        self.options = options
+        self.ensure_ascii = options["ensure_ascii"]
+        self.allow_nan = options["allow_nan"]
+        self.sort_keys = options["sort_keys"]
         self.item_separator = utf8(item_separator)
         self.key_separator = utf8(key_separator)
-        self.indent = None if indent is None else utf8(indent)
-        self.beyond_ascii = not (item_separator + key_separator + (indent or "")).isascii()
+        self.beyond_ascii = not (item_separator + key_separator).isascii()
         self.known = {}
-        self.options = {
-            "ensure_ascii": ensure_ascii,
-            "allow_nan": allow_nan,
-            "sort_keys": sort_keys,
-            "indent": indent,
-            "separators": separators,
-        }
 
     cdef JSONRecord record_of(self, tuple keys):
         """Return the record for the keys of a dictionary, all of them str.
@@ -69,9 +64,9 @@ cdef class Format:
 
 @cython.final
 cdef class JSONRecord(Record):
-    """The keys of an object as text, each with the separators around it."""
+    """The keys of an object as text, each with the separators around it, padded at the end."""
 
-    cdef bytes text
+    cdef char* text
     cdef Py_ssize_t* ends
     # If keys are sorted: the indexes of the keys in the order of the text. NULL if that is the
     # order of `keys`.
@@ -91,19 +86,16 @@ cdef class JSONRecord(Record):
         try:
             self.ends[0] = 0
             for i in range(size):
-                if format.indent is None:
-                    althaia_put_bytes(
-                        &buffer, <const char*>format.item_separator, self.separator
-                    )
+                althaia_put_bytes(&buffer, <const char*>format.item_separator, self.separator)
                 althaia_put_text(&buffer, keys[i], format.ensure_ascii)
                 althaia_put_bytes(
                     &buffer, <const char*>format.key_separator, len(format.key_separator)
                 )
                 self.ends[i + 1] = buffer.size
-            self.text = PyBytes_FromStringAndSize(buffer.data, buffer.size)
-            self.beyond_ascii = buffer.beyond_ascii
+            memset(althaia_reserve(&buffer, ALTHAIA_PADDING), 0, ALTHAIA_PADDING)
         finally:
-            althaia_buffer_free(&buffer)
+            self.text = buffer.data
+            self.beyond_ascii = buffer.beyond_ascii
         if format.sort_keys and list(keys) != sorted(keys):
             self.order = <Py_ssize_t*>PyMem_Malloc(size * sizeof(Py_ssize_t))
             if self.order is NULL:
@@ -112,5 +104,51 @@ cdef class JSONRecord(Record):
                 self.order[i] = keys.index(key)
 
     def __dealloc__(self):
+        PyMem_Free(self.text)
         PyMem_Free(self.ends)
         PyMem_Free(self.order)
+
+
+cdef Format DEFAULT = Format(OPTIONS)
+
+
+cdef tuple plain_separators(object value):
+    """Return ``separators`` as a tuple of two str; None if it is anything else."""
+    separators = tuple(value) if type(value) is tuple or type(value) is list else ()
+    if len(separators) != 2 or not all([type(each) is str for each in separators]):
+        return None
+    return separators
+
+
+cdef Format format_of(dict options):
+    """Return the format for these options of ``json.dumps``.
+
+    Return None if ``json.dumps`` must be called, because an option is not supported here or
+    ``json`` is patched.
+    """
+    cdef dict chosen
+    if not json_is_as_shipped():
+        return None
+    if not options:
+        return DEFAULT
+    chosen = OPTIONS.copy()
+    for name, value in options.items():
+        if name == "default" or (value is None and name in NONE_OPTIONS):
+            continue
+        if name == "separators":
+            value = plain_separators(value)
+            if value is None:
+                return None
+        elif type(value) is not bool:
+            return None
+        if name in chosen:
+            chosen[name] = value
+        elif value is not FIXED_OPTIONS.get(name):
+            return None
+    key = tuple(chosen.values())
+    format = FORMATS.get(key)
+    if format is None:
+        format = Format(chosen)
+        if len(FORMATS) < MOST_FORMATS:
+            FORMATS[key] = format
+    return format

@@ -148,8 +148,8 @@ if LIBRARY == "plans":
 
     TREE = {str(number): {"k": [number, {"v": None}], "w": "x"} for number in range(12)}
     # CPython 3.11's own encoder crashes there.
-    JOBS["indent"] = lambda: [
-        own_json.dumps(TREE, indent=1, sort_keys=sort_keys) for sort_keys in (False, True)
+    JOBS["tree"] = lambda: [
+        own_json.dumps(TREE, sort_keys=sort_keys) for sort_keys in (False, True)
     ]
     if sys.version_info < (3, 15):
         # CPython 3.15.0 itself crashes where list.append finds no memory, in any program.

@@ -1,0 +1,96 @@
+/* Words of 64 bits: eight characters at once, and products of 128 bits, for each compiler. */
+#ifndef ALTHAIA_WORDS_H
+#define ALTHAIA_WORDS_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
+
+#if PY_BIG_ENDIAN
+#define ALTHAIA_LITTLE_ENDIAN(word) __builtin_bswap64(word)
+#else
+#define ALTHAIA_LITTLE_ENDIAN(word) (word)
+#endif
+
+/* The word that has this byte eight times. */
+#define ALTHAIA_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Return the number of zero bits above the highest bit of a word that is not 0. */
+static inline int
+althaia_leading_zeros(uint64_t word)
+{
+#ifdef _MSC_VER
+    unsigned long index;
+    _BitScanReverse64(&index, word);
+    return 63 - (int)index;
+#else
+    return __builtin_clzll(word);
+#endif
+}
+
+/* Return the number of zero bits below the lowest bit of a word that is not 0. */
+static inline int
+althaia_trailing_zeros(uint64_t word)
+{
+#ifdef _MSC_VER
+    unsigned long index;
+    _BitScanForward64(&index, word);
+    return (int)index;
+#else
+    return __builtin_ctzll(word);
+#endif
+}
+
+/* Return the low half of the product, and store the high one. */
+static inline uint64_t
+althaia_multiply(uint64_t a, uint64_t b, uint64_t *high)
+{
+#if defined(__SIZEOF_INT128__)
+    unsigned __int128 product = (unsigned __int128)a * b;
+    *high = (uint64_t)(product >> 64);
+    return (uint64_t)product;
+#elif defined(_MSC_VER) && defined(_M_X64)
+    return _umul128(a, b, high);
+#else
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t low = a_low * b_low, cross = a_high * b_low + (low >> 32);
+    uint64_t middle = a_low * b_high + (uint32_t)cross;
+    *high = a_high * b_high + (cross >> 32) + (middle >> 32);
+    return middle << 32 | (uint32_t)low;
+#endif
+}
+
+/* Return eight bytes as a word whose lowest byte is the first one. */
+static inline uint64_t
+althaia_load_word(const void *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, 8);
+    return ALTHAIA_LITTLE_ENDIAN(word);
+}
+
+static inline void
+althaia_store_word(void *bytes, uint64_t word)
+{
+    word = ALTHAIA_LITTLE_ENDIAN(word);
+    memcpy(bytes, &word, 8);
+}
+
+/* Return the eight decimal digits of a number, each in a byte of its own, the first one lowest. */
+static inline uint64_t
+althaia_eight_digits(uint32_t number)
+{
+    /* Two numbers of four digits, then four of two, then eight of one. The factors divide by 100
+     * and 10: 5243 / 2**19 and 103 / 2**10 are exact enough for numbers below 10000 and 100. */
+    uint64_t fours = number / 10000 | (uint64_t)(number % 10000) << 32;
+    uint64_t hundreds = (fours * 5243 >> 19) & UINT64_C(0x0000007f0000007f);
+    uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
+    uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+    return tens | (twos - tens * 10) << 8;
+}
+
+#endif
