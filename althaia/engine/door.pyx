@@ -469,4 +469,4 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         althaia_leave()
 
 
-include "door/timing.pyx"
+include "timing.pyx"
