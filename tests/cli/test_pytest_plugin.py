@@ -67,7 +67,10 @@ def release_with_warnings(project: Path) -> str:
 
     ignore = shutil.ignore_patterns("__pycache__")
     assert althaia.__file__ is not None
-    shutil.copytree(Path(althaia.__file__).parent, project / "althaia", ignore=ignore)
+    ours = Path(althaia.__file__).parent
+    shutil.copytree(ours, project / "althaia", ignore=ignore)
+    if (queue := ours.parent / "patches").is_dir():  # A checkout has it there, a wheel in althaia.
+        shutil.copytree(queue, project / "patches")
     shutil.copytree(Path(marshmallow.__file__).parent, project / "marshmallow", ignore=ignore)
     for package in (project / "althaia" / "marshmallow", project / "marshmallow"):
         if package.is_dir():  # A pure build has no copy.
