@@ -203,7 +203,7 @@ def _by_poetry(folder: Path, tools: Path, wheel: Path, release: str | None) -> s
         '[project]\nname = "application"\nversion = "1"\nrequires-python = ">=3.11,<4"\n'
         "dependencies = []\n[tool.poetry]\npackage-mode = false\n"
     )
-    poetry = (tools / "poetry", "--no-interaction", "--quiet")
+    poetry = (tools / "poetry", "--no-interaction", "--no-ansi")
     settings = {"POETRY_VIRTUALENVS_IN_PROJECT": "true", "VIRTUAL_ENV": ""}
     _call(*poetry, "add", wheel, *_pinned(release), cwd=home, **settings)
     return _looked_at(home / ".venv" / "bin", home)
