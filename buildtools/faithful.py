@@ -34,7 +34,7 @@ DECLARATIONS = "cdef extern from *:\n" + "".join(
 DECLARATIONS += f'''\
 cdef extern from *:
     """
-    static CYTHON_UNUSED PyObject *{PREFIX}mapping(PyObject *value) {{
+    CYTHON_UNUSED static PyObject *{PREFIX}mapping(PyObject *value) {{
         PyObject *copy = PyDict_New();
         if (copy != NULL && PyDict_Update(copy, value) < 0) {{
             Py_CLEAR(copy);
