@@ -414,7 +414,11 @@ class _Explainer:
             self.path.pop()
         from althaia.engine.analysis import examine
 
-        _, built, _ = examine(self.upstream, type(schema), schema)
+        cls, upstream = type(schema), self.upstream
+        _, built, _ = examine(upstream, cls, schema)
+        if not built and not upstream.has(cls, "on_bind_field", upstream.Schema):
+            # Its prototype is not lazy: the hook is called for each instance.
+            built = upstream.why_not(cls, "on_bind_field", upstream.Schema)
         return Explanation(name, many, found.get("dump"), found.get("load"), built)
 
     def direction(self, direction: str, schema: Any, plan: Any, nested: bool) -> Direction:

@@ -208,7 +208,11 @@ cdef int _check_class(Analysis analysis, object cls) except -1:
             # A user's _init_fields is called for each instance, which may be lazy all the same.
             if is_data_descriptor(static(cls, name)):
                 raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
-        elif name == "on_bind_field" and upstream.defines(cls, "_init_fields", upstream.Schema):
+        elif (
+            name == "on_bind_field"
+            and not upstream.has(cls, name, upstream.Schema)
+            and upstream.defines(cls, "_init_fields", upstream.Schema)
+        ):
             # A user's hook is called for each instance.
             pass
         elif not upstream.defines(cls, name, upstream.Schema):
