@@ -42,7 +42,11 @@ class Process:
             text=True,
             env=environment,
         )
-        self.ask("start", schema=schema, patched=patched, plan_at_once=plan_at_once)
+        try:
+            self.ask("start", schema=schema, patched=patched, plan_at_once=plan_at_once)
+        except KeyboardInterrupt:  # It may have come to this process alone.
+            self.close()
+            raise
 
     def ask(
         self, do: str, watch: Callable[[int, int], object] | None = None, **details: Any
