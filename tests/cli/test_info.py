@@ -26,6 +26,8 @@ def copied(tmp_path: Path) -> Path:
     shutil.copytree(
         ROOT / "althaia", tmp_path / "althaia", ignore=shutil.ignore_patterns("__pycache__")
     )
+    if (queue := ROOT / "patches").is_dir():  # A checkout has it there, a wheel in althaia.
+        shutil.copytree(queue, tmp_path / "patches")
     return tmp_path
 
 

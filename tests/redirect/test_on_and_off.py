@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.engine import NEEDS_ENGINE
+
 
 def test_patch_is_lazy_and_idempotent(program):
     program(
@@ -166,6 +168,7 @@ def load(make, times):
 """
 
 
+@NEEDS_ENGINE
 @pytest.mark.parametrize("name", ["PersonSchema", "Own"])
 def test_the_version_that_auto_schemas_ask_for_in_each_load(patched, name):
     pytest.importorskip("marshmallow_sqlalchemy")
