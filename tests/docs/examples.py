@@ -24,7 +24,7 @@ from sybil.document import Document
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 MEASURED = re.compile(
-    r"\d[\d,]*(?:\.\d+)+|\d[\d,]*(?= ?(?:µs|ms|s|×|%|modules)(?!\w))|/\S+(?=/site-p)"
+    r"\d[\d,]*(?:\.\d+)+|\d[\d,]*(?= ?(?:µs|ms|s|×|%|modules)(?!\w))|/.+(?=/site-packages)"
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
