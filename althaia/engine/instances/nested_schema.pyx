@@ -155,13 +155,13 @@ cdef object resolved_with_context(object field, object parent, InstanceDict stat
     if type(context) is not dict or len(<dict>context) > 0:
         # Upstream's code passes the context on, and warns of it.
         return None
-    if callable(nested) and not isinstance(nested, type):
+    if type(nested) is FunctionType:
+        # Of any other callable upstream asks for its ``__class__``, which may be code.
         nested = nested()
         materialise_if_touched(parent, state)
-        return from_returned(field, nested, context)
-    if type(nested) is str or is_schema_class(nested) or is_schema(nested):
-        return from_returned(field, nested, context)
-    return None
+    elif not (type(nested) is str or is_schema_class(nested) or is_schema(nested)):
+        return None
+    return from_returned(field, nested, context)
 
 
 cdef object from_returned(object field, object nested, object context):
