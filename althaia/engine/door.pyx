@@ -58,10 +58,10 @@ from althaia.engine.plan cimport (
     decide,
     is_due,
     is_upstreams_turn,
-    marshmallow,
     option,
     sample,
     stop_collecting,
+    upstream,
 )
 from althaia.engine.instances cimport at_once
 from althaia.engine.planner cimport (
@@ -92,10 +92,10 @@ def connect():
 
     Called once, by the seam, when a user's first schema class is made.
     """
-    cdef Upstream upstream = load_upstream()
-    upstream.kinds = by_function(upstream, KINDS)
-    upstream.packages = by_name(PACKAGES)
-    connect_plans(upstream)
+    cdef Upstream loaded = load_upstream()
+    loaded.kinds = by_function(loaded, KINDS)
+    loaded.packages = by_name(PACKAGES)
+    connect_plans(loaded)
     # Set before the existing classes are read: another thread may be making one.
     seam.created = created
     connect_lazy()
@@ -216,7 +216,7 @@ cdef object run_dump(DumpFrame frame, object obj, Sink sink, Result wanted):
             althaia_count(&counters.straight, 1)
             if not write_with_hooks(plan, obj, frame.many, frame, sink):
                 # There is nothing to write; the sink raises the render module's own error.
-                sink.any(marshmallow.missing)
+                sink.any(upstream.missing)
             result = sink.finished_bytes() if wanted == BYTES else sink.finished()
     finally:
         collect_again(collecting)
@@ -387,7 +387,7 @@ def validate(schema, data, many, partial):
         if is_unseen(plan):
             return frame.messages
         return handled_error(data, frame).messages
-    except marshmallow.ValidationError as error:
+    except upstream.ValidationError as error:
         return error.messages
 
 
@@ -453,7 +453,7 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         or not is_plain_flag(many)
         or (many and not plan.many_allowed)
         or not is_plain_partial(partial)
-        or type(error_store) is not marshmallow.ErrorStore
+        or type(error_store) is not upstream.ErrorStore
     ):
         return DECLINED
     counters = <Counters>plan.statistics

@@ -48,7 +48,7 @@ from althaia.engine.instances cimport (
     nested_field, nested_schema, plucked_key, real_field, times_rebound,
 )
 from althaia.engine.plan cimport (
-    DUMP, EXTRAORDINARY, LOAD, Counters, Plan, marshmallow, static,
+    DUMP, EXTRAORDINARY, LOAD, Counters, Plan, static, upstream,
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (

@@ -246,7 +246,7 @@ cdef class Upstream:
 
 
 # None until the engine is connected.
-cdef Upstream marshmallow
+cdef Upstream upstream
 
 
 cdef class Counters:

@@ -84,7 +84,7 @@ cdef class Blueprint:
         self.prototypes = {}
         self.has_hook = (
             althaia_type_lookup(schema_class, "on_bind_field")
-            is not marshmallow.schema_attributes["on_bind_field"]
+            is not upstream.schema_attributes["on_bind_field"]
         )
         if guard is not None:
             self._copy_class()
@@ -96,7 +96,7 @@ cdef class Blueprint:
         self.many = getattr(self.opts, "many", None)
         self.unknown = getattr(self.opts, "unknown", None)
         self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
-        if init_fields is not marshmallow.schema_attributes["_init_fields"]:
+        if init_fields is not upstream.schema_attributes["_init_fields"]:
             # A user's _init_fields may change the class before it reads the instance, so copies are
             # needed. Otherwise the guard watches the originals; copies would only take memory.
             self.declared = copies_by_name(self.declared)
@@ -180,7 +180,7 @@ cdef Blueprint blueprint_of(object cls):
     """Return the blueprint of a class, or None if the class was not examined."""
     cdef object table = althaia_type_lookup(cls, "_hooks")
     cdef Blueprint blueprint
-    if type(table) is not marshmallow.HookTable:
+    if type(table) is not upstream.HookTable:
         return None
     blueprint = table.blueprint
     # A class may have inherited the table.
@@ -207,7 +207,7 @@ cdef object plain_names(object given):
     cdef tuple found
     if type(given) is tuple:
         found = <tuple>given
-    elif type(given) in COLLECTIONS or type(given) is marshmallow.OrderedSet:
+    elif type(given) in COLLECTIONS or type(given) is upstream.OrderedSet:
         found = tuple(given)
     else:
         return None
@@ -222,7 +222,7 @@ cdef bint are_known(Blueprint blueprint, tuple options) except -1:
     error message contains the instance's ``repr``, which may be user code."""
     cdef dict declared = blueprint.declared
     available = blueprint.opts.fields or declared
-    additional = blueprint.opts.additional if marshmallow.infers_fields else ()
+    additional = blueprint.opts.additional if upstream.infers_fields else ()
     for option in (blueprint.opts.exclude, options[0] or (), options[1]):
         for name in option:
             if type(name) is not str:
@@ -231,7 +231,7 @@ cdef bint are_known(Blueprint blueprint, tuple options) except -1:
             if head not in available and (blueprint.opts.fields or head not in additional):
                 return False
             # A name may do without a declared field where that is inferred, and nothing nested.
-            if head not in declared and (dot or not marshmallow.infers_fields):
+            if head not in declared and (dot or not upstream.infers_fields):
                 return False
     return True
 
@@ -271,7 +271,7 @@ cdef object build_prototype(tuple options, Blueprint blueprint, bint bound):
     cdef InstanceDict state = InstanceDict()
     cdef dict borrowed = {"_declared_fields": blueprint.declared, "opts": blueprint.opts}
     for name in CONSTRUCTION:
-        value = marshmallow.schema_attributes[name]
+        value = upstream.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
     if not bound:
         borrowed["_init_fields"] = bind_none
@@ -280,7 +280,7 @@ cdef object build_prototype(tuple options, Blueprint blueprint, bint bound):
     state.update(borrowed)
     try:
         only, exclude, load_only, dump_only = options
-        marshmallow.schema_attributes["__init__"](
+        upstream.schema_attributes["__init__"](
             schema, only=only, exclude=exclude, load_only=load_only, dump_only=dump_only
         )
     finally:

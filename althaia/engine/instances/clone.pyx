@@ -69,9 +69,9 @@ cdef object copied_names(object names):
     cdef object copied
     cdef dict links
     cdef list end, link, last
-    if not marshmallow.is_known(*SET_FUNCTIONS):
-        return marshmallow.OrderedSet(names)
-    copied = object.__new__(marshmallow.OrderedSet)
+    if not upstream.is_known(*SET_FUNCTIONS):
+        return upstream.OrderedSet(names)
+    copied = object.__new__(upstream.OrderedSet)
     links, end = {}, []
     end += [None, end, end]
     last = end

@@ -28,7 +28,7 @@ def construct(
     nothing, if upstream's code must make it."""
     if is_upstreams_turn(sample):
         return False
-    if marshmallow.has_context and not are_accepted(unknown, context):
+    if upstream.has_context and not are_accepted(unknown, context):
         return False
     return construct_lazily(
         schema, only, exclude, many, load_only, dump_only, partial, unknown, context
@@ -42,7 +42,7 @@ cdef bint are_accepted(object unknown, object context):
         return False
     return unknown is None or (
         type(unknown) is str and unknown in UNKNOWN_CHOICES
-        and marshmallow.live["schema"].get(CHECK_UNKNOWN)
+        and upstream.live["schema"].get(CHECK_UNKNOWN)
         is seam.defined["schema"].get(CHECK_UNKNOWN, ABSENT)
     )
 
@@ -66,8 +66,8 @@ cdef bint copies_simply(dict declared) except -1:
     """Whether ``copy.deepcopy(declared)`` makes a dictionary with a ``copy.copy`` of each field.
     marshmallow-sqlalchemy declares None for a name that ``Meta.exclude`` leaves out."""
     if (
-        marshmallow.live["schema"].get("copy") is not COPY
-        or marshmallow.live["fields"].get("copy") is not COPY
+        upstream.live["schema"].get("copy") is not COPY
+        or upstream.live["fields"].get("copy") is not COPY
         or COPY.deepcopy is not shipped_deepcopy
         or COPY.copy is not shallow_copy
     ):
@@ -82,17 +82,17 @@ cdef bint copies_as_object(object field) except -1:
     """Whether ``copy.copy`` copies a field by its class and its instance dictionary."""
     if type(althaia_dict_or_none(field)) is not dict:
         return False
-    if not marshmallow.has_passed(type(field), COPIED_AS_OBJECT):
+    if not upstream.has_passed(type(field), COPIED_AS_OBJECT):
         if not has_simple_copies(type(field)):
             return False
-        marshmallow.note_passed(type(field), COPIED_AS_OBJECT)
+        upstream.note_passed(type(field), COPIED_AS_OBJECT)
     return True
 
 
 cdef bint has_simple_copies(object cls) except -1:
     """Whether no class of a field's MRO defines a copy method or slots."""
-    if althaia_type_lookup(cls, "__deepcopy__") is not marshmallow.raw(
-        marshmallow.Field, "__deepcopy__"
+    if althaia_type_lookup(cls, "__deepcopy__") is not upstream.raw(
+        upstream.Field, "__deepcopy__"
     ):
         return False
     for name in OBJECT_METHODS:
@@ -102,4 +102,4 @@ cdef bint has_simple_copies(object cls) except -1:
         if static(cls, name) is not ABSENT:
             return False
     # clone() does not copy slots.
-    return cls.__basicsize__ == marshmallow.Field.__basicsize__
+    return cls.__basicsize__ == upstream.Field.__basicsize__

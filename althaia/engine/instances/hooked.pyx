@@ -41,10 +41,10 @@ cdef int bind(object schema, OwnFields own, dict copies, dict declared) except -
     cdef object fields = new_mapping(schema), load_fields, dump_fields
     for name, number in own.recipe.names:
         field = schema.declared_fields.get(name, ABSENT)
-        if field is ABSENT and not marshmallow.infers_fields:
+        if field is ABSENT and not upstream.infers_fields:
             raise KeyError(name)
         if field is ABSENT:
-            inferred = marshmallow.live["fields"]["Inferred"]
+            inferred = upstream.live["fields"]["Inferred"]
             field = copies[name] if type(copies[name]) is inferred else inferred()
         if field is not copies[name] or not is_bound_by_default(schema, name, field):
             schema._bind_field(name, field)
@@ -110,13 +110,13 @@ cdef bint sort(dict copies, object fields, object load_fields, object dump_field
 
 cdef int sort_by_upstream(object fields, object load_fields, object dump_fields) except -1:
     """Fill the mappings by upstream's code, which raises its error if two names collide."""
-    cdef object schema = object.__new__(marshmallow.Schema)
+    cdef object schema = object.__new__(upstream.Schema)
     schema.__dict__.update(
         declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
     )
-    if marshmallow.has_context:
+    if upstream.has_context:
         schema.__dict__["ordered"] = False
-    marshmallow.schema_attributes["_init_fields"](schema)
+    upstream.schema_attributes["_init_fields"](schema)
     load_fields.update(schema.load_fields)
     dump_fields.update(schema.dump_fields)
     return 0

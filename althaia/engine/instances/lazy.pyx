@@ -69,17 +69,17 @@ def connect_lazy():
     """Read the names of the served release. Prepare the schema classes that exist already."""
     global shadowing, unbound_shadows, lazy_shadows, built_shadows
     global lazy_names, intercepted, kept_names, have_frames
-    cdef list classes = [marshmallow.Schema]
-    lazy_names = names_left_out(marshmallow)
+    cdef list classes = [upstream.Schema]
+    lazy_names = names_left_out(upstream)
     intercepted = lazy_names | ASKED_FOR_DICTIONARY
     kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
-    if marshmallow.has_context:
+    if upstream.has_context:
         kept_names |= {CONTEXT}
-    shadowing = frozenset(marshmallow.schema_attributes) | lazy_names
+    shadowing = frozenset(upstream.schema_attributes) | lazy_names
     unbound_shadows = shadowing - SETTINGS
     lazy_shadows = shadowing - kept_names
     built_shadows = lazy_shadows - lazy_names
-    have_frames = type(marshmallow.schema_attributes[INIT]) is FunctionType
+    have_frames = type(upstream.schema_attributes[INIT]) is FunctionType
     for cls in classes:
         adopt_instances(cls)
         classes += type.__subclasses__(cls)
@@ -121,7 +121,7 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     kept = settings_of(blueprint, many, partial, unknown, context)
     if blueprint.has_hook:
         return build_with_hook(schema, kept, prototype)
-    if althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]:
+    if althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]:
         return bind_by_replacement(schema, kept, prototype)
     kept[ERROR_MESSAGES] = messages_of(cls)
     if put_lazy(schema, kept, prototype, True) is None:
@@ -157,8 +157,8 @@ cdef bint is_made_without_options(object schema) except -1:
         blueprint is None
         or blueprint.has_hook
         or sample.on
-        or althaia_type_lookup(cls, INIT) is not marshmallow.schema_attributes[INIT]
-        or althaia_type_lookup(cls, INIT_FIELDS) is not marshmallow.schema_attributes[INIT_FIELDS]
+        or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
+        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
     ):
         return False
     prototype = <Prototype>blueprint.prototypes.get(DEFAULTS)
@@ -178,7 +178,7 @@ cdef dict settings_of(
         PARTIAL: partial,
         UNKNOWN: blueprint.unknown if unknown is None else unknown,
     }
-    if marshmallow.has_context:
+    if upstream.has_context:
         kept[CONTEXT] = context or {}
     return kept
 
@@ -281,7 +281,7 @@ cdef int warn_of_context() except -1:
     Compiled functions have no frame. Hence ``stacklevel=2`` names the caller of ``__init__`` here,
     too.
     """
-    names = marshmallow.live["schema"]
+    names = upstream.live["schema"]
     names["warnings"].warn(
         "The `context` parameter is deprecated and will be removed in marshmallow 4.0. "
         "Use `contextvars.ContextVar` to pass context instead.",
@@ -394,13 +394,13 @@ cdef Blueprint valid_blueprint(object cls, object schema):
             previous.wait -= 1
             return None
     table = althaia_type_lookup(cls, "_hooks")
-    if type(table) is not marshmallow.HookTable:
+    if type(table) is not upstream.HookTable:
         return None
     # Examine the class when it has had some instances: many classes never have so many.
     table.examined += 1
     if table.examined < FIRST_EXAMINATION and not at_once:
         return None
-    guard, reason, refusal = examine(marshmallow, cls, schema)
+    guard, reason, refusal = examine(upstream, cls, schema)
     blueprint = Blueprint(cls, guard, reason)
     if guard is not None and not blueprint.has_hook and not intercept_watched(cls, <Guard>guard):
         # The class changed during the examination. A later instance starts another.
@@ -725,7 +725,7 @@ cdef bint set_option(InstanceDict state, object name) except -1:
     collecting = stop_collecting()
     try:
         value = vars_of(prototype.schema)[name]
-        if type(value) is marshmallow.OrderedSet:
+        if type(value) is upstream.OrderedSet:
             value = copied_names(value)
         elif type(value) is set:
             value = set(value)
@@ -812,7 +812,7 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
         return False
     althaia_intercept(cls, lazy_getattr)
     if ALTHAIA_HAS_GIL and (ALTHAIA_KNOWS_TRACING or not have_frames):
-        althaia_intercept_init(cls, marshmallow.Schema, lazy_init)
+        althaia_intercept_init(cls, upstream.Schema, lazy_init)
     guard.watch_class(cls)
     intercept(cls)
     return True
@@ -821,7 +821,7 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
 cdef int intercept(object cls) except -1:
     """Set the interceptors in the type slots of a schema class and its subclasses. Python code does
     not see them. Subclasses need them because an instance's ``__class__`` may be set to one."""
-    althaia_intercept_dict(althaia_type_lookup(marshmallow.Schema, "__dict__"), lazy_dict)
+    althaia_intercept_dict(althaia_type_lookup(upstream.Schema, "__dict__"), lazy_dict)
     althaia_intercept(cls, lazy_getattr)
     for subclass in type.__subclasses__(cls):
         intercept(subclass)

@@ -78,7 +78,7 @@ cdef object lazy_copy(object nested, object field):
     try:
         own = InstanceDict.__new__(InstanceDict)
         PyDict_Update(own, blueprint.kept)
-        if field.many is not None and marshmallow.nested_many_overrides:
+        if field.many is not None and upstream.nested_many_overrides:
             own["many"] = field.many
         own.prototype = prototype
         own.original = blueprint.attributes
@@ -133,7 +133,7 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
             return False
         if type(option) is not tuple:
             contents.append((option, set(content)))
-    guard, _ = examine_nested(marshmallow, nested)
+    guard, _ = examine_nested(upstream, nested)
     if guard is None or not intercept_watched(type(nested), <Guard>guard):
         return False
     blueprint.attributes = dict(state)

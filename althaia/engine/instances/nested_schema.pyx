@@ -96,9 +96,9 @@ cdef object unresolved(object field):
     cdef object own = clone(field)
     own._schema = None
     # The nested schema's own ``__init__`` is given these, and may change them.
-    if type(own.only) is marshmallow.OrderedSet:
+    if type(own.only) is upstream.OrderedSet:
         own.only = copied_names(own.only)
-    if type(own.exclude) is marshmallow.OrderedSet:
+    if type(own.exclude) is upstream.OrderedSet:
         own.exclude = copied_names(own.exclude)
     return own
 
@@ -115,11 +115,11 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
         if schema is None:
-            if marshmallow.nested_has_context and state is not None and state.prototype is not None:
+            if upstream.nested_has_context and state is not None and state.prototype is not None:
                 # Upstream reads the context of the field's parent, which is still the prototype.
                 complete(field, parent, state)
             schema = field.schema
-            if issubclass(type(field.nested), marshmallow.Schema):
+            if issubclass(type(field.nested), upstream.Schema):
                 althaia_count(&rebound, 1)
             return schema
         field._schema = schema
@@ -131,14 +131,14 @@ cdef object resolved(object field, object parent, InstanceDict state):
     """Return the schema that ``Nested.schema`` would make for a field; None if upstream's code must
     run."""
     cdef object nested = field.nested
-    if marshmallow.nested_has_context:
+    if upstream.nested_has_context:
         return resolved_with_context(field, parent, state)
     if not callable(nested):
         if ALTHAIA_HAS_GIL and not is_schema(nested):
             return None
         return from_returned(field, nested, None)
-    if not isinstance(nested, marshmallow.SchemaMeta):
-        if isinstance(nested, type) and not marshmallow.nested_many_overrides:
+    if not isinstance(nested, upstream.SchemaMeta):
+        if isinstance(nested, type) and not upstream.nested_many_overrides:
             # Releases that leave an instance its ``many`` call no class.
             return None
         nested = nested()
@@ -180,7 +180,7 @@ cdef object from_returned(object field, object nested, object context):
         state.original = dict(state)
         if context is not None:
             nested.context.update(context)
-        if field.many is not None and marshmallow.nested_many_overrides:
+        if field.many is not None and upstream.nested_many_overrides:
             nested.many = field.many
         return nested
     if is_schema_class(nested):
@@ -197,16 +197,16 @@ cdef object named(object field, str name):
     """Return the schema class of this name."""
     if name == "self":
         return field.root.__class__
-    return marshmallow.live["fields"]["class_registry"].get_class(name, all=False)
+    return upstream.live["fields"]["class_registry"].get_class(name, all=False)
 
 
 cdef bint is_schema(object nested) except -1:
-    return issubclass(type(nested), marshmallow.Schema)
+    return issubclass(type(nested), upstream.Schema)
 
 
 cdef bint is_schema_class(object nested) except -1:
-    return issubclass(type(nested), marshmallow.SchemaMeta) and issubclass(
-        nested, marshmallow.Schema
+    return issubclass(type(nested), upstream.SchemaMeta) and issubclass(
+        nested, upstream.Schema
     )
 
 
@@ -225,7 +225,7 @@ cdef object from_class(object field, object nested, object context):
             dump_only=of_nested(field, "dump_only"),
         )
     return nested(
-        many=bool(field.many) if marshmallow.nested_many_overrides else field.many,
+        many=bool(field.many) if upstream.nested_many_overrides else field.many,
         only=field.only,
         exclude=field.exclude,
         load_only=of_nested(field, "load_only"),
@@ -239,7 +239,7 @@ cdef object from_instance(object field, object nested, object context):
     cdef object schema = lazy_copy(nested, field)
     if schema is not None:
         return schema
-    schema = marshmallow.live["fields"]["copy"].copy(nested)
+    schema = upstream.live["fields"]["copy"].copy(nested)
     field._schema = schema
     if context is not None:
         field._schema.context.update(context)
@@ -253,7 +253,7 @@ cdef object from_instance(object field, object nested, object context):
     if field.exclude:
         original = field._schema.exclude
         field._schema.exclude = make_set(field.exclude) | make_set(original)
-    if field.many is not None and marshmallow.nested_many_overrides:
+    if field.many is not None and upstream.nested_many_overrides:
         field._schema.many = field.many
     field._schema._init_fields()
     # Upstream's own ``_init_fields`` has counted this already, but the class may override that.
@@ -284,9 +284,9 @@ cdef bint is_fresh(object schema) except -1:
         Py_REFCNT(<PyObject*>schema) != 1
         or not is_lazy(schema)
         or althaia_has_weak_references(schema)
-        or althaia_type_lookup(cls, "__init__") is not marshmallow.schema_attributes["__init__"]
+        or althaia_type_lookup(cls, "__init__") is not upstream.schema_attributes["__init__"]
         or althaia_type_lookup(cls, "__new__") is not object_new
-        or type(cls) is not marshmallow.SchemaMeta
+        or type(cls) is not upstream.SchemaMeta
     ):
         return False
     state = existing_dict(schema)
@@ -309,6 +309,6 @@ cdef object plucked_key(object field, object schema):
     if state is not None and state.prototype is not None:
         schema = (<Prototype>state.prototype).schema
     key = schema.fields[name].data_key
-    if marshmallow.empty_key_is_a_key:
+    if upstream.empty_key_is_a_key:
         return name if key is None else key
     return key or name

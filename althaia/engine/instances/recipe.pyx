@@ -255,7 +255,7 @@ cdef Recipe recipe_of(object prototype):
                 continue
             attributes.append((name, SAME_FIELDS if entries == before else PLAIN_FIELDS, entries))
             before = entries
-        elif type(value) is marshmallow.OrderedSet:
+        elif type(value) is upstream.OrderedSet:
             attributes.append((name, ORDERED, value))
         elif type(value) is set:
             attributes.append((name, UNORDERED, value))
@@ -279,7 +279,7 @@ cdef object number_of(Recipe recipe, object field, object prototype):
     recipe.changes.append(changes)
     for name in SELECTIONS:
         value = state.get(name)
-        if type(value) is marshmallow.OrderedSet:
+        if type(value) is upstream.OrderedSet:
             changes.append((name, NAMES, number_of_set(recipe, value)))
     parent = state.get("parent")
     if parent is None:
@@ -299,7 +299,7 @@ cdef object number_of(Recipe recipe, object field, object prototype):
         # A class method is bound to the class. isinstance() would call ABCMeta.__instancecheck__:
         # another thread could run in its Python code.
         if type(method) is MethodType and PyType_IsSubtype(
-            type(method.__self__), marshmallow.Schema
+            type(method.__self__), upstream.Schema
         ):
             changes.append((name, METHOD, method.__func__))
     for name in INNER:

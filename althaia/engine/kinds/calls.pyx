@@ -22,7 +22,7 @@ cdef class DumpMethod(DumpStep):
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if self.function is not None:
             return self.function(frame.schema, obj)
-        return marshmallow.missing if self.method is None else self.method(obj)
+        return upstream.missing if self.method is None else self.method(obj)
 
 
 @cython.final

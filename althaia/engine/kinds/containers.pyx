@@ -41,7 +41,7 @@ cdef class DumpList(DumpStep):
                 althaia_tick()
                 sink.item()
                 if not self.item.write(each, obj, frame, sink):
-                    sink.any(marshmallow.missing)
+                    sink.any(upstream.missing)
                 index += 1
             done = True
         finally:
@@ -104,7 +104,7 @@ cdef class DumpTuple(DumpStep):
             if not (<DumpStep>PyTuple_GET_ITEM(self.items, i)).write(
                 <object>PyTuple_GET_ITEM(fitting, i), obj, frame, sink
             ):
-                sink.any(marshmallow.missing)
+                sink.any(upstream.missing)
         sink.close_list()
         return True
 

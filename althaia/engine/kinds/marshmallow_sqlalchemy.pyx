@@ -105,7 +105,7 @@ cdef class LoadNestedInSession(LoadStep):
                 field.schema.transient = frame.schema.transient
             field._test_collection(value)
             return field._load(value, partial=partial)
-        except marshmallow.ValidationError as error:
+        except upstream.ValidationError as error:
             return frame.failed(error)
 
 

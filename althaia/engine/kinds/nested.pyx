@@ -48,7 +48,7 @@ cdef class DumpNested(DumpStep):
         cdef DumpFrame child = self.child_of(frame)
         if value is None or child.plan is None or self.pluck:
             value = self.converted(child, value, frame)
-            if value is marshmallow.missing:
+            if value is upstream.missing:
                 return False
             sink.any(value)
             return True
@@ -145,7 +145,7 @@ cdef class DumpNestedOfField(DumpNested):
         cdef object field = self.own_field(frame)
         cdef object schema = field.schema, many_of_field = field.many, many
         cdef DumpFrame child = <DumpFrame>frame.children[self.slot]
-        if not PyType_IsSubtype(type(schema), marshmallow.Schema):
+        if not PyType_IsSubtype(type(schema), upstream.Schema):
             return open_frame(None, schema)
         if not is_plain_flag(many_of_field):
             return open_frame(None, schema)
@@ -199,7 +199,7 @@ cdef class LoadNested(LoadStep):
             many
             and tape is None
             and type(value) is not list
-            and not marshmallow.is_collection(value)
+            and not upstream.is_collection(value)
         ):
             message = self.message("type", None, value)
             if message is not None:
@@ -270,7 +270,7 @@ cdef object load_by_plan(LoadFrame child, object value, LoadFrame frame):
         if is_unseen(<LoadPlan>plan):
             return fail(frame, child.messages, child.valid_data)
         error = handled_error(value, child)
-    except marshmallow.ValidationError as raised:
+    except upstream.ValidationError as raised:
         error = raised
     finally:
         althaia_leave()
@@ -296,14 +296,14 @@ cdef class LoadNestedOfField(LoadStep):
     cdef object convert(self, object value, object data, LoadFrame frame):
         try:
             return self.loaded(self.own_field(frame), value, frame)
-        except marshmallow.ValidationError as error:
+        except upstream.ValidationError as error:
             return frame.failed(error)
 
     cdef object loaded(self, object field, object value, LoadFrame frame):
         cdef LoadFrame child
         cdef object schema = field.schema
         cdef object partial = None if frame.kwargs is None else (<dict>frame.kwargs)["partial"]
-        if (schema.many or field.many) and not marshmallow.is_collection(value):
+        if (schema.many or field.many) and not upstream.is_collection(value):
             raise field.make_error("type", input=value, type=value.__class__.__name__)
         # Upstream reads the schema once to check the value and once more to load it.
         schema = field.schema
@@ -311,8 +311,8 @@ cdef class LoadNestedOfField(LoadStep):
         if child is None:
             try:
                 return schema.load(value, unknown=field.unknown, partial=partial)
-            except marshmallow.ValidationError as error:
-                raise marshmallow.ValidationError(
+            except upstream.ValidationError as error:
+                raise upstream.ValidationError(
                     error.messages, valid_data=error.valid_data
                 ) from error
         return load_by_plan(child, value, frame)
@@ -326,7 +326,7 @@ cdef class LoadNestedOfField(LoadStep):
         """
         cdef LoadFrame before = <LoadFrame>frame.children[self.slot]
         cdef LoadFrame child
-        if not PyType_IsSubtype(type(schema), marshmallow.Schema):
+        if not PyType_IsSubtype(type(schema), upstream.Schema):
             return None
         plan = usable_plan(schema, LOAD, frame.large)
         child = load_frame(<LoadPlan>plan, schema, unknown, partial)

@@ -319,7 +319,7 @@ def load():
     return Upstream(seam.unknown_functions(), seam.variants())
 
 
-def connect(Upstream upstream):
+def connect(Upstream loaded):
     """Let all plans use this marshmallow."""
-    global marshmallow
-    marshmallow = upstream
+    global upstream
+    upstream = loaded

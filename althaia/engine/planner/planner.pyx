@@ -48,7 +48,7 @@ def build(schema, str direction="dump"):
 
 cdef Plan build_plan(object schema, int direction):
     materialise_if_lazy(schema)
-    return analyse(marshmallow, schema, direction, counters_of(schema, direction))
+    return analyse(upstream, schema, direction, counters_of(schema, direction))
 
 
 cdef object plain_many(object schema):
@@ -220,7 +220,7 @@ cdef Plan build_and_publish(object schema, InstanceDict state, int direction):
     drop_stale(schema, state, LOAD if direction == DUMP else DUMP)
     plan = build_plan(schema, direction)
     if strict:
-        _strict.check(marshmallow, schema, plan)
+        _strict.check(upstream, schema, plan)
     counters = <Counters>plan.statistics
     althaia_count(&counters.built, 1)
     if plan.declined:

@@ -300,7 +300,7 @@ def preparations(cls):
     """Return what packages do for the ``load`` that a schema class inherits from them, as triples
     of the ``load``, the function that is called with it, and a text."""
     loads = [base.__dict__.get("load") for base in definers(cls, "load")]
-    entries = [(load, _package_entry(marshmallow, LOAD, load)) for load in loads]
+    entries = [(load, _package_entry(upstream, LOAD, load)) for load in loads]
     return [(load, *entry[1]) for load, entry in entries if entry is not None]
 
 

@@ -103,7 +103,7 @@ cdef class DumpStep:
         """Write the result of :meth:`convert`. If that is ``missing``, write nothing and return
         False."""
         value = self.convert(value, obj, frame)
-        if value is marshmallow.missing:
+        if value is upstream.missing:
             return False
         sink.any(value)
         return True
@@ -248,17 +248,17 @@ cdef inline object value_of(
     if step.source == KEY:
         if reading is None:
             value = althaia_get_cached(
-                obj, <void*>step.name, <void*>marshmallow.missing, &step.cache
+                obj, <void*>step.name, <void*>upstream.missing, &step.cache
             )
         else:
             value = reading.value(obj, i, &step.cache)
             if value is NOT_THERE:
-                value = althaia_get_value(obj, <void*>step.name, <void*>marshmallow.missing)
+                value = althaia_get_value(obj, <void*>step.name, <void*>upstream.missing)
     elif step.source == NO_ATTRIBUTE:
         return None
     else:
         value = read(step, obj, frame)
-    if value is marshmallow.missing:
+    if value is upstream.missing:
         return step.default() if callable(step.default) else step.default
     return value
 
@@ -268,10 +268,10 @@ cdef object read(DumpStep step, object obj, DumpFrame frame):
     if step.source == PATH:
         value = obj
         for part in step.path:
-            value = read_once(value, <str>part, marshmallow.missing)
+            value = read_once(value, <str>part, upstream.missing)
         return value
     if step.source == ACCESSOR:
-        return frame.schema.get_attribute(obj, step.name, marshmallow.missing)
+        return frame.schema.get_attribute(obj, step.name, upstream.missing)
     field = step.own_field(frame)
     if step.source == GET_VALUE:
         return field.get_value(obj, step.attr, accessor=frame.schema.get_attribute)
@@ -294,7 +294,7 @@ cdef inline object serialized(
     """Return what ``field.serialize`` returns for one object, or ``missing``. ``i`` is the step's
     number."""
     cdef object value = value_of(i, step, obj, frame, reading)
-    return value if value is marshmallow.missing else step.convert(value, obj, frame)
+    return value if value is upstream.missing else step.convert(value, obj, frame)
 
 
 cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
@@ -311,7 +311,7 @@ cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
         for i in range(size):
             step = PyTuple_GET_ITEM(<object>steps, i)
             value = serialized(i, <DumpStep>step, obj, frame, reading)
-            if value is not marshmallow.missing:
+            if value is not upstream.missing:
                 althaia_put(result, i, <void*>(<DumpStep>step).key, value)
             elif full:
                 PyDict_DelItem(result, (<DumpStep>step).key)
@@ -334,7 +334,7 @@ cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
         for i in range(len(plan.steps)):
             step = <DumpStep>PyTuple_GET_ITEM(plan.steps, i)
             value = serialized(i, step, obj, frame, reading)
-            if value is not marshmallow.missing:
+            if value is not upstream.missing:
                 result[step.key] = value
         done = True
     finally:
@@ -407,7 +407,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
         for i in range(PyTuple_GET_SIZE(<object>steps)):
             step = PyTuple_GET_ITEM(<object>steps, i)
             value = value_of(i, <DumpStep>step, obj, frame, reading)
-            if value is marshmallow.missing:
+            if value is upstream.missing:
                 continue
             mark = sink.key(i)
             if not (<DumpStep>step).write(value, obj, frame, sink):
@@ -471,7 +471,7 @@ cdef bint write_with_hooks(
     else:
         # A post_dump hook needs a dictionary.
         data = run_with_hooks(plan, obj, many, frame)
-    if data is marshmallow.missing:
+    if data is upstream.missing:
         return False
     sink.any(data)
     return True

@@ -16,7 +16,7 @@ cdef list sub_partials(LoadPlan plan, object partial):
     cdef LoadStep step
     cdef str prefix
     for step in plan.steps:
-        prefix = (step.key if marshmallow.partial_by_data_key else step.attr) + "."
+        prefix = (step.key if upstream.partial_by_data_key else step.attr) + "."
         found.append([f[len(prefix):] for f in partial if f.startswith(prefix)])
     return found
 
@@ -136,7 +136,7 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
         while i < size and frame.input_dict is None:
             step = PyTuple_GET_ITEM(<object>steps, i)
             at = frame.places[i]
-            value = marshmallow.missing if at < 0 else None
+            value = upstream.missing if at < 0 else None
             if frame.partial is not None and is_left_out(<LoadStep>step, i, value, frame):
                 pass
             elif at < 0:
@@ -192,11 +192,11 @@ cdef Py_ssize_t load_fields(
                     <dict>data, <void*>(<LoadStep>step).key, <void*>ABSENT, &(<LoadStep>step).cache
                 )
                 if value is ABSENT:
-                    value = marshmallow.missing
+                    value = upstream.missing
                 else:
                     found += 1
             else:
-                value = data.get((<LoadStep>step).key, marshmallow.missing)
+                value = data.get((<LoadStep>step).key, upstream.missing)
             if frame.partial is None or not is_left_out(<LoadStep>step, i, value, frame):
                 value = (<LoadStep>step).load(value, data, frame)
             put(step, i, value, result, full, frame)
@@ -211,7 +211,7 @@ cdef Py_ssize_t load_fields(
 cdef bint is_left_out(LoadStep step, Py_ssize_t i, object value, LoadFrame frame) except -1:
     """Return whether a value is missing and may be, because of ``partial``. Else set the keyword
     arguments of the step."""
-    if value is marshmallow.missing and (
+    if value is upstream.missing and (
         frame.partial is True
         or (frame.sub_partials is not None and step.attr in frame.partial)
     ):
@@ -226,7 +226,7 @@ cdef inline int put(
     PyObject* step, Py_ssize_t i, object value, object result, bint full, LoadFrame frame
 ) except -1:
     """Store what step ``i`` has returned, or the messages of its failure."""
-    if full and value is not FAILED and value is not marshmallow.missing:
+    if full and value is not FAILED and value is not upstream.missing:
         return althaia_put(<dict>result, i, <void*>(<LoadStep>step).target, value)
     return put_unusual(<LoadStep>step, i, value, result, full, frame)
 
@@ -238,14 +238,14 @@ cdef int put_unusual(
     has no keys yet."""
     if value is FAILED:
         frame.store_error(frame.messages, step.key)
-        value = frame.valid_data or marshmallow.missing
-    if value is marshmallow.missing:
+        value = frame.valid_data or upstream.missing
+    if value is upstream.missing:
         if full:
             PyDict_DelItem(result, step.target)
     elif full:
         althaia_put(<dict>result, i, <void*>step.target, value)
     elif step.dotted:
-        marshmallow.set_value(result, step.target, value)
+        upstream.set_value(result, step.target, value)
     else:
         result[step.target] = value
     return 0
@@ -323,7 +323,7 @@ cdef object load_items(LoadPlan plan, object data, bint many, LoadFrame frame):
         return load_one(plan, data, frame)
     results = []
     index_before = frame.index
-    if type(data) is not list and not marshmallow.is_sequence_but_not_string(data):
+    if type(data) is not list and not upstream.is_sequence_but_not_string(data):
         frame.store_error([frame.schema.error_messages["type"]], SCHEMA)
         return results
     try:
@@ -387,7 +387,7 @@ cdef bint load_is_changed(LoadPlan plan, LoadFrame frame):
 
 cdef dict hook_options(LoadFrame frame):
     """Return the keyword arguments for the hooks of a load."""
-    if marshmallow.hooks_get_unknown:
+    if upstream.hooks_get_unknown:
         return {"many": frame.many, "partial": frame.partial, "unknown": frame.unknown}
     return {"many": frame.many, "partial": frame.partial}
 
@@ -415,7 +415,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
     if plan.before is not None:
         try:
             processed = invoke_load_hooks(plan.before, data, data, frame)
-        except marshmallow.ValidationError as error:
+        except upstream.ValidationError as error:
             errors = error.normalized_messages()
         if errors is not None:
             if not errors:
@@ -438,7 +438,7 @@ cdef object load_whole_or_fail(LoadPlan plan, object data, LoadFrame frame, bint
         return result
     try:
         return invoke_load_hooks(plan.behind, result, data, frame)
-    except marshmallow.ValidationError as error:
+    except upstream.ValidationError as error:
         return fail_of_hook(error, result, frame)
 
 
@@ -465,7 +465,7 @@ cdef int validate_schema(
     field_errors = True if store.errors else False
     for pass_collection in (True, False):
         options = hook_options(frame)
-        options[marshmallow.collection_keyword] = pass_collection
+        options[upstream.collection_keyword] = pass_collection
         schema._invoke_schema_validators(
             error_store=store,
             data=result,
@@ -496,7 +496,7 @@ cdef object load_changed(object processed, object data, LoadFrame frame, bint po
         return result
     try:
         return schema._invoke_load_processors("post_load", result, original_data=data, **options)
-    except marshmallow.ValidationError as error:
+    except upstream.ValidationError as error:
         return fail_of_hook(error, result, frame)
 
 

@@ -33,7 +33,7 @@ cdef class LoadFrame:
 
     cdef object failed(self, object error):
         """Record the messages of a ValidationError; raise any other error, as upstream would."""
-        if not isinstance(error, marshmallow.ValidationError):
+        if not isinstance(error, upstream.ValidationError):
             raise error
         return fail(self, error.messages, error.valid_data)
 
@@ -52,12 +52,12 @@ cdef class LoadFrame:
                     inner = (<dict>target)[self.index] = {}
                 target = inner if type(inner) is dict else None
             if target is not None and field_name not in <dict>target:
-                if not marshmallow.copies_messages:
+                if not upstream.copies_messages:
                     (<dict>target)[field_name] = messages
                 elif is_flat(messages):
                     (<dict>target)[field_name] = list(messages)
                 else:
-                    (<dict>target)[field_name] = marshmallow.copy_containers(messages)
+                    (<dict>target)[field_name] = upstream.copy_containers(messages)
                 return 0
         self.error_store().store_error(messages, field_name, index=self.index)
         return 0
@@ -69,7 +69,7 @@ cdef class LoadFrame:
     cdef object error_store(self):
         """Return the ErrorStore of the call. One is created where upstream's code must see it."""
         if self.store is None:
-            self.store = marshmallow.ErrorStore()
+            self.store = upstream.ErrorStore()
             if self.errors:
                 self.store.errors = self.errors
         return self.store
@@ -103,7 +103,7 @@ cdef object field_deserialize(
         if frame.kwargs is None:
             return field._deserialize(value, key, data)
         return field._deserialize(value, key, data, **frame.kwargs)
-    except marshmallow.ValidationError as error:
+    except upstream.ValidationError as error:
         return frame.failed(error)
 
 
@@ -201,7 +201,7 @@ cdef class LoadStep:
         try:
             if self.own_deserialize:
                 return self.ask_field(value, data, frame)
-            if value is marshmallow.missing:
+            if value is upstream.missing:
                 if self.required:
                     return self.refuse_empty("required", frame)
                 return self.default() if callable(self.default) else self.default
@@ -213,7 +213,7 @@ cdef class LoadStep:
             if value is None and self.allow_none:
                 return None
             return self.finish(self.convert(value, data, frame), frame)
-        except marshmallow.ValidationError as error:
+        except upstream.ValidationError as error:
             return frame.failed(error)
 
     cdef object finish(self, object value, LoadFrame frame):
@@ -238,7 +238,7 @@ cdef class LoadStep:
             return self.load(tape.share(at), None, frame)
         try:
             return self.finish(self.walk(tape, at, frame), frame)
-        except marshmallow.ValidationError as error:
+        except upstream.ValidationError as error:
             return frame.failed(error)
 
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
@@ -265,7 +265,7 @@ cdef class LoadStep:
         if self.own_validate:
             try:
                 self.field._validate(value)
-            except marshmallow.ValidationError as error:
+            except upstream.ValidationError as error:
                 return frame.failed(error)
             return value
         for i in range(len(<tuple>checks)):
@@ -274,7 +274,7 @@ cdef class LoadStep:
                 messages = (<Check>check).failure(value)
                 if messages is not PASSED:
                     errors = with_messages(errors, messages)
-            except marshmallow.ValidationError as error:
+            except upstream.ValidationError as error:
                 if kwargs is None:
                     kwargs = {}
                 kwargs.update(error.kwargs)
@@ -282,7 +282,7 @@ cdef class LoadStep:
         if not errors:
             return value
         if kwargs:
-            return frame.failed(marshmallow.ValidationError(errors, **kwargs))
+            return frame.failed(upstream.ValidationError(errors, **kwargs))
         return fail(frame, errors, None)
 
     def inner(self):

@@ -42,7 +42,7 @@ cdef object message_of(object text, dict words, object value):
 
 cdef object validation_error(object messages, object data, object valid_data):
     """Return the ValidationError of a failed call. Its constructor is upstream's."""
-    cdef object error = new_exception(marshmallow.ValidationError, messages)
+    cdef object error = new_exception(upstream.ValidationError, messages)
     error.__dict__ = {
         "messages": [messages] if isinstance(messages, (str, bytes)) else messages,
         "field_name": "_schema",

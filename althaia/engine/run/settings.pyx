@@ -29,7 +29,7 @@ cdef object unknown_of(object schema, object given):
     """
     if given is None:
         return setting(schema, "unknown")
-    if marshmallow.checks_unknown and not (type(given) is str and given in UNKNOWN):
+    if upstream.checks_unknown and not (type(given) is str and given in UNKNOWN):
         return EXTRAORDINARY
     return given
 

@@ -31,7 +31,6 @@ cdef list watched
 cdef bint knows_functions() except -1:
     """Return whether the functions mean in this release what :func:`dump_one` does."""
     global known, get_attribute, serialize, get_value, watched
-    cdef Upstream upstream = marshmallow
     if known < 0:
         watched = [
             (upstream.live[module], name, seam.defined[module].get(name))
@@ -80,7 +79,7 @@ cdef object dump_one(object schema, object obj):
     try:
         for name, field in (<dict>fields).items():
             value = serialized_by_field(field, name, obj, accessor)
-            if value is marshmallow.missing:
+            if value is upstream.missing:
                 continue
             # Read twice, as upstream does: it may be computed.
             key = field.data_key if field.data_key is not None else name
@@ -100,14 +99,14 @@ cdef object serialized_by_field(object field, object name, object obj, object ac
             key = name
         if type(key) is str:
             if "." in <str>key:
-                value = accessor(obj, key, marshmallow.missing)
+                value = accessor(obj, key, upstream.missing)
             else:
-                value = althaia_get_value(obj, <void*>key, <void*>marshmallow.missing)
-            if value is marshmallow.missing:
+                value = althaia_get_value(obj, <void*>key, <void*>upstream.missing)
+            if value is upstream.missing:
                 value = field.dump_default
                 if callable(value):
                     value = value()
-                if value is marshmallow.missing:
+                if value is upstream.missing:
                     return value
             return field._serialize(value, name, obj)
     return field.serialize(name, obj, accessor=accessor)

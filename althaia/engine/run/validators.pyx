@@ -59,7 +59,7 @@ class Refused:
     """Stands for a field whose only validator has returned False."""
 
     def __init__(self, error):
-        self._validate_all = marshmallow.validate["And"](refuse, error=error)
+        self._validate_all = upstream.validate["And"](refuse, error=error)
 
 
 def refuse(value):
@@ -72,10 +72,10 @@ cdef object refusal(object field, object value):
     Upstream's own functions do both, so that the warning names their line.
     """
     try:
-        marshmallow.raw(marshmallow.Field, "_validate")(
+        upstream.raw(upstream.Field, "_validate")(
             Refused(field.error_messages["validator_failed"]), value
         )
-    except marshmallow.ValidationError as error:
+    except upstream.ValidationError as error:
         return error.messages
 
 
@@ -224,7 +224,7 @@ cdef class UrlCheck(Check):
     cdef object failure(self, object value):
         if type(value) is str:
             if (
-                althaia_url_is_plain(value, marshmallow.fragment_follows_host)
+                althaia_url_is_plain(value, upstream.fragment_follows_host)
                 and ("https" if (<str>value)[4] == "s" else "http") in self.schemes
             ):
                 return PASSED
