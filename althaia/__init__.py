@@ -252,11 +252,9 @@ def _connect_engine() -> None:
 
 def _say_not_strict() -> None:
     """``ALTHAIA_STRICT`` is set where no plan is ever made, and so none is ever refused."""
-    from althaia.switch.config import settings
-    from althaia.switch.release import AlthaiaWarning
+    from althaia.switch.release import AlthaiaWarning, why_no_plans
 
-    why = "this is a pure build" if settings().plans else "ALTHAIA_PLANS=0 is set"
-    seam.warn(f"ALTHAIA_STRICT finds nothing: {why}, so that no plans run", AlthaiaWarning, 5)
+    seam.warn(f"ALTHAIA_STRICT finds nothing: no plans run: {why_no_plans()}", AlthaiaWarning, 5)
 
 
 def _not_connected(error: Exception) -> None:

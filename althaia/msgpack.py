@@ -14,9 +14,8 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "althaia.formats.codec":
         raise
-    raise ImportError(
-        "althaia.msgpack is compiled code, and this is a pure build: install a wheel, or build "
-        "without ALTHAIA_PURE_BUILD"
-    ) from error
+    from althaia.switch.release import why_no_engine
+
+    raise ImportError(f"althaia.msgpack is compiled code, and {why_no_engine()}") from error
 
 __all__ = ["MessagePackDecodeError", "dumps", "loads"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pkgutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
 
 import althaia
 from althaia.cli import target
+from althaia.engine.explain import Explanation
 
 MOST_NAMED = 4
 
@@ -101,62 +101,20 @@ def line_of(cls: type) -> Line:
     """Return what is planned of one schema class."""
     name = f"{cls.__module__}.{cls.__qualname__}"
     try:
-        explained = althaia.explain(cls).as_dict()
+        return line_of_explained(name, althaia.explain(cls))
     except Exception as error:
         # The class takes arguments, or a nested schema cannot be resolved.
         return Line(name, 0, (), f"{type(error).__name__}: {error}")
-    return line_of_explained(name, explained)
 
 
-def line_of_explained(name: str, explained: dict[str, Any]) -> Line:
-    """Return the same from an explanation as plain data."""
-    if "no_plans" in explained:
-        return Line(name, 0, (), explained["no_plans"])
-    found = list(steps(explained))
-    left = tuple(dict.fromkeys(f"{direction} {path}" for direction, path, why in found if why))
-    unresolved = tuple(dict.fromkeys(_unresolved(explained)))
-    return Line(name, len(found), left, unresolved=unresolved, built=explained["built"])
-
-
-def _unresolved(explained: Any) -> Iterator[str]:
-    """The reasons why nested schemas are not known, at any depth of an explanation."""
-    if isinstance(explained, list):
-        for each in explained:
-            yield from _unresolved(each)
-    elif isinstance(explained, dict):
-        if reason := explained.get("unresolved"):
-            yield reason
-        for each in explained.values():
-            yield from _unresolved(each)
-
-
-def steps(explained: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield each step of an explanation as plain data: its direction, its path, and why
-    marshmallow's or the user's own code runs; "" if it is planned.
-
-    :param path: that of the field in which the schema is nested.
-    """
-    for direction in ("dump", "load"):
-        found = explained.get(direction)
-        if found is None:
-            continue
-        if found["declined"]:
-            yield direction, path or "(all)", found["declined"]
-        elif found["overridden"] and not found["whole"]:
-            methods = " and ".join(text.partition(",")[0] for text in found["overridden"])
-            why = f"the schema has its own {'; '.join(found['overridden'])}"
-            yield direction, f"{path or '(all)'} by its own {methods}", why
-        for field in found["fields"]:
-            yield from _steps_of(field, direction, f"{path}.{field['name']}".lstrip("."))
-
-
-def _steps_of(field: dict[str, Any], direction: str, path: str) -> Iterator[tuple[str, str, str]]:
-    why = field.get("unresolved") or ("" if field["narrow"] else field["why"] or "its own code")
-    yield direction, path, why
-    for inner in field.get("inner", ()):
-        yield from _steps_of(inner, direction, f"{path}.{inner['name']}")
-    if "nested" in field:
-        yield from steps(field["nested"], path)
+def line_of_explained(name: str, explained: Explanation) -> Line:
+    """Return the same from an explanation."""
+    steps = list(explained.steps())
+    left = dict.fromkeys(f"{s.direction} {s.path}" for s in steps if s.why or s.unresolved)
+    unresolved = dict.fromkeys(step.unresolved for step in steps if step.unresolved)
+    return Line(
+        name, len(steps), tuple(left), explained.no_plans, tuple(unresolved), explained.built
+    )
 
 
 def _import(name: str) -> None:

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 import althaia
-from althaia.cli.application import steps
 from althaia.cli.sides import SIDES, Process, SideError
 from althaia.cli.terminal import bar, table
 from althaia.trust.portable import first_difference
@@ -127,7 +126,7 @@ def _measure(options: argparse.Namespace, directions: list[str]) -> dict[str, An
                 rows.append(outputs.difference(another) or outputs.timed(options.rounds))
         if given[0]["failing"] != given[1]["failing"]:
             rows.append(_row_of_failing(*given))
-        explained = sides[1].ask("explain")
+        unplanned = sides[1].ask("unplanned", directions=directions)
     failing = given[0]["failing"]
     return {
         "schema": options.schema,
@@ -139,18 +138,8 @@ def _measure(options: argparse.Namespace, directions: list[str]) -> dict[str, An
         "not_measured": no_dump,
         "made_up": not (options.data or options.source),
         "rows": rows,
-        "unplanned": _unplanned(explained, directions),
+        **unplanned,
     }
-
-
-def _unplanned(explained: dict[str, Any], directions: list[str]) -> list[str]:
-    if "no_plans" in explained:
-        return [explained["no_plans"]]
-    return [
-        f"{direction} {path}: {why}"
-        for direction, path, why in steps(explained)
-        if why and direction in directions
-    ]
 
 
 def _versions() -> dict[str, str]:

@@ -72,11 +72,12 @@ def judged(name: str | None) -> Iterator[Verdict]:
     if info.served.how == release.INTERPRETED and info.patched:
         yield _bytecode()
     yield _build(info)
-    yield Verdict(OK if info.plans == "on" else WRONG, "engine", info.plans)
+    if info.any_compiled:
+        yield Verdict(OK if info.plans == "on" else WRONG, "engine", info.plans)
     for variable in info.unknown_variables:
         state = WRONG if config.meant(variable) else NOTE
         yield Verdict(state, "variable", f"nothing reads {suggested(variable)}")
-    if name is not None and info.patched:
+    if name is not None and info.patched and info.plans == "on":
         yield _schemas()
 
 
@@ -144,7 +145,9 @@ def _build(info: Info) -> Verdict:
         return Verdict(OK, "build", f"all {len(info.modules)} modules are compiled")
     if info.any_compiled:
         return Verdict(WRONG, "build", f"not all modules are compiled for {info.python}")
-    return Verdict(NOTE, "build", f"a pure build for {info.python}: it works, but makes no plans")
+    if release.is_cpython():
+        return Verdict(NOTE, "build", f"it works, but makes no plans: {release.why_no_engine()}")
+    return Verdict(OK, "build", f"a pure build, the one that there is for {info.python}")
 
 
 def _schemas() -> Verdict:

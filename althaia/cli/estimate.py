@@ -40,7 +40,7 @@ class Estimate:
             f"with althaia about {self.after:.0%}"
         )
         for name, ratio in self.ratios.items():
-            yield f"  {name}: {ratio:.1f} times faster"
+            yield f"  {name}: {f'{ratio:.1f} times' if ratio >= 1.05 else 'not'} faster"
         for name, why in self.unknown.items():
             yield f"  {name}: counted as unchanged, because {why}"
 

@@ -20,6 +20,7 @@ from typing import TypeVar
 import althaia
 from althaia.cli import application, target
 from althaia.engine.explain import lines_of_readers
+from althaia.switch.release import why_no_plans
 
 _T = TypeVar("_T")
 
@@ -55,7 +56,7 @@ def _schema(options: argparse.Namespace) -> int:
         print(json.dumps(explanation.as_dict(), indent=2))
     else:
         print(explanation.as_text(verbose=options.verbose, depth=options.depth))
-    line = application.line_of_explained(options.schema, explanation.as_dict())
+    line = application.line_of_explained(options.schema, explanation)
     return 1 if options.fail_on and not line.is_planned else 0
 
 
@@ -66,6 +67,9 @@ def _application(options: argparse.Namespace) -> int:
         print(json.dumps([asdict(line) for line in lines], indent=2))
     else:
         noun = "schema" if len(lines) == 1 else "schemas"
+        if why := why_no_plans():
+            print(f"{options.schema}: {len(lines)} {noun}, and no plans run: {why}")
+            return 1 if options.fail_on else 0
         print(f"{options.schema}: {len(lines)} {noun}, {unplanned} with steps outside a plan")
         for line in lines:
             print(line.as_text())

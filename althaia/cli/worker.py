@@ -183,8 +183,15 @@ class Side:
             call()
         return thread_time() - start
 
-    def explain(self) -> dict[str, Any]:
-        return althaia.explain(self.schema).as_dict()
+    def unplanned(self, directions: list[str]) -> dict[str, Any]:
+        """Say what runs outside a plan, and why."""
+        explained = althaia.explain(self.schema)
+        left = [
+            f"{step.direction} {step.path}: {why}"
+            for step in explained.steps()
+            if (why := step.unresolved or step.why) and step.direction in directions
+        ]
+        return {"unplanned": [explained.no_plans] if explained.no_plans else left}
 
     def answers(
         self, file: str | None, source: str, count: int, load: bool, output: str

@@ -9,12 +9,12 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from althaia import seam
 from althaia.switch.config import settings
-from althaia.switch.release import has_engine
+from althaia.switch.release import why_no_plans
 
 if TYPE_CHECKING:
     from althaia.engine.plan import Upstream
@@ -25,9 +25,10 @@ MOST_NAMED = 5
 DEEPEST = 40
 """The most levels of nesting shown. Schemas that make new nested schemas would never end."""
 
+_DUMP = ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors")
 SCHEMA_METHODS = {
-    "dump": ("dump", "_serialize", "_invoke_dump_processors", "_invoke_processors"),
-    "dumps": ("dumps", "dump", "_serialize", "_invoke_dump_processors", "_invoke_processors"),
+    "dump": _DUMP,
+    "dumps": ("dumps", *_DUMP),
     "load": (
         "load",
         "_do_load",
@@ -77,6 +78,34 @@ def _outline(direction: Direction) -> object:
     return direction.name, direction.declined, tuple((e.name, e.step) for e in direction.fields)
 
 
+class Step(NamedTuple):
+    """A step of a dump or load, at any depth."""
+
+    direction: str
+    path: str
+    why: str
+    """Why the user's or marshmallow's own code runs, which is not faster; "" if it is planned."""
+    unresolved: str = ""
+    """Why the schema that is nested here is not known; "" if it is."""
+
+
+_LEFT_OUT: dict[str, object] = {
+    **dict.fromkeys(("checks", "inner"), ()),
+    **dict.fromkeys(("nested", "text", "dump", "load", "readers")),
+    **dict.fromkeys(("unresolved", "no_plans"), ""),
+    "seen": False,
+}
+"""What plain data leaves out: names and the values that say nothing."""
+
+
+def _plain(found: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in found
+        if name not in _LEFT_OUT or value != _LEFT_OUT[name]
+    }
+
+
 @dataclass(frozen=True)
 class FieldPath:
     """One field of a plan, or one inside another field.
@@ -95,53 +124,24 @@ class FieldPath:
     narrow: bool
     source: str | None
     reads: str | None
-    key: Any
+    key: str | None
     why: str
     checks: tuple[str, ...] = ()
     inner: tuple[FieldPath, ...] = ()
     nested: Explanation | None = None
     unresolved: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain data, ready for JSON."""
-        data: dict[str, Any] = {
-            "name": self.name,
-            "field": self.field,
-            "step": self.step,
-            "narrow": self.narrow,
-            "source": self.source,
-            "reads": self.reads,
-            "key": self.key if isinstance(self.key, (str, type(None))) else repr(self.key),
-            "why": self.why,
-        }
-        if self.checks:
-            data["checks"] = list(self.checks)
-        if self.inner:
-            data["inner"] = [each.as_dict() for each in self.inner]
-        if self.nested is not None:
-            data["nested"] = self.nested.as_dict()
-        if self.unresolved:
-            data["unresolved"] = self.unresolved
-        return data
+    def steps(self, direction: str, path: str) -> Iterator[Step]:
+        """Yield the field's step and those inside.
 
-    def left(self) -> Iterator[str]:
-        """The names of what runs its own code: this field, or fields inside it or its schema."""
-        if not self.narrow:
-            yield self.name
+        :param path: the field's own
+        """
+        why = "" if self.narrow else self.why or "its own code"
+        yield Step(direction, path, why, self.unresolved)
         for each in self.inner:
-            yield from (f"{self.name}.{name}" for name in each.left())
-        for plan in self.nested.directions() if self.nested is not None else ():
-            if plan.declined:
-                yield self.name
-            else:
-                yield from (f"{self.name}.{name}" for each in plan.fields for name in each.left())
-
-    def unknown(self) -> bool:
-        """Return whether the schema that is nested here, or inside, is not known."""
-        below = [*self.inner]
-        for plan in self.nested.directions() if self.nested is not None else ():
-            below += plan.fields
-        return bool(self.unresolved) or any(each.unknown() for each in below)
+            yield from each.steps(direction, f"{path}.{each.name}")
+        if self.nested is not None:
+            yield from self.nested.steps(path)
 
     def lines(self, indent: str, text: _Text) -> Iterator[str]:
         head = f"{indent}{self.name}: {self.step}"
@@ -191,24 +191,27 @@ class Direction:
     text: str | None = None
     whole: bool = True
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain data, ready for JSON."""
-        data = {} if self.text is None else {"text": self.text}
-        return data | {
-            "declined": self.declined,
-            "fields": [each.as_dict() for each in self.fields],
-            "overridden": list(self.overridden),
-            "hooks": {kind: list(names) for kind, names in self.hooks.items()},
-            "guard": self.guard,
-            "whole": self.whole,
-        }
+    def steps(self, path: str = "") -> Iterator[Step]:
+        """Yield all steps; first the schema itself where its own code runs.
+
+        :param path: that of the field in which the schema is nested
+        """
+        if self.declined:
+            yield Step(self.name, path or "(all)", self.declined)
+        elif self.overridden and not self.whole:
+            methods = " and ".join(text.partition(",")[0] for text in self.overridden)
+            why = f"the schema has its own {'; '.join(self.overridden)}"
+            yield Step(self.name, f"{path or '(all)'} by its own {methods}", why)
+        for field in self.fields:
+            yield from field.steps(self.name, f"{path}.{field.name}".lstrip("."))
 
     def summary(self) -> str:
         """Return how much of it is planned, and what is not."""
         if self.declined:
             return f"{self.name}: no plan, all of it runs upstream's code ({self.declined})"
-        left = [name for field in self.fields for name in field.left()]
-        unknown = [field.name for field in self.fields if field.unknown()]
+        steps = {field.name: [*field.steps("", field.name)] for field in self.fields}
+        left = [step.path for found in steps.values() for step in found if step.why]
+        unknown = [name for name, found in steps.items() if any(s.unresolved for s in found)]
         planned = sum(field.narrow and not field.unresolved for field in self.fields)
         text = f"{self.name}: {planned} of {_count(len(self.fields), 'field')} planned"
         if not self.fields:
@@ -269,17 +272,15 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
-        data: dict[str, Any] = {"schema": self.schema, "many": self.many}
-        if self.seen:
-            return data | {"seen": True}
-        if self.no_plans:
-            data["no_plans"] = self.no_plans
-        else:
-            data["built"] = self.built
-        data |= {each.name: each.as_dict() for each in self.directions()}
-        if self.readers is not None:
-            data["readers"] = dict(self.readers)
-        return data
+        return asdict(self, dict_factory=_plain)
+
+    def steps(self, path: str = "") -> Iterator[Step]:
+        """Yield the steps of both directions, nested schemas' included.
+
+        :param path: that of the field in which the schema is nested
+        """
+        for each in self.directions():
+            yield from each.steps(path)
 
     def summary(self) -> str:
         """Return one line: how much is planned, and what stays outside at which price.
@@ -368,18 +369,9 @@ def _why_no_plans(instance: Any) -> str:
             "this is a schema of the real marshmallow: call althaia.patch() before anything "
             "imports marshmallow, or run the program with python -m althaia"
         )
-    if not settings().plans:
-        return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
-    if not has_engine():
-        return (
-            "this is a pure Python build; install a wheel for this interpreter, or build "
-            "without ALTHAIA_PURE_BUILD"
-        )
     # The engine is loaded with a user's first schema class.
     seam.load_engine()
-    if seam.no_engine:
-        return f"marshmallow {seam.release} is served, and {seam.no_engine}"
-    return "" if seam.failure is None else f"the engine could not be loaded: {seam.failure}"
+    return why_no_plans()
 
 
 def _instance(schema: Any) -> Any:
@@ -469,8 +461,8 @@ class _Explainer:
             step=step.kind,
             narrow=step.narrow,
             source=_source(direction, step) if outer else None,
-            reads=(step.name if direction == "dump" else step.key) if outer else None,
-            key=(step.key if direction == "dump" else step.target) if outer else None,
+            reads=_said(step.name if direction == "dump" else step.key) if outer else None,
+            key=_said(step.key if direction == "dump" else step.target) if outer else None,
             why=step.why,
             checks=tuple(check.kind for check in getattr(step, "checks", None) or ()),
             inner=tuple(
@@ -499,6 +491,10 @@ def _source(direction: str, step: Any) -> str:
     if direction == "dump":
         return SOURCES[step.source]
     return "deserialize" if step.own_deserialize else "key"
+
+
+def _said(key: Any) -> str | None:
+    return key if isinstance(key, (str, type(None))) else repr(key)
 
 
 def _nested_schema(field: Any) -> Any:

@@ -301,6 +301,39 @@ def has_engine() -> bool:
     return _engine
 
 
+def is_cpython() -> bool:
+    """Return whether this is CPython. Other interpreters get pure builds only."""
+    return sys.implementation.name == "cpython"
+
+
+def why_no_engine() -> str:
+    """Say why a pure build has no engine, and what to do where more than that can be had."""
+    if not is_cpython():
+        return "this is a pure build, and there is no other for this interpreter"
+    if not os.path.isdir(os.path.dirname(__file__)):
+        return "extension modules do not load from an archive"
+    without = " without ALTHAIA_PURE_BUILD" if os.environ.get("ALTHAIA_PURE_BUILD") else ""
+    return (
+        "this is a pure build: install a wheel for this interpreter, or build it from source with "
+        f"a C compiler{without}"
+    )
+
+
+def why_no_plans() -> str:
+    """Say why this process has no plans; "" if it has, or will have with its first schema."""
+    from althaia.switch.config import settings
+
+    if not settings().plans:
+        return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
+    if seam.no_engine:
+        return f"marshmallow {seam.release} is served, and {seam.no_engine}"
+    if seam.failure is not None:
+        what = f"the engine could not be loaded: {type(seam.failure).__name__}: {seam.failure}"
+        is_error = isinstance(seam.failure, seam.EngineError)
+        return f"every dump and load is an error, {what}" if is_error else what
+    return "" if has_engine() else why_no_engine()
+
+
 _DOOR: Final = "althaia.engine.door"
 """The module of the engine that imports all others."""
 

@@ -18,7 +18,6 @@ from althaia.switch import config, installed, redirect, release
 
 _PACKAGE = Path(__file__).parents[1]
 _STAMP = _PACKAGE / "_build_info.json"
-_ENGINE = "althaia.engine.door"
 
 
 class NotCompiledError(ImportError):
@@ -104,7 +103,7 @@ class Info:
     served: Served
     """Which release is served, or would be."""
     plans: str
-    """``on``, ``off``, ``none``, or ``cannot run``, and why."""
+    """``on``, or ``none`` and why."""
     collector: str
     """``runs``, or ``paused for large dumps``."""
     settings: dict[str, bool | float | str]
@@ -213,7 +212,7 @@ def info() -> Info:
         real_version=installed.installed(),
         real_location=redirect.real_location(),
         served=_served(stamp),
-        plans=_plans(),
+        plans=f"none: {why}" if (why := release.why_no_plans()) else "on",
         collector="paused for large dumps" if seam.pause_collector else "runs",
         settings=config.settings().as_dict(),
         unknown_variables=config.settings().unknown,
@@ -237,7 +236,7 @@ def interpreter_features() -> dict[str, bool]:
     The other features are checked when the plans are imported. A feature that does not work is
     replaced by the public C API. Empty in a pure build, which has no plans.
     """
-    if not _is_compiled("althaia.engine.plan", _PACKAGE / "engine"):
+    if not release.has_engine():
         return {}
     guards = import_module("althaia.engine.plan")
     found: dict[str, bool] = guards.features()
@@ -263,22 +262,6 @@ def check_compiled() -> None:
         "build one ('pip install .' without ALTHAIA_PURE_BUILD), or unset the variable",
         name=redirect.OURS,
     )
-
-
-def _plans() -> str:
-    if not config.settings().plans:
-        return "off, by ALTHAIA_PLANS=0"
-    if seam.no_engine:
-        return f"none: {seam.no_engine}"
-    if isinstance(seam.failure, seam.EngineError):
-        return f"cannot run, every dump and load is an error: {seam.failure}"
-    if seam.failure is not None:
-        return f"cannot run: {type(seam.failure).__name__}: {seam.failure}"
-    if _is_compiled(_ENGINE, _PACKAGE / "engine"):
-        return "on"
-    if not _PACKAGE.is_dir():
-        return f"none: extension modules do not load from an archive ({_PACKAGE.parent})"
-    return "none: this is a pure build"
 
 
 def _read_stamp() -> dict[str, Any]:

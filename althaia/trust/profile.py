@@ -35,8 +35,8 @@ DIRECTIONS: Final = {
 HEIGHT: Final = 6
 
 NO_PLAN_YET = (
-    "one is made at the sixteenth use, at about the twelfth where each call makes an instance, and "
-    "not for an instance whose fields were looked at before its first call"
+    "no plan yet: one is made at the sixteenth use, at about the twelfth where each call makes an "
+    "instance, and not for an instance whose fields were looked at before its first call"
 )
 
 
@@ -248,7 +248,7 @@ def _outside(counted: Any, direction: str) -> Iterator[str]:
         left = [f"unknown: {cls.__name__}() raised {type(error).__name__}"]
     yield from left
     if counted.outside_calls and not left:
-        yield f"{counted.outside_calls} calls without a plan: {NO_PLAN_YET}"
+        yield NO_PLAN_YET
 
 
 # ---- Without plans ---------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from althaia.trust.profile import Profile
+    from althaia.trust.profile import Line, Profile
 
 WIDTH = 80
 
@@ -22,41 +22,55 @@ def _lines(profile: Profile) -> Iterator[str]:
     if not profile.lines:
         yield "No schema was dumped or loaded."
     else:
-        yield (f"{'schema':<35}{'':<6}{'calls':>8}{'objects':>9}{'total':>8}{'own':>8}{'user':>6}")
+        yield _row("schema", "", _HEADS)
     for line in profile.lines:
-        yield (
-            f"{_short(line.schema, 34):<35}{line.direction:<6}{_number(line.calls):>8}"
-            f"{_number(line.objects):>9}{_time(line.seconds):>8}{_time(line.own):>8}"
-            f"{_share(line.user, line.own):>6}"
-        )
-    yield from _ranking("Your own code", _own_code(profile, 30))
-    outside = [line for line in profile.lines if line.why]
-    if outside:
+        yield _row(_short(line.schema, 34), line.direction, _cells(line))
+    if code := _own_code(profile, 30):
+        yield from ("", "Your own code")
+    for label, spent in code:
+        yield f"  {spent:>8}  {_short(label, WIDTH - 12)}"
+    if outside := _outside(profile):
         yield from ("", "Outside a plan")
-    for line in outside:
-        yield f"  {_short(line.schema, 60)}.{line.direction}"
-        for reason in line.why:
-            yield from _wrapped(reason, "    ")
+    for names, reason in outside:
+        yield from (*_wrapped(names, "  "), *_wrapped(reason, "    "))
     if profile.note:
-        yield ""
-        yield from _wrapped(profile.note, "")
+        yield from ("", *_wrapped(profile.note, ""))
 
 
-def _own_code(profile: Profile, width: int = 1_000) -> list[tuple[float, str]]:
-    """Return the pieces of the user's code that took most, with their seconds."""
+_HEADS = ("calls", "objects", "total", "own", "user")
+
+
+def _row(schema: str, direction: str, cells: tuple[str, ...]) -> str:
+    calls, objects, total, own, user = cells
+    return f"{schema:<35}{direction:<6}{calls:>8}{objects:>9}{total:>8}{own:>8}{user:>6}"
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    user = f"{line.user / line.own:.0%}" if line.own and line.user else "-"
+    counts, times = (line.calls, line.objects), (line.seconds, line.own)
+    return *map(_number, counts), *map(_time, times), user
+
+
+def _outside(profile: Profile) -> list[tuple[str, str]]:
+    """Return the schemas for which each reason holds, and the reason."""
+    found: dict[str, list[str]] = {}
+    for line in profile.lines:
+        left = f" ({_number(line.outside_calls)} of {_number(line.calls)} calls)"
+        for reason in line.why:
+            found.setdefault(reason, []).append(
+                f"{line.schema}.{line.direction}{left * bool(line.outside_calls)}"
+            )
+    return [(", ".join(names), reason) for reason, names in found.items()]
+
+
+def _own_code(profile: Profile, width: int = 1_000) -> list[tuple[str, str]]:
+    """Return the pieces of the user's code that took most, with their times."""
     code = (
         (seconds, f"{_short(line.schema, width)}.{line.direction}: {name}")
         for line in profile.lines
         for name, seconds in line.code.items()
     )
-    return sorted(code, reverse=True)[:10]
-
-
-def _ranking(title: str, entries: list[tuple[float, str]]) -> Iterator[str]:
-    if entries:
-        yield from ("", title)
-    for seconds, label in entries:
-        yield f"  {_time(seconds):>8}  {_short(label, WIDTH - 12)}"
+    return [(label, _time(seconds)) for seconds, label in sorted(code, reverse=True)[:10]]
 
 
 def _wrapped(words: str, indent: str) -> list[str]:
@@ -84,10 +98,6 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
-def _share(part: float, whole: float) -> str:
-    return f"{part / whole:.0%}" if whole and part else "-"
-
-
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>althaia profile</title><style>
 body{{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}
@@ -111,31 +121,18 @@ def html(profile: Profile) -> str:
     """Return one page with bars; it loads nothing."""
     most = max((line.own for line in profile.lines), default=0)
     schemas = [
-        (
-            f"{line.schema}.{line.direction}",
-            _number(line.calls),
-            _number(line.objects),
-            _time(line.seconds),
-            _time(line.own),
-            _bar(line, most),
-        )
+        (f"{line.schema}.{line.direction}", *_cells(line)[:-1], _bar(line, most))
         for line in profile.lines
-    ]
-    code = [(label, _time(seconds)) for seconds, label in _own_code(profile)]
-    why = [
-        (f"{line.schema}.{line.direction}", "; ".join(line.why))
-        for line in profile.lines
-        if line.why
     ]
     tables = (
-        _table("Schemas", ("schema", "calls", "objects", "total", "own", ""), schemas)
-        + _table("Your own code", ("where", "time"), code)
-        + _table("Outside a plan", ("schema", "why"), why, "words")
+        _table("Schemas", ("schema", *_HEADS[:-1], ""), schemas)
+        + _table("Your own code", ("where", "time"), _own_code(profile))
+        + _table("Outside a plan", ("schema", "why"), _outside(profile), "words")
     )
     return _PAGE.format(tables=tables, note=f"<p>{escape(profile.note)}</p>")
 
 
-def _bar(line: Any, most: float) -> str:
+def _bar(line: Line, most: float) -> str:
     parts = {"user": line.user, "rest": max(line.own - line.user, 0.0)}
     whole = sum(parts.values()) or 1.0
     width = 100 * line.own / most if most else 0
@@ -146,10 +143,12 @@ def _bar(line: Any, most: float) -> str:
     return f'<div class="bar" style="width:{width:.1f}%;min-width:1px">{inner}</div>'
 
 
-def _table(title: str, heads: tuple[str, ...], rows: list[Any], kind: str = "") -> str:
-    if not rows:
+def _table(
+    title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]], kind: str = ""
+) -> str:
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in rows)
+    if not body:
         return ""
-    body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>\n" for row in rows)
     head = "".join(f"<th>{name}</th>" for name in heads)
     return f"<h2>{title}</h2>\n<table class='{kind}'><tr>{head}</tr>\n{body}</table>\n"
 

@@ -103,6 +103,13 @@ def test_as_json(explain):
     assert json.loads(explain("app.schemas:Line", "--json").stdout)["schema"].endswith("Line")
 
 
+def test_where_no_plans_run_it_is_said_once(explain):
+    done = explain("app", "--fail-on", "unplanned", env={"ALTHAIA_PLANS": "0"})
+    assert done.returncode == 1
+    (said,) = done.stdout.splitlines()
+    assert said.startswith("app: 8 schemas, and no plans run: ALTHAIA_PLANS=0 is set")
+
+
 @NEEDS_ENGINE
 @pytest.mark.parametrize(
     ("what", "code"),

@@ -13,7 +13,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from althaia.cli.application import steps
 from althaia.cli.worker import DataError, read_records
 from althaia.trust.portable import written
 
@@ -299,27 +298,6 @@ def test_what_cannot_be_measured_is_said(bench, words, said):
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
-
-
-def test_what_is_not_planned_comes_with_its_reason():
-    field = {"name": "own", "narrow": False, "why": "_serialize is overridden"}
-    plain = {"name": "id", "narrow": True, "why": ""}
-    nested = {
-        **plain,
-        "name": "line",
-        "nested": {"schema": "Line", "dump": {"declined": "odd", "fields": []}},
-    }
-    listed = {**plain, "name": "all", "inner": [{**field, "name": "items"}]}
-    explained = {
-        "schema": "Order",
-        "dump": {"declined": "", "overridden": [], "fields": [field, plain, nested, listed]},
-    }
-    assert [step for step in steps(explained) if step[2]] == [
-        ("dump", "own", "_serialize is overridden"),
-        ("dump", "line", "odd"),
-        ("dump", "all.items", "_serialize is overridden"),
-    ]
-    assert list(steps({"schema": "Order", "seen": True})) == []
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 import althaia
+from althaia.cli import doctor_command
+from althaia.switch import release, status
 from tests import releases
 from tests.engine import NEEDS_ENGINE
 
@@ -42,13 +46,16 @@ def test_all_is_well(doctor):
     done = doctor("app:app")
     info = althaia.info()
     pure = not info.compiled
-    assert done.returncode == (pure or bool(info.stale)), done.stdout + done.stderr
+    assert done.returncode == bool(info.stale), done.stdout + done.stderr
     first, *_ = done.stdout.splitlines()
     assert first == "ok     redirect   on, by althaia.patch()"
     found = verdicts(doctor("app", "--json", env={"ALTHAIA_PATCH": "1"}))
     assert found["redirect"] == ("ok", "on, by ALTHAIA_PATCH")
     assert found["release"][1].startswith("marshmallow 4.4.0, ")
-    if not pure:
+    if pure:
+        assert found["build"][0] == ("note" if sys.implementation.name == "cpython" else "ok")
+        assert "engine" not in found
+    else:
         assert found["engine"] == ("ok", "on")
         assert found["build"][0] == ("wrong" if info.stale else "ok")
         state, text = found["schemas"]
@@ -88,10 +95,35 @@ def test_a_mistyped_variable_is_wrong(doctor):
     assert "note   variable   nothing reads ALTHAIA_IMAGE\n" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("interpreter", "variable", "state", "said"),
+    [
+        ("pypy", "", "ok", "the one that there is for "),
+        ("pypy", "1", "ok", "the one that there is for "),
+        ("cpython", "", "note", "build it from source with a C compiler"),
+        ("cpython", "1", "note", "with a C compiler without ALTHAIA_PURE_BUILD"),
+    ],
+)
+def test_a_pure_build_is_a_fact_and_the_advice_fits(
+    monkeypatch, interpreter, variable, state, said
+):
+    monkeypatch.setattr(sys, "implementation", SimpleNamespace(name=interpreter))
+    monkeypatch.setenv("ALTHAIA_PURE_BUILD", variable)
+    module = status.Module("althaia.engine.door", compiled=False, stale=False)
+    verdict = doctor_command._build(replace(althaia.info(), modules=(module,)))
+    assert verdict.state == state
+    assert said in verdict.text
+    assert ("ALTHAIA_PURE_BUILD" in release.why_no_engine()) is (
+        interpreter == "cpython" and variable == "1"
+    )
+
+
 @NEEDS_ENGINE
 def test_plans_that_are_off_are_wrong(doctor):
     env = {"ALTHAIA_PATCH": "1", "ALTHAIA_PLANS": "0"}
-    assert verdicts(doctor("--json", env=env))["engine"] == ("wrong", "off, by ALTHAIA_PLANS=0")
+    state, text = verdicts(doctor("--json", env=env))["engine"]
+    assert state == "wrong"
+    assert "ALTHAIA_PLANS=0" in text
 
 
 @NEEDS_ENGINE

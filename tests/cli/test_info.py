@@ -160,7 +160,7 @@ def test_a_checkout_without_its_extension_modules(run, copied):
     """The folders of the engine's floors are there, and hold no modules for Python."""
     for binary in [*copied.rglob("*.so"), *copied.rglob("*.pyd")]:
         binary.unlink()
-    assert show(run, cwd=copied)["plans"] == "none: this is a pure build"
+    assert show(run, cwd=copied)["plans"].startswith("none: this is a pure build")
     done = run("-m", "althaia", "info", "--verbose", cwd=copied)
     assert "this interpreter: nothing is asked of it without plans" in done.stdout
     code = "import althaia\nalthaia.patch()\nalthaia.compare(1.0)\nwith althaia.profile(): pass\n"

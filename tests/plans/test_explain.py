@@ -447,3 +447,25 @@ def test_a_replaced_init_fields_leaves_instances_lazy() -> None:
     original = ma.Schema._init_fields
     with mock.patch.object(ma.Schema, "_init_fields", lambda self: original(self)):
         assert althaia.explain(Plain).built == ""
+
+
+def test_the_steps_of_all_depths_with_their_reasons() -> None:
+    class Odd(Inner):
+        class Meta:
+            ordered = True
+
+        def __getattribute__(self, name: str) -> Any:
+            return super().__getattribute__(name)
+
+    class Outside(ma.Schema):
+        plain = fields.Integer()
+        slugs = fields.List(Slug())
+        odd = fields.Nested(Odd)
+        lost = fields.Nested("no such schema anywhere")
+
+    steps = althaia.explain(Outside).steps()
+    found = {step.path: step for step in steps if step.direction == "dump"}
+    assert list(found) == ["plain", "slugs", "slugs.items", "odd", "lost"]
+    assert {path for path, step in found.items() if step.why} == {"slugs.items", "odd"}
+    assert found["odd"].why == "the schema class overrides __getattribute__"
+    assert found["lost"].unresolved.startswith("RegistryError: ")

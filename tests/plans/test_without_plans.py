@@ -43,7 +43,7 @@ def test_switched_off() -> None:
         "__main__.User",
         f"  no plans run: {reason}",
         f"<Explanation of __main__.User: {reason}>",
-        "['many', 'no_plans', 'schema']",
+        "['built', 'many', 'no_plans', 'schema']",
         "{}",
     ]
 
@@ -51,8 +51,8 @@ def test_switched_off() -> None:
 def test_switched_on() -> None:
     shown = run(ALTHAIA_PLANS="1")
     if engine is None:
-        assert shown[1].startswith("  no plans run: this is a pure Python build; ")
-        assert shown[-2:] == ["['many', 'no_plans', 'schema']", "{}"]
+        assert shown[1].startswith("  no plans run: this is a pure build")
+        assert shown[-2:] == ["['built', 'many', 'no_plans', 'schema']", "{}"]
     else:
         assert shown[1:3] == [
             "  instances: built when somebody looks into them",

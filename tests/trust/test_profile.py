@@ -242,17 +242,25 @@ def test_calls_before_a_plan_have_the_reason() -> None:
     class New(ma.Schema):
         a = fields.Integer()
 
+    class Newer(New):
+        pass
+
     # In these tests plans are made at once otherwise.
     planner.build_at_once(False)
     with althaia.profile() as profile:
         for _ in range(3):
             New().dump({"a": 1})
+        Newer().dump({"a": 1})
     found = next(each for each in profile.lines if each.schema.endswith("New"))
     assert found.why == (
-        "3 calls without a plan: one is made at the sixteenth use, at about the twelfth where each "
-        "call makes an instance, and not for an instance whose fields were looked at before its "
-        "first call",
+        "no plan yet: one is made at the sixteenth use, at about the twelfth where each call makes "
+        "an instance, and not for an instance whose fields were looked at before its first call",
     )
+    assert profile.as_text().count("no plan yet") == 1
+    page = profile.as_html()
+    assert page.count("no plan yet") == 1
+    assert "New.dump (3 of 3 calls), " in page
+    assert "Newer.dump (1 of 1 calls)<" in page
 
 
 def test_text_and_page() -> None:
