@@ -9,6 +9,7 @@
 #define ALTHAIA_DOUBLES_H
 
 #include <Python.h>
+#include <float.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -127,12 +128,26 @@ althaia_shortest(uint64_t bits, int *power)
     return digits + above;
 }
 
+/* The powers of ten that are doubles. */
+static const double althaia_exact_tens[] = {
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
 /* Store the double nearest to digits * 10**power and return 1. Return 0 if it is not certain. */
 static int
 althaia_nearest(uint64_t digits, int power, double *number)
 {
     uint64_t high, low, bits;
     int zeros, exponent, top;
+#if FLT_EVAL_METHOD == 0
+    /* Two exact numbers: the processor rounds their quotient or product once. */
+    if (digits >> 53 == 0 && power >= -22 && power <= 22) {
+        *number = power < 0 ? (double)digits / althaia_exact_tens[-power]
+                            : (double)digits * althaia_exact_tens[power];
+        return 1;
+    }
+#endif
     if (digits == 0) {
         *number = 0;
         return 1;
