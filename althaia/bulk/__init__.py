@@ -15,7 +15,6 @@ schema; this process keeps the marshmallow of the application.
 from __future__ import annotations
 
 from althaia.bulk.jobs import check, convert
-from althaia.bulk.pieces import BulkError, Partition
-from althaia.bulk.summary import Problem, Summary
+from althaia.bulk.pieces import BulkError, Partition, Problem, Summary
 
 __all__ = ["BulkError", "Partition", "Problem", "Summary", "check", "convert"]

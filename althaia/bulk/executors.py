@@ -11,29 +11,23 @@ import multiprocessing
 import os
 import pickle
 import signal
-import time
 from collections import deque
-from concurrent.futures import CancelledError, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
-from multiprocessing.connection import wait
-from threading import Lock, Thread
+from functools import partial
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from threading import Lock, Thread, local
+from traceback import format_exc
+from typing import Any
 
-from althaia.bulk.pieces import BulkError
+from althaia.bulk.pieces import BulkError, Outcome, Partition
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
-    from multiprocessing.process import BaseProcess
-    from typing import Any
-
-    from althaia.bulk.pieces import Partition
-    from althaia.bulk.summary import Outcome
-
-    Work = Callable[[Partition], Outcome]
-    Done = tuple[Partition, Outcome | "Lost"]
+Work = Callable[[Partition], Outcome]
+Result = Callable[[], Outcome]
+"""Waits for what came of a partition and returns it."""
+Done = tuple[Partition, Outcome]
 
 ATTEMPTS = 3
 """How often a partition is tried if its worker dies."""
@@ -43,151 +37,136 @@ AHEAD = 2
 """The number of partitions in progress or waiting, for each worker."""
 
 
-class Lost:
-    """No outcome: every worker that processed the partition died."""
-
-    __slots__ = ("reason",)
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-
-
-class _Source:
-    """Reads partitions ahead of the work. An error is raised only after all earlier partitions are
-    done."""
-
-    def __init__(self, partitions: Iterable[Partition]) -> None:
-        self._left = iter(partitions)
-        self._error: Exception | None = None
-
-    def next(self) -> Partition | None:
-        """Return the next one, or None."""
-        try:
-            return next(self._left, None)
-        except Exception as error:
-            self._error = error
-            return None
-
-    def end(self) -> None:
-        """Raise the error that ended the partitions early, if there is one."""
-        if self._error is not None:
-            raise self._error
-
-
-def here(work: Work, partitions: Iterable[Partition]) -> Iterator[Done]:
+def here(work: Work, partitions: Iterable[Partition]) -> Generator[Done]:
     """Process the partitions one after the other in this process."""
     for partition in partitions:
         yield partition, work(partition)
 
 
-def processes(work: Work, partitions: Iterable[Partition], count: int) -> Iterator[Done]:
-    """Process the partitions in ``count`` processes of this machine.
+def _in_order(
+    work: Work, partitions: Iterable[Partition], submit: Callable[[Partition], Result], workers: int
+) -> Generator[Done]:
+    """Submit partitions ahead of the one whose outcome is yielded next.
 
-    If a process dies, it is unknown which of the partitions in progress was the cause. Hence each
-    of these is tried again alone, so that only the one that kills its process is lost.
+    An error of reading is raised only after all earlier partitions are done.
     """
-    source = _Source(partitions)
-    pool = _Pool(work, count)
-    waiting: deque[tuple[Partition, Future[Outcome]]] = deque()
-    try:
-        while True:
-            while len(waiting) < count * AHEAD and (one := source.next()) is not None:
-                waiting.append((one, pool.submit(one)))
-            if not waiting:
-                return source.end()
-            partition, future = waiting.popleft()
+    left = iter(partitions)
+    ended: Exception | None = None
+    waiting: deque[tuple[Partition, Result]] = deque()
+    while waiting or ended is None:
+        while ended is None and len(waiting) < workers * AHEAD:
             try:
-                yield partition, future.result()
+                one = next(left)
+            except Exception as error:
+                ended = error
+            else:
+                waiting.append((one, submit(one)))
+        if waiting:
+            partition, result = waiting.popleft()
+            try:
+                outcome = result()
             except RecursionError:
                 # The partition or its outcome is nested too deep for pickle: process it here.
-                yield partition, work(partition)
-            except BrokenProcessPool:
-                interrupted = [partition, *(one for one, _ in waiting)]
-                waiting.clear()
-                for one in interrupted:
-                    yield one, pool.alone(one)
+                outcome = work(partition)
+            yield partition, outcome
+    if not isinstance(ended, StopIteration):
+        raise ended
+
+
+def processes(work: Work, partitions: Iterable[Partition], count: int) -> Generator[Done]:
+    """Process the partitions in ``count`` processes of this machine."""
+    workers = _Workers(pickle.dumps(work), count)
+    try:
+        yield from _in_order(work, partitions, workers.submit, count)
     except BaseException:
-        pool.kill()
+        workers.kill()
         raise
     finally:
-        pool.close()
+        workers.close()
 
 
-class _Pool:
-    """Worker processes, which are replaced when one of them dies."""
+class _Workers:
+    """Worker processes, each of which belongs to a thread, by a pipe of its own.
 
-    def __init__(self, work: Work, count: int) -> None:
-        self._work, self._count = work, count
-        self._pool = self._new_pool()
-        self._watched: set[BaseProcess] = set()
-        self._ending = Lock()
+    Hence it is known which partition a process had when it died, and another one gets it.
+    """
 
-    def _new_pool(self) -> ProcessPoolExecutor:
-        # Not forked: the redirect needs a process that has imported nothing yet.
-        spawn = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._count, mp_context=spawn, initializer=_begin)
+    def __init__(self, work: bytes, count: int) -> None:
+        self._work = work
+        self._threads = ThreadPoolExecutor(count)
+        self._own = local()
+        self._started: list[tuple[BaseProcess, Connection]] = []
+        self._starting = Lock()
+        self._ending = False
 
-    def submit(self, partition: Partition) -> Future[Outcome]:
-        try:
-            future = self._pool.submit(self._work, partition)
-        except (BrokenProcessPool, OSError):
-            # OSError: a process died, and its pipe was closed, while the next one was started.
-            self.kill()
-            self._pool = self._new_pool()
-            future = self._pool.submit(self._work, partition)
-        # Processes are started as they are needed.
-        for process in set((self._pool._processes or {}).values()) - self._watched:
-            self._watched.add(process)
-            Thread(target=self._end_with, args=(process, self._pool), daemon=True).start()
-        return future
+    def submit(self, partition: Partition) -> Result:
+        return self._threads.submit(self._outcome, partition).result
 
-    def alone(self, partition: Partition) -> Outcome | Lost:
+    def _outcome(self, partition: Partition) -> Outcome:
+        """Have the process of this thread work; while it dies, have other ones."""
         for _ in range(ATTEMPTS):
             try:
-                return self.submit(partition).result()
-            except BrokenProcessPool:
+                if getattr(self._own, "pipe", None) is None:
+                    self._own.pipe = self._start()
+                self._own.pipe.send(partition)
+                found: Outcome | BaseException = self._own.pipe.recv()
+            except (EOFError, OSError):
+                self._own.pipe = None
                 continue
-        return Lost(f"the process that worked on it died, {ATTEMPTS} times")
+            if isinstance(found, BaseException):
+                raise found
+            return found
+        return Outcome(lost=f"the process that worked on it died, {ATTEMPTS} times")
+
+    def _start(self) -> Connection:
+        """Start a process and return the end of its pipe.
+
+        :raises CancelledError: the others are being killed
+        """
+        # Not forked: the redirect needs a process that has imported nothing yet.
+        spawn = multiprocessing.get_context("spawn")
+        ours, theirs = spawn.Pipe()
+        with theirs, self._starting:
+            if self._ending:
+                raise CancelledError
+            process = spawn.Process(target=_serve, args=(theirs, self._work))
+            process.start()
+            self._started.append((process, ours))
+        return ours
 
     def kill(self) -> None:
         """Kill the processes at once, because their outcomes are no longer needed."""
-        self._end(self._pool)
-
-    def _end_with(self, process: BaseProcess, pool: ProcessPoolExecutor) -> None:
-        """Wait until a process has ended, and end the others.
-
-        The executor does so itself, but not while it reads a result that the process was sending.
-        """
-        wait([process.sentinel])
-        if not pool._shutdown_thread:
-            self._end(pool)
-
-    def _end(self, pool: ProcessPoolExecutor) -> None:
-        # Executors have kill_workers() since CPython 3.14 only, and that waits for the rest of a
-        # result that a process was sending. So the other end of the pipe is closed here.
-        results = pool._result_queue
-        for process in list((pool._processes or {}).values()):
+        with self._starting:
+            self._ending = True
+        for process, _ in self._started:
             process.kill()
-        with self._ending:
-            if results is not None and not results._writer.closed:  # type: ignore[attr-defined]
-                results._writer.close()  # type: ignore[attr-defined]
 
     def close(self) -> None:
-        for _ in range(100):
-            try:
-                self._pool.shutdown(cancel_futures=True)
-            except RuntimeError:
-                # A signal came while the executor was starting its thread. A thread that has not
-                # started cannot be joined.
-                time.sleep(0.01)
-            else:
-                break
+        """End processes that have nothing to do, and wait for them."""
+        self._threads.shutdown(cancel_futures=True)
+        for process, pipe in self._started:
+            pipe.close()
+            process.join()
 
 
-def _begin() -> None:
-    """Initialize a new process. It ends when its parent says so, or when the parent ends."""
+def _serve(pipe: Connection, work: bytes) -> None:
+    """Work on the partitions that come through a pipe, in a new process, until it is closed.
+
+    The process also ends when its parent ends. SIGINT of a terminal is the parent's to handle.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
+    task: Work = pickle.loads(work)
+    while True:
+        try:
+            partition = pipe.recv()
+        except EOFError:
+            return
+        try:
+            pipe.send(task(partition))
+        except Exception as error:
+            error.add_note(format_exc())
+            pipe.send(error)
 
 
 def _end_with_parent() -> None:
@@ -197,11 +176,11 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[Done]:
+def dask(work: Work, partitions: Iterable[Partition], address: str) -> Generator[Done]:
     """On the workers of a Dask cluster, which see the files under the same names.
 
     :raises BulkError: ``distributed`` is not installed, nobody answers at ``address`` or does so no
-        longer, the cluster has no workers, or a file has a name that means another one there
+        longer, or the cluster has no workers
     """
     try:
         from distributed import Client, KilledWorker
@@ -213,51 +192,26 @@ def dask(work: Work, partitions: Iterable[Partition], address: str) -> Iterator[
         client: Any = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError) as error:
         raise BulkError(f"no Dask scheduler answers at {address}: {error}") from error
+
+    def submit(partition: Partition) -> Result:
+        located = replace(partition, path=os.path.abspath(partition.path))
+        # pure=False: Dask would reuse the result of an equal partition, but the file may have
+        # changed.
+        return partial(result, client.submit(work, located, pure=False))
+
+    def result(future: Any) -> Outcome:
+        try:
+            found: Outcome = future.result()
+        except KilledWorker as error:
+            return Outcome(lost=f"the workers that had it died: {error}")
+        except CancelledError as error:
+            raise BulkError(f"the Dask scheduler at {address} has gone: {error}") from error
+        # Release the future, so that the cluster frees the result.
+        future.release()
+        return found
+
     with client:
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
         if not workers:
             raise BulkError(f"the Dask cluster at {address} has no workers")
-        source = _Source(map(_named_for_all, partitions))
-        waiting: deque[tuple[Partition, Any]] = deque()
-        while True:
-            while len(waiting) < workers * AHEAD and (one := source.next()) is not None:
-                try:
-                    packed = pickle.dumps(replace(one, file=os.path.abspath(one.file)))
-                except RecursionError:
-                    # The partition is nested too deep for pickle: process it here.
-                    waiting.append((one, None))
-                    continue
-                # pure=False: Dask would reuse the result of an equal partition, but the file may
-                # have changed.
-                waiting.append((one, client.submit(_call, work, packed, pure=False)))
-            if not waiting:
-                return source.end()
-            partition, future = waiting.popleft()
-            if future is None:
-                yield partition, work(partition)
-                continue
-            try:
-                yield partition, future.result()
-            except KilledWorker as error:
-                yield partition, Lost(f"the workers that had it died: {error}")
-            except CancelledError as error:
-                raise BulkError(f"the Dask scheduler at {address} has gone: {error}") from error
-            # Release the future, so that the cluster frees the result.
-            future.release()
-
-
-def _named_for_all(partition: Partition) -> Partition:
-    """Return the partition, if its file has the same name in other processes."""
-    if os.path.realpath(partition.file).startswith(("/dev/", "/proc/")):
-        raise BulkError(
-            f"{partition.file}: is another file in each process, and the workers of a cluster read "
-            "it themselves: name a file"
-        )
-    return partition
-
-
-def _call(work: Work, packed: bytes) -> Outcome:
-    """Call ``work`` in the cluster. The partition is packed by us, because a cluster that cannot
-    pack a deep partition raises another error."""
-    partition: Partition = pickle.loads(packed)
-    return work(partition)
+        yield from _in_order(work, partitions, submit, workers)

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
+from itertools import accumulate
 from operator import index
+from typing import Any
 
-from althaia.bulk.outputs import as_json
-from althaia.bulk.pieces import BulkError
+from althaia.bulk.pieces import BulkError, Item, Partition, Unreadable, as_json, different
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence, Set
-    from typing import IO, Any
-
-    Convert = Callable[[Any], Any]
-    Path = tuple[str, ...]
-    """The keys that lead to a value in nested dictionaries, outermost first."""
+Convert = Callable[[Any], Any]
 
 ROWS = 10_000
 """Rows that become Python objects at a time."""
@@ -42,38 +36,52 @@ def pyarrow() -> Any:
     return pyarrow
 
 
-def opened_parquet(file: str) -> Any:
+def _opened(file: str, path: str) -> Any:
     """Return an open ``ParquetFile``; BulkError if it is not valid or is incomplete."""
     arrow = pyarrow()
     try:
-        return arrow.parquet.ParquetFile(file)
+        return arrow.parquet.ParquetFile(path)
     except (arrow.ArrowInvalid, OSError) as error:
         raise BulkError(f"{file}: cannot be read as Parquet: {error}") from error
 
 
-def rows(file: str, group: int) -> Iterator[dict[str, Any] | Exception]:
-    """Yield the rows of one group as JSON has them: dates, decimals and bytes as text.
+def parquet_partitions(file: str, path: str) -> Iterator[Partition]:
+    """Yield one partition for each group of rows; an empty one if there is none."""
+    with _opened(file, path) as opened:
+        columns = different(file, opened.schema_arrow.names)
+        counts = [opened.metadata.row_group(i).num_rows for i in range(opened.num_row_groups)]
+    share = os.path.getsize(path) // max(len(counts), 1)
+    for i, before in enumerate(accumulate(counts[:-1], initial=0)):
+        end = min(i + 1, len(counts))
+        yield Partition(file, path, "parquet", i, end, share, columns, before)
+
+
+def parquet_items(partition: Partition) -> Iterator[Item]:
+    """Yield the rows of a partition as JSON has them: dates, decimals and bytes as text.
 
     A null is None under its key. A row with a value that Python cannot represent, such as a year
-    after 9999, is the exception that says so.
+    after 9999, is Unreadable.
 
     :raises BulkError: the group cannot be read
     """
     arrow = pyarrow()
-    with opened_parquet(file) as opened:
-        batches = opened.iter_batches(batch_size=ROWS, row_groups=[group])
+    before = partition.before
+    with _opened(partition.file, partition.path) as opened:
+        groups = list(range(partition.start, partition.end))
+        batches = opened.iter_batches(batch_size=ROWS, row_groups=groups)
         while True:
             try:
                 batch = next(batches, None)
             except (arrow.ArrowException, OSError, ValueError) as error:
-                raise BulkError(f"{file}: row group {group + 1} cannot be read: {error}") from error
+                raise BulkError(f"{partition}: cannot be read: {error}") from error
             if batch is None:
                 return
-            yield from _rows_of(batch)
+            yield from enumerate(_rows_of(batch), before + 1)
+            before += batch.num_rows
 
 
-def _rows_of(batch: Any) -> Iterator[dict[str, Any] | Exception]:
-    wrong: dict[int, Exception] = {}
+def _rows_of(batch: Any) -> Iterator[dict[str, Any] | Unreadable]:
+    wrong: dict[int, Unreadable] = {}
     columns = [
         (name, _values(name, column, wrong))
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
@@ -82,7 +90,7 @@ def _rows_of(batch: Any) -> Iterator[dict[str, Any] | Exception]:
         yield wrong.get(i) or {name: values[i] for name, values in columns}
 
 
-def _values(name: str, column: Any, wrong: dict[int, Exception]) -> list[Any]:
+def _values(name: str, column: Any, wrong: dict[int, Unreadable]) -> list[Any]:
     """Return the values of a column. ``wrong`` gets the reason for each that cannot be read."""
     # By the type of the column: as_py() of nanoseconds depends on whether pandas is installed, and
     # pandas rounds some.
@@ -96,7 +104,8 @@ def _values(name: str, column: Any, wrong: dict[int, Exception]) -> list[Any]:
         except NO_FORM as error:
             values.append(None)
             # Name the type of the error, because the message of a KeyError is only the key.
-            wrong.setdefault(i, ValueError(f"{name}: {type(error).__name__}: {error}"))
+            text = f"has a value that cannot be read: {name}: {type(error).__name__}: {error}"
+            wrong.setdefault(i, Unreadable(text))
     return values
 
 
@@ -110,7 +119,10 @@ def _value(scalar: Any) -> Any:
     if isinstance(scalar, arrow.ListScalar):
         return [_value(one) for one in scalar.values]
     if isinstance(scalar, arrow.StructScalar):
-        return {name: _value(one) for name, one in scalar.items()}
+        found = {name: _value(one) for name, one in scalar.items()}
+        if len(found) < scalar.type.num_fields:
+            raise ValueError("two parts of a structure have one name")
+        return found
     if getattr(scalar.type, "unit", None) == "ns":
         return _nanoseconds(scalar)
     return _plain(scalar.as_py())
@@ -154,52 +166,13 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def names_within(kind: Any) -> Iterator[list[str]]:
-    """Return the names of the parts of each structure in a type, at every depth."""
-    if pyarrow().types.is_struct(kind):
-        yield [field.name for field in kind]
-        parts = [field.type for field in kind]
-    else:
-        found = (getattr(kind, name, None) for name in ("value_type", "key_type", "item_type"))
-        parts = [part for part in found if part is not None]
-    for part in parts:
-        yield from names_within(part)
-
-
-def row_of(schema: Any) -> Convert:
-    """Return the function that makes a row for :func:`table` of what ``schema`` loaded.
-
-    It raises TypeError or ValueError for what does not fit a row.
-
-    :raises BulkError: the schema is nested in itself
-    """
-    return _layout(schema)[1]
-
-
-def table(rows: Sequence[Any], schema: Any) -> Any:
-    """Return rows of what ``schema`` loaded as an Arrow table with the schema's columns.
-
-    Numbers, booleans, dates, times and decimals keep their types. Nested schemas become structures.
-    Everything else is text: the dumped value, or its JSON if that is not a str.
-
-    :raises Exception: a value does not fit its column
-    """
-    return pyarrow().Table.from_pylist(rows, schema=_layout(schema)[0])
-
-
-def writer(opened: IO[bytes], schema: Any) -> Any:
-    """Return a writer of tables of what ``schema`` loaded into an open file.
-
-    :raises BulkError: the schema is nested in itself
-    """
-    return pyarrow().parquet.ParquetWriter(opened, _layout(schema)[0])
-
-
 @lru_cache(maxsize=4)
-def _layout(schema: Any) -> tuple[Any, Convert]:
+def layout(schema: Any) -> tuple[Any, Convert]:
     """Return Arrow's schema of what ``schema`` loads, and the function that makes a row.
 
-    Called once for all partitions.
+    Numbers, booleans, dates, times and decimals keep their types. Nested schemas become structures.
+    Everything else is text: the dumped value, or its JSON if that is not a str. The function raises
+    TypeError or ValueError for what does not fit a row.
 
     :raises BulkError: the schema is nested in itself, or Parquet has no columns for it
     """
@@ -223,7 +196,7 @@ def _structure(
 ) -> tuple[list[tuple[str, Any]], Convert]:
     """Return the columns of what ``schema`` loads, and the function that makes a row.
 
-    :raises BulkError: the schema is nested in itself
+    :raises BulkError: the schema is nested in itself, or a field's value is inside another
     """
     name = type(schema).__name__
     # Nested in itself with ``only``, a schema has fewer fields at each level, so that it ends.
@@ -235,11 +208,16 @@ def _structure(
     columns, fields = [], []
     for key, field in schema.load_fields.items():
         column = key if field.data_key is None else field.data_key
+        attribute = field.attribute or key
+        if "." in attribute:
+            raise BulkError(
+                f"the field {key!r} of {name} is loaded into {attribute!r}, which is no column of "
+                "Parquet: convert to another form"
+            )
         kind, convert = _column(field, (*above, this))
         columns.append((column, kind))
-        fields.append((column, tuple((field.attribute or key).split(".")), convert))
-    paths = {path for _, path, _ in fields}
-    whole = {path[0] for path in paths if len(path) == 1}
+        fields.append((column, attribute, convert))
+    names = {attribute for _, attribute, _ in fields}
 
     def row(loaded: Any) -> dict[str, Any]:
         if not isinstance(loaded, Mapping):
@@ -247,36 +225,15 @@ def _structure(
                 f"a row of Parquet is made of a dictionary, not of the {type(loaded).__name__} "
                 f"that {name} loads: convert to another form"
             )
-        if not loaded.keys() <= whole and (strange := list(_strange(loaded, paths))):
-            raise TypeError(f"Parquet has no column for {', '.join(strange)}")
+        if strange := [key for key in loaded if key not in names]:
+            raise TypeError(f"Parquet has no column for {', '.join(map(str, strange))}")
         return {
             column: value if value is None or convert is None else convert(value)
-            for column, path, convert in fields
-            if (value := _under(loaded, path)) is not ABSENT
+            for column, attribute, convert in fields
+            if (value := loaded.get(attribute, ABSENT)) is not ABSENT
         }
 
     return columns, row
-
-
-def _strange(loaded: Any, paths: Set[Path], above: Path = ()) -> Iterator[str]:
-    """Return the keys that no column contains."""
-    for key, value in loaded.items():
-        path = (*above, key)
-        if path in paths:
-            continue
-        if isinstance(value, Mapping) and any(one[: len(path)] == path for one in paths):
-            yield from _strange(value, paths, path)
-        else:
-            yield ".".join(map(str, path))
-
-
-def _under(loaded: Any, path: Path) -> Any:
-    """Return the value at a path (marshmallow makes one of an attribute with dots), or ABSENT."""
-    for name in path:
-        loaded = loaded.get(name, ABSENT)
-        if loaded is ABSENT:
-            break
-    return loaded
 
 
 def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]:
@@ -296,12 +253,8 @@ def _column(field: Any, above: tuple[object, ...]) -> tuple[Any, Convert | None]
     if isinstance(field, fields.Decimal) and field.places is not None:
         # field.places is the decimal to which results are rounded: 0.01 for two places.
         places = -int(field.places.as_tuple().exponent)
-        if not 0 <= places <= DIGITS:
-            raise BulkError(
-                f"the field {field.name!r} has {places} places, and a decimal of Parquet has 0 to "
-                f"{DIGITS}: convert to another form"
-            )
-        return arrow.decimal128(DIGITS, places), None
+        if 0 <= places <= DIGITS:
+            return arrow.decimal128(DIGITS, places), None
     typed = (
         (fields.Boolean, arrow.bool_(), None),
         # Arrow would cut off the decimal places.

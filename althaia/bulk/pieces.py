@@ -1,25 +1,39 @@
-"""A piece of a file that is read by itself, and the error about a file. Imports nothing of ours."""
+"""The data of a job: partitions, their outcomes, problems, the summary, and the error about a file.
+
+Imports nothing of ours.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    Item = tuple[int, Any]
-    """A number from 1, of the line or of the record, and a record or an Unreadable."""
+Item = tuple[int, Any]
+"""A number from 1, of the line or of the record, and a record or an Unreadable."""
 
 BLOCK = 2**20
 """The number of bytes read at a time."""
+NOT_UTF8 = "not UTF-8"
+MOST_KINDS = 1_000
+"""The most different messages that are counted separately; the others share one counter."""
+REST = "other errors"
 
 
 class BulkError(Exception):
     """A file or an option cannot be used; the text says which, and why."""
+
+
+class Unreadable:
+    """A record that is not valid in its form; ``text`` is the reason."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,33 +41,153 @@ class Partition:
     """A part of a file from ``start`` to ``end``: in bytes; for Parquet in row groups, at most one;
     for a JSON array in elements, which ``items`` contains.
 
-    ``columns`` are the names of the columns, for CSV and Parquet. ``share`` is the approximate
-    number of bytes of the file that it covers. ``place`` is the index of the file among those that
-    are read, because one file may be named twice. ``copy`` is the path to read, if the
-    file itself is not read.
+    ``path`` is where it is read, which for a copied file is not ``file``. ``share`` is the
+    approximate number of bytes of the file that it covers. ``columns`` are the names of the
+    columns, and ``before`` the number of lines or rows before it, both for CSV and Parquet.
     """
 
     file: str
+    path: str
     form: str
     start: int
     end: int
     share: int
     columns: tuple[str, ...] = ()
+    before: int = 0
     items: tuple[Item, ...] = ()
-    place: int = 0
-    copy: str = ""
-
-    @property
-    def path(self) -> str:
-        """Where it is read."""
-        return self.copy or self.file
 
     def __str__(self) -> str:
         if self.form == "parquet":
             return f"{self.file}, row group {self.start + 1}"
-        if self.form == "json":
-            return f"{self.file}, elements {self.start:,} to {self.end:,}"
-        return f"{self.file}, bytes {self.start:,} to {self.end:,}"
+        unit = "elements" if self.form == "json" else "bytes"
+        return f"{self.file}, {unit} {self.start:,} to {self.end:,}"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The outcome of one partition: its lines, records, problems by line, and what was written.
+
+    Lines are counted in NDJSON only; elsewhere problems have their numbers in the file. ``lost``
+    says why there is nothing of that.
+    """
+
+    lines: int = 0
+    records: int = 0
+    problems: list[tuple[int, str, Any]] = field(default_factory=list)
+    output: Any = None
+    lost: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A record that is not valid.
+
+    ``kind`` is ``invalid`` (``errors`` are marshmallow's messages), ``unreadable`` (not what the
+    form of the file says) or ``exception`` (code of the schema failed). ``line`` counts from 1:
+    lines of NDJSON and CSV, rows of Parquet, elements of a JSON array.
+    """
+
+    file: str
+    line: int
+    kind: str
+    errors: Any
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"file": self.file, "line": self.line, "kind": self.kind, "errors": self.errors}
+
+
+@dataclass(slots=True)
+class Summary:
+    """The outcome of all partitions. ``lost`` names those that no worker could process."""
+
+    files: int = 0
+    records: int = 0
+    invalid: int = 0
+    unreadable: int = 0
+    exceptions: int = 0
+    messages: Counter[str] = field(default_factory=Counter)
+    lost: list[str] = field(default_factory=list)
+
+    @property
+    def valid(self) -> int:
+        return self.records - self.invalid - self.unreadable - self.exceptions
+
+    @property
+    def good(self) -> bool:
+        """Whether every record was read and is valid."""
+        return not (self.invalid or self.unreadable or self.exceptions or self.lost)
+
+    def add(self, problem: Problem) -> None:
+        """Count one problem."""
+        if problem.kind == "invalid":
+            self.invalid += 1
+            # Count each message once per record, in the order of the messages.
+            texts = list(dict.fromkeys(_paths(problem.errors)))
+        else:
+            if problem.kind == "unreadable":
+                self.unreadable += 1
+            else:
+                self.exceptions += 1
+            texts = [f"{problem.kind}: {problem.errors}"]
+        for text in texts:
+            known = text in self.messages or len(self.messages) < MOST_KINDS
+            self.messages[text if known else REST] += 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data for JSON, with the most frequent messages first."""
+        return {
+            "files": self.files,
+            "records": self.records,
+            "valid": self.valid,
+            "invalid": self.invalid,
+            "unreadable": self.unreadable,
+            "exceptions": self.exceptions,
+            "messages": dict(self.messages.most_common()),
+            "lost": self.lost,
+        }
+
+
+def _paths(errors: Any, above: str = "") -> Iterator[str]:
+    """Yield each message with its path, without the indexes of lists, so that equal ones are equal.
+
+    >>> list(_paths({"lines": {0: {"price": ["Not a number."]}}}))
+    ['lines.*.price: Not a number.']
+    """
+    if isinstance(errors, dict):
+        for key, inner in errors.items():
+            name = "*" if isinstance(key, int) else str(key)
+            yield from _paths(inner, f"{above}.{name}" if above else name)
+    elif isinstance(errors, list):
+        for inner in errors:
+            yield from _paths(inner, above)
+    else:
+        yield f"{above}: {errors}"
+
+
+def as_json(value: Any) -> str:
+    """Return standard JSON, which has neither NaN nor Infinity.
+
+    :raises TypeError: a value that JSON has no form for
+    :raises ValueError: likewise, of a number
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def has_surrogates(text: str) -> bool:
+    """Return whether text that was decoded with ``surrogateescape`` was not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def different(file: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return these names of columns; BulkError if two are equal."""
+    double = sorted({name for name in columns if columns.count(name) > 1})
+    if double:
+        raise BulkError(f"{file}: more than one column is named {', '.join(map(repr, double))}")
+    return tuple(columns)
 
 
 @contextmanager

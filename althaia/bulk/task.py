@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import lru_cache
+from typing import Any
 
-from althaia.bulk.pieces import BulkError
-from althaia.bulk.summary import Outcome
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from althaia.bulk.pieces import Partition
+from althaia.bulk.csv_files import cell_reader
+from althaia.bulk.pieces import BulkError, Outcome, Partition, Unreadable
+from althaia.bulk.reading import items, lines_in
+from althaia.bulk.travel import pack, unpack
+from althaia.bulk.writing import spelling, written
+from althaia.switch import redirect
 
 EMPTY = ("field", "text", "missing", "null")
 """What an empty CSV cell means; ``field``: an empty text if the field accepts one, else no value.
@@ -42,10 +39,7 @@ def _unpacked(packed: bytes) -> Any:
     :raises LatePatchError: something imported marshmallow before
     :raises BulkError: a module that the schema needs is not there, or fails
     """
-    from althaia.switch import redirect
-
     redirect.switch_on("althaia.bulk")
-    from althaia.bulk.travel import unpack
 
     try:
         found = unpack(packed)
@@ -99,8 +93,6 @@ class Task:
 
     def __getstate__(self) -> dict[str, Any]:
         if self._packed is None:
-            from althaia.bulk.travel import pack
-
             self._packed = pack(self._given)
         return self.__dict__ | {"_given": None, "_here": None}
 
@@ -120,13 +112,10 @@ class Task:
         schema = self.schema
         from marshmallow import ValidationError
 
-        from althaia.bulk import writers
-        from althaia.bulk.records import Unreadable, items, lines_in
-
         outcome = Outcome()
         work = self._work(schema)
         read = self._reading(partition.form, schema)
-        spell = None if self.target is None else writers.spelling(self.target, schema)
+        spell = None if self.target is None else spelling(self.target, schema)
         results: list[tuple[int, Any]] = []
         for number, record in items(partition):
             outcome.records += 1
@@ -154,18 +143,19 @@ class Task:
 
     def _written(self, results: list[tuple[int, Any]], outcome: Outcome) -> Any:
         """Return the part of a file for some results. One that does not fit becomes a problem."""
-        from althaia.bulk import writers
-
         assert self.target is not None
-        spelled = [one for _, one in results]
         try:
-            return writers.written(spelled, self.target, self.schema)
+            return written([one for _, one in results], self.target, self.schema)
         except Exception:
-            wrong = dict(writers.misfits(spelled, self.target, self.schema))
-        outcome.problems += [(results[i][0], "exception", _failure(e)) for i, e in wrong.items()]
+            fitting = []
+            for number, one in results:
+                try:
+                    written([one], self.target, self.schema)
+                    fitting.append(one)
+                except Exception as error:
+                    outcome.problems.append((number, "exception", _failure(error)))
         outcome.problems.sort(key=lambda problem: problem[0])
-        fitting = [one for i, one in enumerate(spelled) if i not in wrong]
-        return writers.written(fitting, self.target, self.schema)
+        return written(fitting, self.target, self.schema)
 
     def _reading(self, form: str, schema: Any) -> Callable[[Any], Any] | None:
         """Return the function that turns the cells of a record into values; None if they are."""
@@ -176,9 +166,7 @@ class Task:
         # A pre_load hook is given the cells as they are.
         if form != "csv" or self.dump or schema._hooks.get("pre_load"):
             return None
-        from althaia.bulk.fields import values
-
-        return values(schema)
+        return cell_reader(schema)
 
     def _work(self, schema: Any) -> Callable[[Any], Any]:
         """Return the function that processes one record."""

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Iterator
 from importlib import import_module
+from typing import Any
 
 from althaia.bulk.pieces import BulkError
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 
 def pack(schema: Any) -> bytes:

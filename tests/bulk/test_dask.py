@@ -84,16 +84,6 @@ def test_names_lead_to_the_same_file_everywhere(cluster, tmp_path, monkeypatch):
     (tmp_path / "here.ndjson").write_text("{}\n")
     bulk.check(schemas.CellsSchema, ["here.ndjson"], dask=address, tell=told.append)
     assert told[0].file == "here.ndjson"
-    with pytest.raises(bulk.BulkError, match="/dev/null: is another file in each process"):
-        bulk.check(schemas.CellsSchema, ["/dev/null"], form="json", dask=address)
-
-
-@pytest.mark.timeout(180)
-def test_an_element_too_deep_to_be_sent(cluster, tmp_path):
-    source = tmp_path / "a.json"
-    source.write_text(f'[{{"id": 1}}, {{"id": {"[" * 700}{"]" * 700}}}]')
-    summary = bulk.check(schemas.CellsSchema, [str(source)], dask=cluster.scheduler_address)
-    assert (summary.records, summary.valid, summary.invalid) == (2, 1, 1)
 
 
 def _is_patched() -> bool:

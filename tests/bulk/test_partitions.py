@@ -9,18 +9,15 @@ import threading
 
 import pytest
 
-from althaia.bulk import partitions
-from althaia.bulk.partitions import form_of, parted
-from althaia.bulk.pieces import BulkError
-from althaia.bulk.records import Unreadable, items, lines_in
+from althaia.bulk import csv_files, json_files
+from althaia.bulk.pieces import BulkError, Unreadable
+from althaia.bulk.reading import form_of, items, lines_in, partitions
 
 
 def read(file, form, size):
     """All items with their numbers in the file, through partitions of ``size`` bytes."""
     found, before = [], 0
-    for number, partition in enumerate(parted(str(file), form, size)):
-        if number == 0 and form == "csv":
-            before = file.read_bytes()[: partition.start].count(b"\n")
+    for partition in partitions(str(file), form, size):
         for line, record in items(partition):
             said = record.text if isinstance(record, Unreadable) else record
             found.append((before + line, said))
@@ -81,7 +78,7 @@ def test_csv_without_a_good_head(tmp_path, head, said):
     file = tmp_path / "x.csv"
     file.write_text(head)
     with pytest.raises(BulkError, match=said):
-        list(parted(str(file), "csv"))
+        list(partitions(str(file), "csv"))
 
 
 @pytest.mark.parametrize("block", [1, 3, 16, 2**20])
@@ -100,8 +97,8 @@ def test_json_arrays_in_blocks_of_any_size(tmp_path, monkeypatch, block, element
     ]
     file = tmp_path / "x.json"
     file.write_text(" " + json.dumps(values, ensure_ascii=False, indent=1) + "\n ")
-    monkeypatch.setattr("althaia.bulk.records.BLOCK", block)
-    monkeypatch.setattr(partitions, "ELEMENTS", elements)
+    monkeypatch.setattr(json_files, "BLOCK", block)
+    monkeypatch.setattr(json_files, "ELEMENTS", elements)
     assert read(file, "json", size) == list(enumerate(values, 1))
 
 
@@ -134,7 +131,7 @@ def test_json_that_is_none(tmp_path, text, good, said):
 @pytest.mark.parametrize("block", [1, 3, 16, 2**20])
 def test_json_with_bytes_that_are_no_characters(tmp_path, monkeypatch, block):
     file = tmp_path / "x.json"
-    monkeypatch.setattr("althaia.bulk.records.BLOCK", block)
+    monkeypatch.setattr(json_files, "BLOCK", block)
     good = '"é", ' * 1_000
     file.write_bytes(
         b"[" + good.encode() + b'"a\xff\xc3", "\\udcff", {"\xc3": 1}, "\xc3\xa9", \xff, 1]'
@@ -157,10 +154,10 @@ def test_json_with_bytes_that_are_no_characters(tmp_path, monkeypatch, block):
 def test_a_partition_of_a_json_array_holds_so_much_text_and_so_many_elements(
     tmp_path, monkeypatch, size, elements, most
 ):
-    monkeypatch.setattr(partitions, "ELEMENTS", elements)
+    monkeypatch.setattr(json_files, "ELEMENTS", elements)
     file = tmp_path / "x.json"
     file.write_text("[" + ",".join(['"' + "x" * 97 + '"'] * 500) + "]")
-    found = list(parted(str(file), "json", size))
+    found = list(partitions(str(file), "json", size))
     assert {len(one.items) for one in found[:-1]} <= {most}
     assert sum(len(one.items) for one in found) == 500
     assert len(found[0].items) == most
@@ -177,15 +174,15 @@ def test_an_empty_array(tmp_path):
 def test_a_mistake_early_in_a_large_array_does_not_read_it_all(tmp_path, monkeypatch):
     file = tmp_path / "x.json"
     file.write_text("[1, {'a': 1}, " + "2, " * 100_000 + "3]")
-    monkeypatch.setattr("althaia.bulk.records.BLOCK", 64)
+    monkeypatch.setattr(json_files, "BLOCK", 64)
     held = []
-    more = __import__("althaia.bulk.records", fromlist=["_Text"])._Text._more
+    more = json_files._Text._more
 
     def counting(self, size):
         held.append(size)
         return more(self, size)
 
-    monkeypatch.setattr("althaia.bulk.records._Text._more", counting)
+    monkeypatch.setattr(json_files._Text, "_more", counting)
     assert "Expecting property name" in read(file, "json", 1)[-1][1]
     assert sum(held) < 1_000
 
@@ -206,7 +203,7 @@ def test_the_form_is_said_by_the_name_or_has_to_be_named():
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(BulkError, match="No such file"):
-        list(parted(str(tmp_path / "x"), "ndjson"))
+        list(partitions(str(tmp_path / "x"), "ndjson"))
 
 
 @pytest.mark.parametrize("form", ["ndjson", "csv", "parquet"])
@@ -214,7 +211,7 @@ def test_what_can_be_read_once_only_is_refused(tmp_path, form):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(BulkError, match="write it to a file first"):
-        list(parted(str(pipe), form))
+        list(partitions(str(pipe), form))
 
 
 @pytest.mark.timeout(20)
@@ -223,7 +220,7 @@ def test_a_json_array_comes_through_a_pipe(tmp_path):
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_text, args=("[1, 2]",), daemon=True)
     writer.start()
-    (partition,) = parted(str(pipe), "json")
+    (partition,) = partitions(str(pipe), "json")
     writer.join()
     assert partition.items == ((1, 1), (2, 2))
 
@@ -277,13 +274,11 @@ def test_a_cell_longer_than_csv_takes_by_itself(tmp_path, size):
     file = tmp_path / "x.csv"
     cells = ["\n".join(["7,inside"] * 20_000), "x" * 150_000]
     file.write_text(f'a,b\n1,"{cells[0]}"\n2,{cells[1]}\n3,y\n', newline="")
-    limit = csv.field_size_limit()
     found = read(file, "csv", size)
     assert [line for line, _ in found] == [2, 20_002, 20_003]
     # Without the cells at hand, or telling how they differ takes minutes.
     wanted = [{"a": "1", "b": cells[0]}, {"a": "2", "b": cells[1]}, {"a": "3", "b": "y"}]
     assert all(one == record for one, (_, record) in zip(wanted, found, strict=True))
-    assert csv.field_size_limit() == limit
 
 
 @pytest.mark.parametrize("size", [1, 100, 10**6])
@@ -291,38 +286,13 @@ def test_a_cell_longer_than_csv_takes_by_itself(tmp_path, size):
 def test_behind_a_cell_that_is_too_long_nothing_is_taken_for_records(
     tmp_path, monkeypatch, size, cell
 ):
-    monkeypatch.setattr(partitions, "MOST_IN_CELL", 200)
-    monkeypatch.setattr("althaia.bulk.cells.MOST_IN_CELL", 200)
+    monkeypatch.setattr(csv_files, "MOST_IN_CELL", 200)
+    limit = csv.field_size_limit(200)
     file = tmp_path / "x.csv"
     file.write_text(f"a,b\n1,x\r2,{cell}\n" + "3,y\n" * 100)
-    found = read(file, "csv", size)
-    assert found == [(2, {"a": "1", "b": "x"}), (2, partitions.TOO_LONG)]
-    assert found[-1][1].endswith("; the rest is not read")
-
-
-def test_the_limit_of_csv_is_put_back_by_the_last_unless_it_is_another_by_then(tmp_path):
-    file = tmp_path / "x.csv"
-    file.write_text("a\n1\n2\n")
-    limit = csv.field_size_limit()
-    (partition,) = parted(str(file), "csv")
     try:
-        first, second = items(partition), items(partition)
-        assert next(first) == next(second)
-        first.close()
-        assert csv.field_size_limit() == partitions.MOST_IN_CELL
-        second.close()
-        assert csv.field_size_limit() == limit
-        for _ in items(partition):
-            csv.field_size_limit(1_000)
-        assert csv.field_size_limit() == 1_000
+        found = read(file, "csv", size)
     finally:
         csv.field_size_limit(limit)
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/limits"), reason="there is no /proc here")
-def test_files_that_say_they_hold_nothing():
-    file = "/proc/self/limits"
-    assert os.path.getsize(file) == 0
-    for form in ("ndjson", "csv"):
-        (found,) = parted(file, form)
-        assert len(list(items(found))) > 5
+    assert found == [(2, {"a": "1", "b": "x"}), (2, csv_files.TOO_LONG)]
+    assert found[-1][1].endswith("; the rest is not read")

@@ -7,8 +7,7 @@ import os
 import pytest
 
 from althaia import bulk
-from althaia.bulk.partitions import parted
-from althaia.bulk.records import items, lines_in
+from althaia.bulk.reading import items, partitions
 from tests.bulk import schemas
 
 RECORDS = {
@@ -24,21 +23,17 @@ def file(request, tmp_path):
     return made
 
 
-READS = (items, lambda partition: [lines_in(partition)])
-
-
 @pytest.mark.parametrize("size", [50, 10**6])
 @pytest.mark.parametrize("kept", [0, 250, 251])
 def test_a_partition_that_is_not_all_there_is_refused(file, size, kept):
-    partitions = list(parted(str(file), file.suffix[1:], size))
+    found = list(partitions(str(file), file.suffix[1:], size))
     os.truncate(file, kept)
-    for partition in partitions:
-        for read in READS:
-            if partition.end > kept:
-                with pytest.raises(bulk.BulkError, match=r"x\.\w+: became shorter while"):
-                    list(read(partition))
-            else:
-                assert list(read(partition))
+    for partition in found:
+        if partition.end > kept:
+            with pytest.raises(bulk.BulkError, match=r"x\.\w+: became shorter while"):
+                list(items(partition))
+        else:
+            assert list(items(partition))
 
 
 def test_a_file_that_becomes_shorter_behind_what_was_read_is_refused(file):
@@ -50,11 +45,10 @@ def test_a_file_that_becomes_shorter_behind_what_was_read_is_refused(file):
 
 
 def test_a_file_that_is_taken_away_is_named(file):
-    (partition,) = parted(str(file), file.suffix[1:])
+    (partition,) = partitions(str(file), file.suffix[1:])
     file.unlink()
-    for read in READS:
-        with pytest.raises(bulk.BulkError, match=r"x\.\w+: No such file or directory"):
-            list(read(partition))
+    with pytest.raises(bulk.BulkError, match=r"x\.\w+: No such file or directory"):
+        list(items(partition))
 
 
 def without_rows(tmp_path, form, *columns):

@@ -13,7 +13,7 @@ import pytest
 from marshmallow import Schema, fields, post_dump
 
 from althaia import bulk
-from althaia.bulk.cells import MOST_IN_CELL
+from althaia.bulk.csv_files import MOST_IN_CELL
 
 
 class Enveloped(Schema):

@@ -1,0 +1,131 @@
+"""JSON arrays: elements are decoded while the array is read, because only that finds where they
+are."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from althaia.bulk.pieces import BLOCK, NOT_UTF8, Item, Partition, Unreadable, has_surrogates
+
+ELEMENTS = 10_000
+"""The most elements of an array in one partition."""
+MOST_CHARACTERS = 64 * 2**20
+"""The most characters of an element; a longer one is treated as unterminated."""
+_NEAR = 16
+"""In characters. An error this close to the end of the buffer may go away when more is read: the
+longest tokens that a block can cut in two are ``-Infinity`` and an escaped character."""
+_spaces = re.compile(r"[ \t\r\n]*").match
+
+
+def json_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
+    """Yield partitions, which contain their elements, of about ``size`` bytes of text."""
+    batch: list[Item] = []
+    start = end = 0
+
+    def partition() -> Partition:
+        first, last, share = batch[0][0], batch[-1][0], end - start
+        return Partition(file, path, "json", first, last, share, items=tuple(batch))
+
+    for item, end in _elements(path):
+        batch.append(item)
+        if end - start >= size or len(batch) == ELEMENTS:
+            yield partition()
+            batch, start = [], end
+    if batch:
+        yield partition()
+
+
+def _elements(path: str) -> Iterator[tuple[Item, int]]:
+    """Yield each element of an array, and about where it ends."""
+    with open(path, "rb") as opened:
+        text = _Text(opened)
+        number = 1
+        try:
+            text.expect("[")
+            separator = text.expect("]") if text.character() == "]" else ","
+            while separator == ",":
+                yield (number, text.element()), text.place()
+                # An error from here on does not belong to this element.
+                number += 1
+                separator = text.expect(",", "]")
+            if text.character():
+                raise ValueError("there is more behind the array")
+        except (ValueError, RecursionError) as error:
+            yield (number, Unreadable(f"not JSON: {error}; the rest is not read")), text.place()
+
+
+class _Text:
+    """JSON text, read in blocks and discarded once it is decoded."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+        # surrogateescape: an invalid byte becomes a lone surrogate, which UTF-8 never contains.
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+        self._decode = json.JSONDecoder().raw_decode
+        self._text = ""
+        self._at = 0
+        self._bytes = 0
+        self._ended = False
+        self._broken = False
+
+    def place(self) -> int:
+        """The approximate number of bytes read; text in the buffer is counted in characters."""
+        return self._bytes - (len(self._text) - self._at)
+
+    def character(self) -> str:
+        """Return the next character that is not white space, "" at the end."""
+        while True:
+            self._at = _spaces(self._text, self._at).end()  # type: ignore[union-attr]
+            if self._at < len(self._text) or not self._more(BLOCK):
+                return self._text[self._at : self._at + 1]
+
+    def expect(self, *characters: str) -> str:
+        """Consume the next character; ValueError if it is none of these."""
+        found = self.character()
+        if found not in characters or not found:
+            wanted = " or ".join(map(repr, characters))
+            raise ValueError(f"expected {wanted}, found {repr(found) if found else 'the end'}")
+        self._at += 1
+        return found
+
+    def element(self) -> Any:
+        """Consume the next value; Unreadable if it is not UTF-8, ValueError if there is none."""
+        self.character()
+        size = BLOCK
+        while True:
+            try:
+                value, end = self._decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                place, length = error.pos - self._at, len(self._text) - self._at
+                unfinished = place > length - _NEAR or "Unterminated" in error.msg
+                if unfinished and length < MOST_CHARACTERS and self._more(size):
+                    # Read twice as much each time, so that a long element is decoded few times.
+                    size *= 2
+                    continue
+                # Report the position in the element; that in the buffer means nothing to a user.
+                raise json.JSONDecodeError(error.msg, self._text[self._at :], place) from error
+            length = end - self._at
+            # The block may end in the middle of a number: in "1.", "1e" or "1e+".
+            if end < len(self._text) - len("e+") or not self._more(size):
+                begin = self._at
+                self._at += length
+                if self._broken and has_surrogates(self._text[begin : self._at]):
+                    return Unreadable(NOT_UTF8)
+                return value
+
+    def _more(self, size: int) -> bool:
+        if self._ended:
+            return False
+        block = self._file.read(size)
+        self._bytes += len(block)
+        self._ended = not block
+        more = self._decoder.decode(block, final=self._ended)
+        self._broken = self._broken or has_surrogates(more)
+        self._text = self._text[self._at :] + more
+        self._at = 0
+        return not self._ended

@@ -1,0 +1,288 @@
+"""Writes the file of problems, and the target: results as pieces of a file of any form."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import json
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from decimal import Decimal
+from functools import partial
+from typing import IO, Any
+
+from althaia.bulk.csv_files import MOST_IN_CELL
+from althaia.bulk.pieces import BulkError, Problem, as_json, naming
+
+_Writer = tuple[Callable[[Any], None], Callable[[], None]]
+
+SCALARS = (str, int, float, Decimal, dt.date, dt.time)
+"""Types whose ``str()`` is written into a CSV cell."""
+SEPARATORS = {"ndjson": b"\n", "json": b",\n", "csv": b""}
+"""What stands between two results."""
+
+
+def compare(errors_to: str, inputs: Sequence[str], target: str | None) -> None:
+    """Check that the file of errors is neither an input nor the target, before it is truncated.
+
+    The target may be an input: it is replaced after everything has been read.
+
+    :raises BulkError: two names lead to one file
+    """
+    for other in (*inputs, target):
+        if other is not None and _same(other, errors_to):
+            use = "written" if other is target else "read"
+            raise BulkError(f"{errors_to}: is also {use}, as {other}: name another file")
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        # One of the two files does not exist yet.
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _standard(file: str) -> int | None:
+    """Return the descriptor, 1 or 2, of a standard stream that is this regular file, or None."""
+    try:
+        known = os.stat(file)
+    except OSError:
+        return None
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if stat.S_ISREG(known.st_mode) and os.path.samestat(known, os.fstat(descriptor)):
+                return descriptor
+    return None
+
+
+def _writing(file: str) -> AbstractContextManager[None]:
+    """Convert errors inside to a BulkError that names ``file``."""
+    return naming(f"{file}: cannot be written")
+
+
+@contextmanager
+def appearing(file: str) -> Iterator[IO[bytes]]:
+    """Open a file for writing, which gets its name only when it is complete.
+
+    Until then, and if the work ends early, an existing file stays unchanged. If ``file`` is a link,
+    its target is written. An existing file keeps its permissions.
+
+    :raises BulkError: it cannot be written, or is something else than a file
+    """
+    with _writing(file):
+        try:
+            known = os.stat(file).st_mode
+        except FileNotFoundError:
+            known = None
+        if (known is not None and not stat.S_ISREG(known)) or _standard(file) is not None:
+            raise BulkError(
+                f"{file}: is no regular file, or messages are printed there, and what is written "
+                "replaces a file when it is whole: name another file"
+            )
+        place = os.path.realpath(file)
+        folder, name = os.path.split(place)
+        # A new name ("x" fails if it exists), shortened to the longest that a file may have.
+        unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
+        # Nobody may read the unfinished file who may not read the one that it replaces.
+        mode = 0o666 if known is None else stat.S_IMODE(known)
+    opened = None
+    try:
+        with _writing(file):
+            opened = open(unfinished, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
+        yield opened
+        with _writing(file):
+            opened.close()
+            if known is not None:
+                shutil.copymode(place, unfinished)
+            os.replace(unfinished, place)
+    except BaseException:
+        # The error that ended the work is raised, and not one of closing the file or of removing
+        # it: it is missing if a signal came before it was made.
+        with suppress(OSError):
+            if opened is not None:
+                opened.close()
+        with suppress(OSError):
+            os.unlink(unfinished)
+        raise
+
+
+@contextmanager
+def problems_to(file: str) -> Iterator[Callable[[Problem], None]]:
+    """Yield a function that writes a problem as a line of JSON to what open() accepts.
+
+    :raises BulkError: at any time, if it cannot be written
+    """
+
+    def add(problem: Problem) -> None:
+        with _writing(file):
+            opened.write(json.dumps(problem.as_dict(), default=str) + "\n")
+
+    with _writing(file):
+        # Standard output goes to the same file: use its descriptor, so that its text stays.
+        printed = _standard(file)
+        place: str | int = file if printed is None else os.dup(printed)
+        opened = open(place, "w", encoding="utf-8")  # noqa: SIM115
+    try:
+        yield add
+        with _writing(file):
+            opened.close()
+    finally:
+        # An error that ended the work is raised, and not one of closing the file.
+        with suppress(OSError):
+            opened.close()
+
+
+def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
+    """Return the function that formats one result for :func:`written`: text, for Parquet a row.
+
+    It raises TypeError or ValueError if the form cannot contain the result.
+    """
+    if form in ("ndjson", "json"):
+        return _json
+    if form == "csv":
+        return partial(_row, _columns(schema))
+    from althaia.bulk.parquet import layout
+
+    return layout(schema)[1]
+
+
+def written(spelled: Sequence[Any], form: str, schema: Any) -> Any:
+    """Join formatted results to a part of a file: bytes, or for Parquet a table.
+
+    :raises Exception: for Parquet only, a value does not fit its column
+    """
+    if form == "parquet":
+        from althaia.bulk.parquet import layout, pyarrow
+
+        return pyarrow().Table.from_pylist(spelled, schema=layout(schema)[0])
+    return SEPARATORS[form].join(spelled)
+
+
+def _json(result: Any) -> bytes:
+    _be_mapping(result)
+    try:
+        return as_json(result).encode()
+    except UnicodeEncodeError:
+        # JSON can contain a lone surrogate only as an escape.
+        return json.dumps(result).encode()
+
+
+def _row(columns: Sequence[str], result: Any) -> bytes:
+    _be_mapping(result)
+    if strange := set(result).difference(columns):
+        # A hook may add keys, but the header was written before the first result.
+        raise TypeError(f"CSV has no column for {', '.join(sorted(map(str, strange)))}")
+    return _cells([_cell(result.get(name)) for name in columns])
+
+
+def _be_mapping(result: Any) -> None:
+    """Raise TypeError if a hook has returned something else than a mapping."""
+    if not isinstance(result, Mapping):
+        raise TypeError(f"a record is made of a mapping, not of {type(result).__name__}")
+
+
+@contextmanager
+def written_to(file: str, form: str, schema: Any) -> Iterator[Callable[[Any], None]]:
+    """Yield a function that adds a piece to a file, which appears when it is complete.
+
+    An empty piece leaves no trace.
+
+    :raises BulkError: the file cannot be written, or the form has no room for the schema
+    """
+    with appearing(file) as opened:
+        with _writing(file):
+            write, end = (_tables if form == "parquet" else _text)(opened, file, form, schema)
+
+        def add(piece: Any) -> None:
+            if len(piece):
+                with _writing(file):
+                    write(piece)
+
+        try:
+            yield add
+        except BaseException:
+            # The file is discarded: raise the error that ended the work, not one of closing it.
+            with suppress(Exception):
+                end()
+            raise
+        with _writing(file):
+            end()
+
+
+def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> _Writer:
+    """Begin a file of text; return the functions that add a piece to it, and that end it."""
+    columns = _columns(schema)
+    if form == "csv" and not columns:
+        raise BulkError(
+            f"{type(schema).__name__} has no fields that are dumped, and CSV cannot be written "
+            "without columns: convert to another form"
+        )
+    opened.write({"ndjson": b"", "json": b"[\n", "csv": _cells(columns)}[form])
+    empty = True
+
+    def add(piece: bytes) -> None:
+        nonlocal empty
+        opened.write(piece if empty else SEPARATORS[form] + piece)
+        empty = False
+
+    def end() -> None:
+        last = {"ndjson": b"\n", "json": b"\n]\n", "csv": b""}[form]
+        if empty:
+            last = b"]\n" if form == "json" else b""
+        opened.write(last)
+
+    return add, end
+
+
+def _tables(opened: IO[bytes], file: str, form: str, schema: Any) -> _Writer:
+    """Begin a file of Parquet, which has its columns also without rows; likewise."""
+    from althaia.bulk.parquet import layout, pyarrow
+
+    arrow = pyarrow()
+    writer = arrow.parquet.ParquetWriter(opened, layout(schema)[0])
+
+    def add(table: Any) -> None:
+        try:
+            writer.write_table(table)
+        except (ValueError, arrow.ArrowException) as error:
+            raise BulkError(f"{file}: cannot be written as Parquet: {error}") from error
+
+    return add, writer.close
+
+
+def _columns(schema: Any) -> list[str]:
+    return [
+        name if field.data_key is None else field.data_key
+        for name, field in schema.dump_fields.items()
+    ]
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, SCALARS):
+        return value
+    if isinstance(value, (list, tuple)):
+        return as_json(value)
+    if isinstance(value, Mapping):
+        return as_json(dict(value))
+    raise TypeError(f"a cell of CSV has no form for {type(value).__name__}")
+
+
+def _cells(cells: Sequence[Any]) -> bytes:
+    """Return a line of CSV; ValueError if a cell is longer than can be read again."""
+    if any(isinstance(cell, str) and len(cell) > MOST_IN_CELL for cell in cells):
+        raise ValueError(f"a cell of CSV has no room for more than {MOST_IN_CELL:,} characters")
+    text = io.StringIO(newline="")
+    # Before CPython 3.13 csv quotes only the characters of its own line end; a lone CR or LF in a
+    # cell would end the record.
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return (text.getvalue().removesuffix("\r\n") + "\n").encode()
