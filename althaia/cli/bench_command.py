@@ -18,16 +18,15 @@ import os
 import platform
 import statistics
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import althaia
-from althaia.cli.sides import SIDES, Process, SideError
+from althaia.cli.sides import SIDES, Judged, Process, SideError, judge, sentence
 from althaia.cli.terminal import bar, table
-from althaia.trust.portable import first_difference
 
 ROUNDS = 9
 
@@ -38,8 +37,8 @@ class Row:
 
     work: str
     objects: int
-    identical: bool
-    invalid: str
+    identical: bool = True
+    invalid: str = ""
     difference: str = ""
     """The first path that differs, with both values."""
     deterministic: bool = True
@@ -107,34 +106,41 @@ def _measure(options: argparse.Namespace, directions: list[str]) -> dict[str, An
             answer = side.ask("data", file=file, source=options.source, count=options.objects)
             return side, answer
 
-        def another() -> Process:
-            return start(SIDES[0])[0]
-
         sides, given = zip(*map(start, SIDES), strict=True)
         count = min(each["count"] for each in given)
         no_dump = next((each["no_dump"] for each in given if each["no_dump"]), "")
         if no_dump and directions == ["dump"]:
             raise SideError(no_dump)
         directions = [d for d in directions if d == "load" or not no_dump]
-        sizes = (False, True) if count > 1 else (False,)
-        work = [(direction, many) for direction in directions for many in sizes]
+        calls = [
+            (f"{direction} {objects:,} {noun}", direction, objects, noun == "objects")
+            for direction in directions
+            for objects, noun in ((1, "object"), (count, "objects"))[: 2 if count > 1 else 1]
+        ]
+        waiting = dict(zip(SIDES, sides, strict=True))
+
+        def ask(name: str, output: Path) -> dict[str, Any]:
+            side = waiting.pop(name, None) or start(name)[0]
+            work = [(name, direction, many) for name, direction, _, many in calls]
+            return side.ask("rows", work=work, output=str(output))
+
+        judged = judge(ask, scratch)
         rows: list[Row] = []
-        with bar(len(work)) as watch:
-            for direction, many in work:
-                outputs = _Outputs(direction, many, count if many else 1, sides, scratch)
-                watch(len(rows), outputs.work)
-                rows.append(outputs.difference(another) or outputs.timed(options.rounds))
-        if given[0]["failing"] != given[1]["failing"]:
-            rows.append(_row_of_failing(*given))
+        with bar(len(calls)) as watch:
+            for number, (work, direction, objects, many) in enumerate(calls, 1):
+                watch(len(rows), work)
+                row = _differing(judged, number, Row(work, objects))
+                rows.append(row or _timed(options.rounds, sides, direction, many, work, objects))
+        if row := _differing(judged, 0, Row("what fails", 1)):
+            rows.append(row)
         unplanned = sides[1].ask("unplanned", directions=directions)
-    failing = given[0]["failing"]
     return {
         "schema": options.schema,
         "data": given[0]["about"],
         "versions": _versions(),
         "machine": _machine(),
-        "failing": len(failing),
-        "failure": given[0]["why"] if failing else "",
+        "failing": given[0]["failing"],
+        "failure": given[0]["why"],
         "not_measured": no_dump,
         "made_up": not (options.data or options.source),
         "rows": rows,
@@ -160,82 +166,40 @@ def _machine() -> dict[str, Any]:
     }
 
 
-def _row_of_failing(theirs: dict[str, Any], ours: dict[str, Any]) -> Row:
-    """Return the difference if one library raises for an object or record, the other not."""
-    first = min(set(theirs["failing"]) ^ set(ours["failing"]))
-    side, why = (
-        ("marshmallow", theirs["why"]) if first in theirs["failing"] else ("althaia", ours["why"])
-    )
-    return Row("what fails", 1, False, "", f"differs at [{first}]: only {side} raises: {why}")
-
-
-DIFFERENT = "differs at {path}: {second} by althaia, {first} by marshmallow"
-CHANGING = "is not deterministic at {path}: marshmallow gave {first} and then {second}"
-
-
-def _difference(words: str, first: bytes, second: bytes) -> str:
-    """Return where the second output differs from the first, in these words; "" if nowhere."""
-    found = first_difference(json.loads(second), json.loads(first))
+def _differing(judged: Judged, number: int, row: Row) -> Row | None:
+    """Return the row of a call whose answers differ; None if they are identical."""
+    steady = number not in judged.unsteady
+    found = (judged.different if steady else judged.unsteady).get(number)
     if found is None:
-        return ""
-    return words.format(
-        path=found.path or "the result itself", first=found.upstream, second=found.planned
+        return None
+    said = sentence(found.difference, steady=steady)
+    return replace(row, identical=False, difference=said, deterministic=steady)
+
+
+def _timed(
+    rounds: int, sides: Sequence[Process], direction: str, many: bool, work: str, objects: int
+) -> Row:
+    """Return the row with the times of both libraries."""
+    prepared = [side.ask("prepare", direction=direction, many=many) for side in sides]
+    times: list[list[float]] = [[], []]
+    for turn in range(rounds):
+        # Take turns at running first: the processor slows down when it gets hot.
+        for i in (0, 1) if turn % 2 == 0 else (1, 0):
+            loops = prepared[i]["loops"]
+            times[i].append(sides[i].ask("time", loops=loops)["seconds"] / loops / objects * 1e6)
+    ratios = sorted(one / other for one, other in zip(*times, strict=True))
+    quarter = len(ratios) // 4
+    theirs, ours, ratio = map(statistics.median, (*times, ratios))
+    return Row(
+        work,
+        objects,
+        invalid=prepared[1]["invalid"],
+        marshmallow=theirs,
+        althaia=ours,
+        ratio=ratio,
+        low=ratios[quarter],
+        high=ratios[-1 - quarter],
     )
-
-
-class _Outputs:
-    """What both libraries return for one way of calling the schema."""
-
-    def __init__(
-        self,
-        direction: str,
-        many: bool,
-        objects: int,
-        sides: Sequence[Process],
-        scratch: Path,
-    ) -> None:
-        self.call: dict[str, Any] = {"direction": direction, "many": many}
-        self.objects, self.sides, self.scratch = objects, sides, scratch
-        self.work = f"{direction} {objects:,} {'objects' if many else 'object'}"
-        outputs, prepared = zip(*map(self._prepared, sides), strict=True)
-        self.outputs: tuple[bytes, ...] = outputs
-        self.loops = [each["loops"] for each in prepared]
-        self.invalid: str = prepared[1]["invalid"]
-
-    def _prepared(self, side: Process) -> tuple[bytes, dict[str, Any]]:
-        output = self.scratch / "output"
-        prepared = side.ask("prepare", **self.call, output=str(output))
-        return output.read_bytes(), prepared
-
-    def difference(self, another: Callable[[], Process]) -> Row | None:
-        """Return the row of outputs that differ; None if they are identical."""
-        theirs, ours = self.outputs
-        if theirs == ours:
-            return None
-        # Neither a clock nor the order of a set of objects may be blamed on althaia.
-        for side in (self.sides[0], another()):
-            if change := _difference(CHANGING, theirs, self._prepared(side)[0]):
-                return Row(
-                    self.work, self.objects, False, self.invalid, change, deterministic=False
-                )
-        found = _difference(DIFFERENT, theirs, ours)
-        return Row(self.work, self.objects, False, self.invalid, found)
-
-    def timed(self, rounds: int) -> Row:
-        """Return the row with the times of both libraries."""
-        times: list[list[float]] = [[], []]
-        for turn in range(rounds):
-            # Take turns at running first: the processor slows down when it gets hot.
-            for i in (0, 1) if turn % 2 == 0 else (1, 0):
-                seconds = self.sides[i].ask("time", loops=self.loops[i])["seconds"]
-                times[i].append(seconds / self.loops[i] / self.objects * 1e6)
-        ratios = sorted(one / other for one, other in zip(*times, strict=True))
-        quarter = len(ratios) // 4
-        theirs, ours, ratio = map(statistics.median, (*times, ratios))
-        between = (ratios[quarter], ratios[-1 - quarter])
-        return Row(
-            self.work, self.objects, True, self.invalid, "", True, theirs, ours, ratio, *between
-        )
 
 
 def _show(report: dict[str, Any]) -> None:
@@ -257,7 +221,7 @@ def _show(report: dict[str, Any]) -> None:
         )
     for row in rows:
         if row.difference:
-            print(f"{row.work} {row.difference}")
+            print(f"{row.work}: {row.difference}")
     if any(map(_is_wrong, rows)):
         print("The outputs differ: please report the schema and the data.")
     if report["unplanned"]:

@@ -18,15 +18,15 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from althaia.cli.sides import Process, SideError
+from althaia.cli.sides import Found, Process, SideError, judge, sentence
 from althaia.cli.terminal import bar
 from althaia.trust import compare_file
 from althaia.trust.differences import Difference
-from althaia.trust.portable import first_difference
 
 COUNT = 1_000
 
@@ -88,18 +88,10 @@ def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     :param scratch: a folder for the answers
     :raises SideError: one of them could not be asked.
     """
-    files = [scratch / name for name in ("althaia", "marshmallow", "again")]
-    planned = _answers(options, "althaia", files[0])
-    upstream = _answers(options, "marshmallow", files[1])
-    found = dict(_differing(files[0], files[1]))
-    as_many = planned["calls"] == upstream["calls"]
-    # Ask marshmallow again only if there are differences: it takes as long as the first time.
-    unsteady: dict[int, _Found] = {}
-    if found or not as_many:
-        _answers(options, "marshmallow", files[2])
-        unsteady = dict(_differing(files[1], files[2]))
-    different = [each for number, each in found.items() if number not in unsteady]
-    if not as_many and not unsteady:
+    planned, upstream, different, unsteady = judge(
+        lambda name, output: _answers(options, name, output), scratch
+    )
+    if planned["calls"] != upstream["calls"] and not unsteady:
         raise SideError(
             f"the two processes were given different data: {upstream['about']} and "
             f"{planned['about']}"
@@ -112,13 +104,9 @@ def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
         "raised": planned["raised"],
         "different": len(different),
         "not_deterministic": len(unsteady),
-        "differences": _kinds(different),
-        "unsteady": _kinds(list(unsteady.values())),
+        "differences": _kinds(different.values()),
+        "unsteady": _kinds(unsteady.values()),
     }
-
-
-_Found = tuple[str, Difference]
-"""The name of a call, and the first difference of its results."""
 
 
 def _answers(options: argparse.Namespace, name: str, output: Path) -> dict[str, Any]:
@@ -134,35 +122,14 @@ def _answers(options: argparse.Namespace, name: str, output: Path) -> dict[str, 
         return plan | side.ask("answers", show, **given, output=str(output))
 
 
-def _differing(ours: Path, theirs: Path) -> Iterator[tuple[int, _Found]]:
-    """Yield the first difference of each call, with the call's number."""
-    with ours.open(encoding="utf-8") as one, theirs.open(encoding="utf-8") as other:
-        for number, (mine, yours) in enumerate(zip(one, other, strict=False)):
-            if mine != yours:
-                name, _, answer = mine.partition("\t")
-                upstream = yours.partition("\t")[2]
-                difference = first_difference(json.loads(answer), json.loads(upstream))
-                if difference is not None:
-                    yield number, (name, difference)
-
-
-def _kinds(found: list[_Found]) -> list[dict[str, Any]]:
+def _kinds(found: Iterable[Found]) -> list[dict[str, Any]]:
     """Return one difference of each kind, in the order of the calls, without repetitions."""
     kinds: dict[tuple[str, str], dict[str, Any]] = {}
     for name, each in found:
         collection = not name.endswith("]")
         kind = each.kind.removeprefix("[…]").removeprefix(".") if collection else each.kind
-        known = kinds.setdefault(
-            (name.partition(" ")[0], kind),
-            {
-                "call": name,
-                "path": each.path,
-                "planned": each.planned,
-                "upstream": each.upstream,
-                "times": 0,
-            },
-        )
-        known["times"] += 1
+        first = {"call": name, **asdict(each), "times": 0}
+        kinds.setdefault((name.partition(" ")[0], kind), first)["times"] += 1
     return list(kinds.values())
 
 
@@ -178,18 +145,9 @@ def as_text(report: dict[str, Any]) -> str:
             "  every call raised an exception, so that only exceptions were compared: --objects "
             "takes a list of objects or a function that returns one, --data with --load takes input"
         )
-    for each in report["differences"]:
-        lines.append(
-            f"  {each['call']}: {each['path'] or 'the result itself'}: {each['planned']} by "
-            f"althaia, {each['upstream']} by marshmallow{_again(each)}"
-        )
-    for each in report["unsteady"]:
-        lines.append(
-            f"  {each['call']}: {each['path'] or 'the result itself'}: not deterministic, "
-            f"marshmallow gave {each['planned']} and then {each['upstream']}{_again(each)}"
-        )
+    for steady, kinds in ((True, report["differences"]), (False, report["unsteady"])):
+        for each in kinds:
+            difference = Difference(each["path"], each["planned"], each["upstream"])
+            again = f" ({each['times']:,} calls)" if each["times"] > 1 else ""
+            lines.append(f"  {each['call']}: {sentence(difference, steady=steady)}{again}")
     return "\n".join(lines)
-
-
-def _again(each: dict[str, Any]) -> str:
-    return f" ({each['times']:,} calls)" if each["times"] > 1 else ""

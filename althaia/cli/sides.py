@@ -6,8 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from althaia.trust.differences import Difference
+from althaia.trust.portable import first_difference
 
 SIDES = ("marshmallow", "althaia")
 _ENDED = '{"failed": "its process ended"}'
@@ -81,3 +85,66 @@ class Process:
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
+
+
+class Found(NamedTuple):
+    """The first difference of two answers to a call."""
+
+    call: str
+    difference: Difference
+
+
+class Judged(NamedTuple):
+    """The answers of both libraries, compared. Differences are kept by the number of the call."""
+
+    planned: dict[str, Any]
+    upstream: dict[str, Any]
+    different: dict[int, Found]
+    unsteady: dict[int, Found]
+    """What marshmallow answers differently in a second process."""
+
+
+def judge(ask: Callable[[str, Path], dict[str, Any]], scratch: Path) -> Judged:
+    """Compare the answers of both libraries.
+
+    :param ask: lets a library write its answers to a file, a line each: the call's name, a tab, its
+        result as JSON; returns what it says of them. Marshmallow may be asked twice, the second
+        time in a new process.
+    :param scratch: a folder for the answers
+    """
+    files = [scratch / name for name in ("althaia", "marshmallow", "again")]
+    planned, upstream = ask("althaia", files[0]), ask("marshmallow", files[1])
+    found = dict(_differing(files[0], files[1]))
+    # Ask marshmallow again only if there are differences: it takes as long as the first time.
+    unsteady: dict[int, Found] = {}
+    if found or planned["calls"] != upstream["calls"]:
+        ask("marshmallow", files[2])
+        unsteady = dict(_differing(files[1], files[2]))
+    different = {number: each for number, each in found.items() if number not in unsteady}
+    return Judged(planned, upstream, different, unsteady)
+
+
+def _differing(ours: Path, theirs: Path) -> Iterator[tuple[int, Found]]:
+    """Yield the first difference of each call, with the call's number."""
+    with ours.open(encoding="utf-8") as one, theirs.open(encoding="utf-8") as other:
+        for number, (mine, yours) in enumerate(zip(one, other, strict=False)):
+            if mine != yours:
+                name, _, answer = mine.partition("\t")
+                upstream = yours.partition("\t")[2]
+                difference = first_difference(json.loads(answer), json.loads(upstream))
+                if difference is not None:
+                    yield number, Found(name, difference)
+
+
+def sentence(difference: Difference, *, steady: bool = True) -> str:
+    """Say what differs, for people.
+
+    :param steady: whether marshmallow gives its answer again
+    """
+    where, one, other = difference.path, difference.planned, difference.upstream
+    what = (
+        f"{one} by althaia, {other} by marshmallow"
+        if steady
+        else f"not deterministic, marshmallow gave {one} and then {other}"
+    )
+    return f"{where or 'the result itself'}: {what}"

@@ -13,6 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 from time import monotonic, thread_time
@@ -35,14 +36,6 @@ class DataError(Exception):
     """The data file cannot be read; the text says where and why."""
 
 
-class Invalid:
-    """The result of a failed load."""
-
-    def __init__(self, messages: Any, valid: Any) -> None:
-        self.messages = messages
-        self.valid = valid
-
-
 class Side:
     """The user's schema on one of the two libraries.
 
@@ -60,7 +53,7 @@ class Side:
         self.invalid = marshmallow.ValidationError
         self.sources: list[Any] = []
         self.records: list[Any] = []
-        self.no_dump = ""
+        self.failing: dict[int, str] = {}
         self.call: Callable[[], Any] = lambda: None
 
     def data(self, file: str | None, source: str | None, count: int) -> dict[str, Any]:
@@ -69,19 +62,17 @@ class Side:
         From a file come the records, and the objects are what loading them gives; from the
         user's code come the objects, and the records are what dumping them gives.
         """
-        failing: list[int] = []
+        no_dump = ""
         if file is not None:
-            self.records = read_records(Path(file))
-            about = f"{len(self.records):,} records of {Path(file).name}"
+            self.records, about = _given(file, source, count)
             # A pre_load hook may change its input.
-            self.sources, failing, why = self._each(
+            self.sources = self._each(
                 self.records, lambda each: self.schema.load(copy.deepcopy(each), many=False)
             )
-            if self.sources:
-                self._leave_out(failing)
-            else:
+            if not self.sources:
                 # Every record fails. Measure how it fails, and leave none out.
-                failing, self.no_dump = [], self._taken_back(why)
+                no_dump = self._taken_back(self.failing[0])
+                self.failing.clear()
             if self.sources:
                 about += f", loaded to {kinds_of(self.sources)}"
         else:
@@ -89,48 +80,35 @@ class Side:
                 self.sources = sampledata.sources(self.schema, count)
                 about = f"{count:,} plain objects made up from the schema's fields"
             else:
-                self.sources = objects_of(source, count)
-                about = f"{len(self.sources):,} {kinds_of(self.sources)} of {source}"
-            dumped, failing, why = self._each(
-                self.sources, lambda each: self.schema.dump(each, many=False)
-            )
-            if not dumped and source is None:
-                raise DataError(
-                    f"the objects made up from the schema's fields (types.SimpleNamespace) cannot "
-                    f"be dumped: {why}; name objects of your own with --source MODULE:NAME, or "
-                    f"records with --data FILE"
-                )
+                self.sources, about = _given(file, source, count)
+            dumped = self._each(self.sources, lambda each: self.schema.dump(each, many=False))
             if not dumped:
-                self.schema.dump(self.sources, many=True)
-            self._leave_out(failing)
+                made_up = "" if source else " (types.SimpleNamespace)"
+                raise DataError(
+                    f"{about}{made_up} cannot be dumped: {self.failing[0]}; name objects of your "
+                    "own with --source MODULE:NAME, or records with --data FILE"
+                )
             self.records = sampledata.records(self.schema, dumped)
         return {
             "count": len(self.records),
             "about": about,
-            "no_dump": self.no_dump,
-            "failing": failing,
-            "why": why,
+            "no_dump": no_dump,
+            "failing": len(self.failing),
+            "why": next(iter(self.failing.values()), ""),
         }
 
-    def _each(
-        self, given: list[Any], call: Callable[[Any], Any]
-    ) -> tuple[list[Any], list[int], str]:
-        """The results of a call with each alone, the places of those that fail, and why the first
-        of these does."""
-        results, failing, why = [], [], ""
+    def _each(self, given: list[Any], call: Callable[[Any], Any]) -> list[Any]:
+        """Return the results of a call with each alone. Leave what fails out of the given ones,
+        unless all of them fail."""
+        results = {}
         for place, one in enumerate(given):
             try:
-                results.append(call(one))
+                results[place] = call(one)
             except Exception as error:
-                failing.append(place)
-                why = why or _short(f"{type(error).__name__}: {error}")
-        return results, failing, why
-
-    def _leave_out(self, failing: list[int]) -> None:
-        """Leave out the objects or records that fail, so that the others can be measured."""
-        out = set(failing)
-        given = self.records or self.sources
-        given[:] = [one for place, one in enumerate(given) if place not in out]
+                self.failing[place] = _short(f"{type(error).__name__}: {error}")
+        if results:
+            given[:] = [given[place] for place in results]
+        return list(results.values())
 
     def _taken_back(self, why: str) -> str:
         """Take what the records load to without what is only dumped: a service's own rows have
@@ -142,20 +120,24 @@ class Side:
             return f"the records do not load, so there are no objects to dump: {why}"
         return ""
 
-    def prepare(self, direction: str, many: bool, output: str) -> dict[str, Any]:
-        """Run the call that will be timed, and describe its result."""
+    def rows(self, work: list[tuple[str, str, bool]], output: str) -> Iterator[dict[str, Any]]:
+        """Write which objects or records fail, and the answers to the calls that are measured.
+
+        :param work: by name, direction, and whether it is all of them
+        """
+        calls = ((name, outcome(self._call(direction, many))) for name, direction, many in work)
+        return _write(chain([("what fails", written(self.failing))], calls), output, len(work))
+
+    def prepare(self, direction: str, many: bool) -> dict[str, Any]:
+        """Run the call that will be timed, and say how often it runs in a round."""
         self.call = self._call(direction, many)
         given = self.call()
-        Path(output).write_text(json.dumps(written(given)), encoding="utf-8")
-        invalid = _short(str(given.messages)) if isinstance(given, Invalid) else ""
+        invalid = _short(str(given.messages)) if isinstance(given, self.invalid) else ""
         loops, spent = 1, self._spend(1)
         while spent < ROUND_SECONDS / 4:
             loops *= 2
             spent = self._spend(loops)
-        return {
-            "loops": max(1, round(loops * ROUND_SECONDS / spent)),
-            "invalid": invalid,
-        }
+        return {"loops": max(1, round(loops * ROUND_SECONDS / spent)), "invalid": invalid}
 
     def _call(self, direction: str, many: bool) -> Callable[[], Any]:
         schema, invalid = self.schema, self.invalid
@@ -168,7 +150,7 @@ class Side:
             try:
                 return schema.load(record, many=many)
             except invalid as error:
-                return Invalid(error.messages, error.valid_data)
+                return error
 
         return load
 
@@ -196,28 +178,14 @@ class Side:
     def answers(
         self, file: str | None, source: str, count: int, load: bool, output: str
     ) -> Iterator[dict[str, Any]]:
-        """Write the answers to all calls, a line each: the call's name, a tab, its result as JSON.
+        """Write the answers to all calls.
 
         :param file: the records; None: the objects are those of ``source``
         """
-        if file is not None:
-            given = read_records(Path(file))
-            about = f"{len(given):,} records of {Path(file).name}"
-        else:
-            given = objects_of(source, count)
-            about = f"{len(given):,} {kinds_of(given)} of {source}"
+        given, about = _given(file, source, count)
         calls = _load_calls(self.schema, given) if load else _dump_calls(self.schema, given)
-        number = raised = 0
-        last = monotonic()
-        with open(output, "w", encoding="utf-8") as target_file:
-            for name, answer in calls:
-                number += 1
-                raised += is_raised(answer)
-                target_file.write(f"{name}\t{json.dumps(answer)}\n")
-                if monotonic() - last > SIGN_SECONDS:
-                    last = monotonic()
-                    yield {"done": number, "of": len(given) * (2 if load else 1)}
-        yield {"about": about, "calls": number, "raised": raised}
+        for answer in _write(calls, output, len(given) * (2 if load else 1)):
+            yield answer if "done" in answer else {"about": about, **answer}
 
     def summary(self) -> dict[str, Any]:
         """Say how much of the schema is planned.
@@ -228,6 +196,31 @@ class Side:
         if explanation.no_plans:
             raise DataError(f"there is nothing to compare: {explanation.no_plans}")
         return {"plan": explanation.summary()}
+
+
+def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any], str]:
+    """Return the records of a file or the objects that the user's code gives, and what it is."""
+    if file is not None:
+        records = read_records(Path(file))
+        return records, f"{len(records):,} records of {Path(file).name}"
+    assert source is not None
+    objects = objects_of(source, count)
+    return objects, f"{len(objects):,} {kinds_of(objects)} of {source}"
+
+
+def _write(calls: Iterable[tuple[str, Written]], output: str, of: int) -> Iterator[dict[str, Any]]:
+    """Write answers, a line each: the call's name, a tab, its result as JSON."""
+    number = raised = 0
+    last = monotonic()
+    with open(output, "w", encoding="utf-8") as file:
+        for name, answer in calls:
+            number += 1
+            raised += is_raised(answer)
+            file.write(f"{name}\t{json.dumps(answer)}\n")
+            if monotonic() - last > SIGN_SECONDS:
+                last = monotonic()
+                yield {"done": number, "of": of}
+    yield {"calls": number, "raised": raised}
 
 
 def _short(text: str) -> str:
