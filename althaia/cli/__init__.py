@@ -39,6 +39,14 @@ processes too. Or one of the commands:
 """
 
 
+class CommandError(Exception):
+    """A command cannot do what it was asked for. The message is shown to the user."""
+
+
+class OutputError(Exception):
+    """Standard output cannot be written; the cause says why."""
+
+
 def start() -> None:
     """Run the command line of this process; return at its end if all went well.
 
@@ -63,7 +71,7 @@ def to_nowhere(stream: TextIO) -> None:
 
 
 def _printing(what: str, work: Callable[[], int]) -> int:
-    """Do work that prints. Return its exit code, or 1 if nobody reads, 2 if nothing can be written.
+    """Do work that prints. Return its exit code, or 2 if nobody reads or nothing can be written.
 
     :param what: what could not be done, for the message
     """
@@ -72,16 +80,24 @@ def _printing(what: str, work: Callable[[], int]) -> int:
     try:
         code = work()
         sys.stdout.flush()
-    except OSError as error:
+    except (OSError, OutputError) as error:
+        reason = error if isinstance(error, OSError) else error.__cause__
         # Other files that cannot be written are the business of the commands.
-        if error.filename is not None:
+        if not isinstance(reason, OSError) or reason.filename is not None:
             raise
         to_nowhere(sys.stdout)
-        if isinstance(error, BrokenPipeError):
-            return 1
-        print(f"{what}: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        if not isinstance(reason, BrokenPipeError):
+            _complain(f"{what}: standard output cannot be written: {reason.strerror}")
         return 2
     return code
+
+
+def _complain(text: str) -> None:
+    """Print an error. If standard error cannot be written, only the exit code reports it."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        to_nowhere(sys.stderr)
 
 
 def _print(text: str) -> int:
@@ -135,10 +151,11 @@ def module_of(command: str) -> ModuleType:
 
 def _execute(command: str, words: list[str]) -> int:
     from argparse import ArgumentParser
+    from signal import SIGINT
 
-    from althaia.cli.sides import SideError
-    from althaia.cli.target import TargetError
     from althaia.cli.wrapping import Wrapping
+    from althaia.switch.installed import ReleaseError
+    from althaia.switch.redirect import LatePatchError
 
     module = module_of(command)
     parser = ArgumentParser(
@@ -156,12 +173,13 @@ def _execute(command: str, words: list[str]) -> int:
         return int(module.execute(options))
     try:
         return _printing(parser.prog, lambda: module.execute(options))
-    except (ConfigError, SideError, TargetError) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+    except (CommandError, ConfigError, ReleaseError, LatePatchError) as error:
+        _complain(f"{parser.prog}: {error}")
         return 2
-    except KeyboardInterrupt:
-        print(f"{parser.prog}: ended by SIGINT", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as error:
+        number = getattr(error, "signal", SIGINT)
+        _complain(f"{parser.prog}: ended by {number.name}")
+        return 128 + int(number)
 
 
 def _help() -> str:

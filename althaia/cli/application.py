@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 import althaia
-from althaia.cli import target
+from althaia.cli import CommandError, target
 from althaia.engine.explain import Explanation
 
 MOST_NAMED = 4
@@ -68,7 +68,7 @@ def readers() -> dict[str, str]:
 def lines_of(name: str) -> list[Line]:
     """Return the lines of all schema classes of a module or package, worst first.
 
-    :raises TargetError: there is no such module, or no schema class in it
+    :raises CommandError: there is no such module, or no schema class in it
     """
     _import(name)
     import marshmallow
@@ -77,7 +77,7 @@ def lines_of(name: str) -> list[Line]:
         cls for cls in _below(marshmallow.Schema) if f"{cls.__module__}.".startswith(f"{name}.")
     ]
     if not classes:
-        raise target.TargetError(f"{name} has no schema classes")
+        raise CommandError(f"{name} has no schema classes")
     return _sorted_lines(classes)
 
 

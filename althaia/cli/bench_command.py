@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import althaia
-from althaia.cli.sides import SIDES, Judged, Process, SideError, judge, sentence
+from althaia.cli import CommandError
+from althaia.cli.sides import SIDES, Judged, Process, judge, sentence
 from althaia.cli.terminal import bar, table
 
 ROUNDS = 9
@@ -83,7 +84,7 @@ def execute(options: argparse.Namespace) -> int:
     both = options.dump == options.load
     directions = [d for d in ("dump", "load") if both or getattr(options, d)]
     if options.data and options.source:
-        raise SideError("give --data or --source, not both")
+        raise CommandError("give --data or --source, not both")
     report = _measure(options, directions)
     if options.json:
         print(json.dumps({**report, "rows": [asdict(row) for row in report["rows"]]}, indent=2))
@@ -110,7 +111,7 @@ def _measure(options: argparse.Namespace, directions: list[str]) -> dict[str, An
         count = min(each["count"] for each in given)
         no_dump = next((each["no_dump"] for each in given if each["no_dump"]), "")
         if no_dump and directions == ["dump"]:
-            raise SideError(no_dump)
+            raise CommandError(no_dump)
         directions = [d for d in directions if d == "load" or not no_dump]
         calls = [
             (f"{direction} {objects:,} {noun}", direction, objects, noun == "objects")

@@ -10,11 +10,10 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from althaia.bulk import BulkError, Partition, Problem, Summary
-from althaia.cli import to_nowhere
-from althaia.cli.target import TargetError, asked, resolve
+from althaia.cli import CommandError, OutputError
+from althaia.cli.target import asked, resolve
 from althaia.cli.terminal import bar
 from althaia.switch import redirect
 
@@ -42,72 +41,48 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
-def run(command: str, options: argparse.Namespace, job: Callable[..., Summary]) -> int:
+def run(
+    command: str, options: argparse.Namespace, files: list[str], job: Callable[..., Summary]
+) -> int:
     """Redirect marshmallow, resolve the schema, call ``job(schema, **parameters)`` and print the
-    summary. Return the exit code: 0 if every record is valid, 1 if not, 2 if the job failed."""
+    summary. Return the exit code: 0 if every record is valid, 1 if not, 2 if some are lost.
+
+    :raises CommandError: the job failed
+    """
     # The terminal's encoding may lack characters that records contain.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        with _ended_by_signal() as go_on:
-            summary = _done(command, options, job, go_on)
-        with _telling():
-            if options.json:
-                print(json.dumps(summary.as_dict(), indent=2))
-            else:
-                show(summary)
-            # Flush here, where a failure can still be reported.
-            print(end="", flush=True)
-    except (BulkError, TargetError, redirect.LatePatchError) as error:
-        _complain(f"python -m althaia {command}: {error}")
-        return 2
-    except _NobodyReads:
-        return 2
-    except KeyboardInterrupt as error:
-        ended = error.signal if isinstance(error, _Ended) else signal.SIGINT
-        _complain(f"python -m althaia {command}: ended by {ended.name}")
-        return 128 + ended
-    if summary.lost:
-        return 2
-    return 0 if summary.good else 1
-
-
-def _complain(text: str) -> None:
-    """Print an error. If standard error cannot be written, only the exit code reports it."""
-    try:
-        print(text, file=sys.stderr, flush=True)
-    except OSError:
-        to_nowhere(sys.stderr)
-
-
-def _done(
-    command: str,
-    options: argparse.Namespace,
-    job: Callable[..., Summary],
-    go_on: Callable[[], None],
-) -> Summary:
     redirect.switch_on(f"python -m althaia {command}")
     # As for 'python -m': modules of the current folder can be imported.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    schema = asked(options.schema, lambda: resolve(options.schema))
-    with progress(options) as watch:
+    with _ended_by_signal() as go_on, progress(files) as watch:
 
         def after(partition: Partition, summary: Summary) -> None:
             go_on()
             watch(partition, summary)
 
-        return job(
-            schema,
-            form=options.format,
-            workers=options.workers,
-            dask=options.dask,
-            errors_to=options.errors_to,
-            empty=options.empty,
-            most_unpacked=options.most_unpacked,
-            tell=_Teller(0 if options.json else options.show),
-            watch=after,
-        )
+        try:
+            summary = job(
+                asked(options.schema, lambda: resolve(options.schema)),
+                form=options.format,
+                workers=options.workers,
+                dask=options.dask,
+                errors_to=options.errors_to,
+                empty=options.empty,
+                most_unpacked=options.most_unpacked,
+                tell=_Teller(0 if options.json else options.show),
+                watch=after,
+            )
+        except BulkError as error:
+            raise CommandError(str(error)) from error
+    if options.json:
+        print(json.dumps(summary.as_dict(), indent=2))
+    else:
+        show(summary)
+    if summary.lost:
+        return 2
+    return 0 if summary.good else 1
 
 
 class _Ended(KeyboardInterrupt):
@@ -160,26 +135,6 @@ def _ended_by_signal() -> Iterator[Callable[[], None]]:
                 signal.signal(number, handler)
 
 
-class _NobodyReads(Exception):
-    """The reader of standard output has closed the pipe, as ``head`` does."""
-
-
-@contextmanager
-def _telling() -> Iterator[None]:
-    """Convert an OSError of printing, so that it is not confused with one of the job.
-
-    :raises _NobodyReads: the other end of a pipe was closed
-    :raises BulkError: standard output cannot be written
-    """
-    try:
-        yield
-    except OSError as error:
-        to_nowhere(sys.stdout)
-        if isinstance(error, BrokenPipeError):
-            raise _NobodyReads from error
-        raise BulkError(f"standard output cannot be written: {error.strerror}") from error
-
-
 class _Teller:
     """Prints the first problems as ``file:line: what is wrong``."""
 
@@ -190,14 +145,16 @@ class _Teller:
         if self._left > 0:
             self._left -= 1
             said = problem.errors if isinstance(problem.errors, str) else json.dumps(problem.errors)
-            with _telling():
+            try:
                 print(f"{problem.file}:{problem.line}: {said}")
+            except OSError as error:  # The job must not take it for one of its own.
+                raise OutputError from error
 
 
 @contextmanager
-def progress(options: argparse.Namespace) -> Iterator[Callable[[Partition, Summary], object]]:
+def progress(files: list[str]) -> Iterator[Callable[[Partition, Summary], object]]:
     """A progress bar of the processed bytes on a terminal; nothing elsewhere."""
-    with bar(sum(map(_size, files(options)))) as show:
+    with bar(sum(map(_size, files))) as show:
         done = 0.0
 
         def watch(partition: Partition, summary: Summary) -> None:
@@ -207,12 +164,6 @@ def progress(options: argparse.Namespace) -> Iterator[Callable[[Partition, Summa
             show(done, f"{summary.records:,} records, {bad:,} not valid")
 
         yield watch
-
-
-def files(options: argparse.Namespace) -> list[str]:
-    """Return the files that are read."""
-    named: Any = options.file if hasattr(options, "file") else [options.source]
-    return list(named)
 
 
 def _size(file: str) -> int:

@@ -27,5 +27,6 @@ def execute(options: argparse.Namespace) -> int:
     return bulkwork.run(
         "check",
         options,
+        options.file,
         lambda schema, **parameters: bulk.check(schema, options.file, **parameters),
     )

@@ -23,7 +23,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from althaia.cli.sides import Found, Process, SideError, judge, sentence
+from althaia.cli import CommandError
+from althaia.cli.sides import Found, Process, judge, sentence
 from althaia.cli.terminal import bar
 from althaia.trust import compare_file
 from althaia.trust.differences import Difference
@@ -60,11 +61,11 @@ def execute(options: argparse.Namespace) -> int:
     if options.report is not None:
         return _summed_up(options)
     if options.schema is None:
-        raise SideError("name a schema, as MODULE:SCHEMA")
+        raise CommandError("name a schema, as MODULE:SCHEMA")
     if options.objects is None and options.data is None:
-        raise SideError("one of --objects and --data is required")
+        raise CommandError("one of --objects and --data is required")
     if options.load and options.data is None:
-        raise SideError("--load needs --data: what is loaded are records")
+        raise CommandError("--load needs --data: what is loaded are records")
     with tempfile.TemporaryDirectory() as scratch:
         report = compared(options, Path(scratch))
     print(json.dumps(report, indent=2) if options.json else as_text(report))
@@ -75,7 +76,7 @@ def _summed_up(options: argparse.Namespace) -> int:
     try:
         workers, report = compare_file.read(options.report)
     except (OSError, ValueError) as error:
-        raise SideError(f"{options.report}: {error}") from None
+        raise CommandError(f"{options.report}: {error}") from None
     processes = f"{workers:,} {'process' if workers == 1 else 'processes'}"
     text = f"{processes}: {report.as_text()}"
     print(json.dumps(report.as_dict(), indent=2) if options.json else text)
@@ -86,13 +87,13 @@ def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     """Return the report: the answers of both libraries, compared.
 
     :param scratch: a folder for the answers
-    :raises SideError: one of them could not be asked.
+    :raises CommandError: one of them could not be asked.
     """
     planned, upstream, different, unsteady = judge(
         lambda name, output: _answers(options, name, output), scratch
     )
     if planned["calls"] != upstream["calls"] and not unsteady:
-        raise SideError(
+        raise CommandError(
             f"the two processes were given different data: {upstream['about']} and "
             f"{planned['about']}"
         )

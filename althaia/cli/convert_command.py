@@ -29,6 +29,7 @@ def execute(options: argparse.Namespace) -> int:
     return bulkwork.run(
         "convert",
         options,
+        [options.source],
         lambda schema, **parameters: bulk.convert(
             schema,
             options.source,

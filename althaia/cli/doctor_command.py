@@ -57,7 +57,7 @@ def judged(name: str | None) -> Iterator[Verdict]:
     """Yield a verdict on each subject.
 
     :param name: the application, or None
-    :raises TargetError: the application cannot be imported
+    :raises CommandError: the application cannot be imported
     """
     if name is not None:
         target.asked(name, lambda: (target.resolve if ":" in name else target.imported)(name))

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from typing import TypeVar
 
 import althaia
-from althaia.cli import application, target
+from althaia.cli import CommandError, application, target
 from althaia.engine.explain import lines_of_readers
 from althaia.switch.release import why_no_plans
 
@@ -81,7 +81,7 @@ def _application(options: argparse.Namespace) -> int:
 def _asked(ask: Callable[[], _T]) -> _T:
     """Patch, import the user's modules and return the explanation.
 
-    :raises TargetError: there is nothing to explain
+    :raises CommandError: there is nothing to explain
     """
 
     def patched() -> _T:
@@ -89,6 +89,6 @@ def _asked(ask: Callable[[], _T]) -> _T:
         try:
             return ask()
         except TypeError as error:  # It is no schema.
-            raise target.TargetError(str(error)) from error
+            raise CommandError(str(error)) from error
 
     return target.asked("the module", patched)

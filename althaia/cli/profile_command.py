@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING
 
 from althaia.cli import run
 from althaia.cli.estimate import estimate
-from althaia.switch import redirect
-from althaia.switch.config import ConfigError, settings
-from althaia.switch.installed import ReleaseError
+from althaia.switch.config import settings
 from althaia.trust.profile import profile
 
 if TYPE_CHECKING:
@@ -44,19 +42,14 @@ def execute(options: argparse.Namespace) -> int:
         words = ["-m", *options.module]
     elif options.code is not None:
         words = ["-c", *options.code]
-    if not words:
-        print("python -m althaia profile: name a script, -m MODULE or -c CODE", file=sys.stderr)
-        return 2
-    try:
-        redirect.switch_on("python -m althaia")
-    except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
-        print(f"python -m althaia profile: {error}", file=sys.stderr)
-        return 1
     stack = ExitStack()
-    result = stack.enter_context(profile())
-    # At the exit, when a traceback has been shown and the program's threads have ended.
-    atexit.register(_show, stack, result, options)
-    return run.execute(words)
+
+    def begin() -> None:
+        result = stack.enter_context(profile())
+        # At the exit, when a traceback has been shown and the program's threads have ended.
+        atexit.register(_show, stack, result, options)
+
+    return run.execute(words, begin)
 
 
 def _show(stack: ExitStack, result: Profile, options: argparse.Namespace) -> None:

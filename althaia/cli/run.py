@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def execute(words: list[str]) -> int:
+def execute(words: list[str], begin: Callable[[], object] = lambda: None) -> int:
     """Run ``script.py args``, ``-m module args``, ``-c code args`` or ``- args``.
+
+    :param begin: called before the program is, when marshmallow is redirected.
 
     Returns the exit code of a program that ends by itself; ``SystemExit`` and every other
     exception of the program pass through.
@@ -40,15 +42,17 @@ def execute(words: list[str]) -> int:
             return _refuse(f"argument expected for the {option} option")
         value, rest = (glued, rest) if glued else (rest[0], rest[1:])
         start = _module if option == "-m" else _command
-        return _start(start, value, [option, *rest])
+        return _start(start, value, [option, *rest], begin)
     if first == "-":
-        return _start(_standard_input, first, words)
+        return _start(_standard_input, first, words, begin)
     if first.startswith("-"):
         return _refuse(f"unknown option {first}: options of Python itself go before '-m althaia'")
-    return _start(_script, first, words)
+    return _start(_script, first, words, begin)
 
 
-def _start(program: Callable[[str], None], value: str, argv: list[str]) -> int:
+def _start(
+    program: Callable[[str], None], value: str, argv: list[str], begin: Callable[[], object]
+) -> int:
     try:
         redirected = redirect.switch_on("python -m althaia")
     except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
@@ -57,6 +61,7 @@ def _start(program: Callable[[str], None], value: str, argv: list[str]) -> int:
     if redirected:
         # Workers that the program spawns run the same library.
         os.environ.setdefault("ALTHAIA_PATCH", "1")
+    begin()
     sys.argv[:] = argv
     if not sys.flags.safe_path:
         del sys.path[0]  # put there by '-m althaia'

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from althaia.cli import CommandError
 from althaia.trust.differences import Difference
 from althaia.trust.portable import first_difference
 
@@ -17,15 +18,11 @@ SIDES = ("marshmallow", "althaia")
 _ENDED = '{"failed": "its process ended"}'
 
 
-class SideError(Exception):
-    """One of the libraries cannot be asked. The message is shown to the user."""
-
-
 class Process:
     """One library's process.
 
     :param side: one of :data:`SIDES`
-    :raises SideError: the schema cannot be imported there
+    :raises CommandError: the schema cannot be imported there
     """
 
     def __init__(self, side: str, schema: str, *, plan_at_once: bool = False) -> None:
@@ -58,7 +55,7 @@ class Process:
         """Return the answer to a command.
 
         :param watch: called with how much is done, and of how much
-        :raises SideError: the command failed
+        :raises CommandError: the command failed
         """
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
@@ -73,7 +70,7 @@ class Process:
             answer = json.loads(_ENDED)
         if "failed" in answer:
             self.close()
-            raise SideError(f"with {self.side}: {answer['failed']}")
+            raise CommandError(f"with {self.side}: {answer['failed']}")
         return dict(answer)
 
     def __enter__(self) -> Process:

@@ -10,24 +10,22 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
+from althaia.cli import CommandError
+from althaia.switch.config import ConfigError
 from althaia.switch.installed import ReleaseError
 
 _T = TypeVar("_T")
 
 
-class TargetError(Exception):
-    """The words on the command line name nothing."""
-
-
 def schema(text: str) -> Any:
     """Return the schema that ``text`` names; an instance if it names a class.
 
-    :raises TargetError: it names none.
+    :raises CommandError: it names none.
     """
     found = resolve(text)
     instance = found() if isinstance(found, type) else found
     if not (hasattr(instance, "dump_fields") and hasattr(instance, "load_fields")):
-        raise TargetError(f"{text} is {found!r}, which is no marshmallow schema")
+        raise CommandError(f"{text} is {found!r}, which is no marshmallow schema")
     return instance
 
 
@@ -37,20 +35,20 @@ def resolve(text: str) -> Any:
     An error inside the module that is imported is the module's own and passes through.
 
     :param text: ``package.module:Name`` or ``package.module:Name.inner``
-    :raises TargetError: the form is another, or there is no such module or attribute.
+    :raises CommandError: the form is another, or there is no such module or attribute.
 
     >>> resolve("os.path:join")
     <function join at ...>
     """
     module_name, colon, path = text.partition(":")
     if not (module_name and colon and path):
-        raise TargetError(f"{text!r} is not of the form package.module:Name")
+        raise CommandError(f"{text!r} is not of the form package.module:Name")
     found: Any = imported(module_name)
     for name in path.split("."):
         try:
             found = getattr(found, name)
         except AttributeError:
-            raise TargetError(
+            raise CommandError(
                 f"{found!r} has no attribute {name!r} (looked for {text!r})"
             ) from None
     return found
@@ -61,7 +59,7 @@ def imported(name: str) -> ModuleType:
 
     An error inside the module is the module's own and passes through.
 
-    :raises TargetError: there is no such module
+    :raises CommandError: there is no such module
     """
     try:
         return import_module(name)
@@ -69,20 +67,20 @@ def imported(name: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
         sought = "" if error.name == name else f" (looked for {name!r})"
-        raise TargetError(f"there is no module {error.name!r}{sought}") from None
+        raise CommandError(f"there is no module {error.name!r}{sought}") from None
 
 
 def asked(what: str, ask: Callable[[], _T]) -> _T:
     """Return what code of the user gives. What it prints goes to standard error.
 
     :param what: what is imported or used, for the message
-    :raises TargetError: it raised something, :class:`SystemExit` included
+    :raises CommandError: it raised something, :class:`SystemExit` included
     """
     try:
         with redirect_stdout(sys.stderr):
             return ask()
     except (Exception, SystemExit) as error:
-        raise TargetError(failure(what, error)) from error
+        raise CommandError(failure(what, error)) from error
 
 
 def failure(what: str, error: BaseException) -> str:
@@ -91,7 +89,7 @@ def failure(what: str, error: BaseException) -> str:
 
     :param what: what was imported or used: ``shop.schemas:Order``
     """
-    if isinstance(error, (TargetError, ReleaseError)):
+    if isinstance(error, (CommandError, ConfigError, ReleaseError)):
         return str(error)
     said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
     frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -20,9 +20,7 @@ from time import monotonic, thread_time
 from typing import Any
 
 import althaia
-from althaia.cli import sampledata, target
-from althaia.switch.config import ConfigError
-from althaia.switch.installed import ReleaseError
+from althaia.cli import CommandError, sampledata, target
 from althaia.trust import seam_layers
 from althaia.trust.portable import Written, is_raised, outcome, written
 
@@ -30,10 +28,6 @@ ROUND_SECONDS = 0.1
 _WHOSE = "the schema's module or the schema itself"
 SIGN_SECONDS = 0.2
 """How often a long command says how much is done."""
-
-
-class DataError(Exception):
-    """The data file cannot be read; the text says where and why."""
 
 
 class Side:
@@ -84,7 +78,7 @@ class Side:
             dumped = self._each(self.sources, lambda each: self.schema.dump(each, many=False))
             if not dumped:
                 made_up = "" if source else " (types.SimpleNamespace)"
-                raise DataError(
+                raise CommandError(
                     f"{about}{made_up} cannot be dumped: {self.failing[0]}; name objects of your "
                     "own with --source MODULE:NAME, or records with --data FILE"
                 )
@@ -190,11 +184,11 @@ class Side:
     def summary(self) -> dict[str, Any]:
         """Say how much of the schema is planned.
 
-        :raises DataError: no plans run, so that there is nothing to compare
+        :raises CommandError: no plans run, so that there is nothing to compare
         """
         explanation = althaia.explain(self.schema)
         if explanation.no_plans:
-            raise DataError(f"there is nothing to compare: {explanation.no_plans}")
+            raise CommandError(f"there is nothing to compare: {explanation.no_plans}")
         return {"plan": explanation.summary()}
 
 
@@ -258,7 +252,7 @@ def objects_of(name: str, count: int) -> list[Any]:
     """The objects that ``package.module:name`` names: a collection of them, or a function that
     returns one. It is called with the number of objects if it takes an argument.
 
-    :raises DataError: there are none.
+    :raises CommandError: there are none.
     """
     found = target.resolve(name)
     if callable(found):
@@ -271,7 +265,7 @@ def objects_of(name: str, count: int) -> list[Any]:
         found = [found]
     objects = list(found)
     if not objects:
-        raise DataError(f"{name} gives no objects")
+        raise CommandError(f"{name} gives no objects")
     return objects
 
 
@@ -284,14 +278,19 @@ def kinds_of(objects: Iterable[Any]) -> str:
 def read_records(file: Path) -> list[Any]:
     """Return the records of a JSON file (a list, or one record) or a JSON-lines file.
 
-    Raises DataError saying which line is not JSON, or that there is none.
+    :raises CommandError: it cannot be read; a line is not JSON; there is none
     """
-    text = file.read_text(encoding="utf-8")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandError(str(error)) from None
     if file.suffix not in (".jsonl", ".ndjson"):
         try:
             read = json.loads(text)
         except ValueError as error:
-            raise DataError(f"{file}: {error}; name it .jsonl if each line is a record") from None
+            raise CommandError(
+                f"{file}: {error}; name it .jsonl if each line is a record"
+            ) from None
         records = read if isinstance(read, list) else [read]
     else:
         records = []
@@ -300,9 +299,9 @@ def read_records(file: Path) -> list[Any]:
                 try:
                     records.append(json.loads(line))
                 except ValueError as error:
-                    raise DataError(f"{file}, line {number}: {error}") from None
+                    raise CommandError(f"{file}, line {number}: {error}") from None
     if not records:
-        raise DataError(f"{file} holds no records")
+        raise CommandError(f"{file} holds no records")
     return records
 
 
@@ -321,8 +320,6 @@ def main() -> None:
                 answer = getattr(side, do)(**command)
             for each in answer if isinstance(answer, Iterator) else [answer]:
                 answers.write(json.dumps(each) + "\n")
-        except (target.TargetError, DataError, ConfigError, ReleaseError, OSError) as error:
-            answers.write(json.dumps({"failed": str(error)}) + "\n")
         except Exception as error:
             answers.write(json.dumps({"failed": target.failure(_WHOSE, error)}) + "\n")
 

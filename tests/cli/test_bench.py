@@ -14,7 +14,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from althaia.cli.worker import DataError, read_records
+from althaia.cli import CommandError
+from althaia.cli.worker import read_records
 from althaia.trust.portable import written
 
 MODULE = """\
@@ -340,5 +341,5 @@ def test_data_files(tmp_path):
         ("a.json", "1\n2", "jsonl"),
         ("a.json", "[]", "no records"),
     ):
-        with pytest.raises(DataError, match=said):
+        with pytest.raises(CommandError, match=said):
             read(name, text)

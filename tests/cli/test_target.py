@@ -6,7 +6,8 @@ import os.path
 
 import pytest
 
-from althaia.cli.target import TargetError, resolve
+from althaia.cli import CommandError
+from althaia.cli.target import resolve
 
 
 def test_what_it_finds():
@@ -16,7 +17,7 @@ def test_what_it_finds():
 
 @pytest.mark.parametrize("text", ["os.path", "os.path:", ":join", "", "os.path.join"])
 def test_another_form(text):
-    with pytest.raises(TargetError, match=r"is not of the form package\.module:Name"):
+    with pytest.raises(CommandError, match=r"is not of the form package\.module:Name"):
         resolve(text)
 
 
@@ -25,12 +26,12 @@ def test_another_form(text):
     [("nope:X", "nope"), ("os.nope:X", "os.nope"), ("nope.deeper:X", "nope")],
 )
 def test_no_such_module(text, missing):
-    with pytest.raises(TargetError, match=f"no module '{missing}'"):
+    with pytest.raises(CommandError, match=f"no module '{missing}'"):
         resolve(text)
 
 
 def test_no_such_attribute():
-    with pytest.raises(TargetError, match=r"'Order'.*os:path\.Order"):
+    with pytest.raises(CommandError, match=r"'Order'.*os:path\.Order"):
         resolve("os:path.Order")
 
 
