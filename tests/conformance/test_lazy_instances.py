@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import copy
 import inspect
+import traceback
 from typing import Any
 
 import pytest
@@ -336,3 +337,29 @@ def test_names_that_are_no_collection(ma, log):
         schema = S()
         log.attempt(schema.__init__, **options)
         log.attempt(schema.dump, {"a": 1})
+
+
+@pytest.mark.parametrize("look_first", [False, True])
+@pytest.mark.parametrize("class_name", ["S", "Größe", "S" * 50, "S" * 51, "S" * 130])
+@scenario
+def test_an_attribute_that_is_missing(ma: Any, log: Any, class_name: str, look_first: bool) -> None:
+    def broken(self: Any) -> Any:
+        return self.of_the_property
+
+    cls = type(
+        class_name, (ma.Schema,), {"f": ma.fields.Raw(), "broken": property(broken), "none": None}
+    )
+    for _ in range(3):
+        cls()
+    schema = cls()
+    if look_first:
+        log("look", list(schema.fields))
+    schema.mine = 1
+    log("there", schema.mine, schema.many, hasattr(schema, "missing"), hasattr(schema, "fields"))
+    log("otherwise", schema.none, getattr(schema, "größe", 2), getattr(schema, "broken", 3))
+    for name in ("missing", "größe", "broken", "f"):
+        try:
+            getattr(schema, name)
+        except AttributeError as error:
+            lines = traceback.extract_tb(error.__traceback__)
+            log("error", str(error), error.name, error.obj is schema, [line.name for line in lines])

@@ -10,22 +10,24 @@ prototype.
 """
 
 cdef extern from "althaia/cpython/layout.h":
-    ctypedef object (*getattrofunc)(object, object)
+    PyObject* althaia_dict_there(object obj)
+
+cdef extern from "althaia/cpython/interceptors.h":
     ctypedef object (*getter)(object, void*)
     ctypedef int (*initproc)(object, object, PyObject*) except -1
     initproc althaia_plain_init
     bint ALTHAIA_KNOWS_TRACING
     bint althaia_is_traced()
     getter althaia_plain_dict
-    bint althaia_is_intercepted(object cls, getattrofunc interceptor)
-    PyObject* althaia_dict_there(object obj)
-    void althaia_intercept(object cls, getattrofunc interceptor)
+    PyObject* althaia_intercepted_names
+    object (*althaia_interceptor)(object, object)
+    bint althaia_is_intercepted(object cls)
+    void althaia_intercept(object cls)
     void althaia_intercept_dict(object descriptor, getter interceptor)
     void althaia_intercept_init(object cls, object plain, initproc init)
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
-    object PyObject_GenericGetAttr(object obj, object name)
 
 
 # Reading one of these gives the caller the instance dictionary. ``__dict__`` may be a mixin's.
@@ -41,7 +43,6 @@ cdef str ERROR_MESSAGES = "error_messages"
 cdef str CONTEXT = "context"
 cdef str FIELDS = "fields"
 cdef str GET_STATE = "__getstate__"
-cdef Py_ssize_t GET_STATE_LENGTH = len(GET_STATE)
 cdef object object_state = object.__getstate__
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
 cdef str INIT = "__init__"
@@ -69,9 +70,11 @@ def connect_lazy():
     """Read the names of the served release. Prepare the schema classes that exist already."""
     global shadowing, unbound_shadows, lazy_shadows, built_shadows
     global lazy_names, intercepted, kept_names, have_frames
+    global althaia_intercepted_names, althaia_interceptor
     cdef list classes = [upstream.Schema]
     lazy_names = names_left_out(upstream)
     intercepted = lazy_names | ASKED_FOR_DICTIONARY
+    althaia_intercepted_names, althaia_interceptor = <PyObject*>intercepted, lazy_getattr
     kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
     if upstream.has_context:
         kept_names |= {CONTEXT}
@@ -687,28 +690,21 @@ cdef bint has_only_kept(dict attributes) except -1:
 
 
 cdef object lazy_getattr(object obj, object name):
-    """``tp_getattro`` of classes with lazy instances. Materialise the instance if it lacks the
-    attribute, or if the attribute gives the caller the whole dictionary."""
-    cdef PyObject* found = althaia_dict_there(obj)
-    cdef InstanceDict state
-    if found is NULL or type(<object>found) is not InstanceDict:
-        return PyObject_GenericGetAttr(obj, name)
-    state = <InstanceDict>found
-    if (state.prototype is not None or state.unbound is not None) and name in intercepted:
-        if name is FIELDS:
+    """Called before an attribute of ``intercepted`` is read. Materialise the instance if it lacks
+    the attribute, or if the attribute gives the caller the whole dictionary. Return the attribute,
+    or None if it is read as usual."""
+    cdef InstanceDict state = existing_dict(obj)
+    if state is None:
+        return None
+    if state.prototype is not None or state.unbound is not None:
+        if name == FIELDS:
             if not set_fields(obj, state):
                 materialise_if_lazy(obj)
         elif name not in OPTIONS or not set_option(state, name):
             materialise_if_lazy(obj)
-    # CPython's C code looks the name up by a str object of its own. Comparing the length first is
-    # cheap for all other names.
-    if (
-        len(<str>name) == GET_STATE_LENGTH
-        and name == GET_STATE
-        and althaia_type_lookup(type(obj), name) is object_state
-    ):
+    if name == GET_STATE and althaia_type_lookup(type(obj), name) is object_state:
         return MethodType(plain_state, obj)
-    return PyObject_GenericGetAttr(obj, name)
+    return None
 
 
 cdef bint set_option(InstanceDict state, object name) except -1:
@@ -810,7 +806,7 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
     version, so that the guard records the new one. Return False if the class has changed since."""
     if not guard.watches(cls):
         return False
-    althaia_intercept(cls, lazy_getattr)
+    althaia_intercept(cls)
     if ALTHAIA_HAS_GIL and (ALTHAIA_KNOWS_TRACING or not have_frames):
         althaia_intercept_init(cls, upstream.Schema, lazy_init)
     guard.watch_class(cls)
@@ -822,7 +818,7 @@ cdef int intercept(object cls) except -1:
     """Set the interceptors in the type slots of a schema class and its subclasses. Python code does
     not see them. Subclasses need them because an instance's ``__class__`` may be set to one."""
     althaia_intercept_dict(althaia_type_lookup(upstream.Schema, "__dict__"), lazy_dict)
-    althaia_intercept(cls, lazy_getattr)
+    althaia_intercept(cls)
     for subclass in type.__subclasses__(cls):
         intercept(subclass)
     return 0
@@ -833,6 +829,6 @@ def created(cls):
     let its instances get an InstanceDict when they are allocated."""
     adopt_instances(cls)
     for base in cls.__mro__:
-        if althaia_is_intercepted(base, lazy_getattr):
+        if althaia_is_intercepted(base):
             intercept(cls)
             break

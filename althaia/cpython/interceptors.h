@@ -1,0 +1,143 @@
+/* Functions in the type slots of schema classes that have lazy instances.
+ *
+ * Python code does not see them. Only `engine/instances/` includes this file.
+ */
+#ifndef ALTHAIA_INTERCEPTORS_H
+#define ALTHAIA_INTERCEPTORS_H
+
+#include "althaia/cpython/layout.h"
+
+/* The names that concern a lazy instance, and the function that is then called first. It returns
+ * the attribute, or None if it is read as usual. */
+static PyObject *althaia_intercepted_names = NULL;
+static PyObject *(*althaia_interceptor)(PyObject *obj, PyObject *name) = NULL;
+
+/* Raise the AttributeError of PyObject_GenericGetAttr(). It is made here because hasattr() throws
+ * it away: CPython's C code takes longer, because it sets the attributes by name. That code
+ * raises the error for a long class name, because releases shorten it at different lengths. */
+static PyObject *
+althaia_no_attribute(PyObject *obj, PyObject *name)
+{
+    PyTypeObject *cls = (PyTypeObject *)PyExc_AttributeError;
+    PyObject *error, *args;
+    if (strlen(Py_TYPE(obj)->tp_name) > 50) {
+        return PyObject_GenericGetAttr(obj, name);
+    }
+    args = Py_BuildValue("(N)", PyUnicode_FromFormat(
+        "'%s' object has no attribute '%U'", Py_TYPE(obj)->tp_name, name));
+    if (args == NULL) {
+        return NULL;
+    }
+    error = cls->tp_new(cls, args, NULL);
+    Py_DECREF(args);
+    if (error != NULL) {
+        ((PyAttributeErrorObject *)error)->obj = Py_NewRef(obj);
+        ((PyAttributeErrorObject *)error)->name = Py_NewRef(name);
+        PyErr_SetObject(PyExc_AttributeError, error);
+        Py_DECREF(error);
+    }
+    return NULL;
+}
+
+/* The tp_getattro of a class with lazy instances. It is written in C because Cython adds a line to
+ * the traceback of each error that passes through a function of its own. */
+static PyObject *
+althaia_intercepted_getattr(PyObject *obj, PyObject *name)
+{
+    PyObject *found, *own, *dict = althaia_dict_there(obj);
+    int concerns;
+    if (dict == NULL || PyDict_CheckExact(dict)) {
+        return PyObject_GenericGetAttr(obj, name);
+    }
+    concerns = PySet_Contains(althaia_intercepted_names, name);
+    if (concerns != 0) {
+        found = concerns < 0 ? NULL : althaia_interceptor(obj, name);
+        if (found != Py_None) {
+            return found;
+        }
+        Py_DECREF(found);
+        return PyObject_GenericGetAttr(obj, name);
+    }
+    /* The set stands for "not found": no class has it. */
+    found = althaia_type_lookup_or((PyObject *)Py_TYPE(obj), name, althaia_intercepted_names);
+    if (found != althaia_intercepted_names
+        && !PyType_HasFeature(Py_TYPE(found), Py_TPFLAGS_METHOD_DESCRIPTOR)) {
+        Py_DECREF(found);
+        return PyObject_GenericGetAttr(obj, name);
+    }
+    own = Py_XNewRef(PyDict_GetItemWithError(dict, name));
+    if (own == NULL && !PyErr_Occurred()) {
+        own = found == althaia_intercepted_names ? althaia_no_attribute(obj, name)
+            : Py_TYPE(found)->tp_descr_get(found, obj, (PyObject *)Py_TYPE(obj));
+    }
+    Py_DECREF(found);
+    return own;
+}
+
+/* Return 1 if our function is the tp_getattro of the class. */
+static inline int
+althaia_is_intercepted(PyObject *cls)
+{
+    return ((PyTypeObject *)cls)->tp_getattro == althaia_intercepted_getattr;
+}
+
+/* Replace the tp_getattro of the class by our function, if it is CPython's own. */
+static inline void
+althaia_intercept(PyObject *cls)
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (type->tp_getattro == PyObject_GenericGetAttr) {
+        type->tp_getattro = althaia_intercepted_getattr;
+        PyType_Modified(type);
+    }
+}
+
+static initproc althaia_plain_init = NULL;
+
+/* Replace the tp_init of the class by our function, if it is slot_tp_init(), which calls
+ * `__init__`. `plain` is a class that has this slot, because it defines `__init__`. CPython
+ * restores the slot when `__init__` of the class or of a base is replaced. */
+static inline void
+althaia_intercept_init(PyObject *cls, PyObject *plain, initproc init)
+{
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (althaia_plain_init == NULL) {
+        althaia_plain_init = ((PyTypeObject *)plain)->tp_init;
+    }
+    if (type->tp_init == althaia_plain_init) {
+        type->tp_init = init;
+    }
+}
+
+/* Return 1 if the frames of this thread's calls may be seen: by a debugger, a profiler, or a
+ * replaced frame evaluation function (PEP 523). */
+static inline int
+althaia_is_traced(void)
+{
+#if ALTHAIA_KNOWS_TRACING
+    PyThreadState *thread = PyThreadState_Get();
+    return thread->cframe->use_tracing
+        || _PyInterpreterState_GetEvalFrameFunc(thread->interp) != _PyEval_EvalFrameDefault;
+#else
+    return 1;
+#endif
+}
+
+static PyGetSetDef althaia_intercepted_dict;
+static getter althaia_plain_dict = NULL;
+
+/* Replace the getter of the `__dict__` descriptor by our function: vars() and others call the
+ * descriptor without tp_getattro. */
+static inline void
+althaia_intercept_dict(PyObject *descriptor, getter interceptor)
+{
+    if (althaia_plain_dict == NULL && Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
+        PyGetSetDescrObject *found = (PyGetSetDescrObject *)descriptor;
+        althaia_plain_dict = found->d_getset->get;
+        althaia_intercepted_dict = *found->d_getset;
+        althaia_intercepted_dict.get = interceptor;
+        found->d_getset = &althaia_intercepted_dict;
+    }
+}
+
+#endif
