@@ -24,6 +24,8 @@ MADE := $(VENV)/.made-$(INTERPRETER)
 READY := $(VENV)/.ready-$(INTERPRETER)
 DEMO_READY := $(VENV)/.demo-$(INTERPRETER)
 PURE_READY := $(PURE_VENV)/.ready-$(INTERPRETER)
+SLOW_READY := $(VENV)/.slow-$(INTERPRETER)
+PURE_SLOW_READY := $(PURE_VENV)/.slow-$(INTERPRETER)
 
 help:
 	@echo "Try it"
@@ -74,7 +76,7 @@ test-compiled: build
 	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,not slow)
 
 # Those marked `alone` measure the machine, or interrupt what they run; a pure build has none.
-test-slow: build build-pure
+test-slow: build build-pure $(SLOW_READY) $(PURE_SLOW_READY)
 	$(call run-tests,ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,slow)
 	ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python -m pytest -m alone $(PYTEST_ARGS) || test $$? = 5
 	$(call run-tests,HYPOTHESIS_PROFILE=thorough ALTHAIA_REQUIRE_COMPILED=1 $(BIN)/python,hypothesis and not slow)
@@ -129,6 +131,16 @@ $(READY): pyproject.toml | $(MADE)
 $(PURE_READY): pyproject.toml | copy
 	test -e $@ || $(PYTHON) -m venv --clear $(PURE_VENV)
 	ALTHAIA_PURE_BUILD=1 $(PURE_PYTHON) $(PIP) install --editable "$(PURE_TREE)[cli,demo,test]"
+	touch $@
+
+# Wheels, the site, a cluster: nobody else needs what makes them.
+$(SLOW_READY): $(READY)
+	$(BIN)/python -m buildtools requirements slow > $(VENV)/slow-requirements.txt
+	$(BIN)/python $(PIP) install --requirement $(VENV)/slow-requirements.txt
+	touch $@
+
+$(PURE_SLOW_READY): $(SLOW_READY) | $(PURE_READY)
+	$(PURE_PYTHON) $(PIP) install --requirement $(VENV)/slow-requirements.txt
 	touch $@
 
 .PHONY: copy
@@ -190,7 +202,7 @@ bench-applications: build
 	$(BIN)/python -m benchmarks.applications --save $(BENCH_ARGS)
 
 # Writes what the pages show of the source, then the site. Warnings are errors.
-docs: $(READY)
+docs: $(SLOW_READY)
 	$(BIN)/python docs/made.py
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs auto -q docs build/site
 	@echo "build/site/index.html"
