@@ -203,9 +203,13 @@ def _by_poetry(folder: Path, tools: Path, wheel: Path, release: str | None) -> s
         '[project]\nname = "application"\nversion = "1"\nrequires-python = ">=3.11,<4"\n'
         "dependencies = []\n[tool.poetry]\npackage-mode = false\n"
     )
+    # Poetry asks an index for more than mirrors have: it gets the files that pip chooses.
+    files = home / "files"
+    download = (tools / "python", "-m", "pip", "download", "--quiet", "--dest", files)
+    _call(*download, wheel, *_pinned(release))
     poetry = (tools / "poetry", "--no-interaction", "--no-ansi")
     settings = {"POETRY_VIRTUALENVS_IN_PROJECT": "true", "VIRTUAL_ENV": ""}
-    _call(*poetry, "add", wheel, *_pinned(release), cwd=home, **settings)
+    _call(*poetry, "add", *sorted(files.glob("*.whl")), cwd=home, **settings)
     return _looked_at(home / ".venv" / "bin", home)
 
 
