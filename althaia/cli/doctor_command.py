@@ -11,7 +11,6 @@ Exit codes: 0 nothing is wrong, 1 something is, 2 the application could not be i
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib import import_module
@@ -20,7 +19,7 @@ from typing import NamedTuple
 
 import althaia
 from althaia import seam
-from althaia.cli import application, target
+from althaia.cli import Answer, application, target
 from althaia.switch import config, late, redirect, release
 from althaia.switch.installed import ReleaseError
 from althaia.switch.status import Info, suggested
@@ -43,14 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> Answer:
     verdicts = list(judged(options.application))
-    if options.json:
-        print(json.dumps([each._asdict() for each in verdicts], indent=2))
-    else:
-        for state, subject, text in verdicts:
-            print(f"{state:<7}{subject:<11}{text}")
-    return int(any(each.state == WRONG for each in verdicts))
+    text = "\n".join(f"{state:<7}{subject:<11}{text}" for state, subject, text in verdicts)
+    is_wrong = any(each.state == WRONG for each in verdicts)
+    return int(is_wrong), [each._asdict() for each in verdicts], text
 
 
 def judged(name: str | None) -> Iterator[Verdict]:
