@@ -17,8 +17,6 @@ import sys
 from importlib import import_module
 from os.path import exists
 
-from althaia.switch.config import ConfigError
-
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -158,8 +156,7 @@ def _execute(command: str, words: list[str]) -> int:
     from signal import SIGINT
 
     from althaia.cli.wrapping import Wrapping
-    from althaia.switch.installed import ReleaseError
-    from althaia.switch.redirect import LatePatchError
+    from althaia.switch.redirect import REFUSALS
 
     module = module_of(command)
     parser = ArgumentParser(
@@ -177,7 +174,7 @@ def _execute(command: str, words: list[str]) -> int:
         return int(module.execute(options))
     try:
         return _printing(parser.prog, lambda: _answered(module.execute(options), options.json))
-    except (CommandError, ConfigError, ReleaseError, LatePatchError) as error:
+    except (CommandError, *REFUSALS) as error:
         _complain(f"{parser.prog}: {error}")
         return 2
     except KeyboardInterrupt as error:

@@ -21,7 +21,6 @@ import althaia
 from althaia import seam
 from althaia.cli import Answer, application, target
 from althaia.switch import config, late, redirect, release
-from althaia.switch.installed import ReleaseError
 from althaia.switch.status import Info, suggested
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
@@ -98,7 +97,7 @@ def _redirect(name: str | None) -> Iterator[Verdict]:
 def _why_off() -> str:
     try:
         redirect.switch_on("ALTHAIA_PATCH" if late.is_asked() else "althaia.patch()")
-    except (ReleaseError, redirect.LatePatchError) as error:
+    except redirect.REFUSALS as error:
         return str(error)
     if late.is_asked():
         return (

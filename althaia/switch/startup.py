@@ -27,13 +27,12 @@ def patch_if_asked() -> None:
     if not os.environ.get("ALTHAIA_PATCH"):
         return
     from althaia.switch import redirect
-    from althaia.switch.config import ConfigError, settings
-    from althaia.switch.installed import ReleaseError
+    from althaia.switch.config import settings
 
     try:
         if settings().patch:
             redirect.switch_on("ALTHAIA_PATCH")
-    except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
+    except redirect.REFUSALS as error:
         if is_no(os.environ.get("ALTHAIA_STRICT", "")):
             _say(f"althaia: not redirecting marshmallow: {error}")
         else:
