@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from althaia.bulk import BulkError, Partition, Problem, Summary
-from althaia.cli import Answer, CommandError, OutputError
+from althaia.cli import CommandError, OutputError
 from althaia.cli.target import asked, resolve
 from althaia.cli.terminal import bar
 from althaia.switch import redirect
@@ -43,10 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(
     command: str, options: argparse.Namespace, files: list[str], job: Callable[..., Summary]
-) -> Answer:
-    """Redirect marshmallow, resolve the schema and call ``job(schema, **parameters)``.
-
-    The exit code is 0 if every record is valid, 1 if not, 2 if some are lost.
+) -> int:
+    """Redirect marshmallow, resolve the schema, call ``job(schema, **parameters)`` and print the
+    summary. Return the exit code: 0 if every record is valid, 1 if not, 2 if some are lost.
 
     :raises CommandError: the job failed
     """
@@ -77,8 +76,13 @@ def run(
             )
         except BulkError as error:
             raise CommandError(str(error)) from error
-    code = 2 if summary.lost else 0 if summary.good else 1
-    return code, summary.as_dict(), "\n".join(_lines(summary))
+    if options.json:
+        print(json.dumps(summary.as_dict(), indent=2))
+    else:
+        show(summary)
+    if summary.lost:
+        return 2
+    return 0 if summary.good else 1
 
 
 class _Ended(KeyboardInterrupt):
@@ -169,18 +173,20 @@ def _size(file: str) -> int:
         return 0
 
 
-def _lines(summary: Summary) -> Iterator[str]:
-    counts = [f"{summary.records:,} records", f"{summary.valid:,} valid"]
+def show(summary: Summary) -> None:
+    """Print the summary."""
+    print(f"{summary.records:,} records, {summary.valid:,} valid", end="")
     for count, word in (
         (summary.invalid, "invalid"),
         (summary.unreadable, "unreadable"),
         (summary.exceptions, "failed in the schema's own code"),
     ):
         if count:
-            counts.append(f"{count:,} {word}")
-    yield ", ".join(counts)
+            print(f", {count:,} {word}", end="")
+    print()
     for text, count in summary.messages.most_common(MOST_MESSAGES):
-        yield f"{count:>10,}  {text}"
+        print(f"{count:>10,}  {text}")
     if len(summary.messages) > MOST_MESSAGES:
-        yield f"{'':>12}and {len(summary.messages) - MOST_MESSAGES:,} other messages"
-    yield from (f"not done: {text}" for text in summary.lost)
+        print(f"{'':>12}and {len(summary.messages) - MOST_MESSAGES:,} other messages")
+    for text in summary.lost:
+        print(f"not done: {text}")

@@ -16,13 +16,14 @@ Exit codes: 0 no difference, 1 a difference, 2 it could not run.
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from althaia.cli import Answer, CommandError
+from althaia.cli import CommandError
 from althaia.cli.sides import Found, Process, judge, sentence
 from althaia.cli.terminal import bar
 from althaia.trust import compare_file
@@ -56,9 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def execute(options: argparse.Namespace) -> Answer:
+def execute(options: argparse.Namespace) -> int:
     if options.report is not None:
-        return _summed_up(options.report)
+        return _summed_up(options)
     if options.schema is None:
         raise CommandError("name a schema, as MODULE:SCHEMA")
     if options.objects is None and options.data is None:
@@ -67,16 +68,19 @@ def execute(options: argparse.Namespace) -> Answer:
         raise CommandError("--load needs --data: what is loaded are records")
     with tempfile.TemporaryDirectory() as scratch:
         report = compared(options, Path(scratch))
-    return int(bool(report["different"])), report, as_text(report)
+    print(json.dumps(report, indent=2) if options.json else as_text(report))
+    return 1 if report["different"] else 0
 
 
-def _summed_up(file: Path) -> Answer:
+def _summed_up(options: argparse.Namespace) -> int:
     try:
-        workers, report = compare_file.read(file)
+        workers, report = compare_file.read(options.report)
     except (OSError, ValueError) as error:
-        raise CommandError(f"{file}: {error}") from None
+        raise CommandError(f"{options.report}: {error}") from None
     processes = f"{workers:,} {'process' if workers == 1 else 'processes'}"
-    return int(bool(report.different)), report.as_dict(), f"{processes}: {report.as_text()}"
+    text = f"{processes}: {report.as_text()}"
+    print(json.dumps(report.as_dict(), indent=2) if options.json else text)
+    return 1 if report.different else 0
 
 
 def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:

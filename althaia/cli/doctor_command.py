@@ -11,6 +11,7 @@ Exit codes: 0 nothing is wrong, 1 something is, 2 the application could not be i
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib import import_module
@@ -19,8 +20,9 @@ from typing import NamedTuple
 
 import althaia
 from althaia import seam
-from althaia.cli import Answer, application, target
+from althaia.cli import application, target
 from althaia.switch import config, late, redirect, release
+from althaia.switch.installed import ReleaseError
 from althaia.switch.status import Info, suggested
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
@@ -41,11 +43,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def execute(options: argparse.Namespace) -> Answer:
+def execute(options: argparse.Namespace) -> int:
     verdicts = list(judged(options.application))
-    text = "\n".join(f"{state:<7}{subject:<11}{text}" for state, subject, text in verdicts)
-    is_wrong = any(each.state == WRONG for each in verdicts)
-    return int(is_wrong), [each._asdict() for each in verdicts], text
+    if options.json:
+        print(json.dumps([each._asdict() for each in verdicts], indent=2))
+    else:
+        for state, subject, text in verdicts:
+            print(f"{state:<7}{subject:<11}{text}")
+    return int(any(each.state == WRONG for each in verdicts))
 
 
 def judged(name: str | None) -> Iterator[Verdict]:
@@ -97,7 +102,7 @@ def _redirect(name: str | None) -> Iterator[Verdict]:
 def _why_off() -> str:
     try:
         redirect.switch_on("ALTHAIA_PATCH" if late.is_asked() else "althaia.patch()")
-    except redirect.REFUSALS as error:
+    except (ReleaseError, redirect.LatePatchError) as error:
         return str(error)
     if late.is_asked():
         return (

@@ -13,6 +13,8 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFil
 from io import open_code
 
 from althaia.switch import redirect
+from althaia.switch.config import ConfigError
+from althaia.switch.installed import ReleaseError
 
 TYPE_CHECKING = False
 
@@ -53,7 +55,7 @@ def _start(
 ) -> int:
     try:
         redirected = redirect.switch_on("python -m althaia")
-    except redirect.REFUSALS as error:
+    except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
         print(f"python -m althaia: {error}", file=sys.stderr)
         return 1
     if redirected:

@@ -11,7 +11,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from althaia.cli import CommandError
-from althaia.switch.redirect import REFUSALS
+from althaia.switch.config import ConfigError
+from althaia.switch.installed import ReleaseError
 
 _T = TypeVar("_T")
 
@@ -88,7 +89,7 @@ def failure(what: str, error: BaseException) -> str:
 
     :param what: what was imported or used: ``shop.schemas:Order``
     """
-    if isinstance(error, (CommandError, *REFUSALS)):
+    if isinstance(error, (CommandError, ConfigError, ReleaseError)):
         return str(error)
     said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
     frame = traceback.extract_tb(error.__traceback__)[-1]

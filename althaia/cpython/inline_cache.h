@@ -143,9 +143,6 @@ althaia_cached_value(const althaia_inline_cache *cache, PyObject *obj)
                          : althaia_attribute_at(obj, cache->key, cache->at);
 }
 
-/* Return the value of an exact dict at the cached index, borrowed; NULL if the guess is wrong. */
-#define althaia_item_at(cache, dict) althaia_value_at(dict, (cache)->key, (cache)->at)
-
 /* Return 1 if inline caches work for the attributes of this class's instances. */
 static int
 althaia_has_inline_caches(PyObject *cls)
@@ -199,7 +196,7 @@ althaia_get_cached(PyObject *obj, PyObject *key, PyObject *missing, althaia_inli
 static PyObject *
 althaia_cached_item(PyObject *dict, PyObject *key, PyObject *absent, althaia_inline_cache *cache)
 {
-    PyObject *value = althaia_item_at(cache, dict);
+    PyObject *value = althaia_value_at(dict, cache->key, cache->at);
     if (value != NULL) {
         cache->misses = 0;
         return Py_NewRef(value);
@@ -216,7 +213,6 @@ althaia_cached_item(PyObject *dict, PyObject *key, PyObject *absent, althaia_inl
 /* Free-threaded builds have no inline caches, because all threads would write to the same one. */
 #define althaia_fill_cache(cache, obj, key) ((void)(cache))
 #define althaia_cached_value(cache, obj) ((PyObject *)NULL)
-#define althaia_item_at(cache, dict) ((PyObject *)NULL)
 #define althaia_has_inline_caches(cls) 0
 #define althaia_cached_entry(obj, name, cache) ((void)(cache), (PyObject *)NULL)
 #define althaia_get_cached(obj, key, missing, cache) althaia_get_value(obj, key, missing)

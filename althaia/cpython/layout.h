@@ -581,28 +581,6 @@ althaia_dict_there(PyObject *obj)
     return dict;
 }
 
-/* Return 1 if an instance is known to have no attribute yet. */
-static inline int
-althaia_is_bare(PyObject *obj)
-{
-#if ALTHAIA_KNOWS_ENTRIES
-    if (althaia_keeps_attributes(Py_TYPE(obj))) {
-        PyObject *dict = NULL;
-        althaia_values *values = althaia_instance_values(obj, &dict);
-        if (values == NULL) {
-            return dict == NULL;
-        }
-        for (Py_ssize_t at = althaia_shared_keys(Py_TYPE(obj))->used; at-- > 0;) {
-            if (values->values[at] != NULL) {
-                return 0;
-            }
-        }
-        return 1;
-    }
-#endif
-    return 0;
-}
-
 /* Return 0 if an instance has no dictionary yet, because its attributes are in the object; else
  * 1. */
 static inline int

@@ -56,15 +56,11 @@ althaia_described(PyObject *descriptor, PyObject *obj)
 static PyObject *
 althaia_instance_entry(PyObject *obj, PyObject *name)
 {
-    PyObject *value = NULL, *dict = PyObject_GenericGetDict(obj, NULL);
-    if (dict == NULL) {
-        PyErr_Clear();
-        return NULL;
-    }
-    if (PyDict_CheckExact(dict)) {
+    PyObject *value = NULL, *dict = althaia_instance_dict(obj);
+    if (dict != NULL && PyDict_CheckExact(dict)) {
         althaia_dict_get(dict, name, &value);
     }
-    Py_DECREF(dict);
+    Py_XDECREF(dict);
     return value;
 }
 

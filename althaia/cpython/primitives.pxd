@@ -54,7 +54,6 @@ cdef extern from "althaia/cpython/inline_cache.h":
 
 cdef extern from "althaia/cpython/snapshots.h":
     bint althaia_same_entries(object mapping, tuple keys, tuple values, object any_)
-    bint althaia_same_keys(dict mapping, tuple keys)
     bint althaia_same_items(list items, tuple snapshot)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
     int althaia_become(dict mapping, dict other) except -1

@@ -26,33 +26,6 @@ althaia_same_entries(PyObject *dict, PyObject *keys, PyObject *values, PyObject 
     return same && at == size;
 }
 
-/* Return 1 if the dictionary holds exactly these keys, compared by identity and in order. */
-static int
-althaia_same_keys(PyObject *dict, PyObject *keys)
-{
-    Py_ssize_t size = PyTuple_GET_SIZE(keys), at = 0, position = 0;
-    PyObject *key;
-    int same;
-#if ALTHAIA_KNOWS_ENTRIES
-    if (althaia_values_of(dict) == NULL) {
-        same = PyDict_GET_SIZE(dict) == size && althaia_keys_of(dict)->used == size;
-        while (same && at < size) {
-            same = althaia_is_key_at(althaia_keys_of(dict), PyTuple_GET_ITEM(keys, at), at);
-            at++;
-        }
-        return same;
-    }
-#endif
-    ALTHAIA_BEGIN_CRITICAL(dict);
-    same = PyDict_GET_SIZE(dict) == size;
-    while (same && PyDict_Next(dict, &position, &key, NULL)) {
-        same = at < size && key == PyTuple_GET_ITEM(keys, at);
-        at++;
-    }
-    ALTHAIA_END_CRITICAL();
-    return same && at == size;
-}
-
 /* Return 1 if the dictionary has not changed since it had this version. 0 means "unknown": the
  * caller must compare the contents. */
 static inline int

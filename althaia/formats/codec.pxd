@@ -101,8 +101,8 @@ cdef enum Kind:
     DIGITS          # a whole number, as its characters
     REAL_DIGITS     # a real number, as its characters
     CONSTANT        # NaN, Infinity or -Infinity, as its characters
-    TEXT            # characters that stand for themselves
-    ESCAPED         # characters with backslashes among them
+    TEXT            # ASCII characters that stand for themselves
+    ESCAPED         # ASCII characters with backslashes among them
     RAW             # bytes
     OBJECT          # `object`, an owned reference
     ARRAY           # `size` values follow, up to slot `next`
@@ -132,13 +132,12 @@ cdef struct Slot:
 cdef class Tape:
     cdef object owner
     cdef object constants
-    cdef const void* text
-    cdef int width
-    cdef bint ascii
+    cdef const uint8_t* text
+    cdef bint has_objects
     cdef Slot* slots
     cdef Py_ssize_t count
     cdef Py_ssize_t room
-    cdef dict shared
+    cdef dict shared, wide_keys
     cdef PyObject** memo
 
     cdef int grow(self) except -1
@@ -157,12 +156,20 @@ cdef inline Py_ssize_t after(Tape tape, Py_ssize_t at) noexcept:
     return tape.slots[at].content.next if tape.slots[at].kind >= ARRAY else at + 1
 
 
+# A key of ASCII characters; `size` is 0 for any other.
+cdef struct KnownText:
+    const uint8_t* start
+    uint32_t size
+
+
 cdef class Keys:
     cdef readonly tuple names
     cdef dict numbers
+    cdef KnownText* texts
     cdef int32_t* table
     cdef uint32_t mask
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2
+    cdef bint has_text(self, Py_ssize_t number, Tape tape, const Slot* slot) noexcept
     cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1
 
 

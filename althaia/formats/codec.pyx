@@ -13,10 +13,7 @@ from contextlib import suppress
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport (
-    PyDict_GetItemWithError, PyDict_Items, PyDict_Keys, PyDict_Next, PyDict_SetItem,
-    PyDict_Values,
-)
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Items, PyDict_Keys, PyDict_SetItem
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.list cimport PyList_Append, PyList_AsTuple
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
@@ -24,14 +21,14 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t, int8_t, uint16_t, uint32_t, uint64_t, uint8_t
-from libc.string cimport memcmp, memcpy, memmove, memset
+from libc.stdint cimport int32_t, int64_t, int8_t, uint32_t, uint64_t, uint8_t
+from libc.string cimport memcpy, memmove, memset
 
 from althaia import seam
 from althaia.formats.json import shipped_encoder as standard
 from althaia.formats.json.shipped_encoder import json
 
-from althaia.cpython.primitives cimport althaia_same_entries, althaia_same_keys
+from althaia.cpython.primitives cimport althaia_same_entries
 
 include "sink.pyx"
 include "tape.pyx"

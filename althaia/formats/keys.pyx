@@ -11,29 +11,31 @@ cdef class Keys:
     def __cinit__(self, tuple names):
         cdef uint32_t place, size = 8
         cdef int32_t number
-        cdef object name
+        cdef KnownText* text
         self.names = names
         self.numbers = {name: number for number, name in enumerate(names)}
         while size < 2 * <uint32_t>len(names):
             size *= 2
         self.mask = size - 1
         self.table = <int32_t*>PyMem_Malloc(size * sizeof(int32_t))
-        if self.table is NULL:
+        self.texts = <KnownText*>PyMem_Malloc((len(names) + 1) * sizeof(KnownText))
+        if self.table is NULL or self.texts is NULL:
             raise MemoryError()
         for place in range(size):
             self.table[place] = -1
         for number in range(<int32_t>len(names)):
-            name = names[number]
-            if name and PyUnicode_KIND(name) == 1:
-                place = mixed[uint8_t](
-                    <const uint8_t*>PyUnicode_DATA(name), <uint32_t>PyUnicode_GET_LENGTH(name)
-                )
+            text = &self.texts[number]
+            text.start = <const uint8_t*>PyUnicode_DATA(names[number])
+            text.size = <uint32_t>len(names[number]) if PyUnicode_IS_ASCII(names[number]) else 0
+            if text.size:
+                place = mixed(text.start, text.size)
                 while self.table[place & self.mask] >= 0:
                     place += 1
                 self.table[place & self.mask] = number
 
     def __dealloc__(self):
         PyMem_Free(self.table)
+        PyMem_Free(self.texts)
 
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2:
         """Return the number of the key at a slot, or -1 if it is not among the known keys.
@@ -43,23 +45,23 @@ cdef class Keys:
         cdef const Slot* slot = &tape.slots[at]
         cdef uint32_t place
         cdef int32_t number
-        if slot.kind == TEXT and slot.size:
-            if expected < len(self.names) and is_text(
-                tape, slot, <object>PyTuple_GET_ITEM(self.names, expected)
-            ):
-                return expected
-            place = mixed_text(tape, slot)
-            while True:
-                number = self.table[place & self.mask]
-                if number < 0:
-                    break
-                if is_text(tape, slot, <object>PyTuple_GET_ITEM(self.names, number)):
-                    return number
-                place += 1
-            if tape.width == 1:
-                return -1
-        # The hash table does not find keys that are escaped, empty, or of wide characters.
-        return self.numbers.get(tape.scalar(slot), -1)
+        if slot.kind != TEXT or slot.size == 0:
+            # The hash table does not find keys that are escaped, empty, or beyond ASCII.
+            return self.numbers.get(tape.scalar(slot), -1)
+        if expected < len(self.names) and self.has_text(expected, tape, slot):
+            return expected
+        place = mixed(tape.text + slot.content.start, slot.size)
+        while True:
+            number = self.table[place & self.mask]
+            if number < 0 or self.has_text(number, tape, slot):
+                return number
+            place += 1
+
+    cdef inline bint has_text(self, Py_ssize_t number, Tape tape, const Slot* slot) noexcept:
+        """Return whether a known key is the text at a slot."""
+        return self.texts[number].size == slot.size and althaia_same_bytes(
+            self.texts[number].start, tape.text + slot.content.start, slot.size
+        )
 
     cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1:
         """Set ``places[number]`` to the slot of the value of each known key; -1 if the record has

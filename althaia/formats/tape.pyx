@@ -4,13 +4,7 @@ A parser fills the whole tape before anything is read from it. A slot stores a s
 as a position in the text. Python objects are created only when they are read.
 """
 
-# A character of a str, by its width in bytes.
-ctypedef fused unit:
-    uint8_t
-    uint16_t
-    uint32_t
-
-cdef inline uint32_t mixed(const unit* text, uint32_t size) noexcept:
+cdef inline uint32_t mixed(const uint8_t* text, uint32_t size) noexcept:
     """Return a cheap hash of text, from its length and four characters; ``size`` is not 0."""
     cdef uint32_t number = size * 31 + text[0]
     number = number * 31 + text[size - 1]
@@ -31,11 +25,19 @@ cdef inline Slot* new_slot(Tape tape, uint8_t kind) except NULL:
     tape.count += 1
     return slot
 
+cdef inline int put_object(Tape tape, object value) except -1:
+    """Append a slot with a value that is made already."""
+    cdef Slot* slot = new_slot(tape, OBJECT)
+    Py_INCREF(value)
+    slot.content.object = <PyObject*>value
+    tape.has_objects = True
+    return 0
+
 cdef extern from "Python.h":
     object PyUnicode_New(Py_ssize_t size, Py_UCS4 biggest)
-    object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t size)
-    void PyUnicode_WRITE(int kind, void* data, Py_ssize_t at, Py_UCS4 code) noexcept
-    int PyUnicode_KIND(object text) noexcept
+    object PyUnicode_DecodeLatin1(const char* text, Py_ssize_t size, const char* errors)
+    str PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
+    bint PyUnicode_IS_ASCII(object text) noexcept
     void* PyUnicode_DATA(object text) noexcept
     Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
     object PyLong_FromString(const char* digits, char** end, int base)
@@ -43,6 +45,9 @@ cdef extern from "Python.h":
 
 cdef extern from "althaia/cpython/stack.h":
     int althaia_check_stack() except -1
+
+cdef extern from "althaia/formats/words.h":
+    bint althaia_same_bytes(const void* one, const void* other, size_t size) noexcept
 
 # Keys of at most LONGEST_KEPT_KEY characters are cached in a table of MEMO_SIZE entries.
 cdef enum:
@@ -59,20 +64,20 @@ cdef enum:
 cdef class Tape:
     """The slots of one text.
 
-    ``owner`` is the object that contains the text and keeps it alive. ``width`` is the size of a
-    character in bytes. ``ascii`` is true if all characters are below 128. ``shared`` maps a slot to
-    the container that :meth:`share` has returned for it, so that reading that slot again, or a
-    container around it, gives the same object. ``constants(name)`` returns the value of ``NaN``,
-    ``Infinity`` and ``-Infinity``.
+    ``owner`` is the object that contains the text and keeps it alive. ``has_objects`` is true if a
+    slot is an OBJECT: text beyond ASCII becomes a str at once, because decoding it validates it.
+    ``shared`` maps a slot to the container that :meth:`share` has returned for it, so that reading
+    that slot again, or a container around it, gives the same object. ``constants(name)`` returns
+    the value of ``NaN``, ``Infinity`` and ``-Infinity``.
     """
 
     def __dealloc__(self):
         cdef Py_ssize_t i
-        if self.slots is not NULL:
+        if self.has_objects:
             for i in range(self.count):
                 if self.slots[i].kind == OBJECT:
                     Py_DECREF(<object>self.slots[i].content.object)
-            PyMem_Free(self.slots)
+        PyMem_Free(self.slots)
         if self.memo is not NULL:
             for i in range(MEMO_SIZE):
                 Py_XDECREF(self.memo[i])
@@ -165,7 +170,7 @@ cdef class Tape:
         if kind == FALSE:
             return False
         if kind == ESCAPED:
-            return escaped_text(self, slot)
+            return unescaped(self.text + slot.content.start, slot.size)
         if kind == OBJECT:
             return <object>slot.content.object
         if kind == UNSIGNED:
@@ -179,17 +184,27 @@ cdef class Tape:
         return number(self, slot)
 
     cdef object key(self, const Slot* slot):
-        """Return the key at a slot. Short keys are cached, so that equal keys of a text are mostly
-        the same object."""
+        """Return the key at a slot. Short keys are cached, and those beyond ASCII, so that equal
+        keys of a text are mostly the same object."""
         cdef PyObject** place
+        cdef const uint8_t* text = self.text + slot.content.start
+        if slot.kind == OBJECT:
+            if self.wide_keys is None:
+                self.wide_keys = {}
+            found = <object>slot.content.object
+            return self.wide_keys.setdefault(found, found)
         if slot.kind != TEXT or not 0 < slot.size <= LONGEST_KEPT_KEY:
             return self.scalar(slot)
         if self.memo is NULL:
             self.memo = <PyObject**>PyMem_Calloc(MEMO_SIZE, sizeof(PyObject*))
             if self.memo is NULL:
                 raise MemoryError()
-        place = &self.memo[mixed_text(self, slot) % MEMO_SIZE]
-        if place[0] is not NULL and is_text(self, slot, <object>place[0]):
+        place = &self.memo[mixed(text, slot.size) % MEMO_SIZE]
+        if (
+            place[0] is not NULL
+            and PyUnicode_GET_LENGTH(<object>place[0]) == slot.size
+            and althaia_same_bytes(PyUnicode_DATA(<object>place[0]), text, slot.size)
+        ):
             return <object>place[0]
         key = plain_text(self, slot)
         Py_XDECREF(place[0])
@@ -198,130 +213,85 @@ cdef class Tape:
         return key
 
 
-cdef uint32_t mixed_text(Tape tape, const Slot* slot) noexcept:
-    """Return :func:`mixed` of the text at a slot."""
-    cdef Py_ssize_t start = slot.content.start
-    if tape.width == 1:
-        return mixed[uint8_t](<const uint8_t*>tape.text + start, slot.size)
-    if tape.width == 2:
-        return mixed[uint16_t](<const uint16_t*>tape.text + start, slot.size)
-    return mixed[uint32_t](<const uint32_t*>tape.text + start, slot.size)
-
-
-cdef bint is_text(Tape tape, const Slot* slot, object known) noexcept:
-    """Return whether an exact str equals the text at a slot.
-
-    For wide characters False may be wrong, because strs of different widths are compared only where
-    ``known`` is the narrow one.
-    """
-    cdef Py_ssize_t i, start = slot.content.start
-    cdef const uint8_t* narrow
-    cdef int kind = PyUnicode_KIND(known)
-    if PyUnicode_GET_LENGTH(known) != slot.size:
-        return False
-    if kind == tape.width:
-        return memcmp(
-            PyUnicode_DATA(known),
-            <const char*>tape.text + start * tape.width,
-            <size_t>slot.size * tape.width,
-        ) == 0
-    if kind != 1:
-        return False
-    narrow = <const uint8_t*>PyUnicode_DATA(known)
-    for i in range(slot.size):
-        if tape.width == 2:
-            if (<const uint16_t*>tape.text)[start + i] != narrow[i]:
-                return False
-        elif (<const uint32_t*>tape.text)[start + i] != narrow[i]:
-            return False
-    return True
-
-
 cdef object plain_text(Tape tape, const Slot* slot):
     """Return the text at a slot without escapes."""
     cdef Py_ssize_t size = slot.size
-    cdef const char* at = <const char*>tape.text + slot.content.start * tape.width
+    cdef const uint8_t* at = tape.text + slot.content.start
     cdef object made
-    # For one narrow character PyUnicode_FromKindAndData() returns CPython's shared str object.
-    if not tape.ascii or size < 2:
-        return PyUnicode_FromKindAndData(tape.width, at, size)
+    if size < 2:
+        # CPython's shared str objects.
+        return PyUnicode_DecodeLatin1(<const char*>at, size, NULL)
     made = PyUnicode_New(size, 127)
     memcpy(PyUnicode_DATA(made), at, size)
     return made
 
 
-cdef object escaped_text(Tape tape, const Slot* slot):
-    if tape.width == 1:
-        return unescaped[uint8_t](<const uint8_t*>tape.text + slot.content.start, slot.size)
-    if tape.width == 2:
-        return unescaped[uint16_t](<const uint16_t*>tape.text + slot.content.start, slot.size)
-    return unescaped[uint32_t](<const uint32_t*>tape.text + slot.content.start, slot.size)
+cdef str unescaped(const uint8_t* text, Py_ssize_t size):
+    """Return UTF-8 with its escape sequences replaced. No sequence is shorter than its character.
 
-
-cdef object unescaped(const unit* text, Py_ssize_t size):
-    """Return text with its escape sequences replaced."""
-    cdef uint32_t at_hand[CHARACTERS_AT_HAND]
+    :raises UnicodeDecodeError: it is no UTF-8.
+    """
+    cdef uint8_t at_hand[CHARACTERS_AT_HAND]
+    cdef uint8_t* characters = at_hand
     cdef Py_ssize_t at = 0, length = 0
-    cdef uint32_t code, biggest = 0
-    cdef object made
-    if size <= CHARACTERS_AT_HAND:
+    at_hand[0] = 0
+    if size > CHARACTERS_AT_HAND:
+        characters = <uint8_t*>PyMem_Malloc(size)
+        if characters is NULL:
+            raise MemoryError
+    try:
         while at < size:
-            at_hand[length] = next_character(text, &at, size)
-            length += 1
-        return PyUnicode_FromKindAndData(4, at_hand, length)
-    # Long text is read twice, first to find its length and its widest character: a temporary copy
-    # with four bytes per character could need too much memory.
-    while at < size:
-        code = next_character(text, &at, size)
-        if code > biggest:
-            biggest = code
-        length += 1
-    made = PyUnicode_New(length, biggest)
-    at = length = 0
-    while at < size:
-        PyUnicode_WRITE(
-            PyUnicode_KIND(made), PyUnicode_DATA(made), length, next_character(text, &at, size)
-        )
-        length += 1
-    return made
+            if text[at] == c"\\":
+                at = put_escaped(text, at + 1, size, characters, &length)
+            else:
+                characters[length] = text[at]
+                length += 1
+                at += 1
+        return PyUnicode_DecodeUTF8(<const char*>characters, length, "surrogatepass")
+    finally:
+        if characters != at_hand:
+            PyMem_Free(characters)
 
 
-cdef inline uint32_t next_character(const unit* text, Py_ssize_t* at, Py_ssize_t size) noexcept:
-    """Return the character at ``at`` and advance ``at``. The parser has validated the escapes."""
-    cdef uint32_t code = text[at[0]], low
-    if code != c"\\":
-        at[0] += 1
-        return code
-    code = text[at[0] + 1]
-    at[0] += 2
-    if code == c"n":
-        return c"\n"
-    if code == c"t":
-        return c"\t"
-    if code == c"r":
-        return c"\r"
-    if code == c"b":
-        return c"\b"
-    if code == c"f":
-        return c"\f"
-    if code != c"u":
-        return code
-    code = hexadecimal(text + at[0])
-    at[0] += 4
-    if (
-        code & 0xFC00 == 0xD800
-        and at[0] + 6 <= size
-        and text[at[0]] == c"\\"
-        and text[at[0] + 1] == c"u"
-    ):
-        low = hexadecimal(text + at[0] + 2)
-        if low & 0xFC00 == 0xDC00:
-            at[0] += 6
-            return 0x10000 + (((code & 0x3FF) << 10) | (low & 0x3FF))
-    return code
+cdef Py_ssize_t put_escaped(
+    const uint8_t* text, Py_ssize_t at, Py_ssize_t size, uint8_t* characters, Py_ssize_t* length
+) noexcept:
+    """Write the character of an escape sequence, whose backslash precedes ``at``, and return the
+    index after it. The parser has validated the sequence."""
+    cdef uint32_t code = text[at], low
+    at += 1
+    if code == c"u":
+        code = hexadecimal(text + at)
+        at += 4
+        if (
+            code & 0xFC00 == 0xD800
+            and at + 6 <= size
+            and text[at] == c"\\"
+            and text[at + 1] == c"u"
+        ):
+            low = hexadecimal(text + at + 2)
+            if low & 0xFC00 == 0xDC00:
+                at += 6
+                code = 0x10000 + (((code & 0x3FF) << 10) | (low & 0x3FF))
+    elif code == c"n":
+        code = c"\n"
+    elif code == c"t":
+        code = c"\t"
+    elif code == c"r":
+        code = c"\r"
+    elif code == c"b":
+        code = c"\b"
+    elif code == c"f":
+        code = c"\f"
+    if code < 0x80:
+        characters[length[0]] = <uint8_t>code
+        length[0] += 1
+    else:
+        length[0] = <uint8_t*>althaia_quote_utf8(<char*>characters + length[0], code) - characters
+    return at
 
 
-cdef inline uint32_t hexadecimal(const unit* text) noexcept:
+cdef inline uint32_t hexadecimal(const uint8_t* text) noexcept:
     """Return the value of four hexadecimal digits."""
     cdef uint32_t value = 0, digit
     cdef int i
@@ -335,15 +305,8 @@ cdef inline uint32_t hexadecimal(const unit* text) noexcept:
 cdef object number(Tape tape, const Slot* slot):
     """Return the number whose characters are at a slot, converted by CPython's own functions."""
     cdef char digits[DIGITS_AT_HAND]
-    cdef Py_ssize_t i, start = slot.content.start, size = slot.size
-    for i in range(size):
-        if tape.width == 1:
-            digits[i] = <char>(<const uint8_t*>tape.text)[start + i]
-        elif tape.width == 2:
-            digits[i] = <char>(<const uint16_t*>tape.text)[start + i]
-        else:
-            digits[i] = <char>(<const uint32_t*>tape.text)[start + i]
-    digits[size] = 0
+    memcpy(digits, tape.text + slot.content.start, slot.size)
+    digits[slot.size] = 0
     if slot.kind == DIGITS:
         return PyLong_FromString(digits, NULL, 10)
     return PyOS_string_to_double(digits, NULL, <object>NULL)

@@ -50,4 +50,24 @@ althaia_item(PyObject *items, Py_ssize_t index)
     return Py_NewRef(PySequence_Fast_GET_ITEM(items, index));
 }
 
+/* Store new references to the values of a dictionary that holds exactly these keys, compared by
+ * identity and in order, and return 1. Return 0 if it holds others, and without the GIL. */
+static int
+althaia_values_by_keys(PyObject *dict, PyObject *keys, PyObject **values)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(keys), at = 0, position = 0;
+    PyObject *key;
+    int same;
+    same = ALTHAIA_WALKS_IN_PLACE && PyDict_GET_SIZE(dict) == size;
+    while (same && at < size && PyDict_Next(dict, &position, &key, &values[at])) {
+        same = key == PyTuple_GET_ITEM(keys, at);
+        at++;
+    }
+    same = same && at == size;
+    for (at = 0; same && at < size; at++) {
+        Py_INCREF(values[at]);
+    }
+    return same;
+}
+
 #endif

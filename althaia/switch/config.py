@@ -33,6 +33,21 @@ class Settings:
     False
     """
 
+    __slots__ = (
+        "compare",
+        "compare_file",
+        "compiled",
+        "disable",
+        "gc",
+        "log",
+        "notes",
+        "patch",
+        "plans",
+        "require_compiled",
+        "strict",
+        "unknown",
+    )
+
     patch: bool
     """``ALTHAIA_PATCH``: redirect marshmallow at interpreter start."""
     disable: bool
@@ -61,8 +76,6 @@ class Settings:
     unknown: tuple[str, ...]
     """Variables of the environment that begin with ``ALTHAIA_`` and that nothing reads."""
 
-    __slots__ = tuple(__annotations__)
-
     def __init__(self, environ: Mapping[str, str]) -> None:
         read: dict[str, Callable[[Mapping[str, str], str], object]] = {
             "compare": _share,
@@ -88,9 +101,12 @@ class Settings:
             f"(tried to set {name!r}); set ALTHAIA_{name.upper()} before the process starts"
         )
 
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"althaia's settings cannot be changed (tried to delete {name!r})")
+
     def as_dict(self) -> dict[str, bool | float | str]:
         """Return the settings by name."""
-        return {name: getattr(self, name) for name in sorted(self.__slots__[:-1])}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "unknown"}
 
     def __repr__(self) -> str:
         return f"Settings({', '.join(f'{k}={v}' for k, v in self.as_dict().items())})"

@@ -19,9 +19,7 @@ from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, PathFin
 from io import open_code
 
 from althaia import seam
-from althaia.switch import installed
 from althaia.switch import release as releases
-from althaia.switch.config import ConfigError, settings
 
 TYPE_CHECKING = False
 
@@ -37,6 +35,9 @@ OURS = "althaia.marshmallow"
 """The name it is redirected to."""
 
 _PREFIX = OURS.removesuffix(REAL)
+# ``__name__`` of the import system's module; it depends on the Python version.
+_IMPORT_SYSTEM = ("importlib._bootstrap", "_frozen_importlib")
+
 _DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
 
 
@@ -53,10 +54,6 @@ class LatePatchError(RuntimeError):
         super().__init__(late.text(holders, how))
 
 
-REFUSALS = (ConfigError, installed.ReleaseError, LatePatchError)
-"""What :func:`switch_on` raises where marshmallow cannot be redirected."""
-
-
 def switch_on(
     how: str, *, force: bool = False, compiled: bool | None = None, gc: str | None = None
 ) -> bool:
@@ -64,6 +61,9 @@ def switch_on(
 
     :param how: what switched it on, for ``althaia.info()``; the first call counts.
     """
+    from althaia.switch import installed
+    from althaia.switch.config import settings
+
     if gc not in (None, "pause", "run"):
         raise ValueError(f"gc={gc!r}: expected 'pause' or 'run'")
     if settings().disable:
@@ -106,6 +106,20 @@ def real_location() -> str | None:
     return None if spec is None else spec.origin
 
 
+class _Presented:
+    """One of our modules while it has marshmallow's name, and how to restore it."""
+
+    __slots__ = ("adopted", "attributes", "module", "originals")
+
+    def __init__(
+        self, module: ModuleType, originals: dict[str, Any], attributes: dict[str, Any]
+    ) -> None:
+        self.adopted = _homeless(module)
+        self.module = module
+        self.originals = originals
+        self.attributes = attributes
+
+
 class _Redirect:
     """The state of the redirect. Nothing is imported while its lock is held."""
 
@@ -113,8 +127,7 @@ class _Redirect:
         self.how: str | None = None
         self._lock = RLock()
         self._finder = _Finder()
-        # By our name: the module that has marshmallow's, what it had before, and what it has now.
-        self._presented: dict[str, tuple[ModuleType, dict[str, Any], dict[str, Any]]] = {}
+        self._presented: dict[str, _Presented] = {}
         self._set_aside: dict[str, ModuleType] = {}
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._renew_lock)
@@ -142,12 +155,14 @@ class _Redirect:
         with self._lock:
             was_installed = self.installed
             sys.meta_path[:] = [each for each in sys.meta_path if each is not self._finder]
-            for own_name, (module, originals, _) in self._presented.items():
+            for own_name, presented in self._presented.items():
                 name = own_name.removeprefix(_PREFIX)
-                if sys.modules.get(name) is module:
+                if sys.modules.get(name) is presented.module:
                     del sys.modules[name]
-                _namespace(module).update(originals)
-                _rename_contents(module, name, own_name)
+                _namespace(presented.module).update(presented.originals)
+                for variable, module_name in presented.adopted:
+                    variable.__module__ = module_name
+                _rename_contents(presented.module, name, own_name)
             self._presented.clear()
             for name, module in self._set_aside.items():
                 sys.modules.setdefault(name, module)
@@ -165,10 +180,10 @@ class _Redirect:
             if not self.installed:
                 return
             name = own_name.removeprefix(_PREFIX)
-            known, _, attributes = self._presented.get(own_name, (None, None, {}))
-            if known is not module:
-                attributes = self._begin(own_name, name, module)
-            _namespace(module).update(attributes)
+            presented = self._presented.get(own_name)
+            if presented is None or presented.module is not module:
+                presented = self._begin(own_name, name, module)
+            _namespace(module).update(presented.attributes)
             sys.modules[name] = module
 
     def present_loaded(self) -> None:
@@ -177,7 +192,7 @@ class _Redirect:
             if _below(name, OURS) and _is_complete(module):
                 self.present(name, module)
 
-    def _begin(self, own_name: str, name: str, module: ModuleType) -> dict[str, Any]:
+    def _begin(self, own_name: str, name: str, module: ModuleType) -> _Presented:
         spec = _find(name)
         if spec is None:
             raise ImportError(f"the files of {own_name} are no longer there", name=own_name)
@@ -194,9 +209,11 @@ class _Redirect:
         }
         namespace = _namespace(module)
         originals = {key: namespace[key] for key in attributes if key in namespace}
-        self._presented[own_name] = module, originals, attributes
+        presented = self._presented[own_name] = _Presented(module, originals, attributes)
+        for variable, _ in presented.adopted:
+            variable.__module__ = name
         _rename_contents(module, own_name, name)
-        return attributes
+        return presented
 
     def _renew_lock(self) -> None:
         # A thread that held the lock does not exist in the forked child.
@@ -221,10 +238,7 @@ class _Finder:
 
     def _alias_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         if releases.serve().how == releases.UNTOUCHED:
-            if name == REAL:
-                releases.serve().say()
-            # The finders after ours find it.
-            return None
+            return releases.untouched_spec(name)
         parent = name.rpartition(".")[0]
         if parent and sys.modules.get(parent) is not sys.modules.get(_PREFIX + parent):
             raise ImportError(
@@ -256,25 +270,14 @@ class _Finder:
         return spec
 
 
-class _OwnLoader:
-    """Loads a module under our name by another loader, then gives it marshmallow's name."""
-
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        module: ModuleType | None = self._loader.create_module(spec)
-        return module
+class _OwnLoader(releases.PassingLoader):
+    """Loads a module under our name, then gives it marshmallow's name."""
 
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
         assert spec is not None
-        spec.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
+        super().exec_module(module)
         _redirect.present(spec.name, module)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
 
 
 class _AliasLoader(_OwnLoader):
@@ -358,16 +361,30 @@ def _source_beside(path: str) -> str:
 
 
 def _is_complete(module: ModuleType) -> bool:
-    return not getattr(contents(module).get("__spec__"), "_initializing", False)
+    return not getattr(_contents(module).get("__spec__"), "_initializing", False)
+
+
+def _homeless(module: ModuleType) -> list[tuple[Any, str]]:
+    """Return the type variables that a module created, with the ``__module__`` of each.
+
+    A type variable takes its ``__module__`` from the calling frame. Compiled code has no frame, so
+    that the calling frame is that of the import system.
+    """
+    return [
+        (value, value.__module__)
+        for value in _contents(module).values()
+        if type(value).__module__ == "typing"
+        and str(getattr(value, "__module__", "")).startswith(_IMPORT_SYSTEM)
+    ]
 
 
 def _rename_contents(module: ModuleType, old: str, new: str) -> None:
     """Change the ``__module__`` of everything that was defined in module ``old`` to ``new``."""
-    for value in contents(module).values():
+    for value in _contents(module).values():
         _rename(value, old, new)
     registry = sys.modules.get(f"{OURS}.class_registry")
     # The module may still be executing.
-    classes = contents(registry).get("_registry")
+    classes = _contents(registry).get("_registry")
     if isinstance(classes, dict):
         _rename_registered(classes, old, new)
 
@@ -411,8 +428,8 @@ def _real_modules() -> dict[str, ModuleType]:
     }
 
 
-def contents(module: object) -> dict[str, object]:
-    """Return a copy of a module's namespace. sys.modules may contain objects without one."""
+def _contents(module: object) -> dict[str, object]:
+    # sys.modules may contain objects without a ``__dict__``.
     try:
         return _namespace(module).copy()
     except AttributeError:

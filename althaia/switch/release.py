@@ -10,11 +10,9 @@ import errno
 import os
 import sys
 from _thread import _local  # threading would cost more than this module
-from importlib.machinery import EXTENSION_SUFFIXES
 
 from althaia import seam
 from althaia.switch import installed
-from althaia.switch.config import settings
 
 TYPE_CHECKING = False
 
@@ -169,6 +167,8 @@ class Release:
         self._said = True
         what = "; ".join(filter(None, [*losses, unread]))
         text = f"althaia does not plan all of marshmallow {self.version}: {what}"
+        from althaia.switch.config import settings
+
         if settings().strict:
             raise seam.EngineError(text)
         if losses:
@@ -225,6 +225,8 @@ def find() -> Release:
 
 def _serves_compiled() -> bool:
     """Return whether the compiled copy is served if it was made from the installed release."""
+    from althaia.switch.config import settings
+
     return settings().compiled if wants_compiled is None else wants_compiled
 
 
@@ -253,9 +255,9 @@ def _belongs_to_another_interpreter(name: str) -> bool:
     """
     if not _is_second_interpreter():
         return False
-    from importlib.util import module_from_spec, spec_from_file_location
+    from importlib.util import module_from_spec
 
-    spec = spec_from_file_location(name, compiled_file(name) or "")
+    spec = _spec_of_our_file(name)
     if spec is None:
         return False
     try:
@@ -277,19 +279,25 @@ def _is_second_interpreter() -> bool:
     return False
 
 
-def compiled_file(name: str) -> str | None:
-    """Return the file of one of our extension modules for this interpreter, or None."""
-    # Not by a finder: beside a floor's module lies a folder of its name, a namespace package.
+def _spec_of_our_file(name: str) -> ModuleSpec | None:
+    from importlib.machinery import PathFinder
+
     package = os.path.dirname(os.path.dirname(__file__))
-    stem = os.path.join(package, *name.split(".")[1:])
-    return next(filter(os.path.isfile, (stem + suffix for suffix in EXTENSION_SUFFIXES)), None)
+    folder = os.path.join(package, *name.split(".")[1:-1])
+    try:
+        spec = PathFinder.find_spec(name, [folder])
+    except KeyError:
+        # Beside a floor's module lies a folder of this name. Where the module is not built, that is
+        # found as a namespace package, which looks for its package in sys.modules.
+        return None
+    return spec if spec is not None and spec.has_location else None
 
 
 def has_engine() -> bool:
     """Return whether this build has an engine; a pure build has none."""
     global _engine
     if _engine is None:
-        _engine = compiled_file(_DOOR) is not None
+        _engine = _spec_of_our_file(_DOOR) is not None
     return _engine
 
 
@@ -313,6 +321,8 @@ def why_no_engine() -> str:
 
 def why_no_plans() -> str:
     """Say why this process has no plans; "" if it has, or will have with its first schema."""
+    from althaia.switch.config import settings
+
     if not settings().plans:
         return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
     if seam.no_engine:
@@ -418,13 +428,53 @@ def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> Mod
     spec = release.spec if real_name == REAL else real_spec(real_name, path)
     if spec is None or spec.loader is None or not spec.origin:
         return spec
-    from importlib.util import spec_from_file_location
+    from importlib.machinery import ModuleSpec
 
-    loader: Any = InstalledLoader(spec, release)
-    places = spec.submodule_search_locations
-    return spec_from_file_location(
-        name, spec.origin, loader=loader, submodule_search_locations=places
+    ours = ModuleSpec(
+        name,
+        InstalledLoader(spec, release),  # type: ignore[arg-type]
+        origin=spec.origin,
+        is_package=spec.submodule_search_locations is not None,
     )
+    ours.submodule_search_locations = spec.submodule_search_locations
+    ours.has_location = spec.has_location
+    return ours
+
+
+class PassingLoader:
+    """Stands in for another loader and puts that into the module before it is executed."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class _TellingLoader(PassingLoader):
+    """Loads the real marshmallow unchanged, and warns that it is not planned."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        serve().say()
+
+
+def untouched_spec(name: str) -> ModuleSpec | None:
+    """Return the real marshmallow's own spec, whose loader warns. Return None for a submodule: the
+    finders after ours find it."""
+    spec = real_spec(name, None) if name == REAL else None
+    if spec is not None and hasattr(spec.loader, "exec_module"):
+        spec.loader = _TellingLoader(spec.loader)  # type: ignore[assignment]
+    return spec
 
 
 def handed_out(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:

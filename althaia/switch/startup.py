@@ -27,12 +27,13 @@ def patch_if_asked() -> None:
     if not os.environ.get("ALTHAIA_PATCH"):
         return
     from althaia.switch import redirect
-    from althaia.switch.config import settings
+    from althaia.switch.config import ConfigError, settings
+    from althaia.switch.installed import ReleaseError
 
     try:
         if settings().patch:
             redirect.switch_on("ALTHAIA_PATCH")
-    except redirect.REFUSALS as error:
+    except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
         if is_no(os.environ.get("ALTHAIA_STRICT", "")):
             _say(f"althaia: not redirecting marshmallow: {error}")
         else:

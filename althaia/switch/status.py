@@ -9,8 +9,9 @@ import sys
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from althaia import seam
 from althaia.switch import config, installed, redirect, release
@@ -40,6 +41,9 @@ class Module:
         return "compiled, but its source has changed since" if self.stale else "compiled"
 
 
+_NOTHING = ("serves", "nothing, because no marshmallow is installed")
+
+
 def suggested(variable: str) -> str:
     """Return an unknown variable with the one that is meant, for people."""
     meant = config.meant(variable)
@@ -51,7 +55,8 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:8]) + (f" and {more} more, which --json names" if more > 0 else "")
 
 
-class Served(NamedTuple):
+@dataclass(frozen=True)
+class Served:
     """The marshmallow that ``import marshmallow`` yields while it is redirected."""
 
     version: str
@@ -63,6 +68,16 @@ class Served(NamedTuple):
     """What else cannot be planned, in sentences."""
     unknown: tuple[str, ...]
     """Its functions whose code was not reviewed. What depends on them has no plan."""
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the lines for :meth:`Info.as_text`, without what does not apply."""
+        known = [
+            ("serves", f"marshmallow {self.version}, {self.how}"),
+            ("hooks left out", ", ".join(self.left_out)),
+            ("lost", "; ".join(self.lost)),
+            ("not known", _some(self.unknown)),
+        ]
+        return [(name, value) for name, value in known if value]
 
 
 @dataclass(frozen=True)
@@ -112,7 +127,7 @@ class Info:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
-        found = asdict(self) | {"served": self.served._asdict()}
+        found = asdict(self)
         real = {key: found.pop(f"real_{key}") for key in ("version", "location")}
         modules = {module.name: module.state for module in self.modules}
         more = {"compiled": self.compiled, "stale": list(self.stale), "real": real}
@@ -130,10 +145,7 @@ class Info:
             ("Python", self.python),
             ("patched", f"yes, by {self.how}" if self.patched else "no"),
             ("real marshmallow", self._real_text()),
-            ("serves", self._served_text()),
-            ("hooks left out", ", ".join(self.served.left_out)),
-            ("lost", "; ".join(self.served.lost)),
-            ("not known", _some(self.served.unknown)),
+            *(self.served.facts() if self.patched or self.real_location else [_NOTHING]),
             ("plans", self.plans),
             ("collector", self.collector),
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
@@ -170,11 +182,6 @@ class Info:
         if self.stale:
             text += f"; {len(self.stale)} stale: build again"
         return text
-
-    def _served_text(self) -> str:
-        if self.patched or self.real_location:
-            return f"marshmallow {self.served.version}, {self.served.how}"
-        return "nothing, because no marshmallow is installed"
 
     def _real_text(self) -> str:
         if self.real_location is None:
@@ -270,7 +277,7 @@ def _modules(stamp: dict[str, Any]) -> tuple[Module, ...]:
     modules = []
     for name, recorded in sorted(stamp.get("modules", {}).items()):
         sources = [_PACKAGE.parent / each for each in recorded["sources"]]
-        compiled = release.compiled_file(name) is not None
+        compiled = _is_compiled(name, sources[0].parent)
         modules.append(
             Module(
                 name=name,
@@ -279,6 +286,12 @@ def _modules(stamp: dict[str, Any]) -> tuple[Module, ...]:
             )
         )
     return tuple(modules)
+
+
+def _is_compiled(name: str, folder: Path) -> bool:
+    # Not by a finder: without its extension module a floor's folder is a namespace package.
+    stem = name.rpartition(".")[2]
+    return any((folder / f"{stem}{suffix}").is_file() for suffix in EXTENSION_SUFFIXES)
 
 
 def _digest(sources: list[Path]) -> str | None:

@@ -135,19 +135,6 @@ class Report:
         return "\n".join([text, *(f"  {each}" for each in self.findings)])
 
 
-def sum_of(counts: Iterable[Mapping[str, Any]], findings: Iterable[Finding] = ()) -> Report:
-    """Return the reports of several processes, as plain data, as one.
-
-    :param findings: the differences, each kind once
-    """
-    every, kept = list(counts), tuple(findings)
-    names = ("compared", "different", "not_deterministic")
-    compared, different, changing = (sum(each[name] for each in every) for name in names)
-    skipped = sum((Counter(each["skipped"]) for each in every), Counter[str]())
-    # A worker that was killed has not added its counts.
-    return Report(0.0, compared, max(different, len(kept)), changing, dict(skipped), kept)
-
-
 def reasons_as_text(skipped: Mapping[str, int]) -> str:
     """Return how many calls were skipped for each reason.
 

@@ -58,10 +58,13 @@ _READS_ONCE = ("__next__", "read", "readable", "recv", "fetchone")
 def is_one_shot(value: Any) -> bool:
     """Return whether a value can be read only once: an iterator, an open file, an upload, a socket,
     a cursor of a database; or an object that passes everything on to one, as werkzeug's uploads."""
-    inside = getattr(value, "__dict__", None) if hasattr(type(value), "__getattr__") else None
-    return any(
+    cls = type(value)
+    if any(callable(getattr(cls, name, None)) for name in _READS_ONCE):
+        return True
+    inside = getattr(value, "__dict__", None) if hasattr(cls, "__getattr__") else None
+    return isinstance(inside, dict) and any(
         callable(getattr(type(each), name, None))
-        for each in (value, *(inside.values() if isinstance(inside, dict) else ()))
+        for each in inside.values()
         for name in _READS_ONCE
     )
 

@@ -20,8 +20,14 @@ BEGINNING: Final = "althaia: while "
 HEIGHT: Final = 5
 
 _DOING: Final = {
-    **dict.fromkeys(("dump", "dumps", "dump_bytes", "serialize"), "dumping"),
-    **dict.fromkeys(("load", "loads", "validate", "deserialize"), "loading"),
+    "dump": "dumping",
+    "dumps": "dumping",
+    "dump_bytes": "dumping",
+    "serialize": "dumping",
+    "load": "loading",
+    "loads": "loading",
+    "validate": "loading",
+    "deserialize": "loading",
 }
 
 

@@ -51,7 +51,7 @@ def test_most_values_are_encoded_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*args: object, **options: object) -> None:
         raise AssertionError("json's own encoder was used")
 
-    monkeypatch.setattr("althaia.formats.json.shipped_encoder.encode", never)
+    monkeypatch.setattr("althaia.formats.json.shipped_encoder.DUMPS", never)
     for name in ("floats", "escapes", "astral", "nested", "keys", "subclasses", "namedtuple"):
         for options in ("none", "unescaped", "sorted compact"):
             if (name, options) != ("keys", "sorted compact"):

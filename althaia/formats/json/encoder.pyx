@@ -4,10 +4,6 @@ Values of built-in types and of their subclasses are encoded here. Any other val
 CPython's encoder. Text with line breaks (``indent``) is left to the standard library.
 """
 
-cdef enum:
-    # The number of open containers that are searched one by one. Deeper ones are in a dictionary.
-    FEW_OPEN = 32
-
 cdef extern from "Python.h":
     object PySequence_Fast(object sequence, const char* message)
     list PyMapping_Items(object mapping)
@@ -18,15 +14,17 @@ cdef extern from "Python.h":
 cdef extern from "althaia/formats/walking.h":
     bint ALTHAIA_WALKS_IN_PLACE
     void* althaia_item(object items, Py_ssize_t index)
+    bint althaia_values_by_keys(dict mapping, tuple keys, PyObject** values)
 
 
 cdef object unserializable = standard.unserializable
-# Dictionaries with more than MOST_KEYS keys rarely have the same keys as others. FEW_RECORDS is the
-# number of recent records that are compared with a dictionary.
-cdef Py_ssize_t MOST_KEYS = 64
-cdef Py_ssize_t FEW_RECORDS = 8
-# After this many dictionaries with new keys, an encoder creates no further records.
-cdef Py_ssize_t MOST_STRANGERS = 64
+cdef enum:
+    # Dictionaries with more keys rarely have the same keys as others.
+    MOST_KEYS = 64
+    # The number of recent records that are compared with a dictionary.
+    FEW_RECORDS = 8
+    # After this many dictionaries with new keys, an encoder creates no further records.
+    MOST_STRANGERS = 64
 # A built-in type from 3.15 on.
 cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
 
@@ -46,9 +44,8 @@ cdef class Encoder(Sink):
 
     cdef readonly Format format
     cdef readonly object default
-    cdef void* open_few[FEW_OPEN]
-    cdef dict open_more
-    cdef Py_ssize_t open_count
+    cdef void** containers
+    cdef Py_ssize_t open_count, open_room
     cdef list recent
     cdef Py_ssize_t strangers
 
@@ -58,6 +55,9 @@ cdef class Encoder(Sink):
         self.recent = []
         self.buffer.beyond_ascii = format.beyond_ascii
         self.buffer.becomes_text = True
+
+    def __dealloc__(self):
+        PyMem_Free(self.containers)
 
     cdef int encode(self, object value, Py_ssize_t level) except -1:
         """Encode one value. The level does not change JSON text."""
@@ -117,11 +117,7 @@ cdef class Encoder(Sink):
 
     cdef int encode_by_standard(self, object value) except -1:
         """Encode the value by the interpreter's own encoder."""
-        cdef Py_ssize_t i
-        markers = {<size_t>self.open_few[i]: None for i in range(min(self.open_count, FEW_OPEN))}
-        if self.open_count > FEW_OPEN:
-            markers.update(self.open_more)
-        return self.put_json(standard.encode(value, markers, self.default, **self.format.options))
+        return self.put_json(standard.DUMPS(value, default=self.default, **self.format.options))
 
     cdef int put_json(self, str text) except -1:
         """Write JSON text that the interpreter has made."""
@@ -177,65 +173,47 @@ cdef class Encoder(Sink):
                 return althaia_put_bytes(&self.buffer, b"{}", 2)
             self.open(<void*>value)
             althaia_put_byte(&self.buffer, b"{")
-            if type(value) is not dict or not ALTHAIA_WALKS_IN_PLACE:
-                self.encode_pairs(self.pairs_of(value), value)
-            elif not self.format.sort_keys:
-                self.encode_entries(<dict>value)
-            elif not self.encode_known(<dict>value):
+            if type(value) is not dict or not self.encode_known(<dict>value):
                 self.encode_pairs(self.pairs_of(value), value)
             althaia_put_byte(&self.buffer, b"}")
             return self.close()
         finally:
             Py_LeaveRecursiveCall()
 
-    cdef int encode_entries(self, dict mapping) except -1:
-        """Encode the entries of an exact dict, which user code may change meanwhile.
-
-        Each key is compared with that of a record before the record's text is used. After the first
-        difference, the record is no longer used.
-        """
-        cdef PyObject* key
-        cdef PyObject* value
-        cdef Py_ssize_t at = 0, position = 0
-        cdef JSONRecord record = self.likely_record(mapping)
-        while PyDict_Next(mapping, &position, &key, &value):
-            # Own references: user code may remove both from the dictionary.
-            held_key, held_value = <object>key, <object>value
-            if record is not None and (
-                at == len(record.keys) or key != PyTuple_GET_ITEM(record.keys, at)
-            ):
-                record = None
-            if record is None:
-                self.encode_pair(held_key, held_value, mapping, at == 0)
-            else:
-                self.put_key(record, at, at == 0)
-                if not put_scalar(self, held_value):
-                    self.encode_item(held_value, mapping, held_key)
-            at += 1
-        return 0
-
     cdef bint encode_known(self, dict mapping) except -1:
-        """Encode an exact dict with sorted keys, by a record. Return False, with nothing written,
-        if there is no record for its keys."""
-        cdef JSONRecord record
-        cdef list values
+        """Encode an exact dict by a record. Return False, with nothing written, if there is no
+        record for its keys."""
+        # Owned: user code may change the dictionary while it is encoded.
+        cdef PyObject* values[MOST_KEYS]
         cdef Py_ssize_t rank, at
-        if len(mapping) > MOST_KEYS:
-            return False
-        record = self.recent_record(mapping)
+        cdef JSONRecord record = self.known_record(mapping, values)
         if record is None:
-            record = self.new_record(mapping)
-        # Copy the values now: user code may change the dictionary while it is encoded, also code
-        # that the GC has run while the record was made.
-        values = PyDict_Values(mapping)
-        if record is None or len(values) != len(record.keys):
             return False
-        for rank in range(len(record.keys)):
-            at = rank if record.order is NULL else record.order[rank]
-            self.put_key(record, at, rank == 0)
-            if not put_scalar(self, values[at]):
-                self.encode_item(values[at], mapping, record.keys[at])
+        try:
+            for rank in range(len(record.keys)):
+                at = rank if record.order is NULL else record.order[rank]
+                self.put_key(record, at, rank == 0)
+                if not put_scalar(self, <object>values[at]):
+                    self.encode_item(<object>values[at], mapping, record.keys[at])
+        finally:
+            for at in range(len(record.keys)):
+                Py_DECREF(<object>values[at])
         return True
+
+    cdef JSONRecord known_record(self, dict mapping, PyObject** values):
+        """Return a record for the keys of a dictionary and take its values; None if there is no
+        such record."""
+        cdef JSONRecord record
+        if len(mapping) > MOST_KEYS:
+            return None
+        for record in self.recent:
+            if althaia_values_by_keys(mapping, record.keys, values):
+                return record
+        record = self.new_record(mapping)
+        # The GC may have run user code meanwhile, which changed the dictionary.
+        if record is None or not althaia_values_by_keys(mapping, record.keys, values):
+            return None
+        return record
 
     cdef int put_key(self, JSONRecord record, Py_ssize_t at, bint first) except -1:
         """Write a key of a record with its separators."""
@@ -247,38 +225,14 @@ cdef class Encoder(Sink):
             &self.buffer, record.text + start, record.ends[at + 1] - start
         )
 
-    cdef JSONRecord likely_record(self, dict mapping):
-        """Return a recent record that has the first key and the number of keys of a dictionary,
-        which is not empty; else a new one, or None."""
-        cdef JSONRecord record
-        cdef Py_ssize_t i, position = 0, size = len(mapping)
-        cdef PyObject* key
-        PyDict_Next(mapping, &position, &key, NULL)
-        for i in range(len(self.recent)):
-            record = <JSONRecord>self.recent[i]
-            if len(record.keys) == size and key == PyTuple_GET_ITEM(record.keys, 0):
-                return record
-        if size > MOST_KEYS or self.strangers == MOST_STRANGERS:
-            return None
-        self.strangers += 1
-        return self.new_record(mapping)
-
-    cdef JSONRecord recent_record(self, dict mapping):
-        """Return the recent record with the keys of a dictionary, or None. Allocates nothing, so
-        that neither the GC nor other code runs."""
-        cdef JSONRecord record
-        cdef Py_ssize_t i
-        for i in range(len(self.recent)):
-            record = <JSONRecord>self.recent[i]
-            if althaia_same_keys(mapping, record.keys):
-                return record
-        return None
-
     cdef JSONRecord new_record(self, dict mapping):
         """Return a record for the keys of a dictionary; None if one is not str, or if these keys
         occur for the first time."""
         cdef JSONRecord record
         cdef tuple keys
+        if self.strangers == MOST_STRANGERS:
+            return None
+        self.strangers += 1
         # Not by iterating in Python: the GC may run user code that changes the dictionary.
         keys = tuple(PyDict_Keys(mapping))
         for key in keys:
@@ -335,28 +289,22 @@ cdef class Encoder(Sink):
         :raises ValueError: the container is being encoded already.
         """
         cdef Py_ssize_t i
-        for i in range(min(self.open_count, <Py_ssize_t>FEW_OPEN)):
-            if self.open_few[i] is container:
+        cdef void* containers
+        for i in range(self.open_count):
+            if self.containers[i] is container:
                 raise ValueError("Circular reference detected")
-        if self.open_count < FEW_OPEN:
-            self.open_few[self.open_count] = container
-        else:
-            self.open_deeper(<size_t>container)
+        if self.open_count == self.open_room:
+            self.open_room = 2 * self.open_room + 8
+            containers = PyMem_Realloc(self.containers, self.open_room * sizeof(void*))
+            if containers is NULL:
+                raise MemoryError
+            self.containers = <void**>containers
+        self.containers[self.open_count] = container
         self.open_count += 1
-        return 0
-
-    cdef int open_deeper(self, object ident) except -1:
-        if self.open_more is None:
-            self.open_more = {}
-        if ident in self.open_more:
-            raise ValueError("Circular reference detected")
-        self.open_more[ident] = None
         return 0
 
     cdef int close(self) except -1:
         self.open_count -= 1
-        if self.open_count >= FEW_OPEN:
-            self.open_more.popitem()
         return 0
 
 

@@ -4,11 +4,8 @@ If the text may be invalid, the standard library parses it again from the start 
 exception. Hence every message, position and limit is that of the running interpreter.
 """
 
-cdef extern from "Python.h":
-    str PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
-
 cdef extern from "althaia/formats/json/scanning.h":
-    Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size) noexcept
+    Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen) noexcept
 
 cdef extern from "althaia/formats/json/doubles.h":
     void althaia_make_tens() noexcept
@@ -45,6 +42,9 @@ cdef enum:
     # Any 18 digits fit into a signed integer of 64 bits, any 19 into an unsigned one.
     MOST_WHOLE_DIGITS = 18
     MOST_REAL_DIGITS = 19
+
+# The highest bit of each byte of a word.
+cdef uint64_t HIGH_BITS = 0x8080808080808080
 
 althaia_make_tens()
 
@@ -84,58 +84,55 @@ cdef Tape read_json(object text):
     Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``.
     """
     cdef Tape tape
-    cdef str characters
-    cdef bint done
+    cdef Py_ssize_t size
     if not json_is_as_shipped():
         return None
-    if type(text) is str:
-        characters = <str>text
-    elif type(text) is bytes or type(text) is bytearray:
-        characters = decoded(text)
-    else:
-        return None
-    if characters is None or PyUnicode_GET_LENGTH(characters) > MOST_TEXT:
-        return None
     tape = Tape.__new__(Tape)
-    tape.owner = characters
-    tape.constants = find_constant
-    tape.text = PyUnicode_DATA(characters)
-    tape.width = PyUnicode_KIND(characters)
-    tape.ascii = PyUnicode_IS_ASCII(characters)
-    if tape.width == 1:
-        done = scan(tape, <const uint8_t*>tape.text, PyUnicode_GET_LENGTH(characters))
-    elif tape.width == 2:
-        done = scan(tape, <const uint16_t*>tape.text, PyUnicode_GET_LENGTH(characters))
+    tape.owner = owner = text_in_utf8(text)
+    if type(owner) is bytes:
+        tape.text, size = <const uint8_t*>PyBytes_AS_STRING(owner), PyBytes_GET_SIZE(owner)
+    elif type(owner) is str:
+        tape.text, size = <const uint8_t*>PyUnicode_DATA(owner), len(<str>owner)
     else:
-        done = scan(tape, <const uint32_t*>tape.text, PyUnicode_GET_LENGTH(characters))
-    if done:
+        return None
+    tape.constants = find_constant
+    if size <= MOST_TEXT and scan(tape, tape.text, size):
         return tape
     if althaia_stack_left() < MUCH_STACK:
-        check_depth(tape, PyUnicode_GET_LENGTH(characters))
+        check_depth(tape.text, size)
     return None
 
 
-cdef int check_depth(Tape tape, Py_ssize_t size) except -1:
+cdef object text_in_utf8(object text):
+    """Return a JSON document as bytes in UTF-8, or as a str of ASCII characters; None if it is in
+    none of the encodings of JSON.
+
+    Bytes that are no UTF-8 may be returned.
+    """
+    cdef const uint8_t* first
+    if type(text) is bytearray:
+        text = bytes(text)
+    if type(text) is bytes:
+        # JSON in UTF-16 or UTF-32 has a zero among its first two bytes, or begins with a byte order
+        # mark.
+        first = <const uint8_t*>PyBytes_AS_STRING(text)
+        if PyBytes_GET_SIZE(text) >= 2 and first[0] != 0 and first[1] != 0 and first[0] < 0x80:
+            return text
+        try:
+            text = text.decode(json.detect_encoding(text), "surrogatepass")
+        except UnicodeDecodeError:
+            return None
+    if type(text) is not str or PyUnicode_IS_ASCII(text):
+        return text
+    return utf8(text)
+
+
+cdef int check_depth(const uint8_t* text, Py_ssize_t size) except -1:
     """Check that the standard library can parse the text on the stack that is left.
 
     :raises RecursionError: the standard library would overflow the stack of this thread.
     """
-    cdef Py_ssize_t most = althaia_stack_left() // STACK_A_LEVEL
-    cdef bint fits
-    if tape.width == 1:
-        fits = is_flatter(<const uint8_t*>tape.text, size, most)
-    elif tape.width == 2:
-        fits = is_flatter(<const uint16_t*>tape.text, size, most)
-    else:
-        fits = is_flatter(<const uint32_t*>tape.text, size, most)
-    if not fits:
-        raise RecursionError("maximum recursion depth exceeded: the thread's stack is used up")
-    return 0
-
-
-cdef bint is_flatter(const unit* text, Py_ssize_t size, Py_ssize_t most) noexcept:
-    """Return whether text is nested at most ``most`` levels deep."""
-    cdef Py_ssize_t at = 0, depth = 0
+    cdef Py_ssize_t at = 0, depth = 0, most = althaia_stack_left() // STACK_A_LEVEL
     cdef bint quoted = False
     while at < size and depth <= most:
         if quoted and text[at] == c"\\":
@@ -147,46 +144,30 @@ cdef bint is_flatter(const unit* text, Py_ssize_t size, Py_ssize_t most) noexcep
         elif not quoted and (text[at] == c"}" or text[at] == c"]"):
             depth -= 1
         at += 1
-    return depth <= most
-
-
-cdef str decoded(object text):
-    """Return bytes decoded as ``json`` decodes them; None if that fails."""
-    cdef const uint8_t* first
-    cdef Py_ssize_t size
-    try:
-        # A bytearray is decoded by its own method, which locks it: an error handler of a codec is
-        # user code and could change the array.
-        if type(text) is bytes:
-            first, size = <const uint8_t*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
-            # These bytes are UTF-8. JSON in UTF-16 or UTF-32 has a zero among its first two bytes,
-            # or begins with a byte order mark.
-            if size >= 2 and first[0] != 0 and first[1] != 0 and first[0] < 0x80:
-                return PyUnicode_DecodeUTF8(<const char*>first, size, "surrogatepass")
-        return text.decode(json.detect_encoding(text), "surrogatepass")
-    except UnicodeDecodeError:
-        return None
+    if depth > most:
+        raise RecursionError("maximum recursion depth exceeded: the thread's stack is used up")
+    return 0
 
 
 # ---- The parser ---------------------------------------------------------------------
 #
-# CPython stores a zero after the characters of a str. It is neither white space nor part of a
-# token, so that every loop ends there. Hence `size` is compared only at the end.
+# CPython stores a zero after the characters of a str and of bytes. It is neither white space nor
+# part of a token, so that every loop ends there. Hence `size` is compared only at the end.
 
 
-cdef inline Py_ssize_t skip(const unit* text, Py_ssize_t at) noexcept:
+cdef inline Py_ssize_t skip(const uint8_t* text, Py_ssize_t at) noexcept:
     """Return the index after the white space at ``at``."""
     while text[at] == c" " or text[at] == c"\n" or text[at] == c"\r" or text[at] == c"\t":
         at += 1
     return at
 
 
-cdef bint scan(Tape tape, const unit* text, Py_ssize_t size) except -1:
+cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
     """Fill the tape. Return False if the text may be no valid document."""
     cdef Py_ssize_t containers[MOST_DEPTH]
     cdef int depth = 0
     cdef Py_ssize_t at = 0
-    cdef uint32_t here
+    cdef uint8_t here
     cdef Slot* container
     while True:
         # A value begins.
@@ -235,7 +216,7 @@ cdef bint scan(Tape tape, const unit* text, Py_ssize_t size) except -1:
 
 
 cdef inline Py_ssize_t read_key(
-    Tape tape, const unit* text, Py_ssize_t at, Py_ssize_t size
+    Tape tape, const uint8_t* text, Py_ssize_t at, Py_ssize_t size
 ) except? -1:
     """Return the index after a key and its colon, or -1 if there is none."""
     if text[at] != c'"':
@@ -248,10 +229,10 @@ cdef inline Py_ssize_t read_key(
 
 
 cdef inline Py_ssize_t read_scalar(
-    Tape tape, const unit* text, Py_ssize_t at, Py_ssize_t size
+    Tape tape, const uint8_t* text, Py_ssize_t at, Py_ssize_t size
 ) except? -1:
     """Return the index after a value that is no container, or -1 if there is none."""
-    cdef uint32_t here = text[at]
+    cdef uint8_t here = text[at]
     if here == c'"':
         return read_text(tape, text, at + 1, size)
     if here == c"-" or c"0" <= here <= c"9":
@@ -270,7 +251,7 @@ cdef inline Py_ssize_t read_scalar(
 
 
 cdef Py_ssize_t read_word(
-    Tape tape, const unit* text, Py_ssize_t at, const char* word, uint8_t kind
+    Tape tape, const uint8_t* text, Py_ssize_t at, const char* word, uint8_t kind
 ) except? -1:
     cdef Py_ssize_t size = 0
     cdef Slot* slot
@@ -285,36 +266,48 @@ cdef Py_ssize_t read_word(
 
 
 cdef inline Py_ssize_t read_text(
-    Tape tape, const unit* text, Py_ssize_t start, Py_ssize_t size
+    Tape tape, const uint8_t* text, Py_ssize_t start, Py_ssize_t size
 ) except? -1:
     """Return the index after the quote that ends the string from ``start`` on, or -1."""
     cdef Slot* slot
-    cdef uint8_t kind = TEXT
-    cdef uint32_t here
+    cdef bint escaped = False
+    cdef uint64_t seen = 0
+    cdef uint8_t here
     cdef Py_ssize_t at = start
     while True:
-        if unit is uint8_t:
-            at += althaia_plain_run(text + at, size - at)
+        at += althaia_plain_run(text + at, size - at, &seen)
         here = text[at]
         if here == c'"':
             break
         if here < 0x20:
             return -1
+        seen |= here
         at += 1
         if here == c"\\":
-            kind = ESCAPED
+            escaped = True
             at = read_escape(text, at)
             if at < 0:
                 return -1
-    slot = new_slot(tape, kind)
+    if seen & HIGH_BITS:
+        return at + 1 if put_decoded(tape, text + start, at - start) else -1
+    slot = new_slot(tape, ESCAPED if escaped else TEXT)
     slot.content.start = start
     slot.size = <uint32_t>(at - start)
     return at + 1
 
 
-cdef inline Py_ssize_t read_escape(const unit* text, Py_ssize_t at) noexcept:
+cdef bint put_decoded(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
+    """Append text beyond ASCII. Return False if it is no UTF-8."""
+    try:
+        put_object(tape, unescaped(text, size))
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+cdef inline Py_ssize_t read_escape(const uint8_t* text, Py_ssize_t at) noexcept:
     """Return the index after the escape sequence whose backslash precedes ``at``, or -1."""
-    cdef uint32_t here = text[at]
+    cdef uint8_t here = text[at]
     cdef Py_ssize_t i
     if here == c"u":
         for i in range(at + 1, at + 5):
@@ -336,7 +329,7 @@ cdef inline Py_ssize_t read_escape(const unit* text, Py_ssize_t at) noexcept:
     return -1
 
 
-cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) except? -1:
+cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) except? -1:
     """Return the index after the number that begins at ``start``, or -1 if it is invalid."""
     cdef bint negative = text[start] == c"-", real = False
     cdef Py_ssize_t at = start + negative, first = at, point = 0, digits
@@ -404,7 +397,7 @@ cdef Py_ssize_t read_number(Tape tape, const unit* text, Py_ssize_t start) excep
     return at
 
 
-cdef Py_ssize_t read_exponent(const unit* text, Py_ssize_t at, int* exponent) noexcept:
+cdef Py_ssize_t read_exponent(const uint8_t* text, Py_ssize_t at, int* exponent) noexcept:
     """Return the index after the digits of an exponent, or -1. An exponent of 10,000 or more is cut
     to its first digits, because such numbers are not computed here."""
     cdef bint negative = text[at] == c"-"

@@ -7,9 +7,9 @@ def json_dumps(obj, *args, **options):
     """Return or raise what ``json.dumps`` does, for any value and with any options.
 
     :param obj: any value.
-    :param options: those of ``json.dumps``. ``cls``, ``skipkeys=True`` and
-        ``check_circular=False`` are passed to the standard library, as is every call while
-        ``json``'s own encoder is patched.
+    :param options: those of ``json.dumps``. A call with ``cls``, ``indent``, ``skipkeys`` or
+        ``check_circular`` is passed to the standard library, as is every call while ``json``'s own
+        encoder is patched.
     :returns: the text, as a str.
     :raises TypeError: JSON cannot represent a value or a key.
     :raises ValueError: a circular reference, or a float that ``allow_nan=False`` excludes.
@@ -57,9 +57,7 @@ cdef class JSONSink(Encoder):
         return althaia_put_bytes(&self.buffer, b"null", 4)
 
     cdef int ascii(self, const char* text, Py_ssize_t length) except -1:
-        althaia_put_byte(&self.buffer, c'"')
-        althaia_put_padded(&self.buffer, text, length)
-        return althaia_put_byte(&self.buffer, c'"')
+        return althaia_put_quoted(&self.buffer, text, length)
 
     cdef int any(self, object value) except -1:
         return 0 if put_scalar(self, value) else self.defer_value(value)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "althaia/formats/buffer.h"
-#include "althaia/formats/words.h"
+#include "althaia/formats/json/scanning.h"
 
 /* The character after the backslash: 0 if the character is not escaped, 'u' if four hexadecimal
  * digits follow. */
@@ -61,11 +61,9 @@ althaia_quote_ascii(char *at, unsigned char c, int ensure_ascii)
 static inline int
 althaia_copy_word(char *at, uint64_t word)
 {
-    uint64_t quote = word ^ ALTHAIA_EACH_BYTE('"'), backslash = word ^ ALTHAIA_EACH_BYTE('\\');
-    /* See althaia_marked(). No byte has its highest bit set here; DEL is marked, too. */
-    uint64_t marked = ((word - ALTHAIA_EACH_BYTE(0x20)) | (quote - ALTHAIA_EACH_BYTE(1))
-                       | (backslash - ALTHAIA_EACH_BYTE(1)) | (word + ALTHAIA_EACH_BYTE(1)))
-                      & ALTHAIA_EACH_BYTE(0x80);
+    /* No byte has its highest bit set here; adding one sets it for DEL. */
+    uint64_t marked
+        = althaia_marked(word) | ((word + ALTHAIA_EACH_BYTE(1)) & ALTHAIA_EACH_BYTE(0x80));
     althaia_store_word(at, word);
     return marked == 0 ? 8 : althaia_trailing_zeros(marked) >> 3;
 }
@@ -122,6 +120,24 @@ althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssi
     }
     at[length] = '"';
     buffer->size = at + length + 1 - buffer->data;
+    return 0;
+}
+
+/* Write ASCII text in which no character needs an escape, in quotes. ALTHAIA_PADDING bytes must
+ * follow it. */
+static inline int
+althaia_put_quoted(althaia_buffer *buffer, const char *text, Py_ssize_t length)
+{
+    char *at = althaia_reserve(buffer, length + 2 + ALTHAIA_PADDING);
+    if (at == NULL) {
+        return -1;
+    }
+    *at++ = '"';
+    for (Py_ssize_t done = 0; done < length; done += 16) {
+        memcpy(at + done, text + done, 16);
+    }
+    at[length] = '"';
+    buffer->size += length + 2;
     return 0;
 }
 

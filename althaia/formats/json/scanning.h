@@ -19,17 +19,21 @@ althaia_marked(uint64_t word)
            & ALTHAIA_EACH_BYTE(0x80);
 }
 
-/* Return a number of characters from `at` on that can be skipped, because none of them is a quote,
- * a backslash or a control character. The character after them may be one or not. */
+/* Return a number of bytes from `at` on that can be skipped, because none of them is a quote, a
+ * backslash or a control character. The byte after them may be one or not. Add the bits of all that
+ * are skipped to `seen`. */
 static inline ptrdiff_t
-althaia_plain_run(const uint8_t *at, ptrdiff_t size)
+althaia_plain_run(const uint8_t *at, ptrdiff_t size, uint64_t *seen)
 {
     ptrdiff_t done = 0;
     for (; done + 8 <= size; done += 8) {
-        uint64_t marked = althaia_marked(althaia_load_word(at + done));
+        uint64_t word = althaia_load_word(at + done), marked = althaia_marked(word);
         if (marked != 0) {
+            /* The bits below the lowest mark, which is the highest bit of its byte. */
+            *seen |= word & (marked ^ (marked - 1));
             return done + (althaia_trailing_zeros(marked) >> 3);
         }
+        *seen |= word;
     }
     return done;
 }

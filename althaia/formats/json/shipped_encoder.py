@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as _json
-from collections.abc import Callable
 from typing import Any, Final
 
 from althaia import seam
@@ -25,27 +24,3 @@ def dumps(*args: Any, **options: Any) -> Any:
 def unserializable(value: Any) -> Any:
     """Raise json's own TypeError; used as ``default`` if there is none."""
     return json.JSONEncoder().default(value)
-
-
-def encode(
-    value: Any,
-    markers: dict[int, Any],
-    default: Callable[[Any], Any],
-    *,
-    ensure_ascii: bool,
-    allow_nan: bool,
-    sort_keys: bool,
-    separators: tuple[str, str],
-) -> str:
-    """Encode one value, inside others, by the interpreter's own encoder.
-
-    :param markers: these containers by identity, to find circular references.
-    :raises Exception: whatever the encoder, or ``default``, raises.
-    """
-    item_separator, key_separator = separators
-    module: Any = json.encoder
-    quote = module.encode_basestring_ascii if ensure_ascii else module.encode_basestring
-    encoder = module.c_make_encoder(
-        markers, default, quote, None, key_separator, item_separator, sort_keys, False, allow_nan
-    )
-    return "".join(encoder(value, 0))

@@ -1,6 +1,10 @@
 """The options of JSON text, and the keys of objects encoded with them."""
 
 cdef extern from "althaia/formats/json/quoting.h":
+    int althaia_put_quoted(
+        althaia_buffer* buffer, const char* text, Py_ssize_t length
+    ) except -1
+    char* althaia_quote_utf8(char* at, uint32_t character) noexcept
     int althaia_put_text(althaia_buffer* buffer, object text, bint ensure_ascii) except -1
 
 cdef extern from "althaia/formats/json/number_text.h":
@@ -10,11 +14,10 @@ cdef extern from "althaia/formats/json/number_text.h":
 # A format forgets all sets of keys when it has remembered this many.
 cdef Py_ssize_t MOST_KNOWN = 256
 cdef object MET_ONCE = "met once"
-# The options of which a format is made, and the others with the only value that is supported.
+# The options of which a format is made.
 cdef dict OPTIONS = {
     "ensure_ascii": True, "allow_nan": True, "sort_keys": False, "separators": (", ", ": "),
 }
-cdef dict FIXED_OPTIONS = {"skipkeys": False, "check_circular": True}
 cdef tuple NONE_OPTIONS = ("cls", "indent", "separators")
 # The formats by the values of OPTIONS.
 cdef dict FORMATS = {}
@@ -112,12 +115,11 @@ cdef class JSONRecord(Record):
 cdef Format DEFAULT = Format(OPTIONS)
 
 
-cdef tuple plain_separators(object value):
-    """Return ``separators`` as a tuple of two str; None if it is anything else."""
-    separators = tuple(value) if type(value) is tuple or type(value) is list else ()
-    if len(separators) != 2 or not all([type(each) is str for each in separators]):
-        return None
-    return separators
+cdef bint is_plain_option(str name, object value) except -1:
+    """Return whether an option of a format has a value that needs no conversion."""
+    if name != "separators":
+        return type(value) is bool
+    return type(value) is tuple and len(value) == 2 and all([type(each) is str for each in value])
 
 
 cdef Format format_of(dict options):
@@ -135,16 +137,9 @@ cdef Format format_of(dict options):
     for name, value in options.items():
         if name == "default" or (value is None and name in NONE_OPTIONS):
             continue
-        if name == "separators":
-            value = plain_separators(value)
-            if value is None:
-                return None
-        elif type(value) is not bool:
+        if name not in chosen or not is_plain_option(name, value):
             return None
-        if name in chosen:
-            chosen[name] = value
-        elif value is not FIXED_OPTIONS.get(name):
-            return None
+        chosen[name] = value
     key = tuple(chosen.values())
     format = FORMATS.get(key)
     if format is None:

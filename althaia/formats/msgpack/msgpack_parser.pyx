@@ -103,10 +103,8 @@ cdef Tape read_msgpack(bytes data):
     """
     cdef Tape tape = Tape.__new__(Tape)
     tape.owner = data
-    tape.text = <const void*>PyBytes_AS_STRING(data)
-    tape.width = 1
-    tape.ascii = True
-    scan_msgpack(tape, <const uint8_t*>tape.text, PyBytes_GET_SIZE(data))
+    tape.text = <const uint8_t*>PyBytes_AS_STRING(data)
+    scan_msgpack(tape, tape.text, PyBytes_GET_SIZE(data))
     return tape
 
 
@@ -187,10 +185,8 @@ cdef Py_ssize_t read_value(
         return put_sized(tape, data, at, size, RAW, 1 << (head - 0xC4))
     if head == 0xCA or head == 0xCB:
         return put_real(tape, data, at, size, head == 0xCA)
-    if 0xCC <= head <= 0xCF:
-        return put_unsigned(tape, data, at, size, 1 << (head - 0xCC))
-    if 0xD0 <= head <= 0xD3:
-        return put_signed(tape, data, at, size, 1 << (head - 0xD0))
+    if 0xCC <= head <= 0xD3:
+        return put_integer(tape, data, at, size, 1 << (head & 3), head >= 0xD0)
     if 0xD9 <= head <= 0xDB:
         return put_sized(tape, data, at, size, TEXT, 1 << (head - 0xD9))
     if head == 0xDC or head == 0xDD:
@@ -207,23 +203,16 @@ cdef Py_ssize_t put_whole(Tape tape, int64_t value, Py_ssize_t at) except -1:
     return at
 
 
-cdef Py_ssize_t put_unsigned(
-    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width
+cdef Py_ssize_t put_integer(
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width, bint has_sign
 ) except -1:
     cdef uint64_t value = number_at(data, at, size, width)
-    if <int64_t>value >= 0:
-        return put_whole(tape, <int64_t>value, at + width)
+    # The bits above a signed number are copies of its sign.
+    cdef uint64_t sign = <uint64_t>1 << (8 * width - 1)
+    if has_sign or <int64_t>value >= 0:
+        return put_whole(tape, <int64_t>((value ^ sign) - sign if has_sign else value), at + width)
     new_slot(tape, UNSIGNED).content.unsigned = value
     return at + width
-
-
-cdef Py_ssize_t put_signed(
-    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width
-) except -1:
-    cdef uint64_t value = number_at(data, at, size, width)
-    # The bits above the number are copies of its sign.
-    cdef uint64_t sign = <uint64_t>1 << (8 * width - 1)
-    return put_whole(tape, <int64_t>((value ^ sign) - sign), at + width)
 
 
 cdef Py_ssize_t put_real(
@@ -251,7 +240,7 @@ cdef Py_ssize_t put_sized(
     if kind == TEXT:
         return put_text(tape, data, at + width, size, claimed)
     if kind == RAW:
-        return put_raw(tape, at + width, size, claimed)
+        return put_bytes(tape, RAW, at + width, size, claimed)
     return put_head(tape, kind, claimed, at + width, size)
 
 
@@ -267,16 +256,14 @@ cdef Py_ssize_t put_head(
     return at
 
 
-cdef int check_size(Py_ssize_t at, Py_ssize_t size, uint64_t claimed) except -1:
-    if claimed > <uint64_t>(size - at):
-        failed(f"cut off: {claimed} bytes of text should follow, and {size - at} do", at)
-    return 0
-
-
-cdef Py_ssize_t put_raw(Tape tape, Py_ssize_t at, Py_ssize_t size, uint64_t length) except -1:
+cdef Py_ssize_t put_bytes(
+    Tape tape, uint8_t kind, Py_ssize_t at, Py_ssize_t size, uint64_t length
+) except -1:
+    """Append RAW or TEXT of that many bytes."""
     cdef Slot* slot
-    check_size(at, size, length)
-    slot = new_slot(tape, RAW)
+    if length > <uint64_t>(size - at):
+        failed(f"cut off: {length} bytes of text should follow, and {size - at} do", at)
+    slot = new_slot(tape, kind)
     slot.content.start = at
     slot.size = <uint32_t>length
     return at + <Py_ssize_t>length
@@ -286,19 +273,14 @@ cdef Py_ssize_t put_text(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, uint64_t length
 ) except -1:
     """Append text. Text beyond ASCII becomes a str at once, because decoding it validates it."""
-    cdef Slot* slot
-    cdef object made
-    check_size(at, size, length)
+    cdef Py_ssize_t end = put_bytes(tape, TEXT, at, size, length)
     if althaia_bytes_are_ascii(data + at, <Py_ssize_t>length):
-        slot = new_slot(tape, TEXT)
-        slot.content.start = at
-        slot.size = <uint32_t>length
-        return at + <Py_ssize_t>length
+        return end
+    tape.count -= 1
     try:
-        made = PyUnicode_DecodeUTF8(<const char*>data + at, <Py_ssize_t>length, "strict")
+        put_object(
+            tape, PyUnicode_DecodeUTF8(<const char*>data + at, <Py_ssize_t>length, "strict")
+        )
     except UnicodeDecodeError as error:
         raise MessagePackDecodeError("text that is not UTF-8", at + error.start) from None
-    slot = new_slot(tape, OBJECT)
-    Py_INCREF(made)
-    slot.content.object = <PyObject*>made
-    return at + <Py_ssize_t>length
+    return end

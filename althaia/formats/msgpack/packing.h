@@ -19,74 +19,11 @@ althaia_pack_big_endian(char *at, uint64_t number, int bytes)
     return at;
 }
 
-static char *
-althaia_pack_unsigned(char *at, uint64_t number)
+/* Return 0, 1, 2 or 3 for a number that fits into 1, 2, 4 or 8 bytes. */
+static inline int
+althaia_width_code(uint64_t number)
 {
-    if (number < 0x80) {
-        *at++ = (char)number;
-        return at;
-    }
-    if (number <= 0xff) {
-        *at++ = (char)0xcc;
-        return althaia_pack_big_endian(at, number, 1);
-    }
-    if (number <= 0xffff) {
-        *at++ = (char)0xcd;
-        return althaia_pack_big_endian(at, number, 2);
-    }
-    if (number <= 0xffffffffu) {
-        *at++ = (char)0xce;
-        return althaia_pack_big_endian(at, number, 4);
-    }
-    *at++ = (char)0xcf;
-    return althaia_pack_big_endian(at, number, 8);
-}
-
-static char *
-althaia_pack_negative(char *at, int64_t number)
-{
-    if (number >= -32) {
-        *at++ = (char)number;
-        return at;
-    }
-    if (number >= INT8_MIN) {
-        *at++ = (char)0xd0;
-        return althaia_pack_big_endian(at, (uint64_t)number, 1);
-    }
-    if (number >= INT16_MIN) {
-        *at++ = (char)0xd1;
-        return althaia_pack_big_endian(at, (uint64_t)number, 2);
-    }
-    if (number >= INT32_MIN) {
-        *at++ = (char)0xd2;
-        return althaia_pack_big_endian(at, (uint64_t)number, 4);
-    }
-    *at++ = (char)0xd3;
-    return althaia_pack_big_endian(at, (uint64_t)number, 8);
-}
-
-static int
-althaia_pack_signed_number(althaia_buffer *buffer, long long number)
-{
-    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
-    if (at == NULL) {
-        return -1;
-    }
-    at = number < 0 ? althaia_pack_negative(at, number)
-                    : althaia_pack_unsigned(at, (uint64_t)number);
-    buffer->size = at - buffer->data;
-    return 0;
-}
-
-static int
-althaia_pack_unsigned_number(althaia_buffer *buffer, unsigned long long number)
-{
-    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
-    if (at == NULL) {
-        return -1;
-    }
-    buffer->size = althaia_pack_unsigned(at, number) - buffer->data;
-    return 0;
+    return (number > 0xff) + (number > 0xffff) + (number > 0xffffffffu);
 }
 
 /* Write an integer and return 1. Return 0 without an error if it is out of MessagePack's range, -1
@@ -94,21 +31,36 @@ althaia_pack_unsigned_number(althaia_buffer *buffer, unsigned long long number)
 static int
 althaia_pack_integer(althaia_buffer *buffer, PyObject *number)
 {
-    int overflow;
+    int overflow, code;
     long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    unsigned long long large;
-    if (overflow == 0) {
-        return althaia_pack_signed_number(buffer, value) < 0 ? -1 : 1;
+    uint64_t bits = (uint64_t)value;
+    char *at;
+    if (overflow > 0) {
+        bits = PyLong_AsUnsignedLongLong(number);
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return 0;
+        }
     }
-    if (overflow < 0) {
+    else if (overflow < 0) {
         return 0;
     }
-    large = PyLong_AsUnsignedLongLong(number);
-    if (large == (unsigned long long)-1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        return 0;
+    at = althaia_reserve(buffer, ALTHAIA_LONGEST_HEAD);
+    if (at == NULL) {
+        return -1;
     }
-    return althaia_pack_unsigned_number(buffer, large) < 0 ? -1 : 1;
+    if (overflow == 0 && value >= -32 && value < 0x80) {
+        *at++ = (char)value;
+    }
+    else {
+        int negative = overflow == 0 && value < 0;
+        /* Of a negative number the sign needs a bit. */
+        code = althaia_width_code(negative ? ~bits << 1 : bits);
+        *at++ = (char)((negative ? 0xd0 : 0xcc) + code);
+        at = althaia_pack_big_endian(at, bits, 1 << code);
+    }
+    buffer->size = at - buffer->data;
+    return 1;
 }
 
 static int
