@@ -34,6 +34,7 @@ from althaia.engine.run cimport (
     is_quiet,
     is_unseen,
     load_items,
+    load_unplanned,
     load_whole_or_fail,
     many_of,
     open_frame,
@@ -292,12 +293,11 @@ def serialize(schema, obj, many):
             return answer
     cdef DumpPlan plan = <DumpPlan>inner_plan(schema, DUMP, obj, many)
     cdef DumpFrame frame
-    if plan is None:
+    if plan is None or plan.declined:
         return dump_one(schema, obj) if many is False else DECLINED
     if (
-        plan.declined
         # In this method None is a value of its own; it does not mean the schema's setting.
-        or many is None
+        many is None
         or not is_plain_flag(many)
         or (many and obj is not None and not plan.many_allowed)
     ):
@@ -445,11 +445,13 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
     cdef LoadPlan plan = <LoadPlan>inner_plan(schema, LOAD, data, many)
     cdef Counters counters
     cdef LoadFrame frame
+    if plan is None or plan.declined:
+        if many is False and type(data) is dict:
+            return load_unplanned(schema, <dict>data, error_store, partial, unknown, index)
+        return DECLINED
     if (
-        plan is None
-        or plan.declined
         # In this method None is a value of its own; it does not mean the schema's setting.
-        or many is None
+        many is None
         or not is_plain_flag(many)
         or (many and not plan.many_allowed)
         or not is_plain_partial(partial)

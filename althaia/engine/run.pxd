@@ -202,3 +202,6 @@ cdef object load_whole_or_fail(
 )
 
 cdef object dump_one(object schema, object obj)
+cdef object load_unplanned(
+    object schema, dict data, object store, object partial, object unknown, object index
+)

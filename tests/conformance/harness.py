@@ -353,7 +353,7 @@ def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., 
     return pytest.mark.parametrize("mode", modes)(test)
 
 
-def dump_scenario(function: Scenario) -> Callable[..., None]:
+def scenario_from_first_use(function: Scenario) -> Callable[..., None]:
     """As :func:`scenario`, and also as a schema's first calls, which have no plan."""
     return scenario(function, MODES if engine is None else [*MODES, FIRST_USES])
 

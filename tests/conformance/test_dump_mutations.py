@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import dump_scenario
+from tests.conformance.harness import scenario_from_first_use
 from tests.conformance.material import Plain, schema_of
 
 Change = Callable[[Any, Any, Any], object]
@@ -239,7 +239,7 @@ def _use(log: Any, schema: Any) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@dump_scenario
+@scenario_from_first_use
 def test_after_a_change(ma: Any, log: Any, change: str) -> None:
     cls = _schema_class(ma, log)
     schema, other = cls(), cls()
@@ -252,7 +252,7 @@ def test_after_a_change(ma: Any, log: Any, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@dump_scenario
+@scenario_from_first_use
 def test_before_the_first_use(ma: Any, log: Any, change: str) -> None:
     cls = _schema_class(ma, log)
     schema = cls()
@@ -262,7 +262,7 @@ def test_before_the_first_use(ma: Any, log: Any, change: str) -> None:
 
 @pytest.mark.parametrize("how", ["copy", "deepcopy"])
 @pytest.mark.parametrize("change", CHANGES)
-@dump_scenario
+@scenario_from_first_use
 def test_copies_of_a_used_schema(ma: Any, log: Any, change: str, how: str) -> None:
     cls = _schema_class(ma, log)
     schema = cls()
@@ -275,7 +275,7 @@ def test_copies_of_a_used_schema(ma: Any, log: Any, change: str, how: str) -> No
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@dump_scenario
+@scenario_from_first_use
 def test_a_nested_schema_that_is_changed(ma: Any, log: Any, change: str) -> None:
     cls = _schema_class(ma, log)
     outer = schema_of(ma, {"s": ma.fields.Nested(cls), "t": ma.fields.List(ma.fields.Nested(cls))})
@@ -289,7 +289,7 @@ def test_a_nested_schema_that_is_changed(ma: Any, log: Any, change: str) -> None
 
 @pytest.mark.parametrize("first", ["attribute", "dump_fields-removed", "field-class", "hook"])
 @pytest.mark.parametrize("second", ["data_key", "dump_fields-added", "nested-field", "many"])
-@dump_scenario
+@scenario_from_first_use
 def test_one_change_after_another(ma: Any, log: Any, first: str, second: str) -> None:
     cls = _schema_class(ma, log)
     schema = cls()
@@ -298,7 +298,7 @@ def test_one_change_after_another(ma: Any, log: Any, first: str, second: str) ->
         _use(log, schema)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_many_changes_in_turn(ma: Any, log: Any) -> None:
     schema = schema_of(ma, {"f": ma.fields.Integer()})
     for number in range(40):
@@ -333,7 +333,7 @@ def _pickled_class(ma: Any) -> Any:
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("used", [True, False])
-@dump_scenario
+@scenario_from_first_use
 def test_pickles(ma: Any, log: Any, used: bool, protocol: int) -> None:
     schema = _pickled_class(ma)()
     data = {"f": "1", "g": 2, "n": {"x": "3"}}
@@ -351,7 +351,7 @@ def test_pickles(ma: Any, log: Any, used: bool, protocol: int) -> None:
 
 
 @pytest.mark.parametrize("moment", ["never", "before", "after"])
-@dump_scenario
+@scenario_from_first_use
 def test_the_schemas_own_dictionary(ma: Any, log: Any, moment: str) -> None:
     schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Integer()})
     if moment == "before":
@@ -371,7 +371,7 @@ def test_the_schemas_own_dictionary(ma: Any, log: Any, moment: str) -> None:
     log.attempt(schema.dump, {"f": 1, "g": 2})
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_a_schema_with_slots(ma: Any, log: Any) -> None:
     class S(ma.Schema):
         __slots__ = ("extra",)
@@ -384,7 +384,7 @@ def test_a_schema_with_slots(ma: Any, log: Any) -> None:
     log("copied", copy.copy(schema).extra)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_a_failed_first_dump(ma: Any, log: Any) -> None:
     class Late(ma.fields.Integer):
         def _serialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -405,7 +405,7 @@ def test_a_failed_first_dump(ma: Any, log: Any) -> None:
     log.attempt(schema.dump, {"a": 1, "f": 2, "n": {"x": 1}})
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_a_hook_that_changes_another_schema(ma: Any, log: Any) -> None:
     target = schema_of(ma, {"f": ma.fields.Integer()})
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import dump_scenario, table
+from tests.conformance.harness import scenario_from_first_use, table
 from tests.conformance.material import OBJECTS, Plain, Query, Sequenced, schema_of
 
 READERS = {
@@ -109,7 +109,7 @@ COLLECTIONS = {
 
 @pytest.mark.parametrize("many", [True, False, 1, 0, "yes", "", None])
 @pytest.mark.parametrize("kind", COLLECTIONS)
-@dump_scenario
+@scenario_from_first_use
 def test_collections(ma: Any, log: Any, kind: str, many: Any) -> None:
     schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.Raw(dump_default=0)})
     for _ in range(2):
@@ -120,7 +120,7 @@ def test_collections(ma: Any, log: Any, kind: str, many: Any) -> None:
     log.attempt(schema_of(ma, {"f": ma.fields.Integer()}, many=True).dump, items, many=many)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_a_collection_that_grows_while_it_is_dumped(ma: Any, log: Any) -> Any:
     rows: list[Any] = [{"f": 1}]
 
@@ -133,7 +133,7 @@ def test_a_collection_that_grows_while_it_is_dumped(ma: Any, log: Any) -> Any:
     return schema.dump(rows, many=True)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_a_collection_that_shrinks_while_it_is_dumped(ma: Any, log: Any) -> Any:
     rows = [{"f": number} for number in range(10)]
 
@@ -146,7 +146,7 @@ def test_a_collection_that_shrinks_while_it_is_dumped(ma: Any, log: Any) -> Any:
 
 
 @pytest.mark.parametrize("field", ["dict", "list", "keys"])
-@dump_scenario
+@scenario_from_first_use
 def test_a_value_that_changes_while_it_is_converted(ma: Any, log: Any, field: str) -> Any:
     value: Any = [1, 2] if field == "list" else {"a": 1, "b": 2}
 
@@ -169,7 +169,7 @@ def test_a_value_that_changes_while_it_is_converted(ma: Any, log: Any, field: st
 
 @pytest.mark.parametrize("where", ["first", "middle", "last"])
 @pytest.mark.parametrize("error", [ValueError, KeyError, AttributeError, StopIteration])
-@dump_scenario
+@scenario_from_first_use
 def test_an_exception_from_a_property(
     ma: Any, log: Any, error: type[Exception], where: str
 ) -> None:
@@ -191,7 +191,7 @@ def test_an_exception_from_a_property(
     log.attempt(schema.dump, rows, many=True)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_what_is_asked_of_an_object_and_in_which_order(ma: Any, log: Any) -> None:
     class Watched:
         def __getattribute__(self, name: str) -> Any:
@@ -220,7 +220,7 @@ def test_what_is_asked_of_an_object_and_in_which_order(ma: Any, log: Any) -> Non
             log.attempt(dotted.dump, {"f": obj})
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_objects_whose_metaclass_hashes_and_compares(ma: Any, log: Any) -> Any:
     class Meta(type):
         def __hash__(cls) -> int:
@@ -246,7 +246,7 @@ def test_objects_whose_metaclass_hashes_and_compares(ma: Any, log: Any) -> Any:
         log.attempt(schema.dumps, obj, default=lambda value: type(value).__name__)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_hostile_keys(ma: Any, log: Any) -> None:
     class Key(str):
         def __hash__(self) -> int:
@@ -269,14 +269,14 @@ def test_hostile_keys(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 100])
-@dump_scenario
+@scenario_from_first_use
 def test_counts_around_the_engines_thresholds(ma: Any, log: Any, count: int) -> Any:
     schema = schema_of(ma, {"f": ma.fields.Integer(), "g": ma.fields.String()})
     return schema.dump([{"f": str(i), "g": i} for i in range(count)], many=True)
 
 
 @pytest.mark.parametrize("times", range(1, 6))
-@dump_scenario
+@scenario_from_first_use
 def test_a_schema_used_several_times(ma: Any, log: Any, times: int) -> None:
     schema = schema_of(
         ma, {"f": ma.fields.Integer(), "n": ma.fields.Nested({"g": ma.fields.Raw()})}
@@ -286,7 +286,7 @@ def test_a_schema_used_several_times(ma: Any, log: Any, times: int) -> None:
         log.attempt(schema.dump, {"f": "not a number", "n": {"g": 1}})
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_a_cycle(ma: Any, log: Any) -> None:
     class Node(ma.Schema):
         f = ma.fields.Integer()
@@ -298,7 +298,7 @@ def test_a_cycle(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("expired", [True, False])
-@dump_scenario
+@scenario_from_first_use
 def test_mapped_objects(ma: Any, log: Any, expired: bool) -> None:
     import sqlalchemy as sa
     from sqlalchemy import orm
@@ -350,7 +350,7 @@ def test_mapped_objects(ma: Any, log: Any, expired: bool) -> None:
     registry.dispose()
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_rows_of_a_table(ma: Any, log: Any) -> None:
     import sqlalchemy as sa
 

@@ -7,7 +7,7 @@ from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import dump_scenario
+from tests.conformance.harness import scenario_from_first_use
 from tests.conformance.material import OBJECTS, Plain, schema_of
 
 FIELD_METHODS = ["serialize", "get_value", "_serialize"]
@@ -38,7 +38,7 @@ def use(log: Any, schema: Any) -> None:
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", FIELD_METHODS + NUMBER_METHODS)
-@dump_scenario
+@scenario_from_first_use
 def test_field_methods(ma: Any, log: Any, name: str, place: str, when: str) -> None:
     integer = ma.fields.Integer
 
@@ -88,7 +88,7 @@ SCHEMA_METHODS = [
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", SCHEMA_METHODS)
-@dump_scenario
+@scenario_from_first_use
 def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> None:
     class Base(ma.Schema):
         f = ma.fields.Integer()
@@ -141,7 +141,7 @@ def test_schema_methods(ma: Any, log: Any, name: str, place: str, when: str) -> 
 
 @pytest.mark.parametrize("place", ["outer", "inner", "inner-instance"])
 @pytest.mark.parametrize("name", SCHEMA_METHODS)
-@dump_scenario
+@scenario_from_first_use
 def test_schema_methods_of_a_nested_schema(ma: Any, log: Any, name: str, place: str) -> None:
     class Inner(ma.Schema):
         x = ma.fields.Integer()
@@ -188,7 +188,7 @@ HELPERS = [
 
 
 @pytest.mark.parametrize(("module", "name"), HELPERS)
-@dump_scenario
+@scenario_from_first_use
 def test_helpers_of_the_library(ma: Any, log: Any, module: str, name: str) -> None:
     import datetime as dt
 
@@ -212,7 +212,7 @@ def test_helpers_of_the_library(ma: Any, log: Any, module: str, name: str) -> No
         log.attempt(schema.dump, [data, {}], many=True)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_mocks_wrapped_around_methods(ma: Any, log: Any) -> None:
     class S(ma.Schema):
         f = ma.fields.Integer()
@@ -239,7 +239,7 @@ def test_mocks_wrapped_around_methods(ma: Any, log: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["dict", "namespace", "missing", "dynamic", "namedtuple", "none"])
-@dump_scenario
+@scenario_from_first_use
 def test_get_attribute_overridden(ma: Any, log: Any, kind: str) -> None:
     class S(ma.Schema):
         f = ma.fields.Integer()
@@ -264,7 +264,7 @@ class _Upper:
 
 @pytest.mark.parametrize("attribute", ["data_key", "dump_default", "attribute", "name"])
 @pytest.mark.parametrize("sort", ["property", "descriptor", "getattr", "getattribute", "class"])
-@dump_scenario
+@scenario_from_first_use
 def test_computed_field_attributes(ma: Any, log: Any, sort: str, attribute: str) -> None:
     calls = [0]
 
@@ -304,7 +304,7 @@ def test_computed_field_attributes(ma: Any, log: Any, sort: str, attribute: str)
 
 @pytest.mark.parametrize("value", [True, False, None, 0, "yes"])
 @pytest.mark.parametrize("place", ["class", "instance", "later"])
-@dump_scenario
+@scenario_from_first_use
 def test_check_attribute(ma: Any, log: Any, place: str, value: Any) -> None:
     class Own(ma.fields.String):
         pass
@@ -323,7 +323,7 @@ def test_check_attribute(ma: Any, log: Any, place: str, value: Any) -> None:
 
 @pytest.mark.parametrize("num_type", [int, float, str, bool, complex, "lambda", "method"])
 @pytest.mark.parametrize("place", ["class", "instance", "library"])
-@dump_scenario
+@scenario_from_first_use
 def test_num_type(ma: Any, log: Any, place: str, num_type: Any) -> None:
     made = {
         "lambda": log.spy("num_type", lambda value: value),
@@ -347,7 +347,7 @@ def test_num_type(ma: Any, log: Any, place: str, num_type: Any) -> None:
 
 
 @pytest.mark.parametrize("place", ["edited", "replaced", "instance", "subclass", "removed"])
-@dump_scenario
+@scenario_from_first_use
 def test_formatting_functions(ma: Any, log: Any, place: str) -> None:
     import datetime as dt
 
@@ -385,7 +385,7 @@ def test_formatting_functions(ma: Any, log: Any, place: str) -> None:
     log.attempt(schema.dump, [data], many=True)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_a_field_that_serializes_itself_costs_nobody_else(ma: Any, log: Any) -> None:
     class Loud(ma.fields.Field):
         def serialize(self, attr: str, obj: Any, accessor: Any = None, **kwargs: Any) -> Any:
@@ -423,7 +423,7 @@ def test_a_field_that_serializes_itself_costs_nobody_else(ma: Any, log: Any) -> 
         log.attempt(schema.dump, [{}, data], many=True)
 
 
-@dump_scenario
+@scenario_from_first_use
 def test_a_field_returning_missing(ma: Any, log: Any) -> None:
     class Absent(ma.fields.Field):
         def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
@@ -445,7 +445,7 @@ def test_a_field_returning_missing(ma: Any, log: Any) -> None:
 
 @pytest.mark.parametrize("error", [ValueError, KeyError, AttributeError, "ValidationError"])
 @pytest.mark.parametrize("where", ["_serialize", "serialize", "get_value", "method", "default"])
-@dump_scenario
+@scenario_from_first_use
 def test_exceptions_of_user_code(ma: Any, log: Any, where: str, error: Any) -> None:
     cause = ma.ValidationError({"x": ["y"]}, "field") if isinstance(error, str) else error("boom")
     count = [0]
@@ -475,7 +475,7 @@ def test_exceptions_of_user_code(ma: Any, log: Any, where: str, error: Any) -> N
 
 
 @pytest.mark.parametrize("place", ["getattribute", "getattr", "dump_fields", "hooks", "many"])
-@dump_scenario
+@scenario_from_first_use
 def test_schemas_that_answer_for_their_own_attributes(ma: Any, log: Any, place: str) -> None:
     # While a schema is made, compiled code may look two attributes up in another order.
     watching: list[bool] = []

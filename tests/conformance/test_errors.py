@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
+from tests.conformance.harness import scenario_from_first_use as scenario
 from tests.conformance.material import Color, schema_of
 
 CONSTRUCTIONS = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
+from tests.conformance.harness import scenario_from_first_use as scenario
 from tests.conformance.material import Mapped, Plain, Query
 
 PROCESSORS = ["pre_dump", "post_dump", "pre_load", "post_load"]

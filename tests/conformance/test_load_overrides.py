@@ -7,7 +7,7 @@ from unittest import mock
 
 import pytest
 
-from tests.conformance.harness import scenario
+from tests.conformance.harness import scenario_from_first_use as scenario
 from tests.conformance.material import schema_of
 
 PLACES = ["class", "base", "mixin", "instance", "library"]

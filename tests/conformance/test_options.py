@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.harness import scenario
+from tests.conformance.harness import scenario_from_first_use as scenario
 
 ROWS = [{"a": "x"}, {"a": 1}, {"a": "y"}]
 
@@ -268,3 +268,91 @@ def test_declared_fields_are_asked_for_as_often_as_upstream_asks(ma, log):
     S._declared_fields = property(ask)
     for _ in range(4):
         log.attempt(lambda: S().dump({"a": 1}))
+
+
+def _declined(ma: Any, log: Any) -> Any:
+    """A schema class with a ``data_key`` that is computed, so that no plan serves it."""
+
+    class Named(ma.fields.Integer):
+        @property
+        def data_key(self) -> str | None:
+            log("asked for data_key")
+            return None if self.name == "a" else f"_{self.name}"
+
+        @data_key.setter
+        def data_key(self, value: str | None) -> None:
+            pass
+
+    class Own(ma.fields.String):
+        def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+            log("deserialize", value, args, kwargs)
+            return super().deserialize(value, *args, **kwargs)
+
+    class S(ma.Schema):
+        a = Named(required=True)
+        b = Named(attribute="inner.b", load_default=7)
+        c = Own(allow_none=True)
+        d = ma.fields.List(ma.fields.Integer())
+
+    return S
+
+
+DECLINED_INPUTS = (
+    {"a": 1, "_b": 2, "c": None, "d": [1]},
+    {"a": 1, "c": 3, "d": [1, "x", 3], "e": 5},
+    {"_b": "x", "f": 1},
+    {},
+    [1],
+)
+
+
+@pytest.mark.parametrize("unknown", ["raise", "include", "exclude"])
+@pytest.mark.parametrize("partial", [None, True, False, ("a",)])
+@scenario
+def test_a_class_whose_plan_is_declined(ma, log, partial, unknown):
+    schema = _declined(ma, log)(unknown=unknown, partial=partial)
+    for given in DECLINED_INPUTS:
+        log.attempt(schema.load, given)
+        log.attempt(schema.validate, given)
+        log.attempt(schema.load, [given, given], many=True)
+        log.attempt(schema.dump, given)
+        log.attempt(schema.dump, [given, given], many=True)
+
+
+@pytest.mark.parametrize("name", ["set_value", "ValidationError", "missing", "Mapping"])
+@scenario
+def test_a_declined_class_and_a_replaced_function(ma, log, name):
+    schema = _declined(ma, log)()
+    log.attempt(schema.load, DECLINED_INPUTS[0])
+    module = __import__(f"{ma.__name__}.schema", fromlist=["schema"])
+    replaced = {"set_value": log.spy("set_value", module.set_value), "Mapping": list}
+    log.patch(module, name, replaced.get(name, KeyError))
+    for given in DECLINED_INPUTS:
+        log.attempt(schema.load, given)
+
+
+@pytest.mark.parametrize("where", ["the class", "the instance"])
+@scenario
+def test_a_declined_class_with_its_own_call_and_store(ma, log, where):
+    cls = _declined(ma, log)
+    schema = cls()
+    log.attempt(schema.load, DECLINED_INPUTS[0])
+    own = log.spy("_call_and_store", ma.Schema._call_and_store)
+    if where == "the class":
+        cls._call_and_store = staticmethod(own)
+    else:
+        schema._call_and_store = own
+    for given in DECLINED_INPUTS:
+        log.attempt(schema.load, given)
+
+
+@scenario
+def test_fields_that_are_bound_again_before_each_call(ma, log):
+    class S(ma.Schema):
+        a = ma.fields.Integer()
+
+    schema = S()
+    for given in [*ROWS, {"a": "1", "b": 2}] * 9:
+        schema._init_fields()
+        log.attempt(schema.load, given)
+        log.attempt(schema.dump, given)

@@ -275,16 +275,16 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
     return plan.text_keys.place(frame.tape, at, frame.places)
 
 
-cdef set unknown_keys(LoadPlan plan, object data):
+cdef set unknown_keys(object data, set known):
     """Return the keys that belong to no field, as upstream does, or without ignoring signals for
     long. The order of two sets differs then."""
     cdef set unknown = set()
     if type(data) is not dict or len(<dict>data) < MANY_KEYS:
-        return set(data) - plan.known_keys()
+        return set(data) - known
     for key in data:
         althaia_tick()
         unknown.add(key)
-    unknown -= plan.known_keys()
+    unknown -= known
     return unknown
 
 
@@ -293,7 +293,7 @@ cdef int load_unknown(
 ) except -1:
     """Process the keys that belong to no field, as ``unknown`` says. With a tape, the values of
     ``data`` are indexes of slots."""
-    for key in unknown_keys(plan, data):
+    for key in unknown_keys(data, plan.known_keys()):
         althaia_tick()
         value = data[key]
         if frame.unknown == "include":

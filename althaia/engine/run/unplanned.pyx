@@ -1,9 +1,9 @@
-"""Dumps one object for a schema that has no plan yet.
+"""Dumps or loads one object for a schema that has no plan, or none yet.
 
-A schema's first calls, and all calls of a class that lives for one request, have no plan.
-Upstream's loop calls four functions to read one value. Here a field's value is read directly if the
-field and the schema read it as upstream defined; nothing is kept from call to call, so nothing is
-watched.
+A schema's first calls have no plan, nor have all calls of a class that lives for one request or
+whose plan is declined. Upstream's loops call four functions for one value. Here a dumped value is
+read directly if the field and the schema read it as upstream defined, and a field's ``deserialize``
+is called without the functions around it. Nothing is kept from call to call, so nothing is watched.
 """
 
 cdef extern from "althaia/cpython/layout.h":
@@ -15,40 +15,60 @@ cdef object GETATTRIBUTE = object.__getattribute__
 
 # Names that upstream's functions look up in their modules.
 cdef tuple LOOKED_UP = (
-    ("schema", "get_value"),
-    ("schema", "missing"),
-    ("fields", "missing_"),
-    ("utils", "_get_value_for_key"),
+    (
+        ("schema", "get_value"),
+        ("schema", "missing"),
+        ("fields", "missing_"),
+        ("utils", "_get_value_for_key"),
+    ),
+    (
+        ("schema", "missing"),
+        ("schema", "Mapping"),
+        ("schema", "is_collection"),
+        ("utils", "is_iterable_but_not_string"),
+        ("utils", "is_generator"),
+        ("schema", "ValidationError"),
+        ("schema", "set_value"),
+        ("schema", "EXCLUDE"),
+        ("schema", "INCLUDE"),
+        ("schema", "RAISE"),
+    ),
+)
+# The functions that are replaced.
+cdef tuple REPLACED = (
+    REPLACED_IN_DUMP,
+    ("schema.Schema._deserialize", "schema.Schema._call_and_store", "utils.set_value"),
 )
 
-# Whether all of this has been read in the served release; -1 before that was asked.
-cdef int known = -1
-cdef object get_attribute, serialize, get_value
-# The dictionary of a module, a name in it, and what upstream defined it as.
-cdef list watched
+# By direction: whether all of this has been read in the served release; -1 before that was asked.
+cdef int[2] known = [-1, -1]
+cdef object get_attribute, serialize, get_value, call_and_store
+# By direction: the dictionary of a module, a name in it, and what upstream defined it as.
+cdef list watched = [None, None]
 
 
-cdef bint knows_functions() except -1:
-    """Return whether the functions mean in this release what :func:`dump_one` does."""
-    global known, get_attribute, serialize, get_value, watched
-    if known < 0:
-        watched = [
+cdef bint knows_functions(int direction) except -1:
+    """Return whether the functions mean in this release what those of this file do, and the names
+    in upstream's modules are what they were defined as."""
+    global get_attribute, serialize, get_value, call_and_store
+    cdef tuple entry
+    cdef list entries = <list>watched[direction]
+    if known[direction] < 0:
+        entries = watched[direction] = [
             (upstream.live[module], name, seam.defined[module].get(name))
-            for module, name in LOOKED_UP
+            for module, name in LOOKED_UP[direction]
         ]
         get_attribute = seam.pristine[upstream.Schema].get("get_attribute")
+        stored = upstream.schema_attributes.get("_call_and_store")
+        call_and_store = getattr(stored, "__func__", None)
         serialize = seam.pristine[upstream.Field].get("serialize")
         get_value = seam.pristine[upstream.Field].get("get_value")
-        known = upstream.is_known(*REPLACED) and None not in (
-            get_attribute, serialize, get_value, *[entry[2] for entry in watched]
+        known[direction] = upstream.is_known(*REPLACED[direction]) and None not in (
+            get_attribute, serialize, get_value, call_and_store, *[entry[2] for entry in entries]
         )
-    return known
-
-
-cdef bint is_untouched() except -1:
-    """Return whether the names in upstream's modules are what they were defined as."""
-    cdef tuple entry
-    for entry in watched:
+    if not known[direction]:
+        return False
+    for entry in entries:
         if (<dict>entry[0]).get(entry[1]) is not entry[2]:
             return False
     return True
@@ -61,8 +81,7 @@ cdef object dump_one(object schema, object obj):
     cdef object accessor, fields, result, name, field, value, key
     if (
         not ALTHAIA_HAS_GIL
-        or not knows_functions()
-        or not is_untouched()
+        or not knows_functions(DUMP)
         or althaia_type_lookup(cls, "__getattribute__") is not GETATTRIBUTE
         or althaia_type_lookup(cls, "get_attribute") is not get_attribute
         or althaia_type_lookup(cls, "dump_fields") is not None
@@ -136,3 +155,73 @@ cdef dict own_attributes(object field):
     ):
         return None
     return <dict>own
+
+
+cdef object load_unplanned(
+    object schema, dict data, object store, object partial, object unknown, object index
+):
+    """Return what ``Schema._deserialize`` returns for one object, or ``DECLINED`` before any user
+    code has run."""
+    cdef object cls = type(schema)
+    cdef object result, fields, name, field, key, value
+    if (
+        not ALTHAIA_HAS_GIL
+        or not knows_functions(LOAD)
+        or not (partial is None or type(partial) is bool)
+        or type(unknown) is not str
+        or althaia_type_lookup(cls, "__getattribute__") is not GETATTRIBUTE
+        or althaia_type_lookup(cls, "load_fields") is not None
+        or schema._call_and_store is not call_and_store
+    ):
+        return DECLINED
+    fields = schema.load_fields
+    if type(fields) is not dict:
+        return DECLINED
+    result = schema.dict_class()
+    althaia_enter()
+    try:
+        for name, field in (<dict>fields).items():
+            # Read twice, as upstream does: it may be computed.
+            key = field.data_key if field.data_key is not None else name
+            value = data.get(key, upstream.missing)
+            if value is upstream.missing and partial is True:
+                continue
+            value = loaded_by_field(field, value, key, data, store, partial, index)
+            if value is not upstream.missing:
+                upstream.set_value(result, field.attribute or name, value)
+        if <str>unknown != "exclude":
+            store_unknown(schema, data, store, <str>unknown, result, index)
+    finally:
+        althaia_leave()
+    return result
+
+
+cdef object loaded_by_field(
+    object field, object value, object key, dict data, object store, object partial, object index
+):
+    """Return what ``Schema._call_and_store`` returns for a field's ``deserialize``."""
+    try:
+        if partial is None:
+            return field.deserialize(value, key, data)
+        return field.deserialize(value, key, data, partial=partial)
+    except upstream.ValidationError as error:
+        store.store_error(error.messages, key, index=index)
+        return error.valid_data or upstream.missing
+
+
+cdef int store_unknown(
+    object schema, dict data, object store, str unknown, object result, object index
+) except -1:
+    """Process the keys that belong to no field, as ``unknown`` says."""
+    cdef set known_keys = {
+        field.data_key if field.data_key is not None else name
+        for name, field in schema.load_fields.items()
+    }
+    for key in unknown_keys(data, known_keys):
+        althaia_tick()
+        value = data[key]
+        if unknown == "include":
+            result[key] = value
+        elif unknown == "raise":
+            store.store_error([schema.error_messages["unknown"]], key, index)
+    return 0
