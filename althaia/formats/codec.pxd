@@ -169,7 +169,6 @@ cdef class Keys:
     cdef int32_t* table
     cdef uint32_t mask
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2
-    cdef bint has_text(self, Py_ssize_t number, Tape tape, const Slot* slot) noexcept
     cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1
 
 

@@ -1,6 +1,13 @@
 """Finds on a tape the keys that a plan knows, without creating a str for each key."""
 
 
+cdef inline bint has_text(const KnownText* known, Tape tape, const Slot* slot) noexcept:
+    """Return whether a key is the text at a slot."""
+    return known.size == slot.size and althaia_same_bytes(
+        known.start, tape.text + slot.content.start, slot.size
+    )
+
+
 @cython.final
 cdef class Keys:
     """The keys that a plan reads, numbered from 0: a hash table with open addressing.
@@ -48,20 +55,14 @@ cdef class Keys:
         if slot.kind != TEXT or slot.size == 0:
             # The hash table does not find keys that are escaped, empty, or beyond ASCII.
             return self.numbers.get(tape.scalar(slot), -1)
-        if expected < len(self.names) and self.has_text(expected, tape, slot):
+        if expected < len(self.names) and has_text(&self.texts[expected], tape, slot):
             return expected
         place = mixed(tape.text + slot.content.start, slot.size)
         while True:
             number = self.table[place & self.mask]
-            if number < 0 or self.has_text(number, tape, slot):
+            if number < 0 or has_text(&self.texts[number], tape, slot):
                 return number
             place += 1
-
-    cdef inline bint has_text(self, Py_ssize_t number, Tape tape, const Slot* slot) noexcept:
-        """Return whether a known key is the text at a slot."""
-        return self.texts[number].size == slot.size and althaia_same_bytes(
-            self.texts[number].start, tape.text + slot.content.start, slot.size
-        )
 
     cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1:
         """Set ``places[number]`` to the slot of the value of each known key; -1 if the record has

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "althaia/formats/buffer.h"
-#include "althaia/formats/json/scanning.h"
+#include "althaia/formats/words.h"
 
 /* The character after the backslash: 0 if the character is not escaped, 'u' if four hexadecimal
  * digits follow. */
@@ -61,9 +61,11 @@ althaia_quote_ascii(char *at, unsigned char c, int ensure_ascii)
 static inline int
 althaia_copy_word(char *at, uint64_t word)
 {
-    /* No byte has its highest bit set here; adding one sets it for DEL. */
-    uint64_t marked
-        = althaia_marked(word) | ((word + ALTHAIA_EACH_BYTE(1)) & ALTHAIA_EACH_BYTE(0x80));
+    uint64_t quote = word ^ ALTHAIA_EACH_BYTE('"'), backslash = word ^ ALTHAIA_EACH_BYTE('\\');
+    /* See althaia_marked(). No byte has its highest bit set here; DEL is marked, too. */
+    uint64_t marked = ((word - ALTHAIA_EACH_BYTE(0x20)) | (quote - ALTHAIA_EACH_BYTE(1))
+                       | (backslash - ALTHAIA_EACH_BYTE(1)) | (word + ALTHAIA_EACH_BYTE(1)))
+                      & ALTHAIA_EACH_BYTE(0x80);
     althaia_store_word(at, word);
     return marked == 0 ? 8 : althaia_trailing_zeros(marked) >> 3;
 }

@@ -172,18 +172,10 @@ cdef class MessagePackSink(Sink):
 
     cdef int pack_mapping(self, object value, Py_ssize_t level) except -1:
         if not ALTHAIA_WALKS_IN_PLACE and type(value) is dict:
-            return self.pack_pairs(PyDict_Items(value), level)
+            # Another thread may change the dictionary after its length was written.
+            value = (<dict>value).copy()
         althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(value))
         for key, item in value.items():
-            check_level(level)
-            self.encode(key, level)
-            self.encode(item, level)
-        return 0
-
-    cdef int pack_pairs(self, list pairs, Py_ssize_t level) except -1:
-        """Pack a copy of the entries of a mapping that another thread may change."""
-        althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(pairs))
-        for key, item in pairs:
             check_level(level)
             self.encode(key, level)
             self.encode(item, level)

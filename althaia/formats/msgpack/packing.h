@@ -77,41 +77,33 @@ althaia_pack_double(althaia_buffer *buffer, double number)
     return 0;
 }
 
-/* The type bytes of a kind of head. Up to `few` items the type byte is `base` plus the count. The
- * type bytes `one` (0 if there is none), `two` and `four` precede a count of that many bytes. */
+/* The type bytes of a kind of head. Up to `few` items the type byte is `base` plus the count.
+ * Otherwise the one of `wide` precedes a count of one, two or four bytes; 0 if there is none. */
 typedef struct {
-    unsigned char base, few, one, two, four;
+    unsigned char base, few, wide[3];
 } althaia_head;
 
-static const althaia_head ALTHAIA_MAP = {0x80, 15, 0, 0xde, 0xdf};
-static const althaia_head ALTHAIA_ARRAY = {0x90, 15, 0, 0xdc, 0xdd};
-static const althaia_head ALTHAIA_TEXT = {0xa0, 31, 0xd9, 0xda, 0xdb};
-static const althaia_head ALTHAIA_BYTES = {0, 0, 0xc4, 0xc5, 0xc6};
+static const althaia_head ALTHAIA_MAP = {0x80, 15, {0, 0xde, 0xdf}};
+static const althaia_head ALTHAIA_ARRAY = {0x90, 15, {0, 0xdc, 0xdd}};
+static const althaia_head ALTHAIA_TEXT = {0xa0, 31, {0xd9, 0xda, 0xdb}};
+static const althaia_head ALTHAIA_BYTES = {0, 0, {0xc4, 0xc5, 0xc6}};
 
 /* Write a head of at most five bytes; NULL with ValueError set if the count is too large. */
 static char *
 althaia_format_head(char *at, const althaia_head *head, Py_ssize_t count)
 {
+    int code = althaia_width_code((uint64_t)count);
     if (head->base && count <= head->few) {
         *at++ = (char)(head->base | count);
         return at;
     }
-    if (head->one && count <= 0xff) {
-        *at++ = (char)head->one;
-        return althaia_pack_big_endian(at, (uint64_t)count, 1);
-    }
-    if (count <= 0xffff) {
-        *at++ = (char)head->two;
-        return althaia_pack_big_endian(at, (uint64_t)count, 2);
-    }
-#if SIZEOF_SIZE_T > 4
-    if (count > 0xffffffff) {
+    if (code == 3) {
         PyErr_Format(PyExc_ValueError, "MessagePack cannot hold %zd bytes or items", count);
         return NULL;
     }
-#endif
-    *at++ = (char)head->four;
-    return althaia_pack_big_endian(at, (uint64_t)count, 4);
+    code += head->wide[code] == 0;
+    *at++ = (char)head->wide[code];
+    return althaia_pack_big_endian(at, (uint64_t)count, 1 << code);
 }
 
 static int
