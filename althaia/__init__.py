@@ -29,21 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from marshmallow import EXCLUDE as EXCLUDE
-    from marshmallow import INCLUDE as INCLUDE
-    from marshmallow import RAISE as RAISE
-    from marshmallow import Schema as Schema
-    from marshmallow import SchemaOpts as SchemaOpts
-    from marshmallow import ValidationError as ValidationError
-    from marshmallow import fields as fields
-    from marshmallow import missing as missing
-    from marshmallow import post_dump as post_dump
-    from marshmallow import post_load as post_load
-    from marshmallow import pre_dump as pre_dump
-    from marshmallow import pre_load as pre_load
-    from marshmallow import validate as validate
-    from marshmallow import validates as validates
-    from marshmallow import validates_schema as validates_schema
+    # Type checkers export what it exports.
+    from marshmallow import *  # noqa: F403
 
     from althaia import bulk as bulk
     from althaia import json as json
@@ -93,21 +80,18 @@ _MODULES = ("bulk", "json", "msgpack")
 """Modules that are imported when somebody asks for them as an attribute."""
 
 _UPSTREAMS = (
-    "EXCLUDE",
-    "INCLUDE",
-    "RAISE",
-    "Schema",
-    "SchemaOpts",
-    "ValidationError",
-    "fields",
-    "missing",
-    "post_dump",
-    "post_load",
-    "pre_dump",
-    "pre_load",
-    "validate",
-    "validates",
-    "validates_schema",
+    *(
+        "EXCLUDE",
+        "INCLUDE",
+        "RAISE",
+        "Schema",
+        "SchemaOpts",
+        "ValidationError",
+        "fields",
+        "missing",
+    ),
+    *("post_dump", "post_load", "pre_dump", "pre_load"),
+    *("validate", "validates", "validates_schema"),
 )
 """What marshmallow itself exports; here it is the compiled copy's, redirected or not. Looked up
 when somebody asks: importing althaia imports no marshmallow."""

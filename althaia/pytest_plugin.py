@@ -9,7 +9,6 @@ suite, plans are made at the first use of a schema, and a difference fails the t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
@@ -121,17 +120,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """How many calls were compared: none is worth knowing, too."""
     if not config.getoption("althaia_compare"):
         return
-    from althaia.trust.compare import reasons_as_text
+    from althaia.trust.compare import reasons_as_text, sum_of
 
-    every = _workers or [althaia.compare_report().as_dict()]
-    counts = {
-        name: sum(each[name] for each in every)
-        for name in ("compared", "different", "not_deterministic")
-    }
-    skipped = reasons_as_text(sum((Counter(each["skipped"]) for each in every), Counter()))
+    report = sum_of(_workers or [althaia.compare_report().as_dict()])
     terminalreporter.write_line(
-        f"althaia: {counts['compared']:,} calls compared, {counts['different']:,} different, "
-        f"{counts['not_deterministic']:,} not deterministic, skipped: {skipped or 'none'}"
+        f"althaia: {report.compared:,} calls compared, {report.different:,} different, "
+        f"{report.not_deterministic:,} not deterministic, "
+        f"skipped: {reasons_as_text(report.skipped) or 'none'}"
     )
 
 

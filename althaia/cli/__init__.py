@@ -3,9 +3,10 @@
 A command module has a docstring, whose first line is its help, and two functions::
 
     def configure(parser: argparse.ArgumentParser) -> None: ...
-    def execute(options: argparse.Namespace) -> int: ...
+    def execute(options: argparse.Namespace) -> Answer: ...
 
-and its name in :data:`COMMANDS`. ``run`` is the exception: it takes the command line as it
+and its name in :data:`COMMANDS`. ``profile`` prints at the end of the process and returns the exit
+code alone. ``run`` is the exception: it takes the command line as it
 is, because everything behind the program's name belongs to the program.
 """
 
@@ -16,14 +17,15 @@ import sys
 from importlib import import_module
 from os.path import exists
 
-from althaia.switch.config import ConfigError
-
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
     from typing import TextIO
+
+Answer = tuple[int, object, str]
+"""The exit code, the data for ``--json``, and the text."""
 
 COMMANDS = ("bench", "check", "compare", "convert", "doctor", "explain", "info", "profile")
 """The commands that are parsed by argparse."""
@@ -128,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    # Imported late: the program must not find modules in sys.modules that it did not import.
+    # The program must not find modules in sys.modules that it did not import.
     from althaia.cli import run
 
     return run.execute(words[1:] if words[0] == "run" else words)
@@ -154,8 +156,7 @@ def _execute(command: str, words: list[str]) -> int:
     from signal import SIGINT
 
     from althaia.cli.wrapping import Wrapping
-    from althaia.switch.installed import ReleaseError
-    from althaia.switch.redirect import LatePatchError
+    from althaia.switch.redirect import REFUSALS
 
     module = module_of(command)
     parser = ArgumentParser(
@@ -172,14 +173,22 @@ def _execute(command: str, words: list[str]) -> int:
     if command == "profile":  # What the program raises is its own.
         return int(module.execute(options))
     try:
-        return _printing(parser.prog, lambda: module.execute(options))
-    except (CommandError, ConfigError, ReleaseError, LatePatchError) as error:
+        return _printing(parser.prog, lambda: _answered(module.execute(options), options.json))
+    except (CommandError, *REFUSALS) as error:
         _complain(f"{parser.prog}: {error}")
         return 2
     except KeyboardInterrupt as error:
         number = getattr(error, "signal", SIGINT)
         _complain(f"{parser.prog}: ended by {number.name}")
         return 128 + int(number)
+
+
+def _answered(answer: Answer, as_json: bool) -> int:
+    from json import dumps
+
+    code, data, text = answer
+    print(dumps(data, indent=2) if as_json else text)
+    return code
 
 
 def _help() -> str:

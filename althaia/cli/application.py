@@ -5,7 +5,6 @@ from __future__ import annotations
 import pkgutil
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import import_module
 
@@ -55,44 +54,25 @@ class Line:
         return text
 
 
-def readers() -> dict[str, str]:
-    """Return how the objects of the libraries that the application has imported are read."""
-    try:
-        from althaia.engine.objects import libraries
-
-        return libraries.status()
-    except ImportError:  # A pure build has no readers.
-        return {}
-
-
-def lines_of(name: str) -> list[Line]:
+def lines_of(name: str | None) -> list[Line]:
     """Return the lines of all schema classes of a module or package, worst first.
 
+    :param name: of the module, which is imported; None: all classes that are there count, except
+        marshmallow's
     :raises CommandError: there is no such module, or no schema class in it
     """
-    _import(name)
+    if name is not None:
+        _import(name)
     import marshmallow
 
-    classes = [
-        cls for cls in _below(marshmallow.Schema) if f"{cls.__module__}.".startswith(f"{name}.")
-    ]
-    if not classes:
-        raise CommandError(f"{name} has no schema classes")
-    return _sorted_lines(classes)
-
-
-def lines_of_all() -> list[Line]:
-    """Return the lines of all schema classes that are there, but marshmallow's, worst first."""
-    import marshmallow
-
-    return _sorted_lines(
-        cls for cls in _below(marshmallow.Schema) if not cls.__module__.startswith("marshmallow.")
-    )
-
-
-def _sorted_lines(classes: Iterable[type]) -> list[Line]:
     # An application may make the same class again and again.
-    alike = Counter(line_of(cls) for cls in classes)
+    alike = Counter(
+        line_of(cls)
+        for cls in _below(marshmallow.Schema)
+        if f"{cls.__module__}.".startswith(f"{name or 'marshmallow'}.") is (name is not None)
+    )
+    if name is not None and not alike:
+        raise CommandError(f"{name} has no schema classes")
     lines = [replace(line, classes=count) for line, count in alike.items()]
     return sorted(lines, key=lambda line: (not line.error, -len(line.unplanned), line.schema))
 

@@ -13,19 +13,18 @@ request around these calls, a database or a framework, is not in the figures.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import statistics
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import althaia
-from althaia.cli import CommandError
+from althaia.cli import Answer, CommandError
 from althaia.cli.sides import SIDES, Judged, Process, judge, sentence
 from althaia.cli.terminal import bar, table
 
@@ -80,17 +79,14 @@ def _positive(text: str) -> int:
     return number
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> Answer:
     both = options.dump == options.load
     directions = [d for d in ("dump", "load") if both or getattr(options, d)]
     if options.data and options.source:
         raise CommandError("give --data or --source, not both")
     report = _measure(options, directions)
-    if options.json:
-        print(json.dumps({**report, "rows": [asdict(row) for row in report["rows"]]}, indent=2))
-    else:
-        _show(report)
-    return 1 if any(map(_is_wrong, report["rows"])) else 0
+    data = {**report, "rows": [asdict(row) for row in report["rows"]]}
+    return int(any(map(_is_wrong, report["rows"]))), data, "\n".join(_lines(report))
 
 
 def _is_wrong(row: Row) -> bool:
@@ -203,34 +199,30 @@ def _timed(
     )
 
 
-def _show(report: dict[str, Any]) -> None:
+def _lines(report: dict[str, Any]) -> Iterator[str]:
     rows: list[Row] = report["rows"]
-    print(f"{report['schema']}, data: {report['data']}\n")
+    yield f"{report['schema']}, data: {report['data']}\n"
     heading = ["work", "marshmallow, µs per object", "althaia", "ratio", "middle half", "output"]
-    print(table([heading, *map(_cells, rows)]))
-    print("\nOne schema instance, its calls alone: no database, framework or JSON around them.")
+    yield table([heading, *map(_cells, rows)])
+    yield "\nOne schema instance, its calls alone: no database, framework or JSON around them."
     if report["not_measured"]:
-        print(f"dump: {report['not_measured']}")
+        yield f"dump: {report['not_measured']}"
     invalid = [row for row in rows if row.invalid]
     for row in invalid:
-        print(f"{row.work}: the data does not load, so that errors were measured: {row.invalid}")
+        yield f"{row.work}: the data does not load, so that errors were measured: {row.invalid}"
     if invalid and report["made_up"]:
-        print("Name records that load with --data FILE, or objects with --source MODULE:NAME.")
+        yield "Name records that load with --data FILE, or objects with --source MODULE:NAME."
     if report["failing"]:
-        print(
-            f"{report['failing']:,} left out, because alone they fail already: {report['failure']}"
-        )
-    for row in rows:
-        if row.difference:
-            print(f"{row.work}: {row.difference}")
+        why = report["failure"]
+        yield f"{report['failing']:,} left out, because alone they fail already: {why}"
+    yield from (f"{row.work}: {row.difference}" for row in rows if row.difference)
     if any(map(_is_wrong, rows)):
-        print("The outputs differ: please report the schema and the data.")
+        yield "The outputs differ: please report the schema and the data."
     if report["unplanned"]:
-        print("Run by marshmallow's or your own code, not by a plan:")
-        for line in report["unplanned"]:
-            print(f"  {line}")
+        yield "Run by marshmallow's or your own code, not by a plan:"
+        yield from (f"  {line}" for line in report["unplanned"])
     else:
-        print("Everything is planned.")
+        yield "Everything is planned."
 
 
 def _cells(row: Row) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from althaia.bulk import BulkError, Partition, Problem, Summary
-from althaia.cli import CommandError, OutputError
+from althaia.cli import Answer, CommandError, OutputError
 from althaia.cli.target import asked, resolve
 from althaia.cli.terminal import bar
 from althaia.switch import redirect
@@ -43,9 +43,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(
     command: str, options: argparse.Namespace, files: list[str], job: Callable[..., Summary]
-) -> int:
-    """Redirect marshmallow, resolve the schema, call ``job(schema, **parameters)`` and print the
-    summary. Return the exit code: 0 if every record is valid, 1 if not, 2 if some are lost.
+) -> Answer:
+    """Redirect marshmallow, resolve the schema and call ``job(schema, **parameters)``.
+
+    The exit code is 0 if every record is valid, 1 if not, 2 if some are lost.
 
     :raises CommandError: the job failed
     """
@@ -53,7 +54,7 @@ def run(
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     redirect.switch_on(f"python -m althaia {command}")
-    # As for 'python -m': modules of the current folder can be imported.
+    # Modules of the current folder can be imported, as under 'python -m'.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     with _ended_by_signal() as go_on, progress(files) as watch:
@@ -76,13 +77,8 @@ def run(
             )
         except BulkError as error:
             raise CommandError(str(error)) from error
-    if options.json:
-        print(json.dumps(summary.as_dict(), indent=2))
-    else:
-        show(summary)
-    if summary.lost:
-        return 2
-    return 0 if summary.good else 1
+    code = 2 if summary.lost else 0 if summary.good else 1
+    return code, summary.as_dict(), "\n".join(_lines(summary))
 
 
 class _Ended(KeyboardInterrupt):
@@ -154,7 +150,7 @@ class _Teller:
 @contextmanager
 def progress(files: list[str]) -> Iterator[Callable[[Partition, Summary], object]]:
     """A progress bar of the processed bytes on a terminal; nothing elsewhere."""
-    with bar(sum(map(_size, files))) as show:
+    with bar(sum(os.path.getsize(file) for file in files if os.path.isfile(file))) as show:
         done = 0.0
 
         def watch(partition: Partition, summary: Summary) -> None:
@@ -166,27 +162,18 @@ def progress(files: list[str]) -> Iterator[Callable[[Partition, Summary], object
         yield watch
 
 
-def _size(file: str) -> int:
-    try:
-        return os.path.getsize(file)
-    except OSError:
-        return 0
-
-
-def show(summary: Summary) -> None:
-    """Print the summary."""
-    print(f"{summary.records:,} records, {summary.valid:,} valid", end="")
+def _lines(summary: Summary) -> Iterator[str]:
+    counts = [f"{summary.records:,} records", f"{summary.valid:,} valid"]
     for count, word in (
         (summary.invalid, "invalid"),
         (summary.unreadable, "unreadable"),
         (summary.exceptions, "failed in the schema's own code"),
     ):
         if count:
-            print(f", {count:,} {word}", end="")
-    print()
+            counts.append(f"{count:,} {word}")
+    yield ", ".join(counts)
     for text, count in summary.messages.most_common(MOST_MESSAGES):
-        print(f"{count:>10,}  {text}")
+        yield f"{count:>10,}  {text}"
     if len(summary.messages) > MOST_MESSAGES:
-        print(f"{'':>12}and {len(summary.messages) - MOST_MESSAGES:,} other messages")
-    for text in summary.lost:
-        print(f"not done: {text}")
+        yield f"{'':>12}and {len(summary.messages) - MOST_MESSAGES:,} other messages"
+    yield from (f"not done: {text}" for text in summary.lost)

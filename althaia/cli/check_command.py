@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 from althaia import bulk
-from althaia.cli import bulkwork
+from althaia.cli import Answer, bulkwork
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     bulkwork.configure(parser)
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> Answer:
     return bulkwork.run(
         "check",
         options,

@@ -16,14 +16,13 @@ Exit codes: 0 no difference, 1 a difference, 2 it could not run.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from althaia.cli import CommandError
+from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Found, Process, judge, sentence
 from althaia.cli.terminal import bar
 from althaia.trust import compare_file
@@ -57,9 +56,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> Answer:
     if options.report is not None:
-        return _summed_up(options)
+        return _summed_up(options.report)
     if options.schema is None:
         raise CommandError("name a schema, as MODULE:SCHEMA")
     if options.objects is None and options.data is None:
@@ -68,19 +67,16 @@ def execute(options: argparse.Namespace) -> int:
         raise CommandError("--load needs --data: what is loaded are records")
     with tempfile.TemporaryDirectory() as scratch:
         report = compared(options, Path(scratch))
-    print(json.dumps(report, indent=2) if options.json else as_text(report))
-    return 1 if report["different"] else 0
+    return int(bool(report["different"])), report, as_text(report)
 
 
-def _summed_up(options: argparse.Namespace) -> int:
+def _summed_up(file: Path) -> Answer:
     try:
-        workers, report = compare_file.read(options.report)
+        workers, report = compare_file.read(file)
     except (OSError, ValueError) as error:
-        raise CommandError(f"{options.report}: {error}") from None
+        raise CommandError(f"{file}: {error}") from None
     processes = f"{workers:,} {'process' if workers == 1 else 'processes'}"
-    text = f"{processes}: {report.as_text()}"
-    print(json.dumps(report.as_dict(), indent=2) if options.json else text)
-    return 1 if report.different else 0
+    return int(bool(report.different)), report.as_dict(), f"{processes}: {report.as_text()}"
 
 
 def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:

@@ -11,7 +11,6 @@ Exit codes: 0 nothing is wrong, 1 something is, 2 the application could not be i
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from importlib import import_module
@@ -20,9 +19,8 @@ from typing import NamedTuple
 
 import althaia
 from althaia import seam
-from althaia.cli import application, target
+from althaia.cli import Answer, application, target
 from althaia.switch import config, late, redirect, release
-from althaia.switch.installed import ReleaseError
 from althaia.switch.status import Info, suggested
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
@@ -43,14 +41,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> Answer:
     verdicts = list(judged(options.application))
-    if options.json:
-        print(json.dumps([each._asdict() for each in verdicts], indent=2))
-    else:
-        for state, subject, text in verdicts:
-            print(f"{state:<7}{subject:<11}{text}")
-    return int(any(each.state == WRONG for each in verdicts))
+    text = "\n".join(f"{state:<7}{subject:<11}{text}" for state, subject, text in verdicts)
+    is_wrong = any(each.state == WRONG for each in verdicts)
+    return int(is_wrong), [each._asdict() for each in verdicts], text
 
 
 def judged(name: str | None) -> Iterator[Verdict]:
@@ -65,7 +60,7 @@ def judged(name: str | None) -> Iterator[Verdict]:
     if redirect.is_patched():
         # The engine is loaded with the first schema class.
         with redirect_stdout(stderr):
-            import_module(redirect.REAL)
+            import_module(release.REAL)
             seam.load_engine()
     info = althaia.info()
     yield _release(info)
@@ -102,7 +97,7 @@ def _redirect(name: str | None) -> Iterator[Verdict]:
 def _why_off() -> str:
     try:
         redirect.switch_on("ALTHAIA_PATCH" if late.is_asked() else "althaia.patch()")
-    except (ReleaseError, redirect.LatePatchError) as error:
+    except redirect.REFUSALS as error:
         return str(error)
     if late.is_asked():
         return (
@@ -152,7 +147,7 @@ def _build(info: Info) -> Verdict:
 
 def _schemas() -> Verdict:
     """Which schemas of what was imported have steps outside a plan."""
-    lines = application.lines_of_all()
+    lines = application.lines_of(None)
     left = [line for line in lines if not line.is_planned]
     text = f"{len(lines)} schema classes, {len(left)} with steps outside a plan"
     if left:

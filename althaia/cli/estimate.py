@@ -73,7 +73,7 @@ def _ratio(line: Line) -> float | str:
     environment = {key: value for key, value in os.environ.items() if key != "ALTHAIA_DISABLE"}
     done = subprocess.run(
         [sys.executable, "-m", "althaia", "bench", *words, "--json"],
-        # One pipe: two need threads, which cannot be started any more at the exit.
+        # Two pipes would need threads, which cannot be started any more at the exit.
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         check=False,

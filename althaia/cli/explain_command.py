@@ -12,13 +12,12 @@ With --fail-on unplanned the exit code is 1 where there are any: for continuous 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TypeVar
 
 import althaia
-from althaia.cli import CommandError, application, target
+from althaia.cli import Answer, CommandError, application, target
 from althaia.engine.explain import lines_of_readers
 from althaia.switch.release import why_no_plans
 
@@ -46,36 +45,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> Answer:
     return _schema(options) if ":" in options.schema else _application(options)
 
 
-def _schema(options: argparse.Namespace) -> int:
+def _schema(options: argparse.Namespace) -> Answer:
     explanation = _asked(lambda: althaia.explain(target.resolve(options.schema)))
-    if options.json:
-        print(json.dumps(explanation.as_dict(), indent=2))
-    else:
-        print(explanation.as_text(verbose=options.verbose, depth=options.depth))
     line = application.line_of_explained(options.schema, explanation)
-    return 1 if options.fail_on and not line.is_planned else 0
+    text = explanation.as_text(verbose=options.verbose, depth=options.depth)
+    return int(bool(options.fail_on) and not line.is_planned), explanation.as_dict(), text
 
 
-def _application(options: argparse.Namespace) -> int:
+def _application(options: argparse.Namespace) -> Answer:
     lines = _asked(lambda: application.lines_of(options.schema))
     unplanned = sum(not line.is_planned for line in lines)
-    if options.json:
-        print(json.dumps([asdict(line) for line in lines], indent=2))
+    text = [f"{options.schema}: {len(lines)} {'schema' if len(lines) == 1 else 'schemas'}, "]
+    if why := why_no_plans():
+        text[0] += f"and no plans run: {why}"
     else:
-        noun = "schema" if len(lines) == 1 else "schemas"
-        if why := why_no_plans():
-            print(f"{options.schema}: {len(lines)} {noun}, and no plans run: {why}")
-            return 1 if options.fail_on else 0
-        print(f"{options.schema}: {len(lines)} {noun}, {unplanned} with steps outside a plan")
-        for line in lines:
-            print(line.as_text())
-        for text in lines_of_readers(application.readers()):
-            print(text)
-    return 1 if options.fail_on and unplanned else 0
+        text[0] += f"{unplanned} with steps outside a plan"
+        from althaia.engine.objects import libraries
+
+        text += [*(line.as_text() for line in lines), *lines_of_readers(libraries.status())]
+    return (
+        int(bool(options.fail_on and unplanned)),
+        [asdict(line) for line in lines],
+        "\n".join(text),
+    )
 
 
 def _asked(ask: Callable[[], _T]) -> _T:

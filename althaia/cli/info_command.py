@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 import althaia
+from althaia.cli import Answer
 from althaia.switch import status
 
 
@@ -18,18 +18,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> Answer:
     info = althaia.info()
-    facts = status.interpreter_features() if options.verbose else {}
-    if options.json:
-        found = info.as_dict()
-        if options.verbose:
-            found["interpreter"] = facts
-        print(json.dumps(found, indent=2))
-        return 0
-    print(info.as_text(verbose=options.verbose))
-    if options.verbose:
-        print("this interpreter" + ("" if facts else ": nothing is asked of it without plans"))
-        for name, holds in facts.items():
-            print(f"  {name:<36}{'yes' if holds else 'no'}")
-    return 0
+    if not options.verbose:
+        return 0, info.as_dict(), info.as_text()
+    facts = status.interpreter_features()
+    lines = [f"  {name:<36}{'yes' if holds else 'no'}" for name, holds in facts.items()]
+    head = "this interpreter" + ("" if facts else ": nothing is asked of it without plans")
+    text = "\n".join([info.as_text(verbose=True), head, *lines])
+    return 0, info.as_dict() | {"interpreter": facts}, text

@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> int:
 
     def begin() -> None:
         result = stack.enter_context(profile())
-        # At the exit, when a traceback has been shown and the program's threads have ended.
+        # By then a traceback has been shown and the program's threads have ended.
         atexit.register(_show, stack, result, options)
 
     return run.execute(words, begin)

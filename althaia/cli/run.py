@@ -13,8 +13,6 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFil
 from io import open_code
 
 from althaia.switch import redirect
-from althaia.switch.config import ConfigError
-from althaia.switch.installed import ReleaseError
 
 TYPE_CHECKING = False
 
@@ -55,7 +53,7 @@ def _start(
 ) -> int:
     try:
         redirected = redirect.switch_on("python -m althaia")
-    except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
+    except redirect.REFUSALS as error:
         print(f"python -m althaia: {error}", file=sys.stderr)
         return 1
     if redirected:
@@ -64,7 +62,7 @@ def _start(
     begin()
     sys.argv[:] = argv
     if not sys.flags.safe_path:
-        del sys.path[0]  # put there by '-m althaia'
+        del sys.path[0]  # '-m althaia' has put it there.
     try:
         program(value)
     except BaseException as error:
@@ -74,7 +72,7 @@ def _start(
 
 
 def _module(name: str) -> None:
-    # What 'python -m' itself calls: the same messages, the same frames in a traceback.
+    # 'python -m' itself calls this, so that messages and frames in a traceback are the same.
     from runpy import _run_module_as_main  # type: ignore[attr-defined]
 
     if not sys.flags.safe_path:
@@ -140,7 +138,7 @@ def _register_lines(code: CodeType, source: str, filename: str) -> None:
     import linecache
 
     if hasattr(linecache, "_interactive_cache"):
-        # By the code: tracebacks show the lines, warnings do not.
+        # The lines belong to the code: tracebacks show them, warnings do not.
         linecache._register_code(code, source, filename)  # type: ignore[attr-defined]
     else:
         lines = [f"{line}\n" for line in source.splitlines()]

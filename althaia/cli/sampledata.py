@@ -114,48 +114,40 @@ def _text(field: Any, i: int) -> str:
 
 
 def _whole(field: Any, i: int) -> int:
-    """Return a whole number within the validators' bounds, which may leave some out."""
-    low, high = _bounds(field)
-    open_low, open_high = _open_ends(field)
-    first = 0 if low is None else math.floor(low) + 1 if open_low else math.ceil(low)
-    if high is None:
-        return int(first + i % 1_000)
-    last = math.ceil(high) - 1 if open_high else math.floor(high)
-    if low is None and last < first:
-        first = last - 999
+    low, high = _bounds(field, step=1)
+    if low is None:
+        low = 0 if high is None or high >= 0 else math.floor(high) - 999
+    first = math.ceil(low)
+    last = first + 999 if high is None else math.floor(high)
     return int(first + i % max(1, min(1_000, last - first + 1)))
 
 
 def _real(field: Any, i: int) -> Decimal:
     """Return a number within the bounds, with a fraction where these leave room for one."""
-    low, high = _bounds(field)
+    low, high = (None if bound is None else Decimal(str(bound)) for bound in _bounds(field))
     share = Decimal(i % 8 * 125 + 63) / 1_000
     if low is not None and high is not None:
-        return Decimal(str(low)) + (Decimal(str(high)) - Decimal(str(low))) * share
+        return low + (high - low) * share
     if high is not None:
-        return Decimal(str(high)) - i % 1_000 - share
-    return (Decimal(str(low)) if low is not None else Decimal(0)) + i % 1_000 + share
+        return high - i % 1_000 - share
+    return (low or Decimal(0)) + i % 1_000 + share
 
 
-def _bounds(field: Any) -> tuple[Any, Any]:
-    """Return the narrowest bounds that the validators set, None where there is none."""
-    low, high = None, None
+def _bounds(field: Any, step: int = 0) -> tuple[Any, Any]:
+    """Return the narrowest bounds that the validators set, None where there is none.
+
+    :param step: how far the next value is from a bound that a ``Range`` leaves out
+    """
+    lows, highs = [], []
     for validator in field.validators:
         exact = getattr(validator, "equal", None)
         if exact is not None:
             return exact, exact
-        if hasattr(validator, "min") and hasattr(validator, "max"):
-            low = validator.min if low is None else max(low, validator.min or low)
-            high = validator.max if high is None else min(high, validator.max or high)
-    return low, high
-
-
-def _open_ends(field: Any) -> tuple[bool, bool]:
-    """Return whether a ``Range`` leaves its lower and its upper bound out."""
-    return (
-        any(not getattr(validator, "min_inclusive", True) for validator in field.validators),
-        any(not getattr(validator, "max_inclusive", True) for validator in field.validators),
-    )
+        if getattr(validator, "min", None) is not None:
+            lows.append(validator.min + step * (not getattr(validator, "min_inclusive", True)))
+        if getattr(validator, "max", None) is not None:
+            highs.append(validator.max - step * (not getattr(validator, "max_inclusive", True)))
+    return max(lows, default=None), min(highs, default=None)
 
 
 def records(schema: Any, dumped: list[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -11,8 +11,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from althaia.cli import CommandError
-from althaia.switch.config import ConfigError
-from althaia.switch.installed import ReleaseError
+from althaia.switch.redirect import REFUSALS
 
 _T = TypeVar("_T")
 
@@ -89,7 +88,7 @@ def failure(what: str, error: BaseException) -> str:
 
     :param what: what was imported or used: ``shop.schemas:Order``
     """
-    if isinstance(error, (CommandError, ConfigError, ReleaseError)):
+    if isinstance(error, (CommandError, *REFUSALS)):
         return str(error)
     said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
     frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -1,4 +1,4 @@
-"""The process in which ``bench`` and ``compare`` ask one library. Not for use by hand.
+"""The process in which ``bench`` and ``compare`` ask one library.
 
 It reads a line of JSON for each command on standard input and answers with one. Before the answer
 there may be lines that say how much is done.

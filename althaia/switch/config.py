@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 _YES = ("1", "true", "yes", "on")
 _NO = ("0", "false", "no", "off")
-_OF_BUILDS = ("pure_build", "upstream")
+_OF_BUILDS = ("ALTHAIA_PURE_BUILD", "ALTHAIA_UPSTREAM")
 """Variables that only a build from source reads."""
+
+
+_settings: Settings | None = None
 
 
 class ConfigError(ValueError):
@@ -32,21 +35,6 @@ class Settings:
     >>> Settings({"ALTHAIA_PLANS": "0"}).plans
     False
     """
-
-    __slots__ = (
-        "compare",
-        "compare_file",
-        "compiled",
-        "disable",
-        "gc",
-        "log",
-        "notes",
-        "patch",
-        "plans",
-        "require_compiled",
-        "strict",
-        "unknown",
-    )
 
     patch: bool
     """``ALTHAIA_PATCH``: redirect marshmallow at interpreter start."""
@@ -76,6 +64,8 @@ class Settings:
     unknown: tuple[str, ...]
     """Variables of the environment that begin with ``ALTHAIA_`` and that nothing reads."""
 
+    __slots__ = tuple(__annotations__)
+
     def __init__(self, environ: Mapping[str, str]) -> None:
         read: dict[str, Callable[[Mapping[str, str], str], object]] = {
             "compare": _share,
@@ -101,12 +91,9 @@ class Settings:
             f"(tried to set {name!r}); set ALTHAIA_{name.upper()} before the process starts"
         )
 
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"althaia's settings cannot be changed (tried to delete {name!r})")
-
     def as_dict(self) -> dict[str, bool | float | str]:
         """Return the settings by name."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "unknown"}
+        return {name: getattr(self, name) for name in sorted(self.__slots__[:-1])}
 
     def __repr__(self) -> str:
         return f"Settings({', '.join(f'{k}={v}' for k, v in self.as_dict().items())})"
@@ -179,17 +166,17 @@ def _bad(environ: Mapping[str, str], variable: str, what: str) -> ConfigError:
     )
 
 
+def _names() -> list[str]:
+    return [f"ALTHAIA_{name.upper()}" for name in Settings.__slots__[:-1]]
+
+
 def _unknown(environ: Mapping[str, str]) -> tuple[str, ...]:
-    known = {f"ALTHAIA_{name.upper()}" for name in (*Settings.__slots__[:-1], *_OF_BUILDS)}
-    return tuple(sorted(x for x in environ if x.startswith("ALTHAIA_") and x not in known))
+    given = {name for name in environ if name.startswith("ALTHAIA_")}
+    return tuple(sorted(given.difference(_names(), _OF_BUILDS)))
 
 
 def meant(variable: str) -> str | None:
     """Return the variable of ours whose name an unknown one resembles, or None."""
     from difflib import get_close_matches
 
-    names = [f"ALTHAIA_{name.upper()}" for name in Settings.__slots__[:-1]]
-    return next(iter(get_close_matches(variable, names, 1, 0.85)), None)
-
-
-_settings: Settings | None = None
+    return next(iter(get_close_matches(variable, _names(), 1, 0.85)), None)

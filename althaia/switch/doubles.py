@@ -8,29 +8,25 @@ from __future__ import annotations
 
 import inspect
 import sys
+from contextlib import suppress
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 from unittest import mock
 
-_COMPILED = "cython_function_or_method"
-_OURS = ("marshmallow", "althaia")
+with suppress(ImportError):  # A pure build has no compiled functions.
+    import_module("althaia.cpython.cython_shared")
 
-
-class _ByName(type):
-    def __instancecheck__(cls, value: object) -> bool:
-        return is_compiled_function(value)
-
-
-class CompiledFunction(metaclass=_ByName):
-    """Represents the type of marshmallow's compiled functions in a tuple of types.
-
-    It recognizes the type by its name. The type exists only after marshmallow was imported, which
-    is left to the test suite.
-    """
+COMPILED: tuple[type, ...] = tuple(
+    vars(module)["cython_function_or_method"]
+    for name, module in sys.modules.copy().items()
+    if name.startswith("_cython_")
+)
+"""The type of compiled functions: Cython keeps it in a module of its own."""
 
 
 class _Inspect(ModuleType):
-    """The module ``inspect``, except that it accepts marshmallow's compiled functions."""
+    """The module ``inspect``, except that it accepts compiled functions."""
 
     def __init__(self) -> None:
         super().__init__(inspect.__name__, inspect.__doc__)
@@ -40,22 +36,13 @@ class _Inspect(ModuleType):
 
     @staticmethod
     def isfunction(value: object) -> bool:
-        return inspect.isfunction(value) or is_compiled_function(value)
-
-
-def is_compiled_function(value: object) -> bool:
-    """Return whether ``value`` is a compiled function of marshmallow or of althaia."""
-    if type(value).__name__ != _COMPILED:
-        return False
-    package = str(getattr(value, "__module__", "")).partition(".")[0]
-    return package in _OURS
+        return inspect.isfunction(value) or isinstance(value, COMPILED)
 
 
 def teach() -> None:
     """Let ``autospec=True``, ``create_autospec`` and ``mocker.spy`` accept compiled functions."""
     types: tuple[type, ...] = mock.FunctionTypes  # type: ignore[attr-defined]
-    if CompiledFunction not in types:
-        mock.FunctionTypes = (*types, CompiledFunction)  # type: ignore[attr-defined]
+    mock.FunctionTypes = tuple(dict.fromkeys((*types, *COMPILED)))  # type: ignore[attr-defined]
     plugin = sys.modules.get("pytest_mock.plugin")
     if plugin is not None and plugin.inspect is inspect:
         plugin.inspect = _Inspect()  # type: ignore[attr-defined]
@@ -65,7 +52,7 @@ def forget() -> None:
     """Restore what :func:`teach` replaced."""
     types: tuple[type, ...] = mock.FunctionTypes  # type: ignore[attr-defined]
     mock.FunctionTypes = tuple(  # type: ignore[attr-defined]
-        kind for kind in types if kind is not CompiledFunction
+        kind for kind in types if kind not in COMPILED
     )
     plugin = sys.modules.get("pytest_mock.plugin")
     if plugin is not None and isinstance(plugin.inspect, _Inspect):

@@ -51,13 +51,11 @@ def check(any_other: Callable[[], bool] = lambda: False) -> None:
 def served() -> str | None:
     """Return the release from which our copy was made; empty in a pure build, which has no copy;
     None if the package was never built."""
-    try:
-        stamp = _read(os.path.join(os.path.dirname(os.path.dirname(__file__)), "_build_info.json"))
-    except OSError:
-        return None
-    # The build writes this file, so that its form is known. Importing json would take longer than
+    # The build writes the stamp, so that its form is known. Importing json would take longer than
     # this whole module.
-    return stamp.partition('"upstream": {')[2].partition('"version": "')[2].partition('"')[0]
+    found = stamp()
+    version = found.partition('"upstream": {')[2].partition('"version": "')[2].partition('"')[0]
+    return version if found else None
 
 
 def installed() -> str | None:
@@ -104,8 +102,13 @@ def _folders() -> Iterator[str]:
         yield from site.getsitepackages()
 
 
-def _read(path: str) -> str:
+def stamp() -> str:
+    """Return what the build has recorded, as JSON; "" if the package was never built."""
     # Not by open(): the package may lie in an archive.
     loader: Any = globals()["__loader__"]
-    data: bytes = loader.get_data(path)
+    package = os.path.dirname(os.path.dirname(__file__))
+    try:
+        data: bytes = loader.get_data(os.path.join(package, "_build_info.json"))
+    except OSError:
+        return ""
     return data.decode()

@@ -12,8 +12,9 @@ import sys
 from types import ModuleType
 
 from althaia.switch.config import is_no
+from althaia.switch.redirect import contents
+from althaia.switch.release import REAL
 
-REAL = "marshmallow"
 OURS = "althaia_startup.pth"
 """The start-up file of the wheel."""
 
@@ -31,19 +32,10 @@ def holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
     found = {}
     for name, module in sys.modules.copy().items():
         if not f"{name}.".startswith(f"{REAL}."):
-            held = [key for key, value in _contents(module).items() if _is_made_of(value, owned)]
+            held = [key for key, value in contents(module).items() if _is_made_of(value, owned)]
             if held:
                 found[name] = sorted(held)
     return dict(sorted(found.items()))
-
-
-def _contents(module: object) -> dict[str, object]:
-    # Not vars(), which would load a lazy module. sys.modules may contain objects without a dict.
-    try:
-        namespace: dict[str, object] = object.__getattribute__(module, "__dict__").copy()
-    except AttributeError:
-        return {}
-    return namespace
 
 
 def _is_made_of(value: object, owned: set[int]) -> bool:

@@ -19,7 +19,10 @@ from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, PathFin
 from io import open_code
 
 from althaia import seam
+from althaia.switch import installed
 from althaia.switch import release as releases
+from althaia.switch.config import ConfigError, settings
+from althaia.switch.release import OURS, REAL
 
 TYPE_CHECKING = False
 
@@ -29,15 +32,7 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any
 
-REAL = "marshmallow"
-"""The name that is redirected."""
-OURS = "althaia.marshmallow"
-"""The name it is redirected to."""
-
 _PREFIX = OURS.removesuffix(REAL)
-# ``__name__`` of the import system's module; it depends on the Python version.
-_IMPORT_SYSTEM = ("importlib._bootstrap", "_frozen_importlib")
-
 _DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
 
 
@@ -54,6 +49,10 @@ class LatePatchError(RuntimeError):
         super().__init__(late.text(holders, how))
 
 
+REFUSALS = (ConfigError, installed.ReleaseError, LatePatchError)
+"""What :func:`switch_on` raises where marshmallow cannot be redirected."""
+
+
 def switch_on(
     how: str, *, force: bool = False, compiled: bool | None = None, gc: str | None = None
 ) -> bool:
@@ -61,9 +60,6 @@ def switch_on(
 
     :param how: what switched it on, for ``althaia.info()``; the first call counts.
     """
-    from althaia.switch import installed
-    from althaia.switch.config import settings
-
     if gc not in (None, "pause", "run"):
         raise ValueError(f"gc={gc!r}: expected 'pause' or 'run'")
     if settings().disable:
@@ -106,20 +102,6 @@ def real_location() -> str | None:
     return None if spec is None else spec.origin
 
 
-class _Presented:
-    """One of our modules while it has marshmallow's name, and how to restore it."""
-
-    __slots__ = ("adopted", "attributes", "module", "originals")
-
-    def __init__(
-        self, module: ModuleType, originals: dict[str, Any], attributes: dict[str, Any]
-    ) -> None:
-        self.adopted = _homeless(module)
-        self.module = module
-        self.originals = originals
-        self.attributes = attributes
-
-
 class _Redirect:
     """The state of the redirect. Nothing is imported while its lock is held."""
 
@@ -127,7 +109,8 @@ class _Redirect:
         self.how: str | None = None
         self._lock = RLock()
         self._finder = _Finder()
-        self._presented: dict[str, _Presented] = {}
+        # By our name: the module that has marshmallow's, what it had before, and what it has now.
+        self._presented: dict[str, tuple[ModuleType, dict[str, Any], dict[str, Any]]] = {}
         self._set_aside: dict[str, ModuleType] = {}
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._renew_lock)
@@ -155,14 +138,12 @@ class _Redirect:
         with self._lock:
             was_installed = self.installed
             sys.meta_path[:] = [each for each in sys.meta_path if each is not self._finder]
-            for own_name, presented in self._presented.items():
+            for own_name, (module, originals, _) in self._presented.items():
                 name = own_name.removeprefix(_PREFIX)
-                if sys.modules.get(name) is presented.module:
+                if sys.modules.get(name) is module:
                     del sys.modules[name]
-                _namespace(presented.module).update(presented.originals)
-                for variable, module_name in presented.adopted:
-                    variable.__module__ = module_name
-                _rename_contents(presented.module, name, own_name)
+                _namespace(module).update(originals)
+                _rename_contents(module, name, own_name)
             self._presented.clear()
             for name, module in self._set_aside.items():
                 sys.modules.setdefault(name, module)
@@ -180,10 +161,10 @@ class _Redirect:
             if not self.installed:
                 return
             name = own_name.removeprefix(_PREFIX)
-            presented = self._presented.get(own_name)
-            if presented is None or presented.module is not module:
-                presented = self._begin(own_name, name, module)
-            _namespace(module).update(presented.attributes)
+            known, _, attributes = self._presented.get(own_name, (None, None, {}))
+            if known is not module:
+                attributes = self._begin(own_name, name, module)
+            _namespace(module).update(attributes)
             sys.modules[name] = module
 
     def present_loaded(self) -> None:
@@ -192,7 +173,7 @@ class _Redirect:
             if _below(name, OURS) and _is_complete(module):
                 self.present(name, module)
 
-    def _begin(self, own_name: str, name: str, module: ModuleType) -> _Presented:
+    def _begin(self, own_name: str, name: str, module: ModuleType) -> dict[str, Any]:
         spec = _find(name)
         if spec is None:
             raise ImportError(f"the files of {own_name} are no longer there", name=own_name)
@@ -209,11 +190,9 @@ class _Redirect:
         }
         namespace = _namespace(module)
         originals = {key: namespace[key] for key in attributes if key in namespace}
-        presented = self._presented[own_name] = _Presented(module, originals, attributes)
-        for variable, _ in presented.adopted:
-            variable.__module__ = name
+        self._presented[own_name] = module, originals, attributes
         _rename_contents(module, own_name, name)
-        return presented
+        return attributes
 
     def _renew_lock(self) -> None:
         # A thread that held the lock does not exist in the forked child.
@@ -238,7 +217,10 @@ class _Finder:
 
     def _alias_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         if releases.serve().how == releases.UNTOUCHED:
-            return releases.untouched_spec(name)
+            if name == REAL:
+                releases.serve().say()
+            # The finders after ours find it.
+            return None
         parent = name.rpartition(".")[0]
         if parent and sys.modules.get(parent) is not sys.modules.get(_PREFIX + parent):
             raise ImportError(
@@ -270,14 +252,25 @@ class _Finder:
         return spec
 
 
-class _OwnLoader(releases.PassingLoader):
-    """Loads a module under our name, then gives it marshmallow's name."""
+class _OwnLoader:
+    """Loads a module under our name by another loader, then gives it marshmallow's name."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
         assert spec is not None
-        super().exec_module(module)
+        spec.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
         _redirect.present(spec.name, module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
 
 
 class _AliasLoader(_OwnLoader):
@@ -361,30 +354,16 @@ def _source_beside(path: str) -> str:
 
 
 def _is_complete(module: ModuleType) -> bool:
-    return not getattr(_contents(module).get("__spec__"), "_initializing", False)
-
-
-def _homeless(module: ModuleType) -> list[tuple[Any, str]]:
-    """Return the type variables that a module created, with the ``__module__`` of each.
-
-    A type variable takes its ``__module__`` from the calling frame. Compiled code has no frame, so
-    that the calling frame is that of the import system.
-    """
-    return [
-        (value, value.__module__)
-        for value in _contents(module).values()
-        if type(value).__module__ == "typing"
-        and str(getattr(value, "__module__", "")).startswith(_IMPORT_SYSTEM)
-    ]
+    return not getattr(contents(module).get("__spec__"), "_initializing", False)
 
 
 def _rename_contents(module: ModuleType, old: str, new: str) -> None:
     """Change the ``__module__`` of everything that was defined in module ``old`` to ``new``."""
-    for value in _contents(module).values():
+    for value in contents(module).values():
         _rename(value, old, new)
     registry = sys.modules.get(f"{OURS}.class_registry")
     # The module may still be executing.
-    classes = _contents(registry).get("_registry")
+    classes = contents(registry).get("_registry")
     if isinstance(classes, dict):
         _rename_registered(classes, old, new)
 
@@ -428,8 +407,8 @@ def _real_modules() -> dict[str, ModuleType]:
     }
 
 
-def _contents(module: object) -> dict[str, object]:
-    # sys.modules may contain objects without a ``__dict__``.
+def contents(module: object) -> dict[str, object]:
+    """Return a copy of a module's namespace. sys.modules may contain objects without one."""
     try:
         return _namespace(module).copy()
     except AttributeError:

@@ -10,15 +10,17 @@ import errno
 import os
 import sys
 from _thread import _local  # threading would cost more than this module
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 
 from althaia import seam
 from althaia.switch import installed
+from althaia.switch.config import settings
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
     from typing import Any, Final
 
@@ -85,7 +87,8 @@ class Release:
         """Compile one of its modules with our hooks. Keep the code until it is executed."""
         from althaia.releases.bytecode import code_of
 
-        file = self._file(path)
+        assert self.location is not None
+        file = os.path.relpath(path, self.location).replace(os.sep, "/")
         source = loader.get_data(path)
         code, left_out, unread, variants = code_of(
             file, source, path, self.version, engine=has_engine()
@@ -138,10 +141,6 @@ class Release:
 
         return read_before(file, {})[0]
 
-    def _file(self, path: str) -> str:
-        assert self.location is not None
-        return os.path.relpath(path, self.location).replace(os.sep, "/")
-
     def lose(self, what: str) -> None:
         """Record a reason why something cannot be planned, for :meth:`say` and ``info()``."""
         if what not in self.lost:
@@ -167,8 +166,6 @@ class Release:
         self._said = True
         what = "; ".join(filter(None, [*losses, unread]))
         text = f"althaia does not plan all of marshmallow {self.version}: {what}"
-        from althaia.switch.config import settings
-
         if settings().strict:
             raise seam.EngineError(text)
         if losses:
@@ -210,7 +207,8 @@ def find() -> Release:
     version = None
     if spec.origin:  # The metadata lie beside the package.
         version = installed.version_in(os.path.dirname(os.path.dirname(spec.origin)))
-    compiled = version == made_from and _serves_compiled()
+    wanted = settings().compiled if wants_compiled is None else wants_compiled
+    compiled = version == made_from and wanted
     release = Release(
         version or installed.installed() or "unknown", COMPILED if compiled else INTERPRETED, spec
     )
@@ -221,13 +219,6 @@ def find() -> Release:
         release.how = UNTOUCHED
         release.lose(f"{reason}, so it runs untouched")
     return release
-
-
-def _serves_compiled() -> bool:
-    """Return whether the compiled copy is served if it was made from the installed release."""
-    from althaia.switch.config import settings
-
-    return settings().compiled if wants_compiled is None else wants_compiled
 
 
 def _why_untouched(release: Release) -> str:
@@ -255,9 +246,9 @@ def _belongs_to_another_interpreter(name: str) -> bool:
     """
     if not _is_second_interpreter():
         return False
-    from importlib.util import module_from_spec
+    from importlib.util import module_from_spec, spec_from_file_location
 
-    spec = _spec_of_our_file(name)
+    spec = spec_from_file_location(name, compiled_file(name) or "")
     if spec is None:
         return False
     try:
@@ -268,8 +259,6 @@ def _belongs_to_another_interpreter(name: str) -> bool:
 
 
 def _is_second_interpreter() -> bool:
-    from importlib import import_module
-
     for name in ("_interpreters", "_xxsubinterpreters"):
         try:
             interpreters: Any = import_module(name)
@@ -279,26 +268,17 @@ def _is_second_interpreter() -> bool:
     return False
 
 
-def _spec_of_our_file(name: str) -> ModuleSpec | None:
-    from importlib.machinery import PathFinder
-
+def compiled_file(name: str) -> str | None:
+    """Return the file of one of our extension modules for this interpreter, or None."""
+    # Not by a finder: beside a floor's module lies a folder of its name, a namespace package.
     package = os.path.dirname(os.path.dirname(__file__))
-    folder = os.path.join(package, *name.split(".")[1:-1])
-    try:
-        spec = PathFinder.find_spec(name, [folder])
-    except KeyError:
-        # Beside a floor's module lies a folder of this name. Where the module is not built, that is
-        # found as a namespace package, which looks for its package in sys.modules.
-        return None
-    return spec if spec is not None and spec.has_location else None
+    stem = os.path.join(package, *name.split(".")[1:])
+    return next(filter(os.path.isfile, (stem + suffix for suffix in EXTENSION_SUFFIXES)), None)
 
 
 def has_engine() -> bool:
     """Return whether this build has an engine; a pure build has none."""
-    global _engine
-    if _engine is None:
-        _engine = _spec_of_our_file(_DOOR) is not None
-    return _engine
+    return compiled_file(_DOOR) is not None
 
 
 def is_cpython() -> bool:
@@ -321,24 +301,22 @@ def why_no_engine() -> str:
 
 def why_no_plans() -> str:
     """Say why this process has no plans; "" if it has, or will have with its first schema."""
-    from althaia.switch.config import settings
-
     if not settings().plans:
         return "ALTHAIA_PLANS=0 is set; unset it before the process starts"
     if seam.no_engine:
         return f"marshmallow {seam.release} is served, and {seam.no_engine}"
+    if not has_engine():
+        return why_no_engine()
     if seam.failure is not None:
         what = f"the engine could not be loaded: {type(seam.failure).__name__}: {seam.failure}"
         is_error = isinstance(seam.failure, seam.EngineError)
         return f"every dump and load is an error, {what}" if is_error else what
-    return "" if has_engine() else why_no_engine()
+    return ""
 
 
 _DOOR: Final = "althaia.engine.door"
 """The module of the engine that imports all others."""
 
-
-_engine: bool | None = None
 
 wants_compiled: bool | None = None
 """The argument of ``patch(compiled=…)``; None if it was not given."""
@@ -411,8 +389,6 @@ class _RealLoader:
         self._real_name = real_name
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        from importlib import import_module
-
         module = import_module(self._real_name)
         self._spec = module.__spec__
         return module
@@ -428,53 +404,13 @@ def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> Mod
     spec = release.spec if real_name == REAL else real_spec(real_name, path)
     if spec is None or spec.loader is None or not spec.origin:
         return spec
-    from importlib.machinery import ModuleSpec
+    from importlib.util import spec_from_file_location
 
-    ours = ModuleSpec(
-        name,
-        InstalledLoader(spec, release),  # type: ignore[arg-type]
-        origin=spec.origin,
-        is_package=spec.submodule_search_locations is not None,
+    loader: Any = InstalledLoader(spec, release)
+    places = spec.submodule_search_locations
+    return spec_from_file_location(
+        name, spec.origin, loader=loader, submodule_search_locations=places
     )
-    ours.submodule_search_locations = spec.submodule_search_locations
-    ours.has_location = spec.has_location
-    return ours
-
-
-class PassingLoader:
-    """Stands in for another loader and puts that into the module before it is executed."""
-
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        module: ModuleType | None = self._loader.create_module(spec)
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        assert module.__spec__ is not None
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-
-class _TellingLoader(PassingLoader):
-    """Loads the real marshmallow unchanged, and warns that it is not planned."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        super().exec_module(module)
-        serve().say()
-
-
-def untouched_spec(name: str) -> ModuleSpec | None:
-    """Return the real marshmallow's own spec, whose loader warns. Return None for a submodule: the
-    finders after ours find it."""
-    spec = real_spec(name, None) if name == REAL else None
-    if spec is not None and hasattr(spec.loader, "exec_module"):
-        spec.loader = _TellingLoader(spec.loader)  # type: ignore[assignment]
-    return spec
 
 
 def handed_out(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
@@ -482,6 +418,4 @@ def handed_out(name: str, real_name: str, path: Sequence[str] | None) -> ModuleS
     found = serve().spec if real_name == REAL else real_spec(real_name, path)
     if found is None:
         return None
-    from importlib.machinery import ModuleSpec
-
     return ModuleSpec(name, _RealLoader(real_name), origin=found.origin)  # type: ignore[arg-type]

@@ -8,11 +8,6 @@ import sys
 from althaia import seam
 from althaia.switch.config import is_no
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 _said: set[str] = set()
 """Messages that were printed already: in a virtual environment start-up files run twice."""
 
@@ -27,13 +22,12 @@ def patch_if_asked() -> None:
     if not os.environ.get("ALTHAIA_PATCH"):
         return
     from althaia.switch import redirect
-    from althaia.switch.config import ConfigError, settings
-    from althaia.switch.installed import ReleaseError
+    from althaia.switch.config import settings
 
     try:
         if settings().patch:
             redirect.switch_on("ALTHAIA_PATCH")
-    except (ConfigError, ReleaseError, redirect.LatePatchError) as error:
+    except redirect.REFUSALS as error:
         if is_no(os.environ.get("ALTHAIA_STRICT", "")):
             _say(f"althaia: not redirecting marshmallow: {error}")
         else:
@@ -81,7 +75,7 @@ def _say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _stop(text: str) -> NoReturn:
+def _stop(text: str) -> None:
     _say(text)
     # Not sys.exit(): site catches every exception of a start-up file. Nothing has started yet that
     # needs an orderly end.

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import pkgutil
 import platform
 import sys
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from althaia import seam
 from althaia.switch import config, installed, redirect, release
 
 _PACKAGE = Path(__file__).parents[1]
-_STAMP = _PACKAGE / "_build_info.json"
 
 
 class NotCompiledError(ImportError):
@@ -41,43 +38,29 @@ class Module:
         return "compiled, but its source has changed since" if self.stale else "compiled"
 
 
-_NOTHING = ("serves", "nothing, because no marshmallow is installed")
-
-
 def suggested(variable: str) -> str:
     """Return an unknown variable with the one that is meant, for people."""
     meant = config.meant(variable)
     return f"{variable} (did you mean {meant}?)" if meant else variable
 
 
-def _some(names: tuple[str, ...]) -> str:
+def _some(names: list[str]) -> str:
     more = len(names) - 8
     return ", ".join(names[:8]) + (f" and {more} more, which --json names" if more > 0 else "")
 
 
-@dataclass(frozen=True)
-class Served:
+class Served(NamedTuple):
     """The marshmallow that ``import marshmallow`` yields while it is redirected."""
 
     version: str
     how: str
     """``compiled``, ``interpreted`` from the installed files, or ``untouched``."""
-    left_out: tuple[str, ...]
+    left_out: list[str]
     """Hooks of ours that have no place in its files."""
-    lost: tuple[str, ...]
+    lost: list[str]
     """What else cannot be planned, in sentences."""
-    unknown: tuple[str, ...]
+    unknown: list[str]
     """Its functions whose code was not reviewed. What depends on them has no plan."""
-
-    def facts(self) -> list[tuple[str, str]]:
-        """Return the lines for :meth:`Info.as_text`, without what does not apply."""
-        known = [
-            ("serves", f"marshmallow {self.version}, {self.how}"),
-            ("hooks left out", ", ".join(self.left_out)),
-            ("lost", "; ".join(self.lost)),
-            ("not known", _some(self.unknown)),
-        ]
-        return [(name, value) for name, value in known if value]
 
 
 @dataclass(frozen=True)
@@ -127,7 +110,7 @@ class Info:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
-        found = asdict(self)
+        found = asdict(self) | {"served": self.served._asdict()}
         real = {key: found.pop(f"real_{key}") for key in ("version", "location")}
         modules = {module.name: module.state for module in self.modules}
         more = {"compiled": self.compiled, "stale": list(self.stale), "real": real}
@@ -145,14 +128,16 @@ class Info:
             ("Python", self.python),
             ("patched", f"yes, by {self.how}" if self.patched else "no"),
             ("real marshmallow", self._real_text()),
-            *(self.served.facts() if self.patched or self.real_location else [_NOTHING]),
+            ("serves", self._served_text()),
+            ("hooks left out", ", ".join(self.served.left_out)),
+            ("lost", "; ".join(self.served.lost)),
+            ("not known", _some(self.served.unknown)),
             ("plans", self.plans),
             ("collector", self.collector),
             ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
             ("unknown variables", ", ".join(map(suggested, self.unknown_variables))),
         ]
-        facts = [(name, value) for name, value in facts if value]
-        lines = [f"{name:<18}{value}" for name, value in facts]
+        lines = [f"{name:<18}{value}" for name, value in facts if value]
         listed = [
             module
             for module in self.modules
@@ -182,6 +167,11 @@ class Info:
         if self.stale:
             text += f"; {len(self.stale)} stale: build again"
         return text
+
+    def _served_text(self) -> str:
+        if self.patched or self.real_location:
+            return f"marshmallow {self.served.version}, {self.served.how}"
+        return "nothing, because no marshmallow is installed"
 
     def _real_text(self) -> str:
         if self.real_location is None:
@@ -221,12 +211,10 @@ def info() -> Info:
 
 def _served(stamp: dict[str, Any]) -> Served:
     served = release.served() or release.find()
-    if served.how == release.COMPILED:
-        unknown = stamp.get("semantics", {}).get("differing", [])
-    else:
-        unknown = sorted(served.meanings()[0])
-    left_out, lost = tuple(served.left_out), tuple(served.lost)
-    return Served(served.version, served.how, left_out, lost, tuple(unknown))
+    is_compiled = served.how == release.COMPILED
+    differing: list[str] = stamp.get("semantics", {}).get("differing", [])
+    unknown = differing if is_compiled else sorted(served.meanings()[0])
+    return Served(served.version, served.how, served.left_out, served.lost, unknown)
 
 
 def interpreter_features() -> dict[str, bool]:
@@ -255,43 +243,28 @@ def check_compiled() -> None:
     interpreted = [module.name for module in modules if not module.compiled]
     if modules and not interpreted:
         return
-    what = ", ".join(interpreted) or f"{redirect.OURS} (it was never built)"
+    what = ", ".join(interpreted) or f"{release.OURS} (it was never built)"
     raise NotCompiledError(
         f"ALTHAIA_REQUIRE_COMPILED is set, but these are not compiled for "
         f"{sys.implementation.cache_tag}: {what}. Install a wheel for this interpreter or "
         "build one ('pip install .' without ALTHAIA_PURE_BUILD), or unset the variable",
-        name=redirect.OURS,
+        name=release.OURS,
     )
 
 
 def _read_stamp() -> dict[str, Any]:
-    try:
-        data = pkgutil.get_data("althaia", _STAMP.name)
-    except OSError:
-        return {}
-    stamp: dict[str, Any] = json.loads(data) if data else {}
+    stamp: dict[str, Any] = json.loads(installed.stamp() or "{}")
     return stamp
 
 
 def _modules(stamp: dict[str, Any]) -> tuple[Module, ...]:
-    modules = []
-    for name, recorded in sorted(stamp.get("modules", {}).items()):
+    def module(name: str, recorded: dict[str, Any]) -> Module:
+        compiled = release.compiled_file(name) is not None
         sources = [_PACKAGE.parent / each for each in recorded["sources"]]
-        compiled = _is_compiled(name, sources[0].parent)
-        modules.append(
-            Module(
-                name=name,
-                compiled=compiled,
-                stale=compiled and _digest(sources) not in (None, recorded["sha256"]),
-            )
-        )
-    return tuple(modules)
+        stale = compiled and _digest(sources) not in (None, recorded["sha256"])
+        return Module(name, compiled, stale)
 
-
-def _is_compiled(name: str, folder: Path) -> bool:
-    # Not by a finder: without its extension module a floor's folder is a namespace package.
-    stem = name.rpartition(".")[2]
-    return any((folder / f"{stem}{suffix}").is_file() for suffix in EXTENSION_SUFFIXES)
+    return tuple(module(*entry) for entry in sorted(stamp.get("modules", {}).items()))
 
 
 def _digest(sources: list[Path]) -> str | None:

@@ -135,6 +135,19 @@ class Report:
         return "\n".join([text, *(f"  {each}" for each in self.findings)])
 
 
+def sum_of(counts: Iterable[Mapping[str, Any]], findings: Iterable[Finding] = ()) -> Report:
+    """Return the reports of several processes, as plain data, as one.
+
+    :param findings: the differences, each kind once
+    """
+    every, kept = list(counts), tuple(findings)
+    names = ("compared", "different", "not_deterministic")
+    compared, different, changing = (sum(each[name] for each in every) for name in names)
+    skipped = sum((Counter(each["skipped"]) for each in every), Counter[str]())
+    # A worker that was killed has not added its counts.
+    return Report(0.0, compared, max(different, len(kept)), changing, dict(skipped), kept)
+
+
 def reasons_as_text(skipped: Mapping[str, int]) -> str:
     """Return how many calls were skipped for each reason.
 
@@ -186,7 +199,7 @@ class Session:
         schemas: Iterable[Any] | None,
         on_every: Callable[[Finding], object] | None = None,
     ) -> None:
-        self.rate = rate
+        self.rate, self.is_on = rate, False
         self.on_difference = on_difference
         self.on_every = on_every
         self.wanted = None if schemas is None else tuple(schemas)
@@ -304,7 +317,7 @@ class Session:
     def report(self) -> Report:
         with self.lock:
             return Report(
-                rate=self.rate if _session is self else 0.0,
+                rate=self.rate if self.is_on else 0.0,
                 compared=self.compared,
                 different=self.different,
                 not_deterministic=self.not_deterministic,
@@ -390,7 +403,6 @@ def _sample() -> Any:
     return the_sample()
 
 
-_session: Session | None = None
 _last = Session(0.0, None, None)
 
 
@@ -426,20 +438,21 @@ def start(
 
     :param on_every: called with each finding, also with repeated ones.
     """
-    global _session, _last
+    global _last
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
         raise ValueError(f"rate is the share of calls to compare, from 0 to 1, not {rate!r}")
     stop()
     if not rate:
         return
-    _session = _last = Session(float(rate), on_difference, schemas, on_every)
+    _last = Session(float(rate), on_difference, schemas, on_every)
+    _last.is_on = True
     if sample := _sample():
-        sample.start(_session.take, _running, _session.gap())
+        sample.start(_last.take, _running, _last.gap())
 
 
 def compare_if_off(rate: float) -> None:
     """Switch compare mode on as ``ALTHAIA_COMPARE`` says, unless the program has done so itself."""
-    if _session is None:
+    if not _last.is_on:
         start(rate)
 
 
@@ -462,11 +475,9 @@ def _append(file: str, found: dict[str, Any]) -> None:
 
 def stop() -> None:
     """Switch compare mode off; its report remains available."""
-    global _session
-    if _session is not None:
-        if sample := _sample():
-            sample.stop()
-        _session = None
+    if _last.is_on and (sample := _sample()):
+        sample.stop()
+    _last.is_on = False
 
 
 def compare_report() -> Report:

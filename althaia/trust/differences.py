@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta, tzinfo
 from decimal import Decimal
 from enum import Enum
+from itertools import zip_longest
 from reprlib import Repr
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, Final
@@ -180,67 +181,45 @@ class _Comparison:
 
     def _plain(self, planned: Any, upstream: Any, path: str) -> Difference | None:
         if type(planned) in (str, int, bool):
-            same = planned == upstream
-        else:  # Not by ==: NaN differs from itself, and -0.0 equals 0.0.
-            same = repr(planned) == repr(upstream)
-        return None if same else Difference(path, *_both_shortened(planned, upstream))
+            return _unless(planned == upstream, planned, upstream, path)
+        # Not by ==: NaN differs from itself, and -0.0 equals 0.0.
+        return _unless(repr(planned) == repr(upstream), planned, upstream, path)
 
     def _inside(self, planned: Any, upstream: Any, path: str) -> Difference | None:
         if isinstance(planned, Mapping):
             return self._mapping(planned, upstream, path)
         if isinstance(planned, Sequence) and not isinstance(planned, (str, bytearray, memoryview)):
-            return self._sequence(planned, upstream, path)
+            pairs = enumerate(zip_longest(planned, upstream, fillvalue=MISSING))
+            found = (self.difference(*pair, f"{path}[{index}]") for index, pair in pairs)
+            return next(filter(None, found), None)
         if isinstance(planned, (set, frozenset)):
-            return self._set(planned, upstream, path)
+            ours, theirs = (sorted(map(_type_and_repr, each)) for each in (planned, upstream))
+            return _unless(ours == theirs, planned, upstream, path)
         if isinstance(planned, BaseException):
             return first_difference_of_errors(planned, upstream)
-        if isinstance(planned, _OPAQUE):
-            alike = _type_and_repr(planned) == _type_and_repr(upstream)
-            return None if alike else Difference(path, *_both_shortened(planned, upstream))
-        return self._object(planned, upstream, path)
+        # Objects of a user's class are compared by their attributes, so that the path names these.
+        if not isinstance(planned, _OPAQUE):
+            own = own_attributes(planned), own_attributes(upstream)
+            if any(own):
+                return self._mapping(*own, path)
+        alike = _type_and_repr(planned) == _type_and_repr(upstream)
+        if not alike and not isinstance(planned, _OPAQUE):
+            alike = _says_equal(planned, upstream)
+        return _unless(alike, planned, upstream, path)
 
     def _mapping(self, planned: Any, upstream: Any, path: str) -> Difference | None:
         ours, theirs = list(planned), list(upstream)
-        for key in ours:
-            if key not in upstream:
-                return Difference(below(path, key), short_repr(planned[key]), repr(MISSING))
-            if found := self.difference(planned[key], upstream[key], below(path, key)):
+        for key in dict.fromkeys([*ours, *theirs]):
+            one, other = (each.get(key, MISSING) for each in (planned, upstream))
+            if found := self.difference(one, other, below(path, key)):
                 return found
-        for key in theirs:
-            if key not in planned:
-                return Difference(below(path, key), repr(MISSING), short_repr(upstream[key]))
-        if ours != theirs or list(map(type, ours)) != list(map(type, theirs)):
-            return Difference(
-                f"{path} (order of keys)".lstrip(), short_repr(ours), short_repr(theirs)
-            )
-        return None
-
-    def _sequence(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        for index, (one, other) in enumerate(zip(planned, upstream, strict=False)):
-            if found := self.difference(one, other, f"{path}[{index}]"):
-                return found
-        if len(planned) == len(upstream):
+        if ours == theirs and list(map(type, ours)) == list(map(type, theirs)):
             return None
-        index = min(len(planned), len(upstream))
-        one = short_repr(planned[index]) if index < len(planned) else repr(MISSING)
-        other = short_repr(upstream[index]) if index < len(upstream) else repr(MISSING)
-        return Difference(f"{path}[{index}]", one, other)
+        return Difference(f"{path} (order of keys)".lstrip(), short_repr(ours), short_repr(theirs))
 
-    def _set(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        ours, theirs = (sorted(map(_type_and_repr, each)) for each in (planned, upstream))
-        return (
-            None if ours == theirs else Difference(path, short_repr(planned), short_repr(upstream))
-        )
 
-    def _object(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        """Compare objects of a user's class by their attributes, so that the path names these."""
-        ours, theirs = own_attributes(planned), own_attributes(upstream)
-        if ours or theirs:
-            return self._mapping(ours, theirs, path)
-        alike = _type_and_repr(planned) == _type_and_repr(upstream)
-        if alike or _says_equal(planned, upstream):
-            return None
-        return Difference(path, *_both_shortened(planned, upstream))
+def _unless(alike: bool, planned: Any, upstream: Any, path: str) -> Difference | None:
+    return None if alike else Difference(path, *_both_shortened(planned, upstream))
 
 
 def _says_equal(planned: Any, upstream: Any) -> bool:
@@ -251,12 +230,15 @@ def _says_equal(planned: Any, upstream: Any) -> bool:
 
 
 def _type_and_repr(value: Any) -> str:
-    """Return a value's type and repr, without what differs between equal objects."""
+    return f"{_type_name(value)} {repr_of(value)}"
+
+
+def repr_of(value: Any) -> str:
+    """Return a value's repr, without the address, which differs between equal objects."""
     try:
-        text = repr(value)
+        return _ADDRESS.sub("", repr(value))
     except Exception as error:
-        text = type(error).__name__
-    return f"{_type_name(value)} {_ADDRESS.sub('', text)}"
+        return f"(its repr raises {type(error).__name__})"
 
 
 def own_attributes(value: Any) -> dict[str, Any]:

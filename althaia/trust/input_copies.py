@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, MutableMapping, MutableSequence
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -28,28 +29,20 @@ def copy_of(value: Any) -> Any:
 def _copied(value: Any, copies: dict[int, Any]) -> Any:
     cls = type(value)
     if cls not in (dict, list, tuple):
-        return _copied_of_another_class(value)
+        if isinstance(value, (MutableMapping, MutableSequence)) and cls is not bytearray:
+            with suppress(Exception):  # It cannot be copied: the second run gets the original.
+                return copy(value)
+        return value
     if id(value) in copies:
         return copies[id(value)]
+    if cls is tuple:
+        return tuple(_copied(each, copies) for each in value)
+    result = copies[id(value)] = cls()
     if cls is dict:
-        result = copies[id(value)] = {}
         result.update((key, _copied(each, copies)) for key, each in value.items())
-        return result
-    if cls is list:
-        items: list[Any] = []
-        copies[id(value)] = items
-        items.extend(_copied(each, copies) for each in value)
-        return items
-    return tuple(_copied(each, copies) for each in value)
-
-
-def _copied_of_another_class(value: Any) -> Any:
-    if isinstance(value, (MutableMapping, MutableSequence)) and not isinstance(value, bytearray):
-        try:
-            return copy(value)
-        except Exception:  # It cannot be copied: the second run gets the original.
-            return value
-    return value
+    else:
+        result.extend(_copied(each, copies) for each in value)
+    return result
 
 
 _READS_ONCE = ("__next__", "read", "readable", "recv", "fetchone")
@@ -58,13 +51,10 @@ _READS_ONCE = ("__next__", "read", "readable", "recv", "fetchone")
 def is_one_shot(value: Any) -> bool:
     """Return whether a value can be read only once: an iterator, an open file, an upload, a socket,
     a cursor of a database; or an object that passes everything on to one, as werkzeug's uploads."""
-    cls = type(value)
-    if any(callable(getattr(cls, name, None)) for name in _READS_ONCE):
-        return True
-    inside = getattr(value, "__dict__", None) if hasattr(cls, "__getattr__") else None
-    return isinstance(inside, dict) and any(
+    inside = getattr(value, "__dict__", None) if hasattr(type(value), "__getattr__") else None
+    return any(
         callable(getattr(type(each), name, None))
-        for each in inside.values()
+        for each in (value, *(inside.values() if isinstance(inside, dict) else ()))
         for name in _READS_ONCE
     )
 

@@ -20,14 +20,8 @@ BEGINNING: Final = "althaia: while "
 HEIGHT: Final = 5
 
 _DOING: Final = {
-    "dump": "dumping",
-    "dumps": "dumping",
-    "dump_bytes": "dumping",
-    "serialize": "dumping",
-    "load": "loading",
-    "loads": "loading",
-    "validate": "loading",
-    "deserialize": "loading",
+    **dict.fromkeys(("dump", "dumps", "dump_bytes", "serialize"), "dumping"),
+    **dict.fromkeys(("load", "loads", "validate", "deserialize"), "loading"),
 }
 
 

@@ -5,16 +5,13 @@ Each value is a list: its type's name, the kind of what follows, and that.
 
 from __future__ import annotations
 
-import re
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from althaia.trust import differences
-from althaia.trust.differences import OF_AN_ERROR, Difference, own_attributes
-
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+from althaia.trust.differences import OF_AN_ERROR, Difference, own_attributes, repr_of
 
 Written = list[Any]
 _PLAIN = {cls: f"builtins.{cls.__name__}" for cls in (str, int, float, bool, type(None))}
@@ -41,8 +38,7 @@ def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     """
     cls = type(value)
     if cls in _PLAIN:
-        text = repr(value)
-        return [_PLAIN[cls], "value", _ADDRESS.sub("", text) if " at 0x" in text else text]
+        return [_PLAIN[cls], "value", repr_of(value)]
     name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("althaia.")
     if id(value) in above:
         return [name, "value", "…"]
@@ -59,14 +55,7 @@ def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     plain_repr: object = object.__repr__
     if cls.__repr__ is plain_repr and (attributes := own_attributes(value)):
         return [name, "keys", _pairs(attributes, inside)]
-    return [name, "value", _ADDRESS.sub("", _repr(value))]
-
-
-def _repr(value: Any) -> str:
-    try:
-        return repr(value)
-    except Exception as error:
-        return f"(its repr raises {type(error).__name__})"
+    return [name, "value", repr_of(value)]
 
 
 def _pairs(mapping: Mapping[Any, Any], inside: tuple[int, ...]) -> list[Any]:

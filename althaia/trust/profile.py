@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from functools import wraps
+from importlib import import_module
 from threading import RLock
 from time import perf_counter, process_time
 from typing import Any, Final
@@ -173,8 +174,6 @@ def _measured(result: Profile) -> Iterator[None]:
 
 
 def _door() -> Any:
-    from importlib import import_module
-
     return import_module("althaia.engine.door")
 
 

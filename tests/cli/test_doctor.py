@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import althaia
+from althaia import seam
 from althaia.cli import doctor_command
 from althaia.switch import release, status
 from tests import releases
@@ -113,9 +114,12 @@ def test_a_pure_build_is_a_fact_and_the_advice_fits(
     verdict = doctor_command._build(replace(althaia.info(), modules=(module,)))
     assert verdict.state == state
     assert said in verdict.text
-    assert ("ALTHAIA_PURE_BUILD" in release.why_no_engine()) is (
-        interpreter == "cpython" and variable == "1"
-    )
+    said = release.why_no_engine()
+    assert ("ALTHAIA_PURE_BUILD" in said) is (interpreter == "cpython" and variable == "1")
+    # Strict mode asks while the connector of the engine runs.
+    monkeypatch.setattr(seam, "failure", RuntimeError("the engine is being loaded"))
+    monkeypatch.setattr(release, "compiled_file", lambda name: None)
+    assert release.why_no_plans() == said
 
 
 @NEEDS_ENGINE

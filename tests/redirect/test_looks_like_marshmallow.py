@@ -15,8 +15,8 @@ def look(where, value, owner):
     name = getattr(value, "__module__", None)
     if not isinstance(name, str) or not name.startswith(("marshmallow", "althaia")):
         return
-    if not isinstance(value, type) and type(value).__module__ == name:
-        return
+    if not isinstance(value, type) and type(value).__module__ in (name, "typing"):
+        return  # docs/differences.md has type variables.
     found[where] = name
     if isinstance(value, type) and name == owner:
         for key, member in vars(value).items():
