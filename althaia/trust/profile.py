@@ -36,7 +36,7 @@ DIRECTIONS: Final = {
 HEIGHT: Final = 6
 
 NO_PLAN_YET = (
-    "no plan yet: one is made at the sixteenth use, at about the twelfth where each call makes an "
+    "no plan yet: one is made at the sixteenth call, at about the twelfth where each makes an "
     "instance, and not for an instance whose fields were looked at before its first call"
 )
 

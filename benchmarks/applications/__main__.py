@@ -31,7 +31,7 @@ SIDES = ("plain", "patched")
 STARTS = 5
 """Processes of each side whose least time to import the application counts."""
 PAID_AFTER = (1, 4, 8)
-"""After how many uses the time of all of them is compared: plans are made at the fifth or sixth."""
+"""After how many uses the time of all of them is compared."""
 LEAST_SHARE = 0.01
 """The profiler cannot tell less than that from nothing."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import gc
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,8 @@ from althaia.engine import planner
 from althaia.engine.plan import InstanceDict, statistics_of
 from tests.conformance.material import schema_of
 from tests.interpreters import FREE_THREADED
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 fields = ma.fields
 NOTHING = dict.fromkeys(
@@ -113,6 +117,19 @@ def test_an_instance_built_in_full_gets_room_for_plans_in_its_second_call() -> N
         assert counts(schema)["built"] == 0
         schema.dump({"a": 1})
     assert counts(schema)["built"] == 1
+
+
+def test_the_pages_name_the_call_that_makes_the_first_plan() -> None:
+    planner.build_at_once(False)
+    schema = schema_of(ma, {"a": fields.Integer()})
+    calls = 0
+    while not counts(schema)["built"]:
+        schema.dump({"a": 1})
+        calls += 1
+    pages = [" ".join(page.read_text("utf-8").split()) for page in DOCS.glob("*.md")]
+    named = [word for page in pages for word in re.findall(r"plan is made at the (\w+) call", page)]
+    assert (calls, set(named)) == (16, {"sixteenth"})
+    assert len(named) >= 4
 
 
 def test_attributes_set_before_init_are_no_first_call() -> None:

@@ -253,8 +253,8 @@ def test_calls_before_a_plan_have_the_reason() -> None:
         Newer().dump({"a": 1})
     found = next(each for each in profile.lines if each.schema.endswith("New"))
     assert found.why == (
-        "no plan yet: one is made at the sixteenth use, at about the twelfth where each call makes "
-        "an instance, and not for an instance whose fields were looked at before its first call",
+        "no plan yet: one is made at the sixteenth call, at about the twelfth where each makes an "
+        "instance, and not for an instance whose fields were looked at before its first call",
     )
     assert profile.as_text().count("no plan yet") == 1
     page = profile.as_html()

@@ -1,9 +1,9 @@
 """Find, build, publish and drop plans.
 
-Making a plan takes about as long as the plan saves in fifteen uses. Hence a schema gets its first
-plan after that many uses, or at once if it dumps or loads a large collection. A class that is
-created inside a call is not used so often, and never gets a plan. Each time that a plan is dropped,
-the schema waits longer for the next one.
+Making a plan takes about as long as the plan saves in fifteen calls. Hence a schema gets its first
+plan after that many calls, or at once if it dumps or loads a large collection. A class that is
+created inside a call is not called so often, and never gets a plan. Each time that a plan is
+dropped, the schema waits longer for the next one.
 """
 
 cdef extern from "althaia/cpython/layout.h":
@@ -12,11 +12,14 @@ cdef extern from "althaia/cpython/layout.h":
 cdef extern from "Python.h":
     object PyObject_GenericGetAttr(object obj, object name)
 
-# The wait for a plan is counted in requests. A call without a plan makes two of them: Schema.dump,
-# and Schema._serialize, which it calls. Hence the plan is made at the sixteenth call.
-cdef int FIRST_WAIT = 31
+# The call of a schema that makes its first plan; pages name it.
+cdef int FIRST_PLAN = 16
+# The wait for a plan is counted in look-ups. A call without a plan makes two of them: Schema.dump,
+# and Schema._serialize, which it calls.
+cdef int LOOK_UPS = 2
+cdef int FIRST_WAIT = LOOK_UPS * (FIRST_PLAN - 1) + 1
 cdef int LONGEST_WAIT = 1024
-# The number of instances of a class that get a plan after FIRST_WAIT requests. Later ones wait
+# The number of instances of a class that get a plan after FIRST_WAIT look-ups. Later ones wait
 # longer.
 cdef int FIRST_INSTANCES = 4
 cdef bint strict = False
@@ -64,11 +67,9 @@ cdef object plain_many(object schema):
     return None if state is None else state.get("many")
 
 
-# The instance whose first call is running. Only its address is compared.
+# The instance whose first call is running. Only its address is compared. The look-ups of that call
+# are not counted, so that `find_anew` takes them off the wait at the next call.
 cdef void* in_first_call = NULL
-# How many requests the first call of an instance makes (see FIRST_WAIT). They are not counted, so
-# that `find_anew` takes them off the wait at the next call.
-cdef int FIRST_CALL = 2
 
 
 cdef bint is_first_call(object schema, bint inside) except -1:
@@ -76,7 +77,7 @@ cdef bint is_first_call(object schema, bint inside) except -1:
 
     Most instances that are built in full are used once, so that a place for plans would be wasted.
     CPython stores the attributes of an instance in the object as long as nobody asks for its
-    dictionary. The second request of the first call creates the dictionary; from then on it shows
+    dictionary. The second look-up of the first call creates the dictionary; from then on it shows
     that there was a call.
 
     :param inside: whether ``Schema._serialize`` or ``Schema._deserialize`` asks; ``Schema.dump`` or
@@ -89,7 +90,8 @@ cdef bint is_first_call(object schema, bint inside) except -1:
         if not inside:
             in_first_call = <void*>schema
             return True
-    # This is the second request; or a hook has used another instance for the first time meanwhile.
+    # This is the second look-up; or a hook has called another instance meanwhile, for the first
+    # time.
     in_first_call = NULL
     made_dict(schema)
     return True
@@ -118,7 +120,7 @@ cdef int drop_stale(object schema, InstanceDict state, int direction) except -1:
 
 
 cdef int first_wait(object schema, int direction):
-    """Return how many requests a schema waits for its first plan.
+    """Return how many look-ups a schema waits for its first plan.
 
     If a program creates many instances of a class and uses each a few times, their plans do not pay
     off. Hence the wait grows with the number of plans that were built for the class.
@@ -129,8 +131,8 @@ cdef int first_wait(object schema, int direction):
 
 
 cdef bint is_due(object schema, InstanceDict state, int direction):
-    """Count one request, and return whether a plan is due."""
-    # Read the counter once: two threads that count together may lose a request, but cannot skip 0.
+    """Count one look-up, and return whether a plan is due."""
+    # Read the counter once: two threads that count together may lose a look-up, but cannot skip 0.
     cdef int wait = althaia_read_int(&state.waits[direction])
     if wait == 0 and althaia_read_int(&state.drops[direction]) == 0:
         wait = first_wait(schema, direction)
@@ -141,7 +143,7 @@ cdef bint is_due(object schema, InstanceDict state, int direction):
 
 
 cdef bint is_first_use(InstanceDict state, int direction) noexcept:
-    """Whether no plan of this direction was requested before."""
+    """Whether no plan of this direction was looked up before."""
     return (
         althaia_read_int(&state.waits[direction]) == 0
         and althaia_read_int(&state.drops[direction]) == 0
@@ -168,7 +170,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
     if state is None:
         return None
     if had_first_call:
-        althaia_write_int(&state.waits[direction], first_wait(schema, direction) - FIRST_CALL)
+        althaia_write_int(&state.waits[direction], first_wait(schema, direction) - LOOK_UPS)
     if state.prototype is not None:
         prototype = prototype_to_plan(schema, state)
         if prototype is not None:
