@@ -17,7 +17,6 @@ from buildtools import (
     lock,
     queue,
     rehearsal,
-    rename,
     sanitize,
     semantics,
     treecopy,
@@ -101,13 +100,7 @@ def lock_refresh(layout: Layout, options: argparse.Namespace) -> int:
                 f"the {kind} hash of release {source.version} is not known",
                 f"pass --hash {kind}=<sha256>, from the package index's page of files",
             )
-    files = {
-        name: lock.LockedFile(
-            lock.digest(data),
-            rename.rename(name, source.text(name)).imports if name.endswith(".py") else 0,
-        )
-        for name, data in source.files.items()
-    }
+    files = {name: lock.digest(data) for name, data in source.files.items()}
     layout.lock.write_text(
         lock.render(
             lock.Lock(
@@ -130,9 +123,9 @@ def semantics_diff(layout: Layout, options: argparse.Namespace) -> int:
     the installed release, and what of the plans rests on it."""
     source = _source_of(layout, options)
     table = semantics.read_table(layout.semantics)
-    names = table.meanings_of_all(_digests(source)).unread
-    ours = {} if options.names else _texts(upstream.find(os.environ))
-    here = {} if options.names else _texts(source)
+    names = table.meanings_of_all(semantics.digests(source.texts)).unread
+    ours = {} if options.names else semantics.texts(upstream.find(os.environ).texts)
+    here = {} if options.names else semantics.texts(source.texts)
     resting = {} if options.names else semantics.resting(names)
     for name in names:
         print(name)
@@ -148,7 +141,7 @@ def semantics_accept(layout: Layout, options: argparse.Namespace) -> int:
     """Record that somebody has read functions as they are here."""
     source = _source_of(layout, options)
     table = semantics.read_table(layout.semantics)
-    found = _digests(source)
+    found = semantics.digests(source.texts)
     for name in options.functions:
         semantics.accept(table, name, found, source.version, options.why, options.variant)
     layout.semantics.write_text(semantics.render(table), "utf-8")
@@ -157,25 +150,25 @@ def semantics_accept(layout: Layout, options: argparse.Namespace) -> int:
 
 
 def semantics_page(layout: Layout, _: argparse.Namespace) -> int:
-    """Write docs/releases.md: what of each release is planned."""
+    """Write the tables of docs/releases.md: what of each release is planned."""
     (layout.root / "docs" / "releases.md").write_text(releases_page(layout), "utf-8")
     return 0
 
 
 def releases_page(layout: Layout) -> str:
-    """What of each release that the lock knows is planned."""
+    """The page of releases, with all that the lock knows."""
     known = lock.read(layout.lock)
     versions = sorted({known.version, *known.tried}, key=_numbers, reverse=True)
     sources = {
         version: upstream.from_folder(fetch.fetch(known, layout.lock.parent, version))
         for version in versions
     }
-    measured = layout.root / "benchmarks" / "releases.json"
     return semantics.page(
+        (layout.root / "docs" / "releases.md").read_text("utf-8"),
         semantics.read_table(layout.semantics),
-        {version: _digests(source) for version, source in sources.items()},
+        {version: semantics.digests(source.texts) for version, source in sources.items()},
         known.suites,
-        json.loads(measured.read_text("utf-8")) if measured.is_file() else None,
+        json.loads((layout.root / "benchmarks" / "releases.json").read_text("utf-8")),
     )
 
 
@@ -187,7 +180,7 @@ def semantics_refresh(layout: Layout, options: argparse.Namespace) -> int:
     """Record today's digests as those the plans are written against, after reading each
     difference."""
     source = _source(options)
-    found = _digests(source)
+    found = semantics.digests(source.texts)
     known = semantics.read_table(layout.semantics)
     table = replace(known, version=source.version, functions=found)
     layout.semantics.write_text(semantics.render(table), "utf-8")
@@ -222,14 +215,6 @@ def run_sanitized(layout: Layout, options: argparse.Namespace) -> int:
 def rehearse(layout: Layout, _: argparse.Namespace) -> int:
     """Build a release of this tree, check it as the package index does, install and try it."""
     return rehearsal.run(layout)
-
-
-def _digests(source: upstream.Upstream) -> semantics.Digests:
-    return semantics.digests({name: source.text(name) for name in source.modules})
-
-
-def _texts(source: upstream.Upstream) -> dict[str, str]:
-    return semantics.texts({name: source.text(name) for name in source.modules})
 
 
 def _source(options: argparse.Namespace) -> upstream.Upstream:

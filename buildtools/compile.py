@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from threading import Lock
 
-from buildtools import checks, faithful, mending, naming, wording
+from buildtools import c_source, faithful
 from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule, files_read
@@ -33,15 +33,7 @@ SHARED = "althaia.cpython.cython_shared"
 _TELLING = Lock()
 
 # The files that decide what a module's C source is compiled to.
-_HOW = (
-    "checks.py",
-    "compile.py",
-    "faithful.py",
-    "mending.py",
-    "naming.py",
-    "toolchain.py",
-    "wording.py",
-)
+_HOW = ("c_source.py", "compile.py", "faithful.py", "toolchain.py")
 
 
 def remove_binaries(layout: Layout) -> list[str]:
@@ -110,9 +102,9 @@ def key(
     }
     read = [module.source, *module.parts]
     if module.upstream:
-        read += [s.HEADER for s in (checks, wording)]
+        read += [c_source.STACK, c_source.WORDING]
     found = sha256(json.dumps(facts, sort_keys=True, default=list).encode())
-    for path in files_read(layout.root, [*read, naming.HEADER]):
+    for path in files_read(layout.root, [*read, c_source.FILENAMES]):
         found.update(f"\0{path.as_posix()}\0".encode())
         found.update((layout.root / path).read_bytes())
     return found.hexdigest()[:32]
@@ -140,14 +132,9 @@ def _run(
         _translate(ours, layout.root, store / "c", shared)
         faithful.write(layout.root, store / "upstream", theirs)
         _translate(theirs, store / "upstream", store / "c", shared)
-        for module in theirs:
-            checks.insert(_c_file(store, module))
-            wording.word_file(_c_file(store, module))
         for module in ours + theirs:
-            mending.mend_file(_c_file(store, module))
-            naming.name_file(
-                _c_file(store, module), module.source.as_posix(), is_upstreams=module.upstream
-            )
+            name = module.source.as_posix()
+            c_source.change(_c_file(store, module), name, is_upstreams=module.upstream)
         for module in modules:
             if module.name == shared:
                 _translate_shared(module, layout.root, _c_file(store, module))
@@ -216,7 +203,7 @@ def _translate_shared(module: CompiledModule, root: Path, c_file: Path) -> None:
         )
     if error is not None:
         raise error
-    mending.mend_file(c_file)
+    c_source.mend(c_file)
 
 
 def _link(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store: Path) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from buildtools.errors import BuildError
+from buildtools.errors import BuildError, output_of
 from buildtools.layout import Layout
 
 Results = dict[str, str]
@@ -158,8 +158,8 @@ def _environment(each: Dependent, folder: Path, release: str) -> Path:
     wanted = (f"{each.name}=={each.version}", f"marshmallow=={release}", "pytest<9", *each.needed)
     if not stamp.is_file() or stamp.read_text("utf-8") != "\n".join(wanted):
         shutil.rmtree(folder, ignore_errors=True)
-        _done([sys.executable, "-m", "venv", str(folder)])
-        _done([str(python), "-m", "pip", "install", "--quiet", *wanted])
+        output_of(sys.executable, "-m", "venv", str(folder))
+        output_of(str(python), "-m", "pip", "install", "--quiet", *wanted)
         stamp.write_text("\n".join(wanted), "utf-8")
     return python
 
@@ -169,7 +169,7 @@ def _suite(each: Dependent, folder: Path, python: Path) -> Path:
     archives = folder / "sdist"
     if not archives.is_dir():
         options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(archives)]
-        _done([str(python), "-m", "pip", "download", *options, f"{each.name}=={each.version}"])
+        output_of(str(python), "-m", "pip", "download", *options, f"{each.name}=={each.version}")
     (archive,) = archives.glob("*.tar.gz")
     unpacked = archives / archive.name.removesuffix(".tar.gz")
     if not unpacked.is_dir():
@@ -223,10 +223,3 @@ def _counts(results: Results) -> str:
 
 
 _WORDS = ("passed", "failed", "error", "skipped")
-
-
-def _done(command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = done.stderr.strip()[-2000:]
-        raise BuildError(" ".join(command[:6]), f"failed:\n{said}", "run it by hand")

@@ -5,13 +5,12 @@ pip downloads and checks the hash; nothing here is part of a build.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
 
-from buildtools.errors import BuildError
+from buildtools.errors import BuildError, output_of
 from buildtools.lock import Lock
 from buildtools.upstream import PACKAGE
 
@@ -66,16 +65,6 @@ def _download(version: str, sha256: str | None, scratch: Path) -> Path:
     wanted.write_text(f"{PACKAGE}=={version}{checked}\n", "utf-8")
     options = ["--quiet", "--no-deps", "--no-binary", PACKAGE]
     options += ["--require-hashes"] if sha256 else []
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "download", *options, "-r", wanted, "-d", scratch],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise BuildError(
-            f"{PACKAGE} {version}",
-            f"pip could not download its sdist:\n{done.stderr.strip()}",
-            "check the connection to the package index, and the hash in the lock",
-        )
+    command = (sys.executable, "-m", "pip", "download", *options, "-r", wanted, "-d", scratch)
+    output_of(*command)
     return next(scratch.glob("*.tar.gz"))

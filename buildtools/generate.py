@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from buildtools import lock as locks
 from buildtools.layout import Layout
@@ -14,27 +13,17 @@ from buildtools.shipped import patching
 from buildtools.upstream import Upstream
 
 
-@dataclass(frozen=True)
-class Generated:
-    """The files of ``althaia/marshmallow``."""
-
-    files: Mapping[str, bytes]
-
-
-def generate(upstream: Upstream, lock: locks.Lock, queue: list[patching.Patch]) -> Generated:
-    """Check, patch, rename; nothing is written yet.
+def generate(upstream: Upstream, lock: locks.Lock, queue: list[patching.Patch]) -> dict[str, bytes]:
+    """Check, patch, rename: the files of ``althaia/marshmallow``, which are not written yet.
 
     :raises buildtools.errors.BuildError: any stage found something it does not know
     """
     if upstream.pinned:
         locks.check(lock, upstream)
-    pristine = {name: upstream.text(name) for name in upstream.modules}
-    patched, _ = apply(queue, pristine, upstream.version)
+    patched, _ = apply(queue, upstream.texts, upstream.version)
     files = {name: data for name, data in upstream.files.items() if name not in patched}
-    for name, text in patched.items():
-        expected = lock.files[name].imports if upstream.pinned else None
-        files[name] = rename(name, text, expected).text.encode()
-    return Generated({**files, **upstream.licences})
+    renamed = {name: rename(name, text).encode() for name, text in patched.items()}
+    return {**files, **renamed, **upstream.licences}
 
 
 def remove(layout: Layout) -> None:
@@ -43,14 +32,14 @@ def remove(layout: Layout) -> None:
         shutil.rmtree(layout.generated)
 
 
-def write(layout: Layout, generated: Generated) -> None:
+def write(layout: Layout, generated: Mapping[str, bytes]) -> None:
     """Bring the folder to exactly this content, leaving unchanged files untouched."""
-    for name, data in generated.files.items():
+    for name, data in generated.items():
         path = layout.generated / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_file() or path.read_bytes() != data:
             path.write_bytes(data)
     for path in sorted(layout.generated.rglob("*"), reverse=True):
         relative = path.relative_to(layout.generated).as_posix()
-        if path.is_file() and relative not in generated.files and "__pycache__" not in relative:
+        if path.is_file() and relative not in generated and "__pycache__" not in relative:
             path.unlink()

@@ -1,7 +1,7 @@
 """Check upstream's files against ``vendor/marshmallow/lock.toml``.
 
 The lock says, for the pinned release: its version, the hashes of its archives, and for each
-file its sha256 and how many imports the rename must find in it.
+file its sha256.
 """
 
 from __future__ import annotations
@@ -19,19 +19,14 @@ BUMP = "if this is a deliberate change of release, follow vendor/marshmallow/REA
 
 
 @dataclass(frozen=True)
-class LockedFile:
-    sha256: str
-    imports: int
-
-
-@dataclass(frozen=True)
 class Lock:
     """The pinned release as it was looked at by a maintainer."""
 
     version: str
     sdist_sha256: str
     wheel_sha256: str
-    files: Mapping[str, LockedFile]
+    files: Mapping[str, str]
+    """The sha256 of each file."""
     tried: Mapping[str, str]
     """Other releases the patch queue must fit: version to hash of the sdist."""
     suites: Mapping[str, int]
@@ -53,10 +48,7 @@ def read(path: Path) -> Lock:
             version=table["version"],
             sdist_sha256=table["sdist_sha256"],
             wheel_sha256=table["wheel_sha256"],
-            files={
-                name: LockedFile(entry["sha256"], entry["imports"])
-                for name, entry in table["files"].items()
-            },
+            files=dict(table["files"]),
             tried=dict(table.get("tried", {})),
             suites=dict(table.get("suites", {})),
         )
@@ -79,10 +71,10 @@ def check(lock: Lock, upstream: Upstream) -> None:
         if name not in lock.files:
             raise BuildError(name, f"is in {upstream.origin} and not in the lock", BUMP)
         found = digest(upstream.files[name])
-        if found != lock.files[name].sha256:
+        if found != lock.files[name]:
             raise BuildError(
                 name,
-                f"expected sha256 {lock.files[name].sha256}, found {found} in {upstream.origin}",
+                f"expected sha256 {lock.files[name]}, found {found} in {upstream.origin}",
                 f"reinstall marshmallow=={lock.version} from a source you trust; {BUMP}",
             )
 
@@ -95,14 +87,9 @@ def render(lock: Lock) -> str:
         f'sdist_sha256 = "{lock.sdist_sha256}"',
         f'wheel_sha256 = "{lock.wheel_sha256}"',
         "",
-        "# Per file: its digest, and the number of imports that the rename rewrites.",
+        "# The sha256 of each file.",
         "[files]",
-    ]
-    lines += [
-        f'"{name}" = {{ sha256 = "{entry.sha256}", imports = {entry.imports} }}'
-        for name, entry in sorted(lock.files.items())
-    ]
-    lines += [
+        *(f'"{name}" = "{sha256}"' for name, sha256 in sorted(lock.files.items())),
         "",
         "# Other releases that the patch queue must fit: hash of the sdist.",
         "[tried]",

@@ -49,9 +49,8 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     # Where there is an engine, plans go through collections.
     used = [patch for patch in queue if patch.header["Reason"] != "collection"]
     generated = generate.generate(source, lock.read(layout.lock), used)
-    pristine = {name: source.text(name) for name in source.modules}
     table = semantics.read_table(layout.semantics)
-    meanings = table.meanings_of_all(semantics.digests(pristine))
+    meanings = table.meanings_of_all(semantics.digests(source.texts))
     compiling.remove_binaries(layout)
     tools = None if is_pure(environ) else toolchain(environ)
     if tools is None:

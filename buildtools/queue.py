@@ -71,7 +71,7 @@ def report(queue: list[patching.Patch], source: Upstream) -> Iterator[str]:
 
     :raises buildtools.errors.BuildError: one does not fit
     """
-    _, placed = apply(queue, _texts(source), source.version)
+    _, placed = apply(queue, source.texts, source.version)
     yield f"{source.origin} ({source.version})"
     for patch in queue:
         if not patch.applies_to(source.version):
@@ -83,7 +83,7 @@ def report(queue: list[patching.Patch], source: Upstream) -> Iterator[str]:
 
 def write_trees(queue: list[patching.Patch], source: Upstream, target: Path) -> None:
     """Write the pristine sources to ``a`` and the patched ones to ``b`` below ``target``."""
-    pristine = _texts(source)
+    pristine = source.texts
     patched, _ = apply(queue, pristine, source.version)
     for side, texts in (("a", pristine), ("b", patched)):
         for name, text in texts.items():
@@ -95,7 +95,7 @@ def write_trees(queue: list[patching.Patch], source: Upstream, target: Path) -> 
 def refresh(folder: Path, source: Upstream) -> list[str]:
     """Rewrite the line numbers of hunk headers; returns the files that changed."""
     queue = read_series(folder)
-    pristine = _texts(source)
+    pristine = source.texts
     changed = []
     texts = dict(pristine)
     for patch in queue:
@@ -128,7 +128,3 @@ def statistics(queue: list[patching.Patch]) -> Iterator[str]:
 def lines(patch: patching.Patch, sign: str) -> int:
     """How many lines a patch adds (``+``) or removes (``-``)."""
     return sum(line[0] == sign for hunk in patch.hunks for line in hunk.lines)
-
-
-def _texts(source: Upstream) -> dict[str, str]:
-    return {name: source.text(name) for name in source.modules}

@@ -10,7 +10,6 @@ import email
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import time
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from buildtools.errors import BuildError
+from buildtools.errors import BuildError, output_of
 from buildtools.layout import Layout
 from buildtools.treecopy import source_names
 
@@ -62,23 +61,9 @@ def _step(name: str, work: Callable[[], str | None]) -> None:
 
 
 def _call(*words: object, cwd: Path | None = None, **variables: str) -> str:
-    """Run a command; what it printed.
-
-    :raises BuildError: it failed
-    """
+    """Run a command without our variables; what it printed."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("ALTHAIA_", "PYTHONPATH"))}
-    done = subprocess.run(
-        [str(word) for word in words],
-        cwd=cwd,
-        env={**kept, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        command = " ".join(map(str, words))
-        raise BuildError(command, f"exit code {done.returncode}", done.stdout + done.stderr)
-    return done.stdout
+    return output_of(*words, cwd=cwd, env={**kept, **variables})
 
 
 def _environment(folder: Path, *requirements: object) -> Path:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from dataclasses import dataclass
 
 from buildtools.errors import BuildError
 from buildtools.upstream import PACKAGE
@@ -17,38 +16,21 @@ from buildtools.upstream import PACKAGE
 TARGET = f"althaia.{PACKAGE}"
 
 
-@dataclass(frozen=True)
-class Renamed:
-    text: str
-    imports: int
-    """How many import statements now name the new package."""
-
-
-def rename(name: str, text: str, expected: int | None = None) -> Renamed:
+def rename(name: str, text: str) -> str:
     """Rewrite ``from marshmallow[.x] import ...``; relative imports need nothing.
 
     :param name: the file, for messages
-    :param expected: the count the lock states; ``None`` accepts any
-    :raises BuildError: the file reaches its package in a way this stage does not know, or
-        the count differs
+    :raises BuildError: the file reaches its package in a way this stage does not know
 
-    >>> rename("x.py", "from marshmallow.utils import missing\\n").text
+    >>> rename("x.py", "from marshmallow.utils import missing\\n")
     'from althaia.marshmallow.utils import missing\\n'
     """
     _refuse_unknown_forms(name, text)
     lines = text.splitlines(keepends=True)
-    places = _package_names_in_imports(text)
-    for row, column in reversed(places):
+    for row, column in reversed(_package_names_in_imports(text)):
         line = lines[row - 1]
         lines[row - 1] = line[:column] + TARGET + line[column + len(PACKAGE) :]
-    if expected is not None and len(places) != expected:
-        raise BuildError(
-            name,
-            f"expected {expected} imports of {PACKAGE}, found {len(places)}",
-            "look at the imports that came or went, then refresh the lock "
-            "(vendor/marshmallow/README.md)",
-        )
-    return Renamed("".join(lines), len(places))
+    return "".join(lines)
 
 
 def _package_names_in_imports(text: str) -> list[tuple[int, int]]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import ast
 import difflib
 import json
-import subprocess
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from buildtools.errors import BuildError
+from buildtools.errors import BuildError, output_of
 from buildtools.shipped import digests as _digests
 from buildtools.shipped import meanings
 
@@ -25,21 +25,6 @@ Table = meanings.Table
 
 Digests = dict[str, str]
 digests = _digests.digests
-
-
-def differing(known: Mapping[str, str], present: Mapping[str, str]) -> list[str]:
-    """Names that are not as in the release of the table: changed, new or gone."""
-    return sorted(
-        name for name in known.keys() | present.keys() if known.get(name) != present.get(name)
-    )
-
-
-def read(path: Path) -> Digests:
-    """The digests of the release that the plans were written against.
-
-    :raises BuildError: the file is missing or malformed
-    """
-    return read_table(path).functions
 
 
 def read_table(path: Path) -> Table:
@@ -99,138 +84,72 @@ def resting(names: Sequence[str]) -> dict[str, list[str]]:
     """
     if not names:
         return {}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.plans.narrowing", *names],
-        cwd=Path(__file__).resolve().parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise BuildError(
-            "semantics",
-            f"the engine does not say what rests on a function:\n{done.stderr.strip()[-500:]}",
-            "'python -m buildtools build' first, or pass --names",
-        )
-    found: dict[str, list[str]] = json.loads(done.stdout)
+    root = Path(__file__).resolve().parents[1]
+    said = output_of(sys.executable, "-m", "tests.plans.narrowing", *names, cwd=root)
+    found: dict[str, list[str]] = json.loads(said)
     return found
 
 
 def page(
+    text: str,
     table: Table,
     releases: Mapping[str, Digests],
     suites: Mapping[str, int],
-    measured: Mapping[str, Any] | None = None,
+    measured: Mapping[str, Any],
 ) -> str:
-    """The text of ``docs/releases.md``.
+    """``docs/releases.md`` with its tables written anew.
 
+    :param text: the page as it is; ``<!-- table: NAME -->`` and ``<!-- end -->`` are around a table
     :param releases: the digests of each release, newest first
     :param suites: how many tests each release's own suite holds
     :param measured: what ``python -m benchmarks --release`` keeps
     """
-    rows, left = [], []
+    planned, left = [], []
     for version, present in releases.items():
         found = table.meanings_of_all(present)
         other = sum(present.get(name) != digest for name, digest in table.functions.items())
         counts = (suites[version], other, len(found.variants), len(found.unread))
-        rows.append(f"| {version} | {' | '.join(map(str, counts))} |")
+        planned.append([version, *map(str, counts)])
         if found.unread:
             names = ", ".join(f"`{name}`" for name in found.unread)
             left.append(f"- {version}: {names if len(found.unread) <= FEW else 'most of them'}")
-    return PAGE.format(
-        version=table.version,
-        rows="\n".join(rows),
-        left="\n".join(left),
-        speed=speed(measured, list(releases)) if measured else "",
-    )
-
-
-def speed(measured: Mapping[str, Any], releases: Sequence[str]) -> str:
-    """The tables of speed and of import times, in the releases' order."""
-    found: Mapping[str, Any] = measured["releases"]
-    shown = [version for version in releases if version in found]
+    figures: Mapping[str, Any] = measured["releases"]
+    shown = [version for version in releases if version in figures]
     cases: Mapping[str, str] = {
         name: head
         for name, head in measured["cases"].items()
-        if any(name in found[version]["ratios"] for version in shown)
+        if any(name in figures[version]["ratios"] for version in shown)
     }
     ratios = [
-        [version, *(f"{found[version]['ratios'].get(name, '–')}" for name in cases)]
+        [version, *(f"{figures[version]['ratios'].get(name, '–')}" for name in cases)]
         for version in shown
     ]
     imports = [
-        [version, *(f"{found[version]['imports'][way]:.0f}" for way in IMPORTS)]
+        [version, *(f"{figures[version]['imports'][way]:.0f}" for way in IMPORTS)]
         for version in shown
     ]
-    return SPEED.format(
-        machine=measured["machine"],
-        ratios=_markdown(["release", *cases.values()], ratios),
-        imports=_markdown(["release", *IMPORTS.values()], imports),
-    )
+    tables = {
+        "planned": _markdown(PLANNED, planned),
+        "left": "\n".join(left),
+        "speed": f"On {measured['machine']}:\n\n{_markdown(['release', *cases.values()], ratios)}",
+        "imports": _markdown(["release", *IMPORTS.values()], imports),
+    }
+    return _TABLE.sub(lambda place: f"{place[1]}\n{tables[place[2]]}\n\n{place[3]}", text)
 
 
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    rule = ["---", *["--:"] * (len(heads) - 1)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows))
-
-
+_TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+FEW = 20
+PLANNED = ("release", "its own tests", "functions with other code", "variants", "not planned")
 IMPORTS = {
     "real": "marshmallow alone",
     "cached": "patched, cache warm",
     "uncached": "patched, no cache",
 }
 
-SPEED = """
-## Speed
 
-Times as fast as the same release unpatched, with equal results.
-{machine}, busy with other work: read differences below a tenth as none.
-The releases took turns in one run; each figure is the median of nine rounds.
-The names of the cases stand in `benchmarks/releases.py`.
-
-{ratios}
-
-Of the 69 rows of the benchmarks, loads by marshmallow-sqlalchemy's `SQLAlchemyAutoSchema` gain
-least: 1.15 by instructions, and nothing that a clock shows. Most of such a load
-reads marshmallow's metadata file, once for each call. Objects inside, of its own `Nested`, are
-loaded without that.
-
-Processor time of `import marshmallow`, in milliseconds. The patched modules of a release that is
-not compiled are cached as bytecode; without a cache they are patched and compiled again.
-
-{imports}
-
-`python -m benchmarks --release VERSION --save` measures a release.
-"""
-
-FEW = 20
-
-PAGE = """\
-# Releases of marshmallow
-
-For users of another release than {version}: what althaia plans there. althaia serves the release
-that is installed. The plans were written against {version}. althaia compares each function that
-plans replace with the functions that a maintainer has read, by a digest of its code.
-`althaia.explain` names what is not planned; marshmallow's own code runs there.
-
-| column | meaning |
-|---|---|
-| its own tests | upstream's tests of that release; all pass, with plans from the first use |
-| functions with other code | the code differs from {version}'s; a maintainer has read it |
-| variants | functions that mean something else in this release; the plans have code for it |
-| not planned | functions that a maintainer has not read, or that plans have no code for |
-
-| release | its own tests | functions with other code | variants | not planned |
-|---|---|---|---|---|
-{rows}
-
-Not planned:
-
-{left}
-
-A release that is not in the table is served in the same way.
-`python -m buildtools semantics page` writes this page from `althaia/releases/semantics.toml`.
-{speed}"""
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rule = ["---", *["--:"] * (len(heads) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows))
 
 
 def changed(before: str, after: str) -> list[str]:

@@ -39,6 +39,11 @@ class Upstream:
     def modules(self) -> list[str]:
         return sorted(name for name in self.files if name.endswith(".py"))
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """The text of each module."""
+        return {name: self.text(name) for name in self.modules}
+
 
 def find(environ: Mapping[str, str]) -> Upstream:
     """The upstream to build from.

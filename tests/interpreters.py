@@ -16,11 +16,6 @@ lazily = pytest.mark.skipif(
     reason="without the GIL instances are built in full, and the first one loads the engine",
 )
 
-notices_exchanged_keys = pytest.mark.skipif(
-    sys.maxsize < 2**32,
-    reason="compiled loops have no room to count a dictionary's keys in a word of 32 bits",
-)
-
 frees_at_exit = pytest.mark.skipif(PYPY, reason="PyPy runs no finalizers when it ends")
 
 sends_by_value = pytest.mark.skipif(PYPY, reason="cloudpickle cannot pickle a class on PyPy")

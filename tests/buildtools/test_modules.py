@@ -67,12 +67,12 @@ def test_foreign_binaries_are_removed(tree: Layout) -> None:
 
 
 def test_files_upstream_no_longer_has_are_removed(tree: Layout) -> None:
-    generate.write(tree, generate.Generated({"fields.py": b"x = 1\n", "py.typed": b""}))
+    generate.write(tree, {"fields.py": b"x = 1\n", "py.typed": b""})
     assert {p.name for p in tree.generated.rglob("*") if p.is_file()} == {"fields.py", "py.typed"}
 
 
 def test_unchanged_files_are_not_written_again(tree: Layout) -> None:
-    generated = generate.Generated({"fields.py": b"x = 1\n"})
+    generated = {"fields.py": b"x = 1\n"}
     generate.write(tree, generated)
     before = (tree.generated / "fields.py").stat().st_mtime_ns
     generate.write(tree, generated)

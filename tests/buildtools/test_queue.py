@@ -39,12 +39,12 @@ def test_the_queue_fits(
     release: str, queue: list[patching.Patch], request: pytest.FixtureRequest
 ) -> None:
     source: Upstream = request.getfixturevalue(release)
-    pristine = {name: source.text(name) for name in source.modules}
+    pristine = source.texts
     patched, placed = apply(queue, pristine, source.version)
     wanted = [p for p in queue if p.applies_to(source.version)]
     assert [place.patch for place in placed] == [p.name for p in wanted for _ in p.hunks]
     for name, text in patched.items():
-        compile(rename(name, text).text, name, "exec")
+        compile(rename(name, text), name, "exec")
 
 
 def test_the_seam_patches_fit_the_older_line_too(
