@@ -50,6 +50,9 @@ for _library in (upstream, ours):
     for _name in ("class_registry", "error_store", "fields", "schema", "utils", "validate"):
         __import__(f"{_library.__name__}.{_name}")
 
+# pytest leaves this module's frames out of tracebacks: they say nothing of what differs.
+__tracebackhide__ = True
+
 Scenario = Callable[..., object]
 _T = TypeVar("_T")
 
@@ -334,7 +337,6 @@ def scenario(function: Scenario, modes: Sequence[str] = MODES) -> Callable[..., 
         modes = [*modes, *(m for m, name in names.items() if _mentions(function.__code__, name))]
 
     def test(mode: str, **arguments: object) -> None:
-        __tracebackhide__ = True
         if mode == TEXT:
             compare(through_text(function), **arguments)
         elif mode == FROM_TEXT:

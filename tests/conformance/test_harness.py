@@ -178,6 +178,16 @@ def test_a_scenario_that_differs_fails_its_test() -> None:
         harness.compare(scenario)
 
 
+def test_a_failure_shows_no_frame_of_the_harness() -> None:
+    def differs(ma: Any, log: Any) -> str:
+        return "ours" if "althaia" in ma.__name__ else "upstream"
+
+    with pytest.raises(AssertionError) as error:
+        harness.compare(differs)
+    assert any(each.path.name == "harness.py" for each in error.traceback)
+    assert not any(each.path.name == "harness.py" for each in error.traceback.filter(error))
+
+
 def test_the_two_libraries_are_two() -> None:
     upstream, ours = harness.libraries()
     assert upstream.Schema is not ours.Schema

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import enum
-import uuid
 from typing import Any
 from unittest import mock
 
 import pytest
 
+from benchmarks.cases.kinds import KINDS
 from tests.conformance.material import Plain, schema_of
 from tests.invalidation.usage import scenario, settle, use
 
@@ -37,35 +36,20 @@ NUMBER_METHODS = {
     "_format_num": lambda log: lambda self, value: log("_format_num", value) or 5,
     "_to_string": lambda log: lambda self, value: log("_to_string", value) or "text",
 }
-CLASSES = {
-    "String": "x",
-    "Email": "a@b.c",
-    "Url": "http://x",
-    "Integer": 1,
-    "Float": 1.5,
-    "Decimal": decimal.Decimal("1.5"),
-    "Boolean": True,
-    "DateTime": MOMENT,
-    "NaiveDateTime": MOMENT,
-    "Date": MOMENT.date(),
-    "Time": MOMENT.time(),
-    "TimeDelta": dt.timedelta(1),
-    "UUID": uuid.UUID(int=1),
-    "Raw": object,
-}
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("kind", KINDS)
 @scenario
 def test_upstreams_own_class_patched_and_restored(
     ma: Any, log: Any, kind: str, method: str
 ) -> None:
-    cls = getattr(ma.fields, kind)
-    schema = schema_of(ma, {"f": cls(), "h": ma.fields.Raw()})
-    data = {"f": CLASSES[kind], "g": 2, "h": 3}
+    make, value, _ = KINDS[kind]
+    field = make(ma.fields)
+    schema = schema_of(ma, {"f": field, "h": ma.fields.Raw()})
+    data = {"f": value, "g": 2, "h": 3}
     settle(log, schema, data, Plain(**data))
-    with mock.patch.object(cls, method, METHODS[method](log)):
+    with mock.patch.object(type(field), method, METHODS[method](log)):
         use(log, schema, data, Plain(**data))
     use(log, schema, data, Plain(**data))
 
@@ -272,6 +256,6 @@ def test_schema_property_of_nested_replaced(ma: Any, log: Any) -> None:
 
     schema = schema_of(ma, {"f": Own(ma.Schema.from_dict({"a": ma.fields.Raw()}))})
     settle(log, schema, {"f": {"a": 1, "b": 2}})
-    # How often it is asked: docs/differences.md.
+    # docs/differences.md says how often the key is asked.
     Own.schema = property(lambda self: other)
     use(log, schema, {"f": {"a": 1, "b": 2}})

@@ -39,12 +39,16 @@ def narrowing() -> set[str]:
     return found
 
 
+MAY_DO_ANYTHING = re.compile("^$|may do anything$|by a field of the user's$")
+"""Why a step is the field's own method: for no reason of the lock's."""
+
+
 def test_everything_is_planned_as_long_as_nothing_differs() -> None:
     for schema in SCHEMAS:
         for direction in ("dump", "load"):
             plan = planner.build(schema(), direction)
             assert not plan.declined
-            assert [each.why for each in plan.steps if each.why] == []
+            assert [each.why for each in plan.steps if not MAY_DO_ANYTHING.search(each.why)] == []
 
 
 def test_each_entry_narrows_a_plan_or_has_a_reason_not_to(narrowing: set[str]) -> None:
