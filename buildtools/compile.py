@@ -125,7 +125,7 @@ def _run(
     from setuptools.errors import BaseError, CompileError, LinkError
 
     try:
-        # First, in a second: Cython works for minutes before its output is compiled.
+        # The compiler is tried first, in a second: Cython works for minutes before it is needed.
         try_compiler(tools)
         ours = [m for m in modules if not m.upstream and m.name != shared]
         theirs = [module for module in modules if module.upstream]
@@ -160,7 +160,7 @@ def _c_file(store: Path, module: CompiledModule) -> Path:
 
 
 def _translate(modules: list[CompiledModule], root: Path, folder: Path, shared: str | None) -> None:
-    """Python to C: the modules' sources are below ``root``, their C files go below ``folder``."""
+    """Translate modules below ``root`` to C files below ``folder``."""
     from Cython.Build import cythonize
     from setuptools import Extension
 
@@ -171,11 +171,11 @@ def _translate(modules: list[CompiledModule], root: Path, folder: Path, shared: 
     for module in modules:
         # Cython makes a folder once a process, even if the name then stands for another place.
         (folder / module.source).parent.mkdir(parents=True, exist_ok=True)
-    # Relative paths only: what the C files and the binaries say does not depend on this machine.
+    # Paths are relative, so that C files and binaries say nothing of this machine.
     with contextlib.chdir(root):
         cythonize(
             [Extension(module.name, [module.source.as_posix()]) for module in modules],
-            # Stronger than what a module's header says, hence one call for all that share them.
+            # They override what a module's header says, hence one call for all that share them.
             compiler_directives=dict(modules[0].directives),
             build_dir=os.path.relpath(folder, root),
             include_path=["."],
@@ -207,12 +207,12 @@ def _translate_shared(module: CompiledModule, root: Path, c_file: Path) -> None:
 
 
 def _link(layout: Layout, modules: list[CompiledModule], tools: Toolchain, store: Path) -> None:
-    """C to extension modules beside the Python sources."""
+    """Compile C files to extension modules beside the Python sources."""
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
     class Telling(build_ext):  # type: ignore[misc]
-        """Says which module is finished: a build takes a minute and is silent otherwise."""
+        """Print which module is finished, because a build takes a minute and says nothing else."""
 
         finished = 0
 

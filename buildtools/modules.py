@@ -9,10 +9,10 @@ from pathlib import Path
 
 from buildtools.layout import Layout
 
-# Every module says it: a single one that does not turns the GIL back on for the process.
+# Every module says that it can do without the GIL: one that does not turns it on again.
 OWN: Mapping[str, bool | int] = {"language_level": 3, "freethreading_compatible": True}
-# Upstream's annotations are for people and type checkers. Taken as C types they would refuse
-# subclasses of str, lazy strings and None.
+# Upstream's annotations are for people and type checkers. If Cython took them as C types, they
+# would refuse subclasses of str, lazy strings and None.
 UPSTREAM: Mapping[str, bool | int] = {
     **OWN,
     "binding": True,
@@ -21,7 +21,7 @@ UPSTREAM: Mapping[str, bool | int] = {
     "autotestdict": False,
 }
 
-# A package's own module says what the package is; there is nothing in it to make faster.
+# A package's own module only says what the package is, and nothing in it could be faster.
 INTERPRETED = frozenset({"__init__.py"})
 
 _INCLUDE = re.compile(r'^include "([^"]+)"$', re.M)

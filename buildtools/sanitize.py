@@ -27,8 +27,8 @@ TESTS = (
     "tests/hostile",
     "tests/conformance",
 )
-# Sanitized frames are several times as large and code several times as slow: what measures a
-# small stack, a wait or a second says nothing there.
+# Sanitized frames are several times as large, and code is several times as slow. Tests that measure
+# a small stack, a wait or a second therefore say nothing there.
 LEFT_OUT = "not 128_kib and not interruptions and not adversary"
 
 

@@ -1,4 +1,4 @@
-"""What the C compiler and the linker are asked for."""
+"""The arguments of the C compiler and the linker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Toolchain:
 
 
 def toolchain(environ: Mapping[str, str]) -> Toolchain:
-    """Small and reproducible: no debug information, symbols stripped.
+    """Return arguments for small and reproducible binaries, without debug information and symbols.
 
     ``CFLAGS`` that state an optimisation level or ask for debug information are believed.
     """

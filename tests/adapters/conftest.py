@@ -71,28 +71,28 @@ class PriceSchema(ma.Schema):
 
 
 class WrittenElsewhere(PriceSchema):
-    """Written by a module that takes no options, as orjson."""
+    """Its render module takes no options, as orjson does not."""
 
     class Meta:
         render_module = types.SimpleNamespace(dumps=lambda value: "elsewhere", loads=json.loads)
 
 
 class WrittenBySimplejson(PriceSchema):
-    """Written by a module that takes json's options and writes other text."""
+    """Its render module takes json's options and writes other text."""
 
     class Meta:
         render_module = simplejson
 
 
 class WithEnvelope(PriceSchema):
-    """With a ``dumps`` that writes more than the dumped object."""
+    """Its ``dumps`` writes more than the dumped object."""
 
     def dumps(self, *args: Any, **kwargs: Any) -> str:
         return f'{{"data": {super().dumps(*args, **kwargs)}}}'
 
 
 def with_own_dumps() -> ma.Schema:
-    """An instance that somebody has given a ``dumps`` of its own."""
+    """Return an instance that has a ``dumps`` of its own."""
     schema = PriceSchema()
     schema.dumps = lambda *args, **kwargs: "own"  # type: ignore[method-assign]
     return schema

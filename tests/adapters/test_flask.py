@@ -33,7 +33,7 @@ SETTINGS: list[dict[str, Any]] = [
 
 
 def outcome(call: Callable[[], Any]) -> object:
-    """What a call gives: the body and its type, or the exception."""
+    """Return what a call gives: the body and its type, or the exception."""
     try:
         response = call()
     except Exception as error:

@@ -31,13 +31,13 @@ PETS = [{"name": f"Müsli {i} <&>", "id": i, "weight": i / 3} for i in range(20)
 
 @pytest.fixture
 def written() -> Iterator[mock.Mock]:
-    """Counts what althaia.json.dumps writes."""
+    """Count what althaia.json.dumps writes."""
     with mock.patch.object(althaia_json, "dumps", wraps=althaia_json.dumps) as dumps:
         yield dumps
 
 
 def compare(make: Callable[[], Any], paths: list[str], written: mock.Mock) -> None:
-    """The same answers from both, and the second application's written by us."""
+    """Both answer the same, and our encoder writes the answers of the second application."""
     plain, ours = make(), use(make())
     for path in paths:
         expected = plain.test_client().get(path)
@@ -133,7 +133,7 @@ def test_flask_appbuilder(written: mock.Mock) -> None:
         compare(make, ["/api/v1/pets/all"], written)
     finally:
         logging.disable(logging.NOTSET)
-        # From 3.13 on a connection left open warns whoever runs at its end.
+        # From 3.13 on a connection that is left open warns in the test that runs when it is freed.
         for app, database in made:
             with app.app_context():
                 database.session.remove()
@@ -181,7 +181,7 @@ def test_connexion(kind: str, written: mock.Mock) -> None:
 
     expected = answer()
     written.reset_mock()
-    # What connexion itself takes for each kind of application.
+    # Return the class that connexion itself takes for each kind of application.
     assert (
         answer(Jsonifier(flask.json, indent=2) if kind == "FlaskApp" else Jsonifier()) == expected
     )

@@ -12,7 +12,7 @@ import althaia
 
 
 class Session:
-    """A session that is opened by its first query, and whose cursors end when it is removed."""
+    """Its first query opens it, and its cursors end when it is removed."""
 
     def __init__(self, rows: list[Any]) -> None:
         self.rows = rows
@@ -59,7 +59,7 @@ def test_flask(schema: Any, session: Session, lines: bool) -> None:
 def test_flask_removes_the_session_of_a_query_that_was_begun_before(
     schema: Any, session: Session
 ) -> None:
-    """What docs/adapters.md warns of."""
+    """docs/adapters.md warns of this."""
     flask = pytest.importorskip("flask")
     from althaia.adapters.flask import stream_response
 
@@ -107,7 +107,7 @@ def test_django(schema: Any, session: Session) -> None:
     def end(**_: Any) -> None:
         session.remove()
 
-    # Where Django itself closes old connections.
+    # Django itself closes old connections there.
     request_finished.connect(end)
     try:
         response = SchemaStream(schema, session.query)

@@ -100,7 +100,7 @@ def test_both_sides_give_the_same_and_give_it_again(name):
         pytest.importorskip("sqlmodel", reason="not yet there for this Python")
     if name.startswith("pack-"):
         pytest.importorskip("msgpack", reason="not yet there for this Python")
-    # Twenty objects: every tenth of the invalid ones is spoiled.
+    # Of the invalid objects every tenth is spoiled, so that two of twenty are.
     upstream, ours = both(CASES[name], min(CASES[name].objects, 20))
     expected = upstream()
     assert difference(expected, ours()) is None
@@ -110,7 +110,7 @@ def test_both_sides_give_the_same_and_give_it_again(name):
         assert expected.messages
     else:
         assert not isinstance(expected, Invalid), expected.messages
-        # validate() answers with errors, of which there are none.
+        # validate() returns the errors, and these objects have none.
         assert expected == {} if name == "validate-small" else expected
 
 

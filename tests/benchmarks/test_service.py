@@ -107,7 +107,7 @@ def test_no_postgresql_says_how_to_install_it(monkeypatch):
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answers every request with the path of its server, one of which differs."""
+    """It answers each request with its server's body."""
 
     protocol_version = "HTTP/1.1"
 
@@ -123,7 +123,7 @@ class Answers(BaseHTTPRequestHandler):
 
 
 class Fake:
-    """What :mod:`compare` needs of a server."""
+    """It has what :mod:`compare` needs of a server."""
 
     def __init__(self, body: bytes, status: int = 200) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
@@ -193,7 +193,7 @@ def test_the_profiler_tells_the_parts_apart():
     schema, rows = Number(many=True), [{"a": i} for i in range(1_000)]
 
     def work(seconds: float) -> None:
-        # As long for the one as for the other, however fast they are here.
+        # Both servers get the same time, however fast they are here.
         end = clock() + seconds
         while clock() < end:
             dumped = schema.dump(rows)

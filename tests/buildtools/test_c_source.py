@@ -164,7 +164,7 @@ def test_an_unknown_end_of_arguments_stops_the_build() -> None:
 
 @needs_c
 def test_no_function_of_upstream_is_left_out(layout: Layout) -> None:
-    """Counted in Python, found in C; a function that takes ``*args`` alone has no such place."""
+    """Each function counted in Python has its place in C, but one that takes ``*args`` alone."""
     seen = 0
     for module, source in sources(layout):
         if not module.upstream:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def scratch(layout: Layout, tmp_path: Path) -> Layout:
-    """A copy of what the commands write to."""
+    """Return a copy of the files that the commands write."""
     copy = Layout(tmp_path)
     shutil.copytree(layout.patches, copy.patches)
     copy.semantics.parent.mkdir(parents=True)

@@ -50,7 +50,7 @@ def sources(layout: Layout) -> Path:
 
 @pytest.fixture
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiles nothing: what is generated is asked for."""
+    """The compiler is replaced by nothing, because these tests ask what is generated."""
     monkeypatch.setattr(compiling, "compile_modules", lambda *_: [])
 
 
@@ -186,7 +186,7 @@ def build_script(tree: Layout, layout: Layout, first: str) -> None:
     for number in (1, 2):
         (tree.package / f"number{number}.pyx").write_text(f"number = {number}\n", "utf-8")
     text = (layout.root / "build_ext.py").read_text("utf-8")
-    # Upstream's modules would take a minute, and are not what is asked.
+    # Upstream's modules are left out: they would take a minute, and nothing here needs them.
     small = "from buildtools import pipeline; pipeline.generate.write = lambda *_: None\n"
     setting = f"import multiprocessing\ntry:\n    {first.splitlines()[0]}\n"
     setting += "except RuntimeError: pass  # a worker knows already\n"

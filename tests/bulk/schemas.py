@@ -89,7 +89,7 @@ class KillingWhileSendingSchema(Schema):
 
 
 class SlowSchema(Schema):
-    """Takes its time over id 13, and says in a file that it began, with the process's number."""
+    """Loading id 13 takes time; a file is given the number of the process when it begins."""
 
     id = fields.Integer()
 
@@ -103,7 +103,7 @@ class SlowSchema(Schema):
 
 
 class WhichSchema(Schema):
-    """Says which marshmallow loads it."""
+    """Its records say which marshmallow loads them."""
 
     id = fields.Integer()
 

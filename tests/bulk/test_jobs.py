@@ -244,7 +244,7 @@ def test_options_that_mean_nothing(ndjson, parameters, said):
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
-    """The peak with ten times the records is that with one, but for some noise."""
+    """Ten times as many records have the same peak, but for some noise."""
     program = """
 import resource, sys
 from althaia import bulk
@@ -355,9 +355,9 @@ def test_a_signal_leaves_nothing_behind(tmp_path, number, workers):
 
 @contextmanager
 def slow(tmp_path, workers, handler=signal.SIG_DFL, **environment):
-    """A conversion that has come to a record which takes its time, and the process that has it."""
+    """Yield a conversion that has come to a slow record, and the number of its process."""
     source, began = tmp_path / "a.ndjson", tmp_path / "began"
-    # The second partition: the first is done.
+    # The slow record is in the second partition, so that the first one is done.
     source.write_text(f'{{"id": 1}}{" " * PARTITION_BYTES}\n{{"id": 13}}\n')
     command = [sys.executable, "-m", "althaia", "convert", "tests.bulk.schemas:SlowSchema"]
     running = subprocess.Popen(

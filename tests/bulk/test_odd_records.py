@@ -245,7 +245,7 @@ def test_errors_far_down_are_cut_and_the_others_told(tmp_path, workers, deepest)
 
 @pytest.mark.timeout(60)
 def test_elements_too_deep_to_travel_are_done_here(tmp_path):
-    """In a program of its own, which reads what is nearly as deep as its stack."""
+    """It runs in a program of its own, because it reads what is nearly as deep as the stack."""
     file = tmp_path / "deep.json"
     elements = ['{"a": ' + "[" * depth + "]" * depth + "}" for depth in range(930, 980, 3)]
     file.write_text('[{"b": 1}, ' + ",".join(elements) + "]")

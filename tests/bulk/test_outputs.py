@@ -119,7 +119,7 @@ def test_what_is_not_whole_yet_takes_nobodys_name(source, tmp_path):
 
 @pytest.mark.parametrize("form", ["ndjson", "csv", "json", "parquet"])
 def test_a_disk_that_is_full(ndjson, tmp_path, form):
-    """Of a file that may not grow any longer, as of a disk."""
+    """A limit of the file's size stands for the end of the disk."""
     resource = pytest.importorskip("resource")
     if form == "parquet":
         pytest.importorskip("pyarrow")

@@ -244,7 +244,7 @@ def checked(tmp_path, values):
 
 @pytest.mark.parametrize(("zone", "end"), [(None, ""), ("UTC", "+00:00")])
 def test_nanoseconds_are_kept(tmp_path, monkeypatch, zone, end):
-    # With or without pandas, which has a class for them.
+    # pandas has a class for nanoseconds; the result must not depend on it.
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     nano = pyarrow.array([1_000, 1_001, -1, None], pyarrow.timestamp("ns", tz=zone))
     told, made = checked(tmp_path, nano)
@@ -336,7 +336,7 @@ def test_a_page_that_is_broken_is_an_error_of_the_file(tmp_path):
 
 
 def refused(tmp_path, schema, record):
-    """What is told of a record that is converted to Parquet."""
+    """Return what is told of a record that is converted to Parquet."""
     source, told = tmp_path / "in.ndjson", []
     source.write_text(json.dumps(record))
     bulk.convert(schema, str(source), str(tmp_path / "out.parquet"), tell=told.append)

@@ -61,7 +61,7 @@ def test_csv_with_breaks_and_quotes_in_cells(tmp_path, size):
     assert found[2] == (7, "3 cells where the head has 2")
     assert found[3] == (8, "not UTF-8")
     assert found[4][0] == 9
-    # PyPy says in which of the lines, too.
+    # PyPy's message names the line, too.
     assert found[4][1].startswith("not CSV: ")
     assert "unexpected end of data" in found[4][1]
     assert len(found) == 5
@@ -122,7 +122,7 @@ def test_json_that_is_none(tmp_path, text, good, said):
     file.write_text(text)
     found = read(file, "json", 1)
     assert found[:-1] == [(1, 1), (2, 2)][:good]
-    # The mistake is not in the last good one, or it would not be good.
+    # The mistake belongs to the element after the last good one.
     assert found[-1][0] == good + 1
     assert said in found[-1][1]
     assert found[-1][1].endswith("the rest is not read")
@@ -161,7 +161,7 @@ def test_a_partition_of_a_json_array_holds_so_much_text_and_so_many_elements(
     assert {len(one.items) for one in found[:-1]} <= {most}
     assert sum(len(one.items) for one in found) == 500
     assert len(found[0].items) == most
-    # All but the bracket at the end, whose bytes nobody asks for.
+    # The bracket at the end belongs to no partition.
     assert sum(one.share for one in found) == file.stat().st_size - 1
 
 
@@ -276,7 +276,7 @@ def test_a_cell_longer_than_csv_takes_by_itself(tmp_path, size):
     file.write_text(f'a,b\n1,"{cells[0]}"\n2,{cells[1]}\n3,y\n', newline="")
     found = read(file, "csv", size)
     assert [line for line, _ in found] == [2, 20_002, 20_003]
-    # Without the cells at hand, or telling how they differ takes minutes.
+    # `all` compares them, because pytest would take minutes to show how they differ.
     wanted = [{"a": "1", "b": cells[0]}, {"a": "2", "b": cells[1]}, {"a": "3", "b": "y"}]
     assert all(one == record for one, (_, record) in zip(wanted, found, strict=True))
 

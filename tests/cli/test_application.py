@@ -174,7 +174,7 @@ def test_a_closed_pipe_ends_quietly(explain, tmp_path, words):
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
-        # rich ends its progress bar with a line break.
+        # rich writes a line break behind its progress bar.
         assert process.stderr.read().strip() == b""
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.interpreters import sends_by_value
 
-# A process each, and several for some; tests/bulk has the same without the command line.
+# Each test starts a process, some several; tests/bulk has the same without the command line.
 pytestmark = pytest.mark.slow
 
 SCHEMAS = """
@@ -180,7 +180,7 @@ def test_a_class_that_takes_arguments_is_named(folder):
 )
 def test_a_module_that_fails_or_ends_itself(folder, code, said, workers):
     if workers == "2":
-        # Only where workers import it.
+        # It raises only where workers import it.
         code = f"import multiprocessing\nif multiprocessing.parent_process():\n    {code}"
     (folder / "orders.py").write_text(f"{SCHEMAS}\n{code}\n")
     done = run(folder, "convert", "orders:Order", "good.ndjson", "out.json", "--workers", workers)

@@ -110,7 +110,7 @@ def test_a_wrong_answer_is_found(compare):
     done = compare("planted:Order", "--objects", "planted:orders", "--json")
     assert done.returncode == 1, done.stderr
     report = json.loads(done.stdout)
-    # The texts are written by another function than the one that is spoilt.
+    # Another function than the spoilt one writes the texts.
     assert report["different"] == 2
     [known] = report["differences"]
     assert known == {

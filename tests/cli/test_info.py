@@ -26,7 +26,7 @@ def copied(tmp_path: Path) -> Path:
     shutil.copytree(
         ROOT / "althaia", tmp_path / "althaia", ignore=shutil.ignore_patterns("__pycache__")
     )
-    if (queue := ROOT / "patches").is_dir():  # A checkout has it there, a wheel in althaia.
+    if (queue := ROOT / "patches").is_dir():  # A wheel has it in althaia.
         shutil.copytree(queue, tmp_path / "patches")
     return tmp_path
 

@@ -69,7 +69,7 @@ def release_with_warnings(project: Path) -> str:
     assert althaia.__file__ is not None
     ours = Path(althaia.__file__).parent
     shutil.copytree(ours, project / "althaia", ignore=ignore)
-    if (queue := ours.parent / "patches").is_dir():  # A checkout has it there, a wheel in althaia.
+    if (queue := ours.parent / "patches").is_dir():  # A wheel has it in althaia.
         shutil.copytree(queue, project / "patches")
     shutil.copytree(Path(marshmallow.__file__).parent, project / "marshmallow", ignore=ignore)
     for package in (project / "althaia" / "marshmallow", project / "marshmallow"):

@@ -112,7 +112,7 @@ def test_what_the_program_sees(run, folder, words, options):
     ours = run(*options, "-m", "althaia", *words)
     assert outcome(ours) == outcome(python)
     if not options:
-        # What fails both ways shows nothing; the other two do not find packages in the folder.
+        # A failure both ways would hide differences. With options Python finds no packages there.
         assert python.returncode == 0, python.stderr
 
 

@@ -86,7 +86,7 @@ def test_the_keys_of_the_input_change(
 def test_the_keys_of_one_record_among_others_change(
     ma: Any, log: Any, change: str, changed: int, unknown: str, order: str
 ) -> None:
-    """The records before had the very same keys."""
+    """All records before have the same keys, which the step remembers."""
     records: list[dict[str, Any]] = []
 
     def check(value: Any) -> None:

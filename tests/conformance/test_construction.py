@@ -129,7 +129,7 @@ HOOKS = (
 
 
 EXAMINED = 12
-"""So many instances of a class come before its construction has been examined."""
+"""The number of instances of a class before its construction is examined."""
 
 
 def make_some(cls):
@@ -229,7 +229,7 @@ def test_values_that_a_hook_leaves(ma, log, marks):
 
 @scenario
 def test_classes_that_change_after_they_were_examined(ma, log):
-    """Each change is seen by the next instance."""
+    """The next instance sees each change."""
     cls = schema(ma, on_bind_field=lambda self, name, field: log("bound", name))
     make_some(cls)
 

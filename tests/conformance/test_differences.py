@@ -397,12 +397,12 @@ def test_a_hook_that_changes_its_schema_is_seen_at_once() -> None:
 @pytest.mark.parametrize("used_in", ["dump", "load"])
 def test_accepted_what_was_replaced_goes_with_the_next_use(used_in: str) -> None:
     class Big:
-        """A default that somebody wants to be rid of."""
+        """A default that a program replaces to be rid of it."""
 
     schema = OURS.Schema.from_dict({"a": OURS.fields.Raw(load_default=None)})()
     schema.fields["a"].load_default = Big()
     replaced = weakref.ref(schema.fields["a"].load_default)
-    for _ in range(20):  # A plan is made at the sixteenth.
+    for _ in range(20):  # A plan is made at the sixteenth use.
         schema.load({"a": 1})
     schema.fields["a"].load_default = None
     gc.collect()

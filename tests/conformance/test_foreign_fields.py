@@ -95,7 +95,7 @@ def made(ma, log, **members):
 @pytest.mark.parametrize("base", ["Field", "Integer", "List"])
 @scenario
 def test_fields_that_define_fail(ma, log, base):
-    """As fields of marshmallow 2 and 3 do, marshmallow_enum's among them."""
+    """It does what fields of marshmallow 2 and 3 do, marshmallow_enum's among them."""
     base_class = getattr(ma.fields, base)
 
     class Failing(base_class):
@@ -992,7 +992,7 @@ def test_links_of_flask_marshmallow(ma, log):
 
 @scenario
 def test_links_by_another_url_for(ma, log):
-    """As a test replaces it."""
+    """A test replaces ``url_for`` in this way."""
     pytest.importorskip("flask")
     foreign = library(ma, "flask_marshmallow.fields")
     cls = ma.Schema.from_dict(

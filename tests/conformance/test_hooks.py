@@ -523,7 +523,7 @@ def test_a_hook_before_the_fields_that_changes_those_behind(ma: Any, log: Any, t
 
 
 class Answering(dict):
-    """Entries that only ``__getitem__`` has."""
+    """Only ``__getitem__`` has its entries."""
 
     def __init__(self, log: Any, hooks: dict[str, Any]) -> None:
         super().__init__({tag: [] for tag in hooks})
@@ -536,7 +536,7 @@ class Answering(dict):
 
 
 class Forgetting(Answering):
-    """Entries that are made anew each time."""
+    """It makes its entries anew each time."""
 
     __getitem__ = dict.__getitem__
 

@@ -879,7 +879,7 @@ def the_only_instance(log: Any, cls: Any, args: Any, options: Any) -> Any:
 
 
 def a_list_where_many_is_wanted(log: Any, cls: Any, args: Any, options: Any) -> Any:
-    # As django-rest-marshmallow does.
+    # It does what django-rest-marshmallow does.
     if options.get("many"):
         return [cls(**{**options, "many": False})]
     return object.__new__(cls)

@@ -27,7 +27,7 @@ class Plain:
 
 
 class Updated:
-    """The same with a dictionary that was filled as a whole."""
+    """Its dictionary was filled as a whole."""
 
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
@@ -42,7 +42,7 @@ class Slotted:
 
 
 class HalfSlotted(Slotted):
-    """One with slots and a dictionary."""
+    """It has slots and a dictionary."""
 
 
 @dataclass
@@ -122,7 +122,7 @@ def test_input_whose_keys_compare_themselves(ma: Any, log: Any) -> None:
         __hash__ = str.__hash__
 
         def __eq__(self, other: object) -> bool:
-            # How often it is asked: docs/differences.md.
+            # docs/differences.md says how often the key is asked.
             return str.__eq__(self, other)
 
     schema = schema_of(ma, {name: ma.fields.Integer() for name in NAMES})

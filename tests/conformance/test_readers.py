@@ -84,7 +84,7 @@ class Shop:
     def close(self):
         self.session.close()
         self.engine.dispose()
-        # Its own mappers alone: others' classes stay mapped.
+        # Only mappers of this test are disposed of: the classes of other tests stay mapped.
         self.base.registry.dispose()
 
     def authors(self):
@@ -94,7 +94,7 @@ class Shop:
 @pytest.fixture(autouse=True)
 def _mappers():
     yield
-    while Shop.opened:  # from 3.13 on a connection left open warns whoever runs at its end
+    while Shop.opened:  # From 3.13 on an open connection warns when it is freed.
         Shop.opened.pop().close()
 
 
@@ -584,10 +584,10 @@ def test_plain_records(ma, log):
 
 @NEEDS_ENGINE
 def test_sqlalchemy_is_the_release_that_the_reader_knows():
-    """Or all of the above compares upstream's way with itself."""
+    """Without readers the scenarios above would compare upstream's code with itself."""
     from althaia.engine.objects.sqlalchemy import orm_readers, row_readers
 
     assert "sqlalchemy.orm.attributes" in sys.modules
     assert len(orm_readers()) == 1
-    # Rows of 1.4 are another thing.
+    # Rows of SQLAlchemy 1.4 have another class.
     assert len(row_readers()) == (0 if sa.__version__.startswith("1.") else 2)

@@ -108,7 +108,7 @@ class Pair(tuple):  # type: ignore[type-arg]
 
 
 class Keyed:
-    """As much of a mapping as ``**`` asks for."""
+    """It has as much of a mapping as ``**`` asks for."""
 
     __iter__ = None
 
@@ -123,7 +123,7 @@ class Keyed:
 
 
 class Copies:
-    """Nothing, until it is copied; then pairs."""
+    """It is empty until it is copied; the copy has pairs."""
 
     def copy(self) -> Any:
         return [("a", 1)]
@@ -142,7 +142,7 @@ class Indexed:
 
 
 class Nothing:
-    """Says of each operation that it has none."""
+    """Each operation raises that there is none."""
 
     __iter__ = None
     __contains__ = None

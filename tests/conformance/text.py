@@ -18,7 +18,7 @@ def is_json(data: Any) -> bool:
     if type(data) is list:
         return all(map(is_json, data))
     if type(data) is int:
-        # Longer ones cannot be written as text.
+        # CPython refuses to write longer integers as text.
         return abs(data) < 10**4000
     return data is None or type(data) in (str, float, bool)
 

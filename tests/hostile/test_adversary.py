@@ -47,7 +47,7 @@ def worse(library: str, is_worse: Callable[[Measured, Measured], bool]) -> dict[
         }
         if not suspects:
             break
-        # Not what was measured before.
+        # The next round measures anew.
         run.cache_clear()
     return suspects
 

@@ -37,7 +37,7 @@ def test_on_an_ordinary_stack(library: str) -> None:
 
 
 def test_on_a_stack_of_128_kib() -> None:
-    """Where there are no plans the standard library itself may crash here."""
+    """Without plans the standard library itself may crash here."""
     skip_where_the_interpreter_crashes("small stack")
     found = run("texts", "plans", SMALL)
     found.check()

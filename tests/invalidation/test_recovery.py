@@ -69,7 +69,7 @@ def test_mocks_are_put_and_taken_away(mocks: int, bound: int) -> None:
 
 
 def test_none_is_declared_for_a_name_that_is_left_out() -> None:
-    """As marshmallow-sqlalchemy does it for ``Meta.exclude``."""
+    """marshmallow-sqlalchemy does this for ``Meta.exclude``."""
     cls = schema_class()
     cls._declared_fields["gone"] = None
     cls.opts.exclude = ("gone",)

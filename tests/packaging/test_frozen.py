@@ -87,7 +87,7 @@ def test_a_frozen_application(application: Path, tmp_path: Path) -> None:
     done = subprocess.run([application], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert said.pop("calls") >= 4  # Plans come with use.
+    assert said.pop("calls") >= 4  # A schema gets a plan after some uses.
     assert said == {
         "frozen": True,
         "ours": True,

@@ -232,7 +232,7 @@ def test_counts() -> None:
 
 @pytest.mark.skipif(not features()["lazy instances"], reason="there are none")
 def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:
-    """User code never gets them. It gets what the declared fields share with them."""
+    """User code never gets a prototype's fields, only what the declared fields share with them."""
     cls = ma.Schema.from_dict(
         {"a": fields.String(validate=ma.validate.Length(max=1)), "b": fields.List(fields.Raw())}
     )

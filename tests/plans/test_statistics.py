@@ -133,7 +133,7 @@ def test_the_pages_name_the_call_that_makes_the_first_plan() -> None:
 
 
 def test_attributes_set_before_init_are_no_first_call() -> None:
-    """As in marshmallow-sqlalchemy's schemas."""
+    """marshmallow-sqlalchemy's schemas do this."""
     planner.build_at_once(False)
 
     class Session(ma.Schema):
@@ -149,12 +149,12 @@ def test_attributes_set_before_init_are_no_first_call() -> None:
     for _ in range(60):
         schema = Session()
         assert schema.dump({"a": 1}) == {"A": 1}
-    if not FREE_THREADED:  # Models need the GIL.
+    if not FREE_THREADED:  # Without the GIL there are no models.
         assert counts(schema)["calls"] > 30
 
 
 class Related(list[Any]):
-    """As a relationship of SQLAlchemy's."""
+    """A relationship of SQLAlchemy's is such a list."""
 
 
 @pytest.mark.parametrize("kind", [Related, list, tuple, set, frozenset])

@@ -41,7 +41,7 @@ def raw(*keys: str) -> Any:
 @pytest.mark.skipif(not SHARING, reason="this CPython keeps values where we have not looked")
 @pytest.mark.parametrize("keys", [("a",), KEYS, tuple(f"k{n}" for n in range(30)), ("é", "日")])
 def test_the_keys_are_shared(keys: tuple[str, ...]) -> None:
-    """Without this the plans would be right and a third slower."""
+    """Nothing else fails if templates are not used: results are right, and a third slower."""
     assert Template(keys).full
 
 

@@ -188,7 +188,7 @@ def test_from_an_archive(tmp_path):
             for path in (ROOT / "althaia").glob(pattern):
                 if path.suffix != ".py":
                     bundle.write(path, path.relative_to(ROOT))
-        for path in (ROOT / "patches").glob("*"):  # Where a wheel has them.
+        for path in (ROOT / "patches").glob("*"):  # A wheel has the queue there.
             bundle.write(path, f"althaia/releases/patches/{path.name}")
     code = f"""
         import sys

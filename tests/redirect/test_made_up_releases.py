@@ -193,7 +193,7 @@ def test_modules_that_a_release_does_not_have_are_not_unknown(tmp_path, version,
     """Marshmallow 3 has no ``constants`` and no ``experimental``."""
     releases.install(tmp_path / "site", version)
     env = environment(tmp_path / "site", tmp_path)
-    for _ in range(2):  # The second finds the code in the cache.
+    for _ in range(2):  # The second run finds the code in the cache.
         shown = json.loads(succeed("-m", "althaia", "info", "--json", cwd=tmp_path, env=env))
         found = shown["served"]["unknown"]
         assert len(found) == unknown

@@ -144,7 +144,7 @@ def test_the_served_release_itself_is_interpreted_on_demand(tmp_path, switch, en
 
 @pytest.mark.parametrize("watch", ["setprofile", "settrace"])
 def test_who_watches_calls_sees_how_instances_are_made(install, tmp_path, watch):
-    """As with the real one, also where instances are made without a call otherwise."""
+    """The calls are those of the real release, also for classes whose instances are lazy."""
     code = f"""
         import sys
         from marshmallow import Schema, fields
@@ -181,7 +181,7 @@ def test_info_says_what_is_served(install, tmp_path):
     assert "marshmallow 4.3.1, interpreted" in text
     shutil.rmtree(tmp_path / "site")
     older = json.loads(succeed(*words, cwd=tmp_path, env=install("3.26.2")))["served"]
-    # All functions have been read; it lacks these modules.
+    # All functions of the release have been read; it lacks these modules.
     lacking = {"constants", "experimental.__init__", "experimental.context"}
     assert (older["version"], set(older["unknown"]) - lacking) == ("3.26.2", set())
     ours = json.loads(succeed(*words, cwd=tmp_path))["served"]

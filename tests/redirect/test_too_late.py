@@ -184,7 +184,7 @@ def test_a_start_up_file_that_is_first_is_named(site, name, line, by_variable):
     told = start("-c", "", ALTHAIA_PATCH="1")
     assert told.count("not redirecting marshmallow") == (not by_variable)
     assert "set ALTHAIA_PATCH" not in told
-    # The advice helps.
+    # Following the advice ends the error.
     (folder / name).write_text(f"import althaia; althaia.patch(); {line}\n", "utf-8")
     assert start("-m", "althaia", "-c", "") == start("-c", "", ALTHAIA_PATCH="1") == ""
 

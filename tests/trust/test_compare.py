@@ -276,7 +276,7 @@ def test_an_attribute_that_is_called_read_is_no_stream():
 
 @pytest.mark.parametrize("first_raises", [True, False])
 def test_a_second_run_that_the_first_one_breaks_is_skipped(first_raises):
-    """As a lazy load that fails and leaves a session that wants a rollback."""
+    """A lazy load that fails does this: it leaves a session that wants a rollback."""
     state = []
 
     class Row:
@@ -553,7 +553,7 @@ def test_calls_left_out_to_save_time_are_counted(monkeypatch):
     monkeypatch.setattr(compare, "process_time", lambda: 1.0)
     althaia.compare(0.5)
     line = Line()
-    for _ in range(400):  # The first of them are not planned.
+    for _ in range(400):  # The first calls have no plan.
         line.dump({})
     report = althaia.compare_report()
     assert report.compared == 1
@@ -604,7 +604,7 @@ def test_loading_into_a_session_is_skipped():
 
 
 def test_none_is_declared_for_a_name_that_is_left_out():
-    """As marshmallow-sqlalchemy does it for ``Meta.exclude``."""
+    """marshmallow-sqlalchemy does this for ``Meta.exclude``."""
 
     class Short(Schema):
         class Meta:

@@ -123,7 +123,7 @@ def test_the_users_functions_are_told() -> None:
 
 @needs_engine
 def test_a_function_has_the_time_of_what_it_calls() -> None:
-    """But not that of another schema's calls, which have a line of their own."""
+    """Calls of another schema have a line of their own."""
 
     class Asks(ma.Schema):
         slow = fields.Function(lambda obj: waited())
@@ -245,7 +245,7 @@ def test_calls_before_a_plan_have_the_reason() -> None:
     class Newer(New):
         pass
 
-    # In these tests plans are made at once otherwise.
+    # Other tests here make plans at once.
     planner.build_at_once(False)
     with althaia.profile() as profile:
         for _ in range(3):

@@ -71,7 +71,7 @@ ENVIRONMENTS = {
 }
 PURE = os.environ.get("ALTHAIA_PURE_BUILD") == "1"
 if PURE:
-    # There is no engine to hurry.
+    # A pure build has no engine that could make plans at once.
     del ENVIRONMENTS["plans-at-once"]
 
 
