@@ -68,12 +68,8 @@ cdef class InstanceDict(dict):
     cdef dict original
     # What lazy copies of this instance share: a ``CopyBlueprint`` of instances/nested_copy.
     cdef object copy_blueprint
-    # By the id of a nested field of the prototype: that field, the instance's own field, and
-    # whether the latter is as construction would have left it. A call needs only the schema of its
-    # own field.
-    cdef dict counterparts
-    # The instance's own fields for the prototype's: those that user code has received, or all once
-    # the instance is materialised. An ``OwnFields`` of instances/recipe.
+    # The instance's own fields for the prototype's: those that calls or user code needed, or all
+    # once the instance is materialised. An ``OwnFields`` of instances/recipe.
     cdef object own_fields
     # True if user code has received one of these fields, which it may have changed. The next call
     # materialises the instance.

@@ -127,6 +127,15 @@ def given(ma: Marshmallow) -> Made:
 
 def nested_instance(ma: Marshmallow) -> Made:
     """Nested fields that are given an instance of a schema."""
+    return nesting(ma, lambda make: make())
+
+
+def nested_function(ma: Marshmallow) -> Made:
+    """Nested fields that are given a function, which makes an instance for each parent."""
+    return nesting(ma, lambda make: make)
+
+
+def nesting(ma: Marshmallow, given: Callable[[Callable[[], Any]], Any]) -> Made:
     fields = ma.fields
 
     class Address(ma.Schema):
@@ -136,8 +145,8 @@ def nested_instance(ma: Marshmallow) -> Made:
     class Person(ma.Schema):
         id = fields.Int(required=True)
         name = fields.Str(required=True)
-        home = fields.Nested(Address())
-        work = fields.Nested(Address(only=("city",)))
+        home = fields.Nested(given(lambda: Address()))
+        work = fields.Nested(given(lambda: Address(only=("city",))))
 
     work = {"city": "Leeds"}
     record = {
@@ -420,6 +429,7 @@ SCHEMAS: dict[str, tuple[str, Callable[[Marshmallow], Made], float | None, float
     "wrapped": ("_init_fields wrapped", wrapped, 8, 10),
     "given": ("Nested with a schema property", given, 5, 5),
     "nested-instance": ("Nested(Inner())", nested_instance, 7, 7),
+    "nested-function": ("Nested(lambda: Inner())", nested_function, 6, 6),
     "nested-dict": ("Nested({…}), a class for each call", nested_dictionary, None, None),
     "put-back": ("methods replaced and put back", put_back, None, None),
     "looks-at-fields": ("hooks that read self.fields", looks_at_fields, 4, 4),

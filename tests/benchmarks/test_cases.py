@@ -60,6 +60,8 @@ REACH = {
     "new-load-looks-at-fields": 4,
     "new-dump-nested-instance": 7,
     "new-load-nested-instance": 7,
+    "new-dump-nested-function": 6,
+    "new-load-nested-function": 6,
     "new-dump-callable": 8,
     "new-load-callable": 10,
     "new-dump-delimited": 8,

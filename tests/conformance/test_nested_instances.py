@@ -444,3 +444,47 @@ def test_a_field_of_the_own_beside_a_nested_one(ma: Any, log: Any, container: st
     for _ in range(12):
         log.attempt(cls(**options).dump, {"d": value})
         log.attempt(cls(**options).load, {"d": value})
+
+
+@pytest.mark.parametrize("options", [{}, {"many": True}, {"only": ("a",)}, {"exclude": ("a",)}])
+@pytest.mark.parametrize("replaced", [False, True])
+@scenario
+def test_an_instance_that_a_function_makes(
+    ma: Any, log: Any, replaced: bool, options: dict[str, Any]
+) -> None:
+    fields = ma.fields
+
+    class Deep(ma.Schema):
+        d = fields.List(fields.Integer())
+        m = fields.Method("get_m")
+
+        def get_m(self, obj: Any) -> Any:
+            return type(self).__name__, self.many
+
+    class Inner(ma.Schema):
+        a = fields.Integer()
+        deep = fields.Nested(lambda: Deep())
+
+    class Counted(Inner):
+        def _init_fields(self) -> None:
+            log("fields")
+            super()._init_fields()
+
+    inner = Counted if replaced else Inner
+
+    class Outer(ma.Schema):
+        n = fields.Nested(lambda: inner(partial=True, unknown="exclude"), **options)
+
+    rows = {"a": 1, "q": 2, "deep": {"d": [3]}}
+    rows = [rows] if options.get("many") else rows
+    for _ in range(COPIES):
+        outer = Outer()
+        log.attempt(outer.dump, {"n": rows})
+        log.attempt(outer.load, {"n": rows})
+        schema = outer.fields["n"].schema
+        deep = schema.fields["deep"].schema if "deep" in schema.fields else schema
+        for each in (schema, deep):
+            log("vars", list(vars(each)), each.many, each.partial, each.only, each.exclude)
+            for field in each.fields.values():
+                log("parent", field.parent is each, field.root is each, type(field.parent))
+        log("own", schema is outer.fields["n"].schema, schema is Outer().fields["n"].schema)

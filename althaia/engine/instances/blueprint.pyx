@@ -73,9 +73,8 @@ cdef class Blueprint:
     # Whether a field has a field inside that has a field inside. When upstream copies an instance,
     # it copies such fields once more.
     cdef bint copies_bind_anew
-    # By options: the prototypes, and the number of instances so far for which there is none.
+    # By options: the prototype, or the number of instances so far for which there is none.
     cdef readonly dict prototypes
-    cdef dict uses
 
     def __init__(self, schema_class, Guard guard, str reason):
         self.schema_class = schema_class
@@ -120,16 +119,14 @@ cdef class Blueprint:
 
     cdef Prototype find(self, object key):
         """Return the prototype for the options, or None if it does not pay yet."""
-        cdef Prototype prototype = <Prototype>self.prototypes.get(key)
-        if prototype is not None:
-            return prototype
-        if self.uses is None:
-            self.uses = {}
-        if len(self.uses) + len(self.prototypes) >= MOST_PROTOTYPES:
+        cdef object found = self.prototypes.get(key, 0)
+        cdef Prototype prototype
+        if type(found) is Prototype:
+            return <Prototype>found
+        if found == 0 and len(self.prototypes) >= MOST_PROTOTYPES:
             return None
-        used = self.uses.get(key, 0) + 1
-        self.uses[key] = used
-        if (used < 2 and not at_once) or not are_known(self, <tuple>key):
+        self.prototypes[key] = found + 1
+        if (found == 0 and not at_once) or not are_known(self, <tuple>key):
             return None
         try:
             schema = build_prototype(<tuple>key, self, True)
@@ -146,17 +143,7 @@ cdef class Blueprint:
         prototype.blueprint = self
         prototype.options = <tuple>key
         self.prototypes[key] = prototype
-        self._forget_uses(key)
         return prototype
-
-    cdef int _forget_uses(self, object key) except -1:
-        """Do not count the instances with options for which there is a prototype now."""
-        cdef dict uses = self.uses
-        if uses is not None:
-            uses.pop(key, None)
-            if not uses:
-                self.uses = None
-        return 0
 
     cdef dict unbound(self, tuple options):
         """Return the attributes that an instance has just before upstream binds its fields."""

@@ -53,8 +53,7 @@ cdef int bind(object schema, OwnFields own, dict copies, dict declared) except -
             schema.on_bind_field(name, field)
         fields[name] = field
     load_fields, dump_fields = new_mapping(schema), new_mapping(schema)
-    if not sort(copies, fields, load_fields, dump_fields):
-        sort_by_upstream(fields, load_fields, dump_fields)
+    sort(copies, fields, load_fields, dump_fields)
     schema.fields = fields
     schema.dump_fields = dump_fields
     schema.load_fields = load_fields
@@ -78,9 +77,10 @@ cdef bint is_bound_by_default(object schema, object name, object field) except -
     return True
 
 
-cdef bint sort(dict copies, object fields, object load_fields, object dump_fields) except -1:
-    """Fill the mappings of loaded and of dumped fields. Return False, with both empty, if a field
-    is another one than the copy, if it may run user code, or if two names collide."""
+cdef int sort(dict copies, object fields, object load_fields, object dump_fields) except -1:
+    """Fill the mappings of loaded and of dumped fields. Upstream's code does it if a field is
+    another one than the copy, if it may run user code, or if two names collide, which is its
+    error."""
     cdef set keys = set(), targets = set()
     cdef dict state
     for name, field in fields.items():
@@ -102,14 +102,9 @@ cdef bint sort(dict copies, object fields, object load_fields, object dump_field
             keys.add(name if key is None else key)
     else:
         if len(keys) == len(dump_fields) and len(targets) == len(load_fields):
-            return True
+            return 0
     load_fields.clear()
     dump_fields.clear()
-    return False
-
-
-cdef int sort_by_upstream(object fields, object load_fields, object dump_fields) except -1:
-    """Fill the mappings by upstream's code, which raises its error if two names collide."""
     cdef object schema = object.__new__(upstream.Schema)
     schema.__dict__.update(
         declared_fields=fields, only=None, exclude=set(), _bind_field=lambda name, field: None
@@ -122,16 +117,10 @@ cdef int sort_by_upstream(object fields, object load_fields, object dump_fields)
     return 0
 
 
-cdef object mapping_of(object cls):
-    """Return a class's ``dict_class`` if it is ``dict`` or ``OrderedDict``, else None."""
-    cdef object found = althaia_type_lookup(cls, "dict_class")
-    return found if found is dict or found is OrderedDict else None
-
-
 cdef object new_mapping(object schema):
     """Return what ``schema.dict_class()`` returns."""
-    cdef object found = mapping_of(type(schema))
-    return schema.dict_class() if found is None else found()
+    cdef object found = althaia_type_lookup(type(schema), "dict_class")
+    return found() if found is dict or found is OrderedDict else schema.dict_class()
 
 
 # ---- The prototype after the hook --------------------------------------------------------

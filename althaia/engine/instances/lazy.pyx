@@ -154,7 +154,7 @@ cdef bint is_made_without_options(object schema) except -1:
     """
     cdef object cls = type(schema)
     cdef Blueprint blueprint = blueprint_of(cls)
-    cdef Prototype prototype
+    cdef object found
     cdef dict kept
     if (
         blueprint is None
@@ -164,12 +164,16 @@ cdef bint is_made_without_options(object schema) except -1:
         or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
     ):
         return False
-    prototype = <Prototype>blueprint.prototypes.get(DEFAULTS)
-    if prototype is None or existing_dict(schema) is not None or not blueprint.holds(schema):
+    found = blueprint.prototypes.get(DEFAULTS)
+    if (
+        type(found) is not Prototype
+        or existing_dict(schema) is not None
+        or not blueprint.holds(schema)
+    ):
         return False
     kept = settings_of(blueprint, None, None, None, None)
     kept[ERROR_MESSAGES] = messages_of(cls)
-    return put_lazy(schema, kept, prototype, True) is not None
+    return put_lazy(schema, kept, <Prototype>found, True) is not None
 
 
 cdef dict settings_of(
@@ -561,11 +565,7 @@ cdef Recipe recipe_for(Prototype prototype):
 
 cdef OwnFields own_fields_so_far(InstanceDict state, Prototype prototype):
     """Return a copy of the own fields that a lazy instance has, so that more can be made."""
-    cdef OwnFields own_fields
-    own_fields = own_fields_of(recipe_for(prototype), <OwnFields>state.own_fields)
-    if state.counterparts is not None:
-        own_fields.start_from(state.counterparts)
-    return own_fields
+    return own_fields_of(recipe_for(prototype), <OwnFields>state.own_fields)
 
 
 cdef object real_field(object field, object parent, InstanceDict state):
@@ -581,14 +581,13 @@ cdef object real_field(object field, object parent, InstanceDict state):
         state = existing_dict(parent)
     if state is None:
         return field
-    own = complete_field(field, state)
-    # All instances share a field that upstream never binds.
-    if own is None and is_of_prototype(field, state):
+    own = bound_field(field, state)
+    if own is None and has_prototypes_fields(state):
         if state.original is None:
             make_own_field(field, parent, state)
         else:
             materialise(parent, state)
-        own = complete_field(field, state)
+        own = bound_field(field, state)
     if own is None:
         return field
     if state.prototype is not None:
@@ -596,41 +595,23 @@ cdef object real_field(object field, object parent, InstanceDict state):
     return own
 
 
-cdef bint is_of_prototype(object field, InstanceDict state):
-    """Return whether a plan's field is bound to the prototype: the instance then needs a copy."""
-    return (
-        state.prototype is not None
-        and not (<Prototype>state.prototype).shares_fields
-        and vars_of(field).get("parent") is not None
-    )
-
-
-cdef object complete_field(object field, InstanceDict state):
+cdef object bound_field(object field, InstanceDict state):
     """Return the instance's own field for a field of its prototype, if it has one that is as
     construction would have left it; else None."""
-    cdef tuple entry
-    if state.counterparts is not None:
-        entry = <tuple>state.counterparts.get(id(field))
-        if entry is not None and (entry[2] or state.prototype is None):
-            return entry[1]
-    return None if state.own_fields is None else (<OwnFields>state.own_fields).find(field)
+    return None if state.own_fields is None else (<OwnFields>state.own_fields).find_bound(field)
 
 
 cdef int complete(object field, object parent, InstanceDict state) except -1:
     """Bind a lazy instance's own copy of a nested field to the instance, because upstream's code is
     about to read ``field.parent``. User code does not get the field."""
-    cdef tuple entry
+    cdef OwnFields own_fields = <OwnFields>state.own_fields
     if state.original is not None:
         materialise(parent, state)
-        return 0
-    if state.counterparts is None:
-        # It is one of the own fields, which are bound when they are made.
-        return 0
-    for entry in list(state.counterparts.values()):
-        if entry[1] is field:
-            if not entry[2]:
-                make_own_field(entry[0], parent, state)
-            return 0
+    elif own_fields is not None:
+        for own, theirs in zip(own_fields.by_number, own_fields.recipe.fields):
+            if own is field:
+                make_own_field(theirs, parent, state)
+                break
     return 0
 
 
@@ -697,7 +678,7 @@ cdef object lazy_getattr(object obj, object name):
     if state is None:
         return None
     if state.prototype is not None or state.unbound is not None:
-        if name == FIELDS:
+        if name is FIELDS:
             if not set_fields(obj, state):
                 materialise_if_lazy(obj)
         elif name not in OPTIONS or not set_option(state, name):

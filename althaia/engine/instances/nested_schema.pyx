@@ -52,14 +52,9 @@ cdef object nested_field(object field, InstanceDict state):
 
     :param state: the schema's dictionary as the call began.
     """
-    cdef tuple entry
     cdef object own
     if state is None:
         return field
-    if state.counterparts is not None:
-        entry = <tuple>state.counterparts.get(id(field))
-        if entry is not None and entry[0] is field:
-            return entry[1]
     if state.own_fields is not None:
         own = (<OwnFields>state.own_fields).find(field)
         if own is not None:
@@ -79,28 +74,13 @@ cdef bint has_prototypes_fields(InstanceDict state):
 
 cdef object own_copy_of(object field, InstanceDict state):
     """Give a lazy schema its own copy of a nested field of its prototype."""
-    cdef object own
     cdef bint collecting = stop_collecting()
     try:
-        own = unresolved(field)
-        if state.counterparts is None:
-            state.counterparts = {}
-        state.counterparts[id(field)] = (field, own, False)
-        return own
+        if state.own_fields is None:
+            state.own_fields = own_fields_so_far(state, <Prototype>state.prototype)
+        return (<OwnFields>state.own_fields).add_loose(field)
     finally:
         collect_again(collecting)
-
-
-cdef object unresolved(object field):
-    """Return a copy of a nested field that is not resolved."""
-    cdef object own = clone(field)
-    own._schema = None
-    # The nested schema's own ``__init__`` is given these, and may change them.
-    if type(own.only) is upstream.OrderedSet:
-        own.only = copied_names(own.only)
-    if type(own.exclude) is upstream.OrderedSet:
-        own.exclude = copied_names(own.exclude)
-    return own
 
 
 cdef object nested_schema(object field, object parent, InstanceDict state):
@@ -172,7 +152,8 @@ cdef object from_returned(object field, object nested, object context):
     cdef InstanceDict state
     cdef object copied
     if context is not None and type(nested) is str:
-        nested = named(field, nested)
+        # Assigning to ``nested`` would add a reference, and no schema would be fresh.
+        return from_returned(field, named(field, nested), context)
     if is_fresh(nested) and field.only is None and plain_names(field.exclude) == ():
         # Upstream's code copies the instance, because others may use it. Nobody else has this one,
         # so that it serves as its own copy.
@@ -284,7 +265,9 @@ cdef bint is_fresh(object schema) except -1:
         Py_REFCNT(<PyObject*>schema) != 1
         or not is_lazy(schema)
         or althaia_has_weak_references(schema)
-        or althaia_type_lookup(cls, "__init__") is not upstream.schema_attributes["__init__"]
+        or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
+        # Upstream calls it once more, for the copy.
+        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
         or althaia_type_lookup(cls, "__new__") is not object_new
         or type(cls) is not upstream.SchemaMeta
     ):

@@ -27,6 +27,7 @@ cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef tuple SELECTIONS = ("only", "exclude")
 cdef str FIELD_CACHE = "_field_cache"
 cdef object ordered_dict = OrderedDict
+cdef object ZERO = 0
 
 
 @cython.final
@@ -109,31 +110,50 @@ cdef class OwnFields:
     # The instance's fields and sets by number; None for those that were not made yet.
     cdef list by_number
     cdef list sets
-    # Nested fields that the instance has, with only some of their changes, by number.
-    cdef dict incomplete
+    # One bit for each nested field of which calls needed only the schema: its attributes are still
+    # the prototype's, apart from its sets of names. User code does not get it.
+    cdef object loose
 
     cdef object find(self, object field):
         """Return the own field for a prototype's field, or None."""
         number = self.recipe.index.get(id(field))
         return None if number is None else self.by_number[number]
 
-    cdef int start_from(self, dict incomplete) except -1:
-        """Use nested fields that the instance has already, instead of making others.
+    cdef bint is_loose(self, object number) except -1:
+        return self.loose is not ZERO and self.loose >> number & 1
 
-        :param incomplete: ``InstanceDict.counterparts``. Such a field has its own schema and its
-            own sets of names, which the fields around it share. Other changes are still missing.
-        """
-        cdef Recipe recipe = self.recipe
+    cdef object find_bound(self, object field):
+        """Return the own field for a prototype's field if it is as construction would have left it;
+        else None."""
+        number = self.recipe.index.get(id(field))
+        return None if number is None or self.is_loose(number) else self.by_number[number]
+
+    cdef object add_loose(self, object field):
+        """Make the own field for a nested field of the prototype, for calls that need its schema.
+        Return a field that upstream never binds as it is: all instances share it."""
+        cdef dict state
+        number = self.recipe.index.get(id(field))
+        if number is None:
+            return field
+        own = clone(field)
+        state = vars_of(own)
+        PyDict_SetItem(state, "_schema", None)
+        # The nested schema's own ``__init__`` is given its sets of names, and may change them.
+        self.change_names(number, state)
+        self.loose |= 1 << number
+        self.by_number[number] = own
+        return own
+
+    cdef int change_names(self, object number, dict state) except -1:
+        """Give a field with these attributes its own sets of names, which the fields around it
+        share."""
         cdef int kind
-        self.incomplete = {}
-        for theirs, mine, _ in incomplete.values():
-            number = recipe.index.get(id(theirs))
-            if number is None or self.by_number[number] is not None:
-                continue
-            self.incomplete[number] = mine
-            for name, kind, value in <list>recipe.changes[number]:
-                if kind == NAMES:
-                    self.sets[value] = vars_of(mine)[name]
+        for change in <list>self.recipe.changes[number]:
+            kind = change[1]
+            # They come first.
+            if kind != NAMES:
+                break
+            self.change([change], state, None, None)
         return 0
 
     cdef dict start_unbound(self, dict declared):
@@ -147,8 +167,7 @@ cdef class OwnFields:
                     self.recipe.fields[number] if field is None else field
                 )
                 # Upstream applies the options of the call to nested fields before it binds any.
-                names = [each for each in self.recipe.changes[number] if each[1] == NAMES]
-                self.change(names, vars_of(self.by_number[number]), None, None)
+                self.change_names(number, vars_of(self.by_number[number]))
             copies[name] = self.by_number[number]
         return copies
 
@@ -170,14 +189,12 @@ cdef class OwnFields:
         if number is None:
             return None
         field = self.by_number[number]
-        if field is not None:
-            return field
-        # A field from ``incomplete`` may have some of its changes: all are made again.
-        if self.incomplete is not None:
-            field = self.incomplete.get(number)
         if field is None:
-            field = clone(self.recipe.fields[number])
-        self.by_number[number] = field
+            field = self.by_number[number] = clone(self.recipe.fields[number])
+        elif self.is_loose(number):
+            self.loose ^= 1 << number
+        else:
+            return field
         self.change(<list>self.recipe.changes[number], vars_of(field), parent, schema)
         return field
 
@@ -229,6 +246,7 @@ cdef OwnFields own_fields_of(Recipe recipe, OwnFields before):
     own_fields.recipe = recipe
     own_fields.by_number = [None] * len(recipe.fields) if before is None else list(before.by_number)
     own_fields.sets = [None] * len(recipe.sets) if before is None else list(before.sets)
+    own_fields.loose = ZERO if before is None else before.loose
     return own_fields
 
 
