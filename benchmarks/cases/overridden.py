@@ -111,6 +111,50 @@ def own_hooks(ma: Marshmallow) -> Any:
     return Hooked
 
 
+def computed_key(ma: Marshmallow) -> Any:
+    """A schema that gets no plan: the key of one field is computed for each call."""
+    fields = ma.fields
+
+    class Computed(fields.Int):
+        @property
+        def data_key(self) -> Any:
+            return None
+
+        @data_key.setter
+        def data_key(self, value: Any) -> None:
+            pass
+
+    class Declined(ma.Schema):
+        number = Computed()
+        title = fields.Str()
+        ratio = fields.Float()
+        email = fields.Str()
+
+    return Declined
+
+
+def build_declined_dump(ma: Marshmallow, count: int) -> Work:
+    return dump_work(computed_key(ma)(many=True), records(count))
+
+
+def build_declined_load(ma: Marshmallow, count: int) -> Work:
+    return load_work(ma, computed_key(ma)(many=True), records(count))
+
+
+def build_bound_again(ma: Marshmallow, count: int) -> Work:
+    schema = own_access(ma)()
+    rows = records(count)
+
+    def work() -> object:
+        answers = []
+        for row in rows:
+            schema._init_fields()
+            answers.append((schema.load(row), schema.dump(row)))
+        return answers
+
+    return work
+
+
 def build_own_dump(ma: Marshmallow, count: int) -> Work:
     return dump_work(own_fields(ma)(many=True), [data.Bag(**record) for record in records(count)])
 
@@ -158,3 +202,6 @@ def cases() -> Iterator[Case]:
         build_hooks_load,
         Goal("load", 1.5, 2),
     )
+    yield Case("declined", "a data_key that is a property", "dump", 30, build_declined_dump)
+    yield Case("load-declined", "the same", "load", 30, build_declined_load)
+    yield Case("bound-again", "_init_fields() before each call", "dump", 10, build_bound_again)
