@@ -113,15 +113,21 @@ def parameters(function: Any) -> tuple[str, ...]:
     return tuple(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
+def documentation(of: Any) -> str | None:
+    """A docstring without its indentation, which the interpreter takes out from 3.13 on."""
+    return None if of.__doc__ is None else inspect.cleandoc(of.__doc__)
+
+
 @pytest.mark.parametrize("module", only(MODULES, IN_SOME))
 def test_functions_describe_themselves_alike(module: str) -> None:
     expected, actual = all_functions(UPSTREAM, module), all_functions(OURS, module)
     assert list(actual) == list(expected)
     for path, function in expected.items():
         ours = actual[path]
-        for name in ("name", "qualname", "doc", "module", "defaults", "kwdefaults", "dict"):
+        for name in ("name", "qualname", "module", "defaults", "kwdefaults", "dict"):
             special = f"__{name}__"
             assert text(getattr(ours, special)) == text(getattr(function, special)), (path, name)
+        assert documentation(ours) == documentation(function), path
         assert ours.__annotations__ == function.__annotations__, path
         for ask in (inspect.signature, inspect.getfullargspec, parameters):
             assert answer(ask, ours) == answer(ask, function), (path, ask.__name__)
@@ -137,9 +143,10 @@ def test_classes_describe_themselves_alike(module: str) -> None:
     for name, cls in expected.items():
         ours = actual[name]
         assert set(vars(cls)) ^ set(vars(ours)) <= WRITTEN_BY_THE_INTERPRETER, name
-        for special in ("name", "qualname", "doc", "module", "annotations", "mro", "bases"):
+        for special in ("name", "qualname", "module", "annotations", "mro", "bases"):
             asked = operator.attrgetter(f"__{special}__")
             assert answer(asked, ours) == answer(asked, cls), (name, special)
+        assert documentation(ours) == documentation(cls), name
         for ask in (typing.get_type_hints, inspect.signature, inspect.isabstract):
             assert answer(ask, ours) == answer(ask, cls), (name, ask.__name__)
         for special in ("abstractmethods", "parameters", "orig_bases", "total", "required_keys"):
@@ -827,6 +834,15 @@ WRITTEN_BY_THE_INTERPRETER = {
     "__annotate_func__",
     "__annotations_cache__",
 }
+
+
+@needs_compiled
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="the interpreter keeps the indentation")
+def test_accepted_docstrings_keep_their_indentation() -> None:
+    assert UPSTREAM.Schema.dump.__doc__ != OURS.Schema.dump.__doc__
+    assert inspect.getdoc(UPSTREAM.Schema.dump) == inspect.getdoc(OURS.Schema.dump)
+    assert hasattr(UPSTREAM.Schema, "__static_attributes__")
+    assert "__static_attributes__" not in vars(OURS.Schema)
 
 
 @needs_compiled
