@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Lock, Thread, local
@@ -93,7 +94,7 @@ class _Workers:
 
     def __init__(self, work: bytes, count: int) -> None:
         self._work = work
-        self._threads = ThreadPoolExecutor(count)
+        self._threads = ThreadPoolExecutor(count, initializer=_block_interrupts)
         self._own = local()
         self._started: list[tuple[BaseProcess, Connection]] = []
         self._starting = Lock()
@@ -147,6 +148,14 @@ class _Workers:
         for process, pipe in self._started:
             pipe.close()
             process.join()
+
+
+def _block_interrupts() -> None:
+    """Block SIGINT in this thread, and in the processes that it starts from their first moment."""
+    if hasattr(signal, "pthread_sigmask"):
+        # When multiprocessing starts this helper of its own, it unblocks the signal.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _serve(pipe: Connection, work: bytes) -> None:

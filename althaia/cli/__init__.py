@@ -30,15 +30,14 @@ Answer = tuple[int, object, str]
 COMMANDS = ("bench", "check", "compare", "convert", "doctor", "explain", "info", "profile")
 """The commands that are parsed by argparse."""
 
-_USAGE = """\
+_RUN = """\
 usage: python -m althaia [run] SCRIPT [ARGUMENT ...]
        python -m althaia [run] -m MODULE [ARGUMENT ...]
        python -m althaia [run] -c CODE [ARGUMENT ...]
-       python -m althaia COMMAND [OPTION ...]
-
-Runs a program as Python itself would, with marshmallow redirected, in its child
-processes too. Or one of the commands:
 """
+_RUNS = """
+Runs a program as Python itself would, with marshmallow redirected, in its child
+processes too."""
 
 
 class CommandError(Exception):
@@ -121,6 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import althaia
 
         return _print(f"althaia {althaia.__version__}")
+    if words[0] == "run" and words[1:2] in (["-h"], ["--help"]):
+        return _print(_RUN + _RUNS)
     if words[0] in COMMANDS:
         return _execute(words[0], words[1:])
     if meant := _mistyped(words[0]):
@@ -152,35 +153,30 @@ def module_of(command: str) -> ModuleType:
 
 
 def _execute(command: str, words: list[str]) -> int:
-    from argparse import ArgumentParser
-    from signal import SIGINT
-
-    from althaia.cli.wrapping import Wrapping
-    from althaia.switch.redirect import REFUSALS
-
-    module = module_of(command)
-    parser = ArgumentParser(
-        prog=f"python -m althaia {command}",
-        description=module.__doc__,
-        formatter_class=Wrapping,
-    )
-    module.configure(parser)
+    prog = f"python -m althaia {command}"
     try:
-        options = parser.parse_args(words)
-    except SystemExit as ended:  # --help was printed, or what is wrong with the words.
-        code = ended.code
-        return _printing(parser.prog, lambda: int(code or 0))
-    if command == "profile":  # What the program raises is its own.
-        return int(module.execute(options))
-    try:
-        return _printing(parser.prog, lambda: _answered(module.execute(options), options.json))
-    except (CommandError, *REFUSALS) as error:
-        _complain(f"{parser.prog}: {error}")
-        return 2
+        from althaia.cli.wrapping import Parser
+        from althaia.switch.redirect import REFUSALS
+
+        module = module_of(command)
+        parser = Parser(prog, module.__doc__)
+        module.configure(parser)
+        try:
+            options = parser.parse_args(words)
+        except SystemExit as ended:  # --help, or what is wrong with the words, which was printed.
+            return int(ended.code or 0) or _printing(prog, parser.show_help)
+        if command != "profile":  # What the program raises is its own.
+            return _printing(prog, lambda: _answered(module.execute(options), options.json))
     except KeyboardInterrupt as error:
+        from signal import SIGINT
+
         number = getattr(error, "signal", SIGINT)
-        _complain(f"{parser.prog}: ended by {number.name}")
+        _complain(f"{prog}: ended by {number.name}")
         return 128 + int(number)
+    except (CommandError, *REFUSALS) as error:
+        _complain(f"{prog}: {error}")
+        return 2
+    return int(module.execute(options))
 
 
 def _answered(answer: Answer, as_json: bool) -> int:
@@ -196,7 +192,8 @@ def _help() -> str:
     from textwrap import fill
 
     width = max(get_terminal_size().columns - 2, 40)
-    lines = [_USAGE]
+    lines = [f"{_RUN}       python -m althaia COMMAND [OPTION ...]"]
+    lines.append(f"{_RUNS} Or one of the commands:\n")
     for command in COMMANDS:
         doc = module_of(command).__doc__ or ""
         line = f"  {command:<10}{doc.partition(chr(10))[0]}"

@@ -93,12 +93,23 @@ def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
             f"the two processes were given different data: {upstream['about']} and "
             f"{planned['about']}"
         )
+    if planned["raised"] == planned["calls"] and not (different or unsteady or options.load):
+        hint = (
+            "--objects takes a list of objects or a function that returns one"
+            if options.objects
+            else "records are loaded with --load"
+        )
+        raise CommandError(
+            f"nothing to compare, because every dump of {planned['about']} raised an exception: "
+            f"{planned['first_raised']} ({hint})"
+        )
     return {
         "schema": options.schema,
         "data": planned["about"],
         "plan": planned["plan"],
         "calls": planned["calls"],
         "raised": planned["raised"],
+        "first_raised": planned["first_raised"],
         "different": len(different),
         "not_deterministic": len(unsteady),
         "differences": _kinds(different.values()),
@@ -137,11 +148,10 @@ def as_text(report: dict[str, Any]) -> str:
         f"{report['raised']:,} raised, {report['different']:,} different",
         f"  {report['plan']}",
     ]
-    if report["calls"] and report["raised"] == report["calls"]:
-        lines.append(
-            "  every call raised an exception, so that only exceptions were compared: --objects "
-            "takes a list of objects or a function that returns one, --data with --load takes input"
-        )
+    if report["raised"]:
+        every = report["raised"] == report["calls"]
+        what = "every call raised an exception, so that only these were compared; " if every else ""
+        lines.append(f"  {what}the first exception: {report['first_raised']}")
     for steady, kinds in ((True, report["differences"]), (False, report["unsteady"])):
         for each in kinds:
             difference = Difference(each["path"], each["planned"], each["upstream"])

@@ -54,6 +54,11 @@ def judged(name: str | None) -> Iterator[Verdict]:
     :param name: the application, or None
     :raises CommandError: the application cannot be imported
     """
+    try:
+        config.settings()
+    except config.ConfigError as error:  # Nothing else can be judged without them.
+        yield Verdict(WRONG, "variable", str(error))
+        return
     if name is not None:
         target.asked(name, lambda: (target.resolve if ":" in name else target.imported)(name))
     yield from _redirect(name)
@@ -149,7 +154,8 @@ def _schemas() -> Verdict:
     """Which schemas of what was imported have steps outside a plan."""
     lines = application.lines_of(None)
     left = [line for line in lines if not line.is_planned]
-    text = f"{len(lines)} schema classes, {len(left)} with steps outside a plan"
+    classes = "schema class" if len(lines) == 1 else "schema classes"
+    text = f"{len(lines)} {classes}, {len(left)} with steps outside a plan"
     if left:
         more = ", …" if len(left) > application.MOST_NAMED else ""
         names = ", ".join(line.schema for line in left[: application.MOST_NAMED])

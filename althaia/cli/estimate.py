@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ class Estimate:
 
     share: float
     """What marshmallow takes in a run without althaia, your own functions in it included."""
-    after: float
-    """What it would take with althaia."""
+    after: float | None
+    """What it would take with althaia; None if nothing could be measured."""
+    measured: float
+    """The share of marshmallow's time for which there is a ratio; the rest counts as unchanged."""
     ratios: dict[str, float]
     """How many times faster a schema is, on data made up from its fields."""
     unknown: dict[str, str]
@@ -35,14 +38,17 @@ class Estimate:
         return asdict(self)
 
     def lines(self) -> Iterator[str]:
-        yield (
-            f"marshmallow is {self.share:.0%} of this process's processor time; "
-            f"with althaia about {self.after:.0%}"
-        )
+        if self.after is None:
+            forecast = "what althaia would save could not be measured:"
+        else:
+            forecast = f"with althaia about {self.after:.0%}"
+            if self.measured < 0.995:
+                forecast += f", measured for {self.measured:.0%} of marshmallow's share"
+        yield f"marshmallow is {self.share:.0%} of this process's processor time; {forecast}"
         for name, ratio in self.ratios.items():
             yield f"  {name}: {f'{ratio:.1f} times' if ratio >= 1.05 else 'not'} faster"
         for name, why in self.unknown.items():
-            yield f"  {name}: counted as unchanged, because {why}"
+            yield f"  {name}: {'counted as unchanged, because ' if self.ratios else ''}{why}"
 
 
 def estimate(profile: Profile) -> Estimate:
@@ -52,7 +58,7 @@ def estimate(profile: Profile) -> Estimate:
     whole = max(profile.processor, own) or 1.0
     ratios: dict[str, float] = {}
     unknown: dict[str, str] = {}
-    saved = 0.0
+    saved = measured = 0.0
     for line in profile.lines[:MOST]:
         name = f"{line.schema}.{line.direction}"
         found = _ratio(line)
@@ -60,8 +66,10 @@ def estimate(profile: Profile) -> Estimate:
             unknown[name] = found
         else:
             ratios[name] = found
+            measured += line.own
             saved += line.own * max(1 - 1 / found, 0)
-    return Estimate(own / whole, (own - saved) / (whole - saved), ratios, unknown)
+    after = (own - saved) / (whole - saved) if ratios else None
+    return Estimate(own / whole, after, measured / own if own else 0.0, ratios, unknown)
 
 
 def _ratio(line: Line) -> float | str:
@@ -71,17 +79,21 @@ def _ratio(line: Line) -> float | str:
         return "bench cannot import it"
     words = (f"{module}:{name}", f"--{line.direction.rstrip('s')}", "--objects=100", "--rounds=3")
     environment = {key: value for key, value in os.environ.items() if key != "ALTHAIA_DISABLE"}
-    done = subprocess.run(
-        [sys.executable, "-m", "althaia", "bench", *words, "--json"],
-        # Two pipes would need threads, which cannot be started any more at the exit.
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        check=False,
-        env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
+    # Two pipes would need threads, which cannot be started any more at the exit.
+    with TemporaryFile() as errors:
+        done = subprocess.run(
+            [sys.executable, "-m", "althaia", "bench", *words, "--json"],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            check=False,
+            env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        errors.seek(0)
+        *_, said = ["", *errors.read().decode(errors="replace").splitlines()]
     try:
         rows = json.loads(done.stdout)["rows"]
         ratio = rows[-1 if line.objects > line.calls else 0]["ratio"]
     except (ValueError, LookupError):
-        return f"`python -m althaia bench {' '.join(words[:2])}` fails"
+        command = f"`python -m althaia bench {' '.join(words[:2])}` fails"
+        return f"{command}: {said.removeprefix('python -m althaia bench: ')}" if said else command
     return float(ratio) if ratio else "its outputs differ, as bench shows"

@@ -1,7 +1,8 @@
 """Run a program and show where the time of its dumps and loads went.
 
 The program runs as by python -m althaia, with its own exit code. At its end the profile is written
-to standard error, or to a file. See docs/profile.md for what the columns mean.
+to standard error, or to a file. What the columns mean:
+https://github.com/dsimidzija/python-althaia/blob/main/docs/profile.md
 
 With ALTHAIA_DISABLE=1 the program runs on the real marshmallow, and the profile ends with what
 althaia would save, by the measured ratios of the most expensive schemas.

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib import import_module
+from itertools import dropwhile
+from pathlib import Path
+from sysconfig import get_path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -66,7 +70,10 @@ def imported(name: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
         sought = "" if error.name == name else f" (looked for {name!r})"
-        raise CommandError(f"there is no module {error.name!r}{sought}") from None
+        parent, _, last = name.rpartition(".")
+        meant = hasattr(sys.modules.get(parent), last)
+        hint = f"; did you mean {parent}:{last}?" if meant else ""
+        raise CommandError(f"there is no module {error.name!r}{sought}{hint}") from None
 
 
 def asked(what: str, ask: Callable[[], _T]) -> _T:
@@ -83,13 +90,38 @@ def asked(what: str, ask: Callable[[], _T]) -> _T:
 
 
 def failure(what: str, error: BaseException) -> str:
-    """Return one line about an exception that importing or using the user's code raised: what it
-    is, and the file and line where it was raised.
+    """Return one line about an exception that importing or using the user's code raised: its class,
+    the first line of its message, and the file and line of the user's code that raised it.
 
     :param what: what was imported or used: ``shop.schemas:Order``
     """
     if isinstance(error, (CommandError, *REFUSALS)):
         return str(error)
-    said = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{what} raised {said} ({frame.filename}, line {frame.lineno})"
+    return f"{what} raised {said(error)} ({_place(error)})"
+
+
+def said(error: BaseException) -> str:
+    """Return the class of an exception and the first line of its message."""
+    text = "".join(traceback.format_exception_only(error))
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    # A SyntaxError begins with its place and the source, which are indented.
+    first, *more = dropwhile(lambda line: line.startswith("  "), lines)
+    return f"{first} {more[0].strip()}" if first.endswith(":") and more else first
+
+
+def _place(error: BaseException) -> str:
+    """Return the innermost file and line of the user's own code, or else of any code."""
+    if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith("<"):
+        return f"{error.filename}, line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)[::-1]
+    frame = next((frame for frame in frames if _is_own(frame.filename)), frames[0])
+    return f"{frame.filename}, line {frame.lineno}"
+
+
+def _is_own(file: str) -> bool:
+    """Return whether a file is the user's: of no library, and not ours."""
+    libraries = (get_path("stdlib"), get_path("platstdlib"), str(Path(__file__).parents[1]))
+    return not (
+        file.startswith(("<", *(f"{folder}{os.sep}" for folder in libraries)))
+        or {"site-packages", "dist-packages"}.intersection(Path(file).parts)
+    )

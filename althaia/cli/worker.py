@@ -22,7 +22,7 @@ from typing import Any
 import althaia
 from althaia.cli import CommandError, sampledata, target
 from althaia.trust import seam_layers
-from althaia.trust.portable import Written, is_raised, outcome, written
+from althaia.trust.portable import Written, outcome, raised, written
 
 ROUND_SECONDS = 0.1
 _WHOSE = "the schema's module or the schema itself"
@@ -204,17 +204,20 @@ def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any],
 
 def _write(calls: Iterable[tuple[str, Written]], output: str, of: int) -> Iterator[dict[str, Any]]:
     """Write answers, a line each: the call's name, a tab, its result as JSON."""
-    number = raised = 0
+    number = failed = 0
+    first = ""
     last = monotonic()
     with open(output, "w", encoding="utf-8") as file:
         for name, answer in calls:
             number += 1
-            raised += is_raised(answer)
+            if what := raised(answer):
+                failed += 1
+                first = first or f"{name}: {_short(what)}"
             file.write(f"{name}\t{json.dumps(answer)}\n")
             if monotonic() - last > SIGN_SECONDS:
                 last = monotonic()
                 yield {"done": number, "of": of}
-    yield {"calls": number, "raised": raised}
+    yield {"calls": number, "raised": failed, "first_raised": first}
 
 
 def _short(text: str) -> str:
@@ -320,7 +323,7 @@ def main() -> None:
                 answer = getattr(side, do)(**command)
             for each in answer if isinstance(answer, Iterator) else [answer]:
                 answers.write(json.dumps(each) + "\n")
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             answers.write(json.dumps({"failed": target.failure(_WHOSE, error)}) + "\n")
 
 

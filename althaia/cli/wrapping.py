@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import HelpFormatter
+from argparse import ArgumentParser, HelpFormatter
 from textwrap import dedent, fill
+from typing import Any
 
 
 class Wrapping(HelpFormatter):
@@ -20,3 +21,21 @@ class Wrapping(HelpFormatter):
                          break_long_words=False)
                 )  # fmt: skip
         return "\n\n".join(paragraphs)
+
+
+class Parser(ArgumentParser):
+    """Leaves the help to its caller: argparse hides that standard output cannot be written."""
+
+    def __init__(self, prog: str, description: str | None) -> None:
+        super().__init__(prog, description=description, formatter_class=Wrapping)
+
+    def print_help(self, file: Any = None) -> None:
+        """Do nothing, where --help asks for it."""
+
+    def show_help(self) -> int:
+        """Print the help and return 0.
+
+        :raises OSError: standard output cannot be written
+        """
+        print(self.format_help(), end="")
+        return 0

@@ -159,7 +159,7 @@ class Info:
     def _compiled_text(self) -> str:
         count = sum(module.compiled for module in self.modules)
         if not count:
-            return "no: it works, but is not accelerated"
+            return "no: it works, dumps of collections are faster, and there are no plans"
         total = len(self.modules)
         text = f"all {total} modules" if self.compiled else f"{count} of {total} modules"
         if self.cython:

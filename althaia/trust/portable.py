@@ -25,11 +25,6 @@ def outcome(call: Callable[..., Any], *args: Any, **options: Any) -> Written:
         return written(error)
 
 
-def is_raised(answer: Written) -> bool:
-    """Return whether an :func:`outcome` is an exception."""
-    return bool(answer[1] == "raised")
-
-
 def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     """Return a value as plain data that differs for values of different types.
 
@@ -103,6 +98,15 @@ def _read(value: Written) -> Any:
     if kind == "items":
         return _class(name, kind)(map(_read, content))
     return _class(name, kind)((_read(key), _read(each)) for key, each in content)
+
+
+def raised(answer: Written) -> str:
+    """Return class and message of an :func:`outcome` that is an exception; "" if it is none."""
+    if answer[1] != "raised":
+        return ""
+    error = _read(answer)
+    said = error["args"] if error["messages"] is None else [error["messages"]]
+    return f"{type(error).__name__}: {', '.join(map(str, said))}"
 
 
 def first_difference(planned: Written, upstream: Written) -> Difference | None:

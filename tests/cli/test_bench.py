@@ -203,6 +203,14 @@ def test_made_values_that_do_not_load_are_no_gain(bench):
     assert all(not line.endswith("'String does not mat") for line in lines)
 
 
+def test_a_module_that_ends_the_process_is_named(bench, tmp_path):
+    (tmp_path / "exits.py").write_text("import sys; sys.exit()\n")
+    done = bench("exits:Order")
+    assert done.returncode == 2
+    assert "raised SystemExit (" in done.stderr
+    assert done.stderr.endswith("exits.py, line 1)\n")
+
+
 def test_ctrl_c_ends_without_a_traceback(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import time\nfrom marshmallow import Schema\nopen('begun', 'w').close()\ntime.sleep(60)\n"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from althaia import cli
 from tests.interpreters import sends_by_value
 
 # Each test starts a process, some several; tests/bulk has the same without the command line.
@@ -126,6 +128,19 @@ FULL = Path("/dev/full")
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full here")
+def test_help_that_cannot_be_written():
+    for unbuffered in ("", "1"):
+        with FULL.open("w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "althaia", "check", "--help"],
+                env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+                stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            )  # fmt: skip
+        said = "standard output cannot be written: No space left on device"
+        assert (done.returncode, done.stderr) == (2, f"python -m althaia check: {said}\n")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full here")
 @pytest.mark.parametrize("show", ["1", "20000"])
 def test_an_output_that_is_full(folder, show):
     (folder / "many.ndjson").write_text('{"id": "x"}\n' * 20_000)
@@ -140,6 +155,33 @@ def test_an_output_that_is_full(folder, show):
     done = run(folder, *words, "--errors-to", str(FULL))
     said = f"{FULL}: cannot be written: No space left on device"
     assert (done.returncode, done.stderr) == (2, f"python -m althaia check: {said}\n")
+
+
+INTERRUPTED = """
+import os, signal, sys
+if any(word in " ".join(sys.orig_argv) for word in ("spawn_main", "althaia.cli.worker")):
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked here")
+@pytest.mark.parametrize(
+    "words", [("check", "orders:Order", "one.ndjson", "--workers", "2"), ("bench", "orders:Order")]
+)
+def test_a_worker_is_not_interrupted_in_its_first_moments(folder, words):
+    (folder / "one.ndjson").write_text('{"id": 1}\n' * 3)
+    (folder / "sitecustomize.py").write_text(INTERRUPTED)
+    done = run(folder, *words, PYTHONPATH=str(folder))
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
+def test_an_interrupt_before_the_command_is_imported_is_one_line(monkeypatch, capsys):
+    def module_of(command):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "module_of", module_of)
+    assert cli.main(["check", "orders:Order", "x.ndjson"]) == 130
+    assert capsys.readouterr().err == "python -m althaia check: ended by SIGINT\n"
 
 
 def test_a_pipe_is_refused_with_what_to_do(folder):

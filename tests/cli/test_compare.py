@@ -37,6 +37,8 @@ class Hooked(Order):
 def orders(count=5):
     return [{"number": n, "lines": [{"price": n * 1.5}] * 2} for n in range(count)]
 
+plain = [{"number": "x"}, {"number": "y"}]
+
 def none():
     return []
 """
@@ -88,6 +90,18 @@ def test_records_are_loaded(compare, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "4 records of orders.ndjson: 9 calls, 7 raised, 0 different" in done.stdout
     assert "every call raised" not in done.stdout
+    assert "  the first exception: load [1]: ValidationError: {'number': ['Not a" in done.stdout
+
+
+@NEEDS_ENGINE
+@pytest.mark.parametrize("words", [["--objects", "shop:plain"], ["--data", "plain.json"]])
+def test_dumps_that_all_raise_are_no_comparison(compare, tmp_path, words):
+    (tmp_path / "plain.json").write_text('[{"number": "x"}, {"number": "y"}]')
+    done = compare("shop:Order", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "every dump of 2 " in done.stderr
+    assert "raised an exception: dump [0]: ValueError: invalid literal for int()" in done.stderr
+    assert ("--load" in done.stderr) is (words[0] == "--data")
 
 
 @NEEDS_ENGINE
@@ -135,7 +149,9 @@ def test_many_records_say_how_far_they_are(tmp_path, monkeypatch):
     given = (str(tmp_path / "rows.jsonl"), "", 0, True, str(tmp_path / "answers"))
     *signs, last = side.answers(*given)
     assert [sign["done"] for sign in signs] == [1, 2, 3, 4, 5, 6, 7]
-    assert last == {"about": "3 records of rows.jsonl", "calls": 7, "raised": 0}
+    assert last == {
+        "about": "3 records of rows.jsonl", "calls": 7, "raised": 0, "first_raised": ""
+    }  # fmt: skip
     assert len((tmp_path / "answers").read_text().splitlines()) == 7
 
 

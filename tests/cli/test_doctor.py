@@ -130,6 +130,16 @@ def test_plans_that_are_off_are_wrong(doctor):
     assert "ALTHAIA_PLANS=0" in text
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"), [("ALTHAIA_PATCH", "yess"), ("ALTHAIA_COMPARE", "2")]
+)
+def test_a_bad_value_of_a_variable_is_wrong(doctor, variable, value):
+    done = doctor("app:app", "--json", env={variable: value})
+    state, text = verdicts(done)["variable"]
+    assert state == "wrong"
+    assert f"{variable} is '{value}'" in text
+
+
 @NEEDS_ENGINE
 def test_another_release_and_its_bytecode(doctor, tmp_path):
     site = releases.install(tmp_path / "site", "4.3.1")

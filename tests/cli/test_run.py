@@ -261,6 +261,9 @@ def test_help(run):
     assert (bare.returncode, bare.stdout, bare.stderr) == (2, "", shown.stdout)
     assert run("-m", "althaia", "--version").stdout.startswith("althaia 5.")
     assert "usage: python -m althaia info" in run("-m", "althaia", "info", "--help").stdout
+    done = run("-m", "althaia", "run", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Runs a program as Python itself would" in done.stdout
 
 
 def test_too_late_is_told_without_our_frames(run, folder):

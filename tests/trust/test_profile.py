@@ -13,6 +13,7 @@ import pytest
 
 import althaia
 from althaia import marshmallow as ma
+from althaia.cli.estimate import Estimate
 from tests.conformance.harness import engine
 from tests.redirect import processes
 
@@ -320,13 +321,39 @@ def test_an_estimate_before_switching_on(tmp_path: Path) -> None:
         "-m", "althaia", "profile", "script.py", cwd=tmp_path, env={"ALTHAIA_DISABLE": "1"}
     )
     assert done.returncode == 0, done.stderr
-    said = re.search(r"marshmallow is (\d+)% .*; with althaia about (\d+)%\n", done.stderr)
+    said = re.search(r"marshmallow is (\d+)% .*; with althaia about (\d+)%[,\n]", done.stderr)
     assert said, done.stderr
     assert 0 < int(said[2]) <= int(said[1]) <= 100
     assert re.search(r"  app\.S\.dump: \d+\.\d times faster\n", done.stderr)
     assert (
         "  __main__.Own.load: counted as unchanged, because bench cannot import it" in done.stderr
     )
+
+
+def test_no_forecast_where_nothing_can_be_measured(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(
+        "import marshmallow as ma\n"
+        "class S(ma.Schema):\n    a = ma.fields.Function(lambda obj: obj['a'].upper())\n"
+    )
+    (tmp_path / "script.py").write_text("import app\napp.S().dump([{'a': 'x'}] * 9, many=True)\n")
+    done = processes.run(
+        "-m", "althaia", "profile", "script.py", cwd=tmp_path, env={"ALTHAIA_DISABLE": "1"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "with althaia about" not in done.stderr
+    assert re.search(
+        r"; what althaia would save could not be measured:\n  app\.S\.dump: `python -m althaia "
+        r"bench app:S --dump` fails: with marshmallow: .*Namespace' object is not subscriptable",
+        done.stderr,
+    ), done.stderr
+
+
+def test_a_forecast_says_for_how_much_it_holds() -> None:
+    partly = Estimate(0.8, 0.5, 0.6, {"app.S.dump": 9.0}, {"app.T.dump": "it fails"})
+    said = "with althaia about 50%, measured for 60% of marshmallow's share"
+    assert next(partly.lines()).endswith(said)
+    wholly = Estimate(0.8, 0.5, 1.0, {"app.S.dump": 9.0}, {})
+    assert next(wholly.lines()).endswith("with althaia about 50%")
 
 
 def test_an_exception_is_shown_as_ever(tmp_path: Path) -> None:
