@@ -173,12 +173,35 @@ cdef class Encoder(Sink):
                 return althaia_put_bytes(&self.buffer, b"{}", 2)
             self.open(<void*>value)
             althaia_put_byte(&self.buffer, b"{")
-            if type(value) is not dict or not self.encode_known(<dict>value):
+            if type(value) is dict and self.walks_in_place():
+                self.encode_in_place(<dict>value)
+            elif type(value) is not dict or not self.encode_known(<dict>value):
                 self.encode_pairs(self.pairs_of(value), value)
             althaia_put_byte(&self.buffer, b"}")
             return self.close()
         finally:
             Py_LeaveRecursiveCall()
+
+    cdef bint walks_in_place(self) noexcept:
+        """Return whether a ``default`` of the user's may change a dictionary that is encoded. From
+        CPython 3.12 on json sees such changes, unless it sorts the keys."""
+        return (
+            ALTHAIA_WALKS_IN_PLACE
+            and not self.format.sort_keys
+            and self.default is not unserializable
+        )
+
+    cdef int encode_in_place(self, dict mapping) except -1:
+        cdef PyObject* key
+        cdef PyObject* value
+        cdef Py_ssize_t position = 0
+        cdef bint first = True
+        while PyDict_Next(mapping, &position, &key, &value):
+            # Own references: user code may remove both from the dictionary.
+            held_key, held_value = <object>key, <object>value
+            self.encode_pair(held_key, held_value, mapping, first)
+            first = False
+        return 0
 
     cdef bint encode_known(self, dict mapping) except -1:
         """Encode an exact dict by a record. Return False, with nothing written, if there is no
