@@ -16,7 +16,6 @@ import argparse
 import os
 import platform
 import statistics
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -25,8 +24,8 @@ from typing import Any
 
 import althaia
 from althaia.cli import Answer, CommandError
-from althaia.cli.sides import SIDES, Judged, Process, judge, sentence
-from althaia.cli.terminal import bar, table
+from althaia.cli.sides import Pair, Process, sentence
+from althaia.cli.terminal import Watch, bar, table
 
 ROUNDS = 9
 
@@ -84,28 +83,43 @@ def execute(options: argparse.Namespace) -> Answer:
     directions = [d for d in ("dump", "load") if both or getattr(options, d)]
     if options.data and options.source:
         raise CommandError("give --data or --source, not both")
-    report = _measure(options, directions)
-    data = {**report, "rows": [asdict(row) for row in report["rows"]]}
-    return int(any(map(_is_wrong, report["rows"]))), data, "\n".join(_lines(report))
+    data = {
+        "file": str(options.data.resolve()) if options.data else None,
+        "source": options.source,
+        "count": options.objects,
+    }
+    with bar(1) as watch:
+        report = measured(options.schema, directions, options.rounds, watch, **data)
+    found = {**report, "rows": [asdict(row) for row in report["rows"]]}
+    return int(any(map(_is_wrong, report["rows"]))), found, "\n".join(_lines(report))
 
 
 def _is_wrong(row: Row) -> bool:
     return not row.identical and row.deterministic
 
 
-def _measure(options: argparse.Namespace, directions: list[str]) -> dict[str, Any]:
+def measured(
+    schema: str,
+    directions: list[str],
+    rounds: int,
+    watch: Watch = lambda done, text: None,
+    *,
+    file: str | None = None,
+    source: str | None = None,
+    count: int,
+) -> dict[str, Any]:
+    """Return the figures of a schema.
+
+    :param file: the data, as is ``source``; with neither so many objects are made up
+    :param watch: called with the share that is done
+    :raises CommandError: it cannot be measured
+    """
     with ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        file = str(options.data.resolve()) if options.data else None
-
-        def start(name: str) -> tuple[Process, dict[str, Any]]:
-            side = stack.enter_context(Process(name, options.schema))
-            answer = side.ask("data", file=file, source=options.source, count=options.objects)
-            return side, answer
-
-        sides, given = zip(*map(start, SIDES), strict=True)
-        count = min(each["count"] for each in given)
-        no_dump = next((each["no_dump"] for each in given if each["no_dump"]), "")
+        pair = Pair(stack, schema, do="data", file=file, source=source, count=count)
+        sides = (pair.upstream, pair.planned)
+        given = pair.upstream.given
+        count = min(side.given["count"] for side in sides)
+        no_dump = next((side.given["no_dump"] for side in sides if side.given["no_dump"]), "")
         if no_dump and directions == ["dump"]:
             raise CommandError(no_dump)
         directions = [d for d in directions if d == "load" or not no_dump]
@@ -114,63 +128,44 @@ def _measure(options: argparse.Namespace, directions: list[str]) -> dict[str, An
             for direction in directions
             for objects, noun in ((1, "object"), (count, "objects"))[: 2 if count > 1 else 1]
         ]
-        waiting = dict(zip(SIDES, sides, strict=True))
-
-        def ask(name: str, output: Path) -> dict[str, Any]:
-            side = waiting.pop(name, None) or start(name)[0]
-            work = [(name, direction, many) for name, direction, _, many in calls]
-            return side.ask("rows", work=work, output=str(output))
-
-        judged = judge(ask, scratch)
+        work = [(name, direction, many) for name, direction, _, many in calls]
+        different, unsteady = pair.judge("rows", work=work)
+        differing = {
+            number: Row(found.call, 1, False, "", sentence(found.difference, steady=steady), steady)
+            for steady, each in ((True, different), (False, unsteady))
+            for number, found in each.items()
+        }
         rows: list[Row] = []
-        with bar(len(calls)) as watch:
-            for number, (work, direction, objects, many) in enumerate(calls, 1):
-                watch(len(rows), work)
-                row = _differing(judged, number, Row(work, objects))
-                rows.append(row or _timed(options.rounds, sides, direction, many, work, objects))
-        if row := _differing(judged, 0, Row("what fails", 1)):
-            rows.append(row)
-        unplanned = sides[1].ask("unplanned", directions=directions)
-    return {
-        "schema": options.schema,
-        "data": given[0]["about"],
-        "versions": _versions(),
-        "machine": _machine(),
-        "failing": given[0]["failing"],
-        "failure": given[0]["why"],
-        "not_measured": no_dump,
-        "made_up": not (options.data or options.source),
-        "rows": rows,
-        **unplanned,
-    }
-
-
-def _versions() -> dict[str, str]:
+        for number, (name, direction, objects, many) in enumerate(calls, 1):
+            watch((number - 1) / len(calls), name)
+            if number in differing:
+                rows.append(replace(differing[number], objects=objects))
+            else:
+                rows.append(_timed(rounds, sides, direction, many, name, objects))
+        if 0 in differing:
+            rows.append(differing[0])
+        left = pair.planned.ask("explained")["left"]
     info = althaia.info()
     return {
-        "althaia": info.version,
-        "marshmallow": info.real_version or info.served.version,
-        "python": info.python,
+        "schema": schema,
+        "data": given["about"],
+        "versions": {
+            "althaia": info.version,
+            "marshmallow": info.real_version or info.served.version,
+            "python": info.python,
+        },
+        "machine": {
+            "system": platform.platform(),
+            "processor": platform.processor() or platform.machine(),
+            "processors": os.cpu_count(),
+        },
+        "failing": given["failing"],
+        "failure": given["why"],
+        "not_measured": no_dump,
+        "made_up": not (file or source),
+        "rows": rows,
+        "unplanned": [why for direction, why in left if direction in ("", *directions)],
     }
-
-
-def _machine() -> dict[str, Any]:
-    """Return what the times depend on."""
-    return {
-        "system": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "processors": os.cpu_count(),
-    }
-
-
-def _differing(judged: Judged, number: int, row: Row) -> Row | None:
-    """Return the row of a call whose answers differ; None if they are identical."""
-    steady = number not in judged.unsteady
-    found = (judged.different if steady else judged.unsteady).get(number)
-    if found is None:
-        return None
-    said = sentence(found.difference, steady=steady)
-    return replace(row, identical=False, difference=said, deterministic=steady)
 
 
 def _timed(

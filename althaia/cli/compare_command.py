@@ -16,14 +16,14 @@ Exit codes: 0 no difference, 1 a difference, 2 it could not run.
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from althaia.cli import Answer, CommandError
-from althaia.cli.sides import Found, Process, judge, sentence
+from althaia.cli.sides import Found, Pair, sentence
 from althaia.cli.terminal import bar
 from althaia.trust import compare_file
 from althaia.trust.differences import Difference
@@ -65,8 +65,7 @@ def execute(options: argparse.Namespace) -> Answer:
         raise CommandError("one of --objects and --data is required")
     if options.load and options.data is None:
         raise CommandError("--load needs --data: what is loaded are records")
-    with tempfile.TemporaryDirectory() as scratch:
-        report = compared(options, Path(scratch))
+    report = compared(options)
     return int(bool(report["different"])), report, as_text(report)
 
 
@@ -79,20 +78,27 @@ def _summed_up(file: Path) -> Answer:
     return int(bool(report.different)), report.as_dict(), f"{processes}: {report.as_text()}"
 
 
-def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+def compared(options: argparse.Namespace) -> dict[str, Any]:
     """Return the report: the answers of both libraries, compared.
 
-    :param scratch: a folder for the answers
     :raises CommandError: one of them could not be asked.
     """
-    planned, upstream, different, unsteady = judge(
-        lambda name, output: _answers(options, name, output), scratch
-    )
-    if planned["calls"] != upstream["calls"] and not unsteady:
-        raise CommandError(
-            f"the two processes were given different data: {upstream['about']} and "
-            f"{planned['about']}"
-        )
+    data = {
+        "file": str(options.data.resolve()) if options.data else None,
+        "source": options.objects,
+        "count": options.count,
+    }
+    with ExitStack() as stack:
+        pair = Pair(stack, options.schema, plan_at_once=True, do="take", **data)
+        explained = pair.planned.ask("explained")
+        if explained["no_plans"]:
+            raise CommandError(f"there is nothing to compare: {explained['no_plans']}")
+        about, others = pair.planned.given["about"], pair.upstream.given["about"]
+        if about != others:
+            raise CommandError(f"the two processes were given different data: {others} and {about}")
+        with bar(pair.planned.given["count"] * (2 if options.load else 1)) as watch:
+            different, unsteady = pair.judge("answers", watch, load=options.load)
+        planned = pair.planned.said
     if planned["raised"] == planned["calls"] and not (different or unsteady or options.load):
         hint = (
             "--objects takes a list of objects or a function that returns one"
@@ -100,13 +106,13 @@ def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
             else "records are loaded with --load"
         )
         raise CommandError(
-            f"nothing to compare, because every dump of {planned['about']} raised an exception: "
+            f"nothing to compare, because every dump of {about} raised an exception: "
             f"{planned['first_raised']} ({hint})"
         )
     return {
         "schema": options.schema,
-        "data": planned["about"],
-        "plan": planned["plan"],
+        "data": about,
+        "plan": explained["summary"],
         "calls": planned["calls"],
         "raised": planned["raised"],
         "first_raised": planned["first_raised"],
@@ -115,19 +121,6 @@ def compared(options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
         "differences": _kinds(different.values()),
         "unsteady": _kinds(unsteady.values()),
     }
-
-
-def _answers(options: argparse.Namespace, name: str, output: Path) -> dict[str, Any]:
-    """Let one library write its answers to a file, and return what it says of them."""
-    data = str(options.data.resolve()) if options.data else None
-    given = {"file": data, "source": options.objects, "count": options.count, "load": options.load}
-    with Process(name, options.schema, plan_at_once=True) as side, bar(1) as watch:
-        plan = side.ask("summary") if name == "althaia" else {}
-
-        def show(done: int, of: int) -> None:
-            watch(done / of, f"{name}: {done:,} of {of:,} calls")
-
-        return plan | side.ask("answers", show, **given, output=str(output))
 
 
 def _kinds(found: Iterable[Found]) -> list[dict[str, Any]]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
+
+from althaia.cli import CommandError, bench_command
 
 if TYPE_CHECKING:
     from althaia.trust.profile import Line, Profile
@@ -77,23 +74,10 @@ def _ratio(line: Line) -> float | str:
     module, _, name = line.schema.rpartition(".")
     if module == "__main__" or "<locals>" in line.schema:
         return "bench cannot import it"
-    words = (f"{module}:{name}", f"--{line.direction.rstrip('s')}", "--objects=100", "--rounds=3")
-    environment = {key: value for key, value in os.environ.items() if key != "ALTHAIA_DISABLE"}
-    # Two pipes would need threads, which cannot be started any more at the exit.
-    with TemporaryFile() as errors:
-        done = subprocess.run(
-            [sys.executable, "-m", "althaia", "bench", *words, "--json"],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            check=False,
-            env=environment | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
-        errors.seek(0)
-        *_, said = ["", *errors.read().decode(errors="replace").splitlines()]
+    schema, direction = f"{module}:{name}", line.direction.rstrip("s")
     try:
-        rows = json.loads(done.stdout)["rows"]
-        ratio = rows[-1 if line.objects > line.calls else 0]["ratio"]
-    except (ValueError, LookupError):
-        command = f"`python -m althaia bench {' '.join(words[:2])}` fails"
-        return f"{command}: {said.removeprefix('python -m althaia bench: ')}" if said else command
-    return float(ratio) if ratio else "its outputs differ, as bench shows"
+        rows = bench_command.measured(schema, [direction], 3, count=100)["rows"]
+    except CommandError as error:
+        return f"`python -m althaia bench {schema} --{direction}` fails: {error}"
+    ratio: float | None = rows[-1 if line.objects > line.calls else 0].ratio
+    return ratio or "its outputs differ, as bench shows"

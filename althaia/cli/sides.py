@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from althaia.cli import CommandError
+from althaia.cli.terminal import Watch
 from althaia.trust.differences import Difference
 from althaia.trust.portable import first_difference
 
@@ -24,16 +24,21 @@ class Process:
     """One library's process.
 
     :param side: one of :data:`SIDES`
+    :ivar given: what it says of its data
+    :ivar said: its last answer
     :raises CommandError: the schema cannot be imported there
     """
 
     def __init__(self, side: str, schema: str, *, plan_at_once: bool = False) -> None:
         self.side = side
+        self.given: dict[str, Any] = {}
+        self.said: dict[str, Any] = {}
         ours = ("PATCH", "DISABLE", "COMPARE", "COMPARE_FILE", "STRICT", "NOTES")
         dropped = {f"ALTHAIA_{name}" for name in ours}
         environment = {k: v for k, v in os.environ.items() if k not in dropped}
         # Both processes must iterate over sets in the same order.
         environment["PYTHONHASHSEED"] = "0"
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         patched = side == "althaia"
         if not patched:
             # The schema's own module may call patch().
@@ -52,12 +57,15 @@ class Process:
             self.close()
             raise
 
-    def ask(
-        self, do: str, watch: Callable[[int, int], object] | None = None, **details: Any
-    ) -> dict[str, Any]:
-        """Return the answer to a command.
+    def ask(self, do: str, **details: Any) -> dict[str, Any]:
+        """Return the answer to a command; CommandError if it failed."""
+        for _ in self.lines(do, **details):
+            pass
+        return self.said
 
-        :param watch: called with how much is done, and of how much
+    def lines(self, do: str, **details: Any) -> Iterator[str]:
+        """Yield a line for each call that a command makes: the call's name and its result, as JSON.
+
         :raises CommandError: the command failed
         """
         stdin, stdout = self._process.stdin, self._process.stdout
@@ -66,21 +74,14 @@ class Process:
         try:
             stdin.write(json.dumps({"do": do, **details}) + "\n")
             stdin.flush()
-            while "done" in (answer := json.loads(stdout.readline() or _ENDED)):
-                if watch is not None:
-                    watch(answer["done"], answer["of"])
+            while (line := stdout.readline() or _ENDED)[0] == "[":
+                yield line
         except BrokenPipeError:
-            answer = json.loads(_ENDED)
-        if "failed" in answer:
+            line = _ENDED
+        self.said = json.loads(line)
+        if "failed" in self.said:
             self.close()
-            raise CommandError(f"with {self.side}: {answer['failed']}")
-        return dict(answer)
-
-    def __enter__(self) -> Process:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+            raise CommandError(f"with {self.side}: {self.said['failed']}")
 
     def close(self) -> None:
         self._process.kill()
@@ -107,46 +108,59 @@ class Found(NamedTuple):
     difference: Difference
 
 
-class Judged(NamedTuple):
-    """The answers of both libraries, compared. Differences are kept by the number of the call."""
+class Pair:
+    """Both libraries' processes, which have the same data.
 
-    planned: dict[str, Any]
-    upstream: dict[str, Any]
-    different: dict[int, Found]
-    unsteady: dict[int, Found]
-    """What marshmallow answers differently in a second process."""
-
-
-def judge(ask: Callable[[str, Path], dict[str, Any]], scratch: Path) -> Judged:
-    """Compare the answers of both libraries.
-
-    :param ask: lets a library write its answers to a file, a line each: the call's name, a tab, its
-        result as JSON; returns what it says of them. Marshmallow may be asked twice, the second
-        time in a new process.
-    :param scratch: a folder for the answers
+    :param stack: what ends them
+    :param schema: ``package.module:Name``
+    :param data: the command that gets the data, ``do``, and its parameters
+    :raises CommandError: the schema or the data are not there
     """
-    files = [scratch / name for name in ("althaia", "marshmallow", "again")]
-    planned, upstream = ask("althaia", files[0]), ask("marshmallow", files[1])
-    found = dict(_differing(files[0], files[1]))
-    # Ask marshmallow again only if there are differences: it takes as long as the first time.
-    unsteady: dict[int, Found] = {}
-    if found or planned["calls"] != upstream["calls"]:
-        ask("marshmallow", files[2])
-        unsteady = dict(_differing(files[1], files[2]))
-    different = {number: each for number, each in found.items() if number not in unsteady}
-    return Judged(planned, upstream, different, unsteady)
+
+    def __init__(
+        self, stack: ExitStack, schema: str, *, plan_at_once: bool = False, **data: Any
+    ) -> None:
+        self._stack, self._schema, self._at_once, self._data = stack, schema, plan_at_once, data
+        self.upstream, self.planned = map(self._start, SIDES)
+
+    def _start(self, side: str) -> Process:
+        process = Process(side, self._schema, plan_at_once=self._at_once)
+        self._stack.callback(process.close)
+        process.given = process.ask(**self._data)
+        return process
+
+    def judge(
+        self, do: str, watch: Watch = lambda done, name: None, **details: Any
+    ) -> tuple[dict[int, Found], dict[int, Found]]:
+        """Let both libraries make the same calls and compare their answers one by one.
+
+        :param watch: called after each call
+        :return: by number of the call, what althaia answers differently, and what marshmallow
+            answers differently in a second process
+        """
+        theirs: dict[int, str] = {}
+        different, unsteady = {}, {}
+        both = (side.lines(do, **details) for side in (self.planned, self.upstream))
+        for number, (mine, yours) in enumerate(zip(*both, strict=True)):
+            if found := _difference(mine, yours):
+                different[number], theirs[number] = found, yours
+            watch(number + 1, "")
+        # Ask marshmallow again only if there are differences: it takes as long as the first time.
+        again = self._start("marshmallow").lines(do, **details) if different else ()
+        for number, line in enumerate(again):
+            if number in different and (found := _difference(theirs[number], line)):
+                unsteady[number] = found
+                del different[number]
+        return different, unsteady
 
 
-def _differing(ours: Path, theirs: Path) -> Iterator[tuple[int, Found]]:
-    """Yield the first difference of each call, with the call's number."""
-    with ours.open(encoding="utf-8") as one, theirs.open(encoding="utf-8") as other:
-        for number, (mine, yours) in enumerate(zip(one, other, strict=False)):
-            if mine != yours:
-                name, _, answer = mine.partition("\t")
-                upstream = yours.partition("\t")[2]
-                difference = first_difference(json.loads(answer), json.loads(upstream))
-                if difference is not None:
-                    yield number, Found(name, difference)
+def _difference(one: str, other: str) -> Found | None:
+    """Return the first difference of two lines about the same call, or None."""
+    if one == other:
+        return None
+    (name, answer), (_, upstream) = json.loads(one), json.loads(other)
+    difference = first_difference(answer, upstream)
+    return None if difference is None else Found(name, difference)
 
 
 def sentence(difference: Difference, *, steady: bool = True) -> str:

@@ -1,7 +1,7 @@
 """The process in which ``bench`` and ``compare`` ask one library.
 
-It reads a line of JSON for each command on standard input and answers with one. Before the answer
-there may be lines that say how much is done.
+It reads a line of JSON for each command on standard input and answers with one, an object. Before
+it there may be lines with arrays: the name and the result of each call that the command makes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from textwrap import shorten
-from time import monotonic, thread_time
+from time import thread_time
 from typing import Any
 
 import althaia
@@ -26,8 +25,9 @@ from althaia.trust.portable import Written, outcome, raised, written
 
 ROUND_SECONDS = 0.1
 _WHOSE = "the schema's module or the schema itself"
-SIGN_SECONDS = 0.2
-"""How often a long command says how much is done."""
+
+Said = list[Any] | dict[str, Any]
+"""The name of a call and its result; or the answer to a command."""
 
 
 class Side:
@@ -114,13 +114,15 @@ class Side:
             return f"the records do not load, so there are no objects to dump: {why}"
         return ""
 
-    def rows(self, work: list[tuple[str, str, bool]], output: str) -> Iterator[dict[str, Any]]:
-        """Write which objects or records fail, and the answers to the calls that are measured.
+    def rows(self, work: list[tuple[str, str, bool]]) -> Iterator[Said]:
+        """Say which objects or records fail, and the answers to the calls that are measured.
 
         :param work: by name, direction, and whether it is all of them
         """
-        calls = ((name, outcome(self._call(direction, many))) for name, direction, many in work)
-        return _write(chain([("what fails", written(self.failing))], calls), output, len(work))
+        yield ["what fails", written(self.failing)]
+        for name, direction, many in work:
+            yield [name, outcome(self._call(direction, many))]
+        yield {}
 
     def prepare(self, direction: str, many: bool) -> dict[str, Any]:
         """Run the call that will be timed, and say how often it runs in a round."""
@@ -159,37 +161,34 @@ class Side:
             call()
         return thread_time() - start
 
-    def unplanned(self, directions: list[str]) -> dict[str, Any]:
-        """Say what runs outside a plan, and why."""
-        explained = althaia.explain(self.schema)
-        left = [
-            f"{step.direction} {step.path}: {why}"
-            for step in explained.steps()
-            if (why := step.unresolved or step.why) and step.direction in directions
-        ]
-        return {"unplanned": [explained.no_plans] if explained.no_plans else left}
-
-    def answers(
-        self, file: str | None, source: str, count: int, load: bool, output: str
-    ) -> Iterator[dict[str, Any]]:
-        """Write the answers to all calls.
-
-        :param file: the records; None: the objects are those of ``source``
-        """
-        given, about = _given(file, source, count)
-        calls = _load_calls(self.schema, given) if load else _dump_calls(self.schema, given)
-        for answer in _write(calls, output, len(given) * (2 if load else 1)):
-            yield answer if "done" in answer else {"about": about, **answer}
-
-    def summary(self) -> dict[str, Any]:
-        """Say how much of the schema is planned.
-
-        :raises CommandError: no plans run, so that there is nothing to compare
-        """
+    def explained(self) -> dict[str, Any]:
+        """Say how much of the schema is planned, and by direction what is not, and why."""
         explanation = althaia.explain(self.schema)
+        left = [
+            (step.direction, f"{step.direction} {step.path}: {why}")
+            for step in explanation.steps()
+            if (why := step.unresolved or step.why)
+        ]
         if explanation.no_plans:
-            raise CommandError(f"there is nothing to compare: {explanation.no_plans}")
-        return {"plan": explanation.summary()}
+            left = [("", explanation.no_plans)]
+        return {"no_plans": explanation.no_plans, "summary": explanation.summary(), "left": left}
+
+    def take(self, file: str | None, source: str, count: int) -> dict[str, Any]:
+        """Get the records of a file, or else the objects of ``source``; say what they are."""
+        self.records, about = _given(file, source, count)
+        return {"count": len(self.records), "about": about}
+
+    def answers(self, load: bool) -> Iterator[Said]:
+        """Give the answers to all calls, and count them."""
+        number = failed = 0
+        first = ""
+        for name, answer in (_load_calls if load else _dump_calls)(self.schema, self.records):
+            number += 1
+            if what := raised(answer):
+                failed += 1
+                first = first or f"{name}: {_short(what)}"
+            yield [name, answer]
+        yield {"calls": number, "raised": failed, "first_raised": first}
 
 
 def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any], str]:
@@ -200,24 +199,6 @@ def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any],
     assert source is not None
     objects = objects_of(source, count)
     return objects, f"{len(objects):,} {kinds_of(objects)} of {source}"
-
-
-def _write(calls: Iterable[tuple[str, Written]], output: str, of: int) -> Iterator[dict[str, Any]]:
-    """Write answers, a line each: the call's name, a tab, its result as JSON."""
-    number = failed = 0
-    first = ""
-    last = monotonic()
-    with open(output, "w", encoding="utf-8") as file:
-        for name, answer in calls:
-            number += 1
-            if what := raised(answer):
-                failed += 1
-                first = first or f"{name}: {_short(what)}"
-            file.write(f"{name}\t{json.dumps(answer)}\n")
-            if monotonic() - last > SIGN_SECONDS:
-                last = monotonic()
-                yield {"done": number, "of": of}
-    yield {"calls": number, "raised": failed, "first_raised": first}
 
 
 def _short(text: str) -> str:

@@ -140,19 +140,18 @@ def test_a_wrong_answer_is_found(compare):
 
 
 @NEEDS_ENGINE
-def test_many_records_say_how_far_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(worker, "SIGN_SECONDS", 0)
+def test_each_call_has_a_line_and_the_last_one_counts_them(tmp_path, monkeypatch):
     (tmp_path / "rows.jsonl").write_text('{"number": 1}\n' * 3)
     (tmp_path / "shop.py").write_text(SHOP)
     monkeypatch.syspath_prepend(tmp_path)
     side = worker.Side("shop:Order", patched=False, plan_at_once=False)
-    given = (str(tmp_path / "rows.jsonl"), "", 0, True, str(tmp_path / "answers"))
-    *signs, last = side.answers(*given)
-    assert [sign["done"] for sign in signs] == [1, 2, 3, 4, 5, 6, 7]
-    assert last == {
-        "about": "3 records of rows.jsonl", "calls": 7, "raised": 0, "first_raised": ""
-    }  # fmt: skip
-    assert len((tmp_path / "answers").read_text().splitlines()) == 7
+    given = side.take(str(tmp_path / "rows.jsonl"), "", 0)
+    assert given == {"count": 3, "about": "3 records of rows.jsonl"}
+    *calls, last = side.answers(load=True)
+    assert [name for name, _ in calls] == [
+        *(f"{call} [{i}]" for call in ("load", "loads") for i in range(3)), "load all 3"
+    ]  # fmt: skip
+    assert last == {"calls": 7, "raised": 0, "first_raised": ""}
 
 
 @NEEDS_ENGINE
