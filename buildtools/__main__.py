@@ -228,7 +228,9 @@ def _source_of(layout: Layout, options: argparse.Namespace) -> upstream.Upstream
     if options.release is None:
         return _source(options)
     known = lock.read(layout.lock)
-    return upstream.from_folder(fetch.to_read(known, layout.lock.parent, options.release))
+    return upstream.from_folder(
+        fetch.fetch(known, layout.lock.parent, options.release, to_read=True)
+    )
 
 
 def _parser() -> argparse.ArgumentParser:

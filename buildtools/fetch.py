@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import tarfile
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from buildtools.errors import BuildError, output_of
@@ -15,32 +16,19 @@ from buildtools.lock import Lock
 from buildtools.upstream import PACKAGE
 
 
-def fetch(lock: Lock, folder: Path, version: str | None = None) -> Path:
-    """The unpacked sdist of a release the lock knows, downloaded when it is not there yet.
+def fetch(lock: Lock, folder: Path, version: str | None = None, *, to_read: bool = False) -> Path:
+    """The unpacked sdist of a release, downloaded when it is not there yet.
 
     :param folder: where unpacked releases are kept
     :param version: the pinned release when ``None``
+    :param to_read: the lock need not know its hash, because nothing of it is executed
     :return: the folder that holds ``src`` and ``tests``
     :raises BuildError: the lock has no hash for it, or pip could not get it
     """
     version = version or lock.version
     sha256 = lock.sdist_sha256 if version == lock.version else lock.tried.get(version)
-    if sha256 is None:
+    if sha256 is None and not to_read:
         raise BuildError("vendor/marshmallow/lock.toml", f"no hash for {version}", "add it there")
-    return _unpacked(folder, version, sha256)
-
-
-def to_read(lock: Lock, folder: Path, version: str) -> Path:
-    """The same of any release, whose hash the lock need not know: nothing of it is executed.
-
-    :raises BuildError: pip could not get it
-    """
-    if version == lock.version or version in lock.tried:
-        return fetch(lock, folder, version)
-    return _unpacked(folder, version, None)
-
-
-def _unpacked(folder: Path, version: str, sha256: str | None) -> Path:
     unpacked = folder / f"{PACKAGE}-{version}"
     if (unpacked / "PKG-INFO").is_file():
         return unpacked
@@ -50,12 +38,9 @@ def _unpacked(folder: Path, version: str, sha256: str | None) -> Path:
             # CPython has filters since 3.11.4.
             content.extraction_filter = getattr(tarfile, "data_filter", None)
             content.extractall(scratch)
-        try:
+        # Somebody else who asked for it at the same time may have been faster.
+        with suppress(OSError):
             (Path(scratch) / unpacked.name).replace(unpacked)
-        except OSError:
-            # Somebody else who asked for it at the same time was faster.
-            if not (unpacked / "PKG-INFO").is_file():
-                raise
     return unpacked
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from buildtools.errors import BuildError, output_of
 from buildtools.shipped import digests as _digests
-from buildtools.shipped import meanings
+from buildtools.shipped import meanings, patching
 
 Table = meanings.Table
 
@@ -58,22 +58,13 @@ def accept(
 
 
 def texts(sources: Mapping[str, str]) -> dict[str, str]:
-    """The source of each function and of each class's header, by the names of :func:`digests`."""
+    """The source of each function and class, by the names of :func:`digests`."""
     found: dict[str, str] = {}
     for file, text in sources.items():
-        module = file.removesuffix(".py").replace("/", ".")
         lines = text.split("\n")
-        waiting: list[tuple[str, ast.AST]] = [(module, ast.parse(text, file))]
-        while waiting:
-            prefix, parent = waiting.pop()
-            for node in ast.iter_child_nodes(parent):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                    name = f"{prefix}.{node.name}"
-                    # ast.get_source_segment would split the whole text again for each.
-                    own = lines[node.lineno - 1 : node.end_lineno]
-                    found[name] = "\n".join([own[0].lstrip(), *own[1:]])
-                    if isinstance(node, ast.ClassDef):
-                        waiting.append((name, node))
+        for name, rows in patching.extents(ast.parse(text, file)).items():
+            first, *others = lines[rows.start : rows.stop]
+            found[f"{_digests.module_name(file)}.{name}"] = "\n".join([first.lstrip(), *others])
     return found
 
 

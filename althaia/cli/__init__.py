@@ -44,10 +44,6 @@ class CommandError(Exception):
     """A command cannot do what it was asked for. The message is shown to the user."""
 
 
-class OutputError(Exception):
-    """Standard output cannot be written; the cause says why."""
-
-
 def start() -> None:
     """Run the command line of this process; return at its end if all went well.
 
@@ -81,14 +77,13 @@ def _printing(what: str, work: Callable[[], int]) -> int:
     try:
         code = work()
         sys.stdout.flush()
-    except (OSError, OutputError) as error:
-        reason = error if isinstance(error, OSError) else error.__cause__
+    except OSError as error:
         # Other files that cannot be written are the business of the commands.
-        if not isinstance(reason, OSError) or reason.filename is not None:
+        if error.filename is not None:
             raise
         to_nowhere(sys.stdout)
-        if not isinstance(reason, BrokenPipeError):
-            _complain(f"{what}: standard output cannot be written: {reason.strerror}")
+        if not isinstance(error, BrokenPipeError):
+            _complain(f"{what}: standard output cannot be written: {error.strerror}")
         return 2
     return code
 
@@ -155,16 +150,19 @@ def module_of(command: str) -> ModuleType:
 def _execute(command: str, words: list[str]) -> int:
     prog = f"python -m althaia {command}"
     try:
-        from althaia.cli.wrapping import Parser
+        from argparse import ArgumentParser
+
+        from althaia.cli.wrapping import Wrapping
         from althaia.switch.redirect import REFUSALS
 
         module = module_of(command)
-        parser = Parser(prog, module.__doc__)
+        parser = ArgumentParser(prog, description=module.__doc__, formatter_class=Wrapping)
         module.configure(parser)
         try:
             options = parser.parse_args(words)
         except SystemExit as ended:  # --help, or what is wrong with the words, which was printed.
-            return int(ended.code or 0) or _printing(prog, parser.show_help)
+            code = int(ended.code or 0)
+            return _printing(prog, lambda: code)
         if command != "profile":  # What the program raises is its own.
             return _printing(prog, lambda: _answered(module.execute(options), options.json))
     except KeyboardInterrupt as error:

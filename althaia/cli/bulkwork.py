@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from althaia.bulk import BulkError, Partition, Problem, Summary
-from althaia.cli import Answer, CommandError, OutputError
+from althaia.cli import Answer, CommandError
 from althaia.cli.target import asked, resolve
 from althaia.cli.terminal import bar
 from althaia.switch import redirect
@@ -141,10 +141,7 @@ class _Teller:
         if self._left > 0:
             self._left -= 1
             said = problem.errors if isinstance(problem.errors, str) else json.dumps(problem.errors)
-            try:
-                print(f"{problem.file}:{problem.line}: {said}")
-            except OSError as error:  # The job must not take it for one of its own.
-                raise OutputError from error
+            print(f"{problem.file}:{problem.line}: {said}")
 
 
 @contextmanager

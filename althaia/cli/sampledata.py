@@ -26,10 +26,10 @@ VALUES: dict[str, Maker] = {
     "Url": lambda field, i: f"https://example.com/{i}",
     "UUID": lambda field, i: uuid.UUID(int=i + 1),
     "String": lambda field, i: _text(field, i),
-    "Integer": lambda field, i: _whole(field, i),
-    "Float": lambda field, i: float(_real(field, i)),
-    "Decimal": lambda field, i: _real(field, i),
-    "Number": lambda field, i: _whole(field, i),
+    "Integer": lambda field, i: math.floor(_number(field, i)),
+    "Float": lambda field, i: float(_number(field, i)),
+    "Decimal": lambda field, i: _number(field, i),
+    "Number": lambda field, i: math.floor(_number(field, i)),
     "Boolean": lambda field, i: i % 2 == 0,
     "AwareDateTime": lambda field, i: (START + dt.timedelta(minutes=i)).replace(tzinfo=dt.UTC),
     "DateTime": lambda field, i: START + dt.timedelta(minutes=i),
@@ -113,41 +113,27 @@ def _text(field: Any, i: int) -> str:
     return text[: int(high)] if high is not None else text
 
 
-def _whole(field: Any, i: int) -> int:
-    low, high = _bounds(field, step=1)
-    if low is None:
-        low = 0 if high is None or high >= 0 else math.floor(high) - 999
-    first = math.ceil(low)
-    last = first + 999 if high is None else math.floor(high)
-    return int(first + i % max(1, min(1_000, last - first + 1)))
-
-
-def _real(field: Any, i: int) -> Decimal:
-    """Return a number within the bounds, with a fraction where these leave room for one."""
+def _number(field: Any, i: int) -> Decimal:
+    """Return a number within the bounds; an integer is what is below it."""
     low, high = (None if bound is None else Decimal(str(bound)) for bound in _bounds(field))
-    share = Decimal(i % 8 * 125 + 63) / 1_000
-    if low is not None and high is not None:
-        return low + (high - low) * share
-    if high is not None:
-        return high - i % 1_000 - share
-    return (low or Decimal(0)) + i % 1_000 + share
+    if low is None:
+        low = Decimal(0) if high is None or high > 0 else high - 1_000
+    # Of 1,000 shares none is at a bound, and neighbours are far apart.
+    share = Decimal((i * 377 + 63) % 1_000) / 1_000
+    return low + ((low + 1_000 if high is None else high) - low) * (share or Decimal("0.5"))
 
 
-def _bounds(field: Any, step: int = 0) -> tuple[Any, Any]:
-    """Return the narrowest bounds that the validators set, None where there is none.
-
-    :param step: how far the next value is from a bound that a ``Range`` leaves out
-    """
+def _bounds(field: Any) -> tuple[Any, Any]:
+    """Return the narrowest bounds that the validators set, None where there is none."""
     lows, highs = [], []
     for validator in field.validators:
         exact = getattr(validator, "equal", None)
         if exact is not None:
             return exact, exact
-        if getattr(validator, "min", None) is not None:
-            lows.append(validator.min + step * (not getattr(validator, "min_inclusive", True)))
-        if getattr(validator, "max", None) is not None:
-            highs.append(validator.max - step * (not getattr(validator, "max_inclusive", True)))
-    return max(lows, default=None), min(highs, default=None)
+        lows.append(getattr(validator, "min", None))
+        highs.append(getattr(validator, "max", None))
+    low = max((bound for bound in lows if bound is not None), default=None)
+    return low, min((bound for bound in highs if bound is not None), default=None)
 
 
 def records(schema: Any, dumped: list[Mapping[str, Any]]) -> list[dict[str, Any]]:

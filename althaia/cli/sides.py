@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from althaia.cli import CommandError
@@ -43,14 +42,15 @@ class Process:
         if not patched:
             # The schema's own module may call patch().
             environment["ALTHAIA_DISABLE"] = "1"
-        with _interrupts_held():
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "althaia.cli.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                env=environment,
-            )
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "althaia.cli.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            # Ctrl-C on a terminal is this process's to handle: it ends the other one.
+            process_group=0 if os.name == "posix" else None,
+        )
         try:
             self.ask("start", schema=schema, patched=patched, plan_at_once=plan_at_once)
         except KeyboardInterrupt:  # It may have come to this process alone.
@@ -86,19 +86,6 @@ class Process:
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Block SIGINT, also in a process that is started in the block: this one ends it."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Found(NamedTuple):

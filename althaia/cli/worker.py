@@ -309,7 +309,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:  # The command that has started this process says so.
-        os._exit(130)
+    main()

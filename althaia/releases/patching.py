@@ -174,7 +174,7 @@ class PatchedFile:
         self._lines = text.split("\n")
         self.numbers = list(range(1, len(self._lines) + 1))
         self.added: set[int] = set()
-        self._extents = _extents(ast.parse(text) if tree is None else tree)
+        self._extents = extents(ast.parse(text) if tree is None else tree)
 
     @property
     def text(self) -> str:
@@ -276,7 +276,7 @@ def _numbers(hunk: Hunk, old: Sequence[int]) -> tuple[list[int], list[int]]:
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _extents(tree: ast.Module) -> dict[str, range]:
+def extents(tree: ast.Module) -> dict[str, range]:
     """Return the line indices, from 0, of each function and class by its qualified name.
 
     If a name is defined several times, the first definition counts.

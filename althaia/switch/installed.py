@@ -63,7 +63,7 @@ def installed() -> str | None:
     for folder in dict.fromkeys(_folders()):
         if version := version_in(folder):
             return version
-    # Not on sys.path: the finder of another library may find it.
+    # In an archive, or not on sys.path: the finder of another library may find it.
     from importlib import metadata
 
     try:
@@ -73,24 +73,14 @@ def installed() -> str | None:
 
 
 def version_in(folder: str) -> str | None:
-    """Return the version of the marshmallow whose metadata are in a folder or an archive."""
+    """Return the version of the marshmallow whose metadata are in a folder."""
     try:
         names = os.listdir(folder or os.curdir)
-    except NotADirectoryError:
-        return _in_archive(folder)
     except OSError:
-        return None  # a folder that is not there
+        return None  # a folder that is not there, or an archive
     for name in names:
         if name.lower().startswith(f"{NAME}-") and name.endswith((".dist-info", ".egg-info")):
             return name.rpartition(".")[0].split("-")[1]
-    return None
-
-
-def _in_archive(path: str) -> str | None:
-    from importlib import metadata
-
-    for distribution in metadata.distributions(name=NAME, path=[path]):
-        return distribution.version
     return None
 
 

@@ -68,10 +68,7 @@ def text(held: dict[str, list[str]], how: str) -> str:
 
 
 def _advice_for_start_files(files: list[str]) -> str:
-    if all(file.endswith(".pth") for file in files):
-        advice = "Write 'import althaia; althaia.patch();' in front of the import in that file"
-    else:
-        advice = "Call althaia.patch() in the first lines of that file"
+    advice = "Write 'import althaia; althaia.patch();' in front of the import in that file"
     if not is_asked() and not any(map(runs_before_ours, files)):
         advice += ", or set ALTHAIA_PATCH=1, which redirects before Python runs it"
     return f"{advice}."
@@ -118,18 +115,11 @@ def _importers(held: dict[str, list[str]]) -> list[str]:
 
 def _start_files_at_fault(held: dict[str, list[str]], how: str) -> list[str]:
     """Return the start-up files that imported marshmallow, as far as their text shows it."""
-    at_start = how in ("ALTHAIA_PATCH", "python -m althaia")
-    customized = [
-        file
-        for name in ("sitecustomize", "usercustomize")
-        if (at_start or name in held)
-        and (file := getattr(sys.modules.get(name), "__file__", None)) is not None
-    ]
     wanted = {name.partition(".")[0] for name in (REAL, *held)}
     imports = imports_of_start_files()
     naming = [file for file, words in imports.items() if wanted & words]
-    if naming or customized or not at_start:
-        return naming or customized
+    if naming or how not in ("ALTHAIA_PATCH", "python -m althaia"):
+        return naming
     return [file for file in imports if runs_before_ours(file)]
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from json import dumps
@@ -79,14 +79,8 @@ class Finding:
 
     def as_dict(self) -> dict[str, str]:
         """Return the same as plain data, ready for JSON."""
-        return {
-            "schema": self.schema,
-            "call": self.call,
-            "path": self.path,
-            "planned": self.difference.planned,
-            "upstream": self.difference.upstream,
-            "command": self.command,
-        }
+        about = {"schema": self.schema, "call": self.call}
+        return {**about, **asdict(self.difference), "command": self.command}
 
     def __str__(self) -> str:
         return (
@@ -95,33 +89,29 @@ class Finding:
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Report:
     """The result of :func:`althaia.compare_report`."""
 
-    rate: float
+    rate: float = 0.0
     """The share of calls that are compared; 0 where compare mode is off."""
-    compared: int
+    compared: int = 0
     """Calls whose two results were compared."""
-    different: int
+    different: int = 0
     """Those of them that differed."""
-    not_deterministic: int
+    not_deterministic: int = 0
     """Calls for which the plan returned another result when it ran again."""
-    skipped: dict[str, int]
+    skipped: Counter[str] = field(default_factory=Counter)
     """Sampled calls that could not be compared, by reason."""
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
     """The differences, one for each schema, call and path."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
-        return {
-            "rate": self.rate,
-            "compared": self.compared,
-            "different": self.different,
-            "not_deterministic": self.not_deterministic,
-            "skipped": dict(self.skipped),
-            "differences": [each.as_dict() for each in self.findings],
-        }
+        findings = [each.as_dict() for each in self.findings]
+        found = {**vars(self), "skipped": dict(self.skipped), "differences": findings}
+        del found["findings"]
+        return found
 
     def as_text(self) -> str:
         """Return the same for reading."""
@@ -140,12 +130,15 @@ def sum_of(counts: Iterable[Mapping[str, Any]], findings: Iterable[Finding] = ()
 
     :param findings: the differences, each kind once
     """
-    every, kept = list(counts), tuple(findings)
-    names = ("compared", "different", "not_deterministic")
-    compared, different, changing = (sum(each[name] for each in every) for name in names)
-    skipped = sum((Counter(each["skipped"]) for each in every), Counter[str]())
+    whole = Report(findings=tuple(findings))
+    for each in counts:
+        whole.compared += each["compared"]
+        whole.different += each["different"]
+        whole.not_deterministic += each["not_deterministic"]
+        whole.skipped.update(each["skipped"])
     # A worker that was killed has not added its counts.
-    return Report(0.0, compared, max(different, len(kept)), changing, dict(skipped), kept)
+    whole.different = max(whole.different, len(whole.findings))
+    return whole
 
 
 def reasons_as_text(skipped: Mapping[str, int]) -> str:
@@ -200,12 +193,11 @@ class Session:
         on_every: Callable[[Finding], object] | None = None,
     ) -> None:
         self.rate, self.is_on = rate, False
+        self.found = Report(rate)
         self.on_difference = on_difference
         self.on_every = on_every
         self.wanted = None if schemas is None else tuple(schemas)
         self.lock = Lock()
-        self.compared = self.different = self.not_deterministic = 0
-        self.skipped: Counter[str] = Counter()
         self.ended = self.next = 0.0
         self.findings: dict[tuple[str, str, str], Finding] = {}
         # A generator of its own, so that the program's sequence of random numbers is unchanged.
@@ -247,7 +239,7 @@ class Session:
     def count(self, reason: str) -> None:
         """Count a chosen call that is not compared."""
         with self.lock:
-            self.skipped[reason] += 1
+            self.found.skipped[reason] += 1
 
     def wants(self, schema: Any) -> bool:
         if self.wanted is None:
@@ -283,7 +275,7 @@ class Session:
         found = _difference(planned, upstream)
         if found is None:
             with self.lock:
-                self.compared += 1
+                self.found.compared += 1
             return
         repeated = _planned(name, schema, third)
         if _difference(planned, repeated) is None:
@@ -292,7 +284,7 @@ class Session:
         if upstream.error is not None and _difference(repeated, upstream) is None:
             raise _Skipped("whose user code does not repeat")
         with self.lock:
-            self.not_deterministic += 1
+            self.found.not_deterministic += 1
 
     def tell(self, name: str, schema: Any, args: tuple[Any, ...], difference: Difference) -> None:
         """Count a difference and report it, if it is the first of its kind."""
@@ -301,8 +293,8 @@ class Session:
         finding = Finding(f"{cls.__module__}.{cls.__qualname__}", call, difference)
         key = (finding.schema, call, difference.kind)
         with self.lock:
-            self.compared += 1
-            self.different += 1
+            self.found.compared += 1
+            self.found.different += 1
             new = key not in self.findings and len(self.findings) < MOST_DIFFERENCES
             if new:
                 self.findings[key] = finding
@@ -316,12 +308,10 @@ class Session:
 
     def report(self) -> Report:
         with self.lock:
-            return Report(
+            return replace(
+                self.found,
                 rate=self.rate if self.is_on else 0.0,
-                compared=self.compared,
-                different=self.different,
-                not_deterministic=self.not_deterministic,
-                skipped=dict(self.skipped),
+                skipped=self.found.skipped.copy(),
                 findings=tuple(self.findings.values()),
             )
 

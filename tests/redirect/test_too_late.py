@@ -193,8 +193,8 @@ def test_a_sitecustomize_that_is_first_is_named(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("from marshmallow import Schema\n", "utf-8")
     env = {"PYTHONPATH": str(tmp_path)}
     told = run("-m", "althaia", "-c", "", cwd=tmp_path, env=env).stderr
-    assert f"A start-up file of Python imported it: {tmp_path / 'sitecustomize.py'}." in told
-    assert "Call althaia.patch() in the first lines of that file, or set ALTHAIA_PATCH=1" in told
+    assert f"The first to import it was {tmp_path / 'sitecustomize.py'}." in told
+    assert "or set ALTHAIA_PATCH=1" in told
     assert "python -m althaia'" not in told
     assert run("-c", "", cwd=tmp_path, env={**env, "ALTHAIA_PATCH": "1"}).stderr == ""
 
