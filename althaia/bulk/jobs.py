@@ -16,7 +16,6 @@ from althaia.bulk.reading import (
     STANDARD_INPUT,
     form_of,
     is_copied,
-    lines_in,
     partitions,
     readable,
 )
@@ -129,21 +128,16 @@ class _Job:
                 assert self.task.target is not None
                 form, schema = self.task.target, self.task.schema
                 write.append(stack.enter_context(written_to(self.target, form, schema)))
-            before = 0
             done = self._execute()(self.task, self._partitions(forms, stack))
             for partition, outcome in stack.enter_context(closing(done)):
-                if partition.start == 0:
-                    before = 0
                 if outcome.lost:
                     summary.lost.append(f"{partition}: {outcome.lost}")
-                    before += lines_in(partition)
                 else:
                     summary.records += outcome.records
                     for line, kind, errors in outcome.problems:
-                        problem = Problem(partition.file, before + line, kind, errors)
+                        problem = Problem(partition.file, line, kind, errors)
                         for each in tell:
                             each(problem)
-                    before += outcome.lines
                     for each in write:
                         each(outcome.output)
                 self.watch(partition, summary)

@@ -43,7 +43,7 @@ class Partition:
 
     ``path`` is where it is read, which for a copied file is not ``file``. ``share`` is the
     approximate number of bytes of the file that it covers. ``columns`` are the names of the
-    columns, and ``before`` the number of lines or rows before it, both for CSV and Parquet.
+    columns of CSV and Parquet, and ``before`` the number of lines or rows before it.
     """
 
     file: str
@@ -65,13 +65,9 @@ class Partition:
 
 @dataclass(slots=True)
 class Outcome:
-    """The outcome of one partition: its lines, records, problems by line, and what was written.
+    """The outcome of one partition: its records, problems by line of the file, and what was
+    written. ``lost`` says why there is nothing of that."""
 
-    Lines are counted in NDJSON only; elsewhere problems have their numbers in the file. ``lost``
-    says why there is nothing of that.
-    """
-
-    lines: int = 0
     records: int = 0
     problems: list[tuple[int, str, Any]] = field(default_factory=list)
     output: Any = None

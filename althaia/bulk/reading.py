@@ -134,14 +134,13 @@ def partitions(
 
 
 def _ndjson_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
+    start = before = 0
+    # Not by the file's size, which is 0 below /proc.
     with open(path, "rb") as opened:
-        start, whole = 0, os.fstat(opened.fileno()).st_size
-        while start < whole:
-            opened.seek(min(start + size, whole) - 1)
-            # If nothing is left, the file became shorter: reading the partition reports it.
-            end = opened.tell() if opened.readline() else whole
-            yield Partition(file, path, "ndjson", start, end, end - start)
-            start = end
+        while block := opened.read(size - 1) + opened.readline():
+            end = start + len(block)
+            yield Partition(file, path, "ndjson", start, end, len(block), before=before)
+            start, before = end, before + block.count(b"\n")
 
 
 _PARTITIONS = {"ndjson": _ndjson_partitions, "json": json_partitions, "csv": csv_partitions}
@@ -150,7 +149,7 @@ _PARTITIONS = {"ndjson": _ndjson_partitions, "json": json_partitions, "csv": csv
 def items(partition: Partition) -> Iterator[Item]:
     """Yield the records of ``partition`` with their numbers: of lines, rows or elements.
 
-    They count from 1 where the file begins, in NDJSON where the partition begins.
+    They count from 1 where the file begins.
 
     :raises BulkError: the file cannot be read
     """
@@ -163,15 +162,6 @@ def items(partition: Partition) -> Iterator[Item]:
     from althaia.bulk.parquet import parquet_items
 
     return parquet_items(partition)
-
-
-def lines_in(partition: Partition) -> int:
-    """Return how many lines a partition of NDJSON has, to number those of the next one; else 0."""
-    if partition.form != "ndjson":
-        return 0
-    with naming(partition.file), open(partition.path, "rb") as opened:
-        opened.seek(partition.start)
-        return opened.read(partition.end - partition.start).count(b"\n")
 
 
 def _lines(partition: Partition) -> Iterator[bytes]:
@@ -191,9 +181,9 @@ def _lines(partition: Partition) -> Iterator[bytes]:
 
 def _ndjson_items(partition: Partition) -> Iterator[Item]:
     decode = json.JSONDecoder().decode
-    for number, line in enumerate(_lines(partition), 1):
+    for number, line in enumerate(_lines(partition), partition.before + 1):
         text = line.removesuffix(b"\n")
-        if number == 1 and partition.start == 0:
+        if number == 1:
             text = text.removeprefix(codecs.BOM_UTF8)
         if not text or text.isspace():
             continue

@@ -10,7 +10,7 @@ from typing import Any
 
 from althaia.bulk.csv_files import cell_reader
 from althaia.bulk.pieces import BulkError, Outcome, Partition, Unreadable
-from althaia.bulk.reading import items, lines_in
+from althaia.bulk.reading import items
 from althaia.bulk.travel import pack, unpack
 from althaia.bulk.writing import spelling, written
 from althaia.switch import redirect
@@ -138,7 +138,6 @@ class Task:
                 outcome.problems.append((number, "exception", _failure(error)))
         if self.target is not None:
             outcome.output = self._written(results, outcome)
-        outcome.lines = lines_in(partition)
         return outcome
 
     def _written(self, results: list[tuple[int, Any]], outcome: Outcome) -> Any:

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import partial
 from typing import IO, Any
@@ -19,7 +19,7 @@ from typing import IO, Any
 from althaia.bulk.csv_files import MOST_IN_CELL
 from althaia.bulk.pieces import BulkError, Problem, as_json, naming
 
-_Writer = tuple[Callable[[Any], None], Callable[[], None]]
+Write = Callable[[Any], None]
 
 SCALARS = (str, int, float, Decimal, dt.date, dt.time)
 """Types whose ``str()`` is written into a CSV cell."""
@@ -61,9 +61,27 @@ def _standard(file: str) -> int | None:
     return None
 
 
-def _writing(file: str) -> AbstractContextManager[None]:
-    """Convert errors inside to a BulkError that names ``file``."""
-    return naming(f"{file}: cannot be written")
+class _Output(io.FileIO):
+    """A file that is written. Its errors are BulkErrors that name it.
+
+    :param file: its name for people
+    :param place: its path, or an open descriptor
+    """
+
+    def __init__(
+        self, file: str, place: str | int, mode: str = "w", permissions: int = 0o666
+    ) -> None:
+        self._naming = partial(naming, f"{file}: cannot be written")
+        with self._naming():
+            super().__init__(place, mode, opener=partial(os.open, mode=permissions))
+
+    def write(self, data: Any) -> int:
+        with self._naming():
+            return super().write(data)
+
+    def close(self) -> None:
+        with self._naming():
+            super().close()
 
 
 @contextmanager
@@ -75,38 +93,32 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
 
     :raises BulkError: it cannot be written, or is something else than a file
     """
-    with _writing(file):
-        try:
-            known = os.stat(file).st_mode
-        except FileNotFoundError:
-            known = None
-        if (known is not None and not stat.S_ISREG(known)) or _standard(file) is not None:
-            raise BulkError(
-                f"{file}: is no regular file, or messages are printed there, and what is written "
-                "replaces a file when it is whole: name another file"
-            )
-        place = os.path.realpath(file)
-        folder, name = os.path.split(place)
-        # A new name ("x" fails if it exists), shortened to the longest that a file may have.
-        unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
-        # Nobody may read the unfinished file who may not read the one that it replaces.
-        mode = 0o666 if known is None else stat.S_IMODE(known)
-    opened = None
+    naming_it = partial(naming, f"{file}: cannot be written")
+    with naming_it():
+        known = os.stat(file).st_mode if os.path.lexists(os.path.realpath(file)) else None
+    if (known is not None and not stat.S_ISREG(known)) or _standard(file) is not None:
+        raise BulkError(
+            f"{file}: is no regular file, or messages are printed there, and what is written "
+            "replaces a file when it is whole: name another file"
+        )
+    place = os.path.realpath(file)
+    folder, name = os.path.split(place)
+    # A new name ("x" fails if it exists), shortened to the longest that a file may have.
+    unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
+    # Nobody may read the unfinished file who may not read the one that it replaces.
+    mode = 0o666 if known is None else stat.S_IMODE(known)
+    opened = io.BufferedWriter(_Output(file, unfinished, "x", mode))
     try:
-        with _writing(file):
-            opened = open(unfinished, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
         yield opened
-        with _writing(file):
-            opened.close()
+        opened.close()
+        with naming_it():
             if known is not None:
                 shutil.copymode(place, unfinished)
             os.replace(unfinished, place)
     except BaseException:
-        # The error that ended the work is raised, and not one of closing the file or of removing
-        # it: it is missing if a signal came before it was made.
-        with suppress(OSError):
-            if opened is not None:
-                opened.close()
+        # The error that ended the work is raised, and not one of closing the file or removing it.
+        with suppress(BulkError):
+            opened.close()
         with suppress(OSError):
             os.unlink(unfinished)
         raise
@@ -119,22 +131,20 @@ def problems_to(file: str) -> Iterator[Callable[[Problem], None]]:
     :raises BulkError: at any time, if it cannot be written
     """
 
-    def add(problem: Problem) -> None:
-        with _writing(file):
-            opened.write(json.dumps(problem.as_dict(), default=str) + "\n")
+    # Standard output goes to the same file: use its descriptor, so that its text stays.
+    printed = _standard(file)
+    place: str | int = file if printed is None else os.dup(printed)
+    opened = io.TextIOWrapper(io.BufferedWriter(_Output(file, place)), "utf-8")
 
-    with _writing(file):
-        # Standard output goes to the same file: use its descriptor, so that its text stays.
-        printed = _standard(file)
-        place: str | int = file if printed is None else os.dup(printed)
-        opened = open(place, "w", encoding="utf-8")  # noqa: SIM115
+    def add(problem: Problem) -> None:
+        opened.write(json.dumps(problem.as_dict(), default=str) + "\n")
+
     try:
         yield add
-        with _writing(file):
-            opened.close()
+        opened.close()
     finally:
         # An error that ended the work is raised, and not one of closing the file.
-        with suppress(OSError):
+        with suppress(BulkError):
             opened.close()
 
 
@@ -196,27 +206,14 @@ def written_to(file: str, form: str, schema: Any) -> Iterator[Callable[[Any], No
     :raises BulkError: the file cannot be written, or the form has no room for the schema
     """
     with appearing(file) as opened:
-        with _writing(file):
-            write, end = (_tables if form == "parquet" else _text)(opened, file, form, schema)
-
-        def add(piece: Any) -> None:
-            if len(piece):
-                with _writing(file):
-                    write(piece)
-
-        try:
-            yield add
-        except BaseException:
-            # The file is discarded: raise the error that ended the work, not one of closing it.
-            with suppress(Exception):
-                end()
-            raise
-        with _writing(file):
-            end()
+        begin = _tables if form == "parquet" else _text
+        with begin(opened, file, form, schema) as write:
+            yield lambda piece: write(piece) if len(piece) else None
 
 
-def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> _Writer:
-    """Begin a file of text; return the functions that add a piece to it, and that end it."""
+@contextmanager
+def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Write]:
+    """Begin a file of text, yield the function that adds a piece to it, and end it."""
     columns = _columns(schema)
     if form == "csv" and not columns:
         raise BulkError(
@@ -231,16 +228,15 @@ def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> _Writer:
         opened.write(piece if empty else SEPARATORS[form] + piece)
         empty = False
 
-    def end() -> None:
-        last = {"ndjson": b"\n", "json": b"\n]\n", "csv": b""}[form]
-        if empty:
-            last = b"]\n" if form == "json" else b""
-        opened.write(last)
-
-    return add, end
+    yield add
+    if not empty:
+        opened.write({"ndjson": b"\n", "json": b"\n]\n", "csv": b""}[form])
+    elif form == "json":
+        opened.write(b"]\n")
 
 
-def _tables(opened: IO[bytes], file: str, form: str, schema: Any) -> _Writer:
+@contextmanager
+def _tables(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Write]:
     """Begin a file of Parquet, which has its columns also without rows; likewise."""
     from althaia.bulk.parquet import layout, pyarrow
 
@@ -253,7 +249,14 @@ def _tables(opened: IO[bytes], file: str, form: str, schema: Any) -> _Writer:
         except (ValueError, arrow.ArrowException) as error:
             raise BulkError(f"{file}: cannot be written as Parquet: {error}") from error
 
-    return add, writer.close
+    try:
+        yield add
+    except BaseException:
+        # The file is discarded: raise the error that ended the work, not one of closing it.
+        with suppress(Exception):
+            writer.close()
+        raise
+    writer.close()
 
 
 def _columns(schema: Any) -> list[str]:

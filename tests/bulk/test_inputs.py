@@ -158,3 +158,12 @@ def test_errors_name_the_file_and_not_its_copy(tmp_path):
     file.write_bytes(gzip.compress(b"id,id\n1,1\n"))
     with pytest.raises(bulk.BulkError, match=r"a\.csv\.gz: more than one column is named 'id'"):
         bulk.check(schemas.OrderSchema, str(file))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/version"), reason="there is no /proc here")
+def test_a_file_whose_size_is_not_known_is_read():
+    assert os.path.getsize("/proc/version") == 0
+    told: list[bulk.Problem] = []
+    summary = bulk.check(schemas.OrderSchema, "/proc/version", form="ndjson", tell=told.append)
+    assert (summary.records, summary.unreadable) == (1, 1)
+    assert told[0].line == 1

@@ -11,17 +11,16 @@ import pytest
 
 from althaia.bulk import csv_files, json_files
 from althaia.bulk.pieces import BulkError, Unreadable
-from althaia.bulk.reading import form_of, items, lines_in, partitions
+from althaia.bulk.reading import form_of, items, partitions
 
 
 def read(file, form, size):
     """All items with their numbers in the file, through partitions of ``size`` bytes."""
-    found, before = [], 0
+    found = []
     for partition in partitions(str(file), form, size):
         for line, record in items(partition):
             said = record.text if isinstance(record, Unreadable) else record
-            found.append((before + line, said))
-        before += lines_in(partition)
+            found.append((line, said))
     return found
 
 
