@@ -26,20 +26,19 @@ from buildtools.errors import BuildError
 from buildtools.layout import Layout
 from buildtools.pipeline import build
 
-Command = Callable[[Layout, argparse.Namespace], int]
+Command = Callable[[Layout, argparse.Namespace], int | None]
+"""Returns its exit code; None is 0."""
 
 
-def build_in_place(layout: Layout, _: argparse.Namespace) -> int:
+def build_in_place(layout: Layout, _: argparse.Namespace) -> None:
     """Generate and compile in this tree, as an editable install does."""
     build(layout, os.environ)
-    return 0
 
 
-def requirements(layout: Layout, options: argparse.Namespace) -> int:
+def requirements(layout: Layout, options: argparse.Namespace) -> None:
     """Print what a build in place needs and what the named extras add, one requirement a line."""
     for line in needed(layout.root / "pyproject.toml", options.extra):
         print(line)
-    return 0
 
 
 def needed(project: Path, extras: Iterable[str]) -> list[str]:
@@ -57,37 +56,33 @@ def needed(project: Path, extras: Iterable[str]) -> list[str]:
     return [line for part in (*parts, *(known[extra] for extra in extras)) for line in part]
 
 
-def patches_check(layout: Layout, options: argparse.Namespace) -> int:
+def patches_check(layout: Layout, options: argparse.Namespace) -> None:
     """Apply the queue in memory and say where each hunk went."""
     source = _source(options)
     for line in queue.report(queue.read_series(layout.patches), source):
         print(line)
-    return 0
 
 
-def patches_apply(layout: Layout, options: argparse.Namespace) -> int:
+def patches_apply(layout: Layout, options: argparse.Namespace) -> None:
     """Write pristine and patched sources to a folder, to look at or to edit."""
     target = options.to or layout.work / "queue"
     queue.write_trees(queue.read_series(layout.patches), _source(options), target)
     print(f"pristine: {target / 'a'}\npatched:  {target / 'b'}")
-    return 0
 
 
-def patches_refresh(layout: Layout, options: argparse.Namespace) -> int:
+def patches_refresh(layout: Layout, options: argparse.Namespace) -> None:
     """Write today's line numbers into the hunk headers; nothing else changes."""
     for name in queue.refresh(layout.patches, _source(options)):
         print(f"refreshed {name}")
-    return 0
 
 
-def patches_stats(layout: Layout, _: argparse.Namespace) -> int:
+def patches_stats(layout: Layout, _: argparse.Namespace) -> None:
     """Count patches and lines against the budget."""
     for line in queue.statistics(queue.read_series(layout.patches)):
         print(line)
-    return 0
 
 
-def lock_refresh(layout: Layout, options: argparse.Namespace) -> int:
+def lock_refresh(layout: Layout, options: argparse.Namespace) -> None:
     """Write the lock for the installed release; archive hashes come from --hash."""
     source = _source(options)
     known = lock.read(layout.lock) if layout.lock.is_file() else None
@@ -115,7 +110,6 @@ def lock_refresh(layout: Layout, options: argparse.Namespace) -> int:
         "utf-8",
     )
     print(f"locked {source.origin}: {len(files)} files")
-    return 0
 
 
 def semantics_diff(layout: Layout, options: argparse.Namespace) -> int:
@@ -137,7 +131,7 @@ def semantics_diff(layout: Layout, options: argparse.Namespace) -> int:
     return 1 if names else 0
 
 
-def semantics_accept(layout: Layout, options: argparse.Namespace) -> int:
+def semantics_accept(layout: Layout, options: argparse.Namespace) -> None:
     """Record that somebody has read functions as they are here."""
     source = _source_of(layout, options)
     table = semantics.read_table(layout.semantics)
@@ -146,13 +140,11 @@ def semantics_accept(layout: Layout, options: argparse.Namespace) -> int:
         semantics.accept(table, name, found, source.version, options.why, options.variant)
     layout.semantics.write_text(semantics.render(table), "utf-8")
     print(f"accepted {', '.join(options.functions)} as in {source.origin}")
-    return 0
 
 
-def semantics_page(layout: Layout, _: argparse.Namespace) -> int:
+def semantics_page(layout: Layout, _: argparse.Namespace) -> None:
     """Write the tables of docs/releases.md: what of each release is planned."""
     (layout.root / "docs" / "releases.md").write_text(releases_page(layout), "utf-8")
-    return 0
 
 
 def releases_page(layout: Layout) -> str:
@@ -176,7 +168,7 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".")]
 
 
-def semantics_refresh(layout: Layout, options: argparse.Namespace) -> int:
+def semantics_refresh(layout: Layout, options: argparse.Namespace) -> None:
     """Record today's digests as those the plans are written against, after reading each
     difference."""
     source = _source(options)
@@ -185,26 +177,22 @@ def semantics_refresh(layout: Layout, options: argparse.Namespace) -> int:
     table = replace(known, version=source.version, functions=found)
     layout.semantics.write_text(semantics.render(table), "utf-8")
     print(f"recorded {len(found)} digests of {source.origin}")
-    return 0
 
 
-def fetch_sources(layout: Layout, options: argparse.Namespace) -> int:
+def fetch_sources(layout: Layout, options: argparse.Namespace) -> None:
     """Unpack a release's sdist below vendor/marshmallow, checked against the lock."""
     print(fetch.fetch(lock.read(layout.lock), layout.lock.parent, options.release))
-    return 0
 
 
-def run_dependents(layout: Layout, options: argparse.Namespace) -> int:
+def run_dependents(layout: Layout, options: argparse.Namespace) -> None:
     """Run the suites of packages built on marshmallow, on the real one and patched."""
     for line in dependents.run(layout, options.release, options.packages):
         print(line, flush=True)
-    return 0
 
 
-def copy_sources(layout: Layout, options: argparse.Namespace) -> int:
+def copy_sources(layout: Layout, options: argparse.Namespace) -> None:
     """Copy this tree's sources to another folder, to build there in another way."""
     print(f"{treecopy.copy_tree(layout.root, options.to)} files written to {options.to}")
-    return 0
 
 
 def run_sanitized(layout: Layout, options: argparse.Namespace) -> int:
@@ -296,7 +284,7 @@ def main() -> int:
     options = _parser().parse_args()
     run: Command = options.run
     try:
-        return run(Layout(Path(__file__).resolve().parent.parent), options)
+        return run(Layout(Path(__file__).resolve().parent.parent), options) or 0
     except BuildError as error:
         print(error, file=sys.stderr)
         return 1

@@ -12,13 +12,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from buildtools import fetch
 from buildtools.errors import BuildError, output_of
 from buildtools.layout import Layout
 
@@ -120,7 +120,8 @@ def run(layout: Layout, release: str, names: Sequence[str]) -> Iterator[str]:
     for each in chosen:
         folder = layout.root / "build" / "dependents" / f"{each.label}-{release}"
         python = _environment(each, folder, release)
-        suite = _suite(each, folder, python)
+        # Without the package itself: the installed one is tested.
+        suite = fetch.sdist(each.name, each.version, folder / "sdist")
         results = [_results(each, suite, python, layout.root, way) for way in _WAYS]
         yield f"| {each.name} {each.version} | {' | '.join(map(_counts, results))} |"
         real, *others = results
@@ -162,20 +163,6 @@ def _environment(each: Dependent, folder: Path, release: str) -> Path:
         output_of(str(python), "-m", "pip", "install", "--quiet", *wanted)
         stamp.write_text("\n".join(wanted), "utf-8")
     return python
-
-
-def _suite(each: Dependent, folder: Path, python: Path) -> Path:
-    """The package's unpacked sdist, without the package itself: the installed one is tested."""
-    archives = folder / "sdist"
-    if not archives.is_dir():
-        options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(archives)]
-        output_of(str(python), "-m", "pip", "download", *options, f"{each.name}=={each.version}")
-    (archive,) = archives.glob("*.tar.gz")
-    unpacked = archives / archive.name.removesuffix(".tar.gz")
-    if not unpacked.is_dir():
-        with tarfile.open(archive) as content:
-            content.extractall(archives, filter="data")
-    return unpacked
 
 
 def _results(

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tomllib
 from pathlib import Path
 
 
-@dataclass(frozen=True)
 class Layout:
-    """The folders and files the stages read and write, relative to one root."""
+    """The folders and files the stages read and write, relative to one root.
 
-    root: Path
+    :ivar generated: upstream, patched and renamed
+    :ivar work: intermediate files: C sources, objects, finished extension modules to reuse
+    """
 
-    @property
-    def package(self) -> Path:
-        return self.root / "althaia"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.package = root / "althaia"
+        self.generated = self.package / "marshmallow"
+        self.stamp = self.package / "_build_info.json"
+        self.semantics = self.package / "releases" / "semantics.toml"
+        self.patches = root / "patches"
+        self.lock = root / "vendor" / "marshmallow" / "lock.toml"
+        self.work = root / "build" / "althaia"
 
-    @property
-    def generated(self) -> Path:
-        """Upstream, patched and renamed."""
-        return self.package / "marshmallow"
-
-    @property
-    def stamp(self) -> Path:
-        return self.package / "_build_info.json"
-
-    @property
-    def patches(self) -> Path:
-        return self.root / "patches"
-
-    @property
-    def lock(self) -> Path:
-        return self.root / "vendor" / "marshmallow" / "lock.toml"
-
-    @property
-    def semantics(self) -> Path:
-        return self.package / "releases" / "semantics.toml"
-
-    @property
-    def work(self) -> Path:
-        """Intermediate files: C sources, objects, finished extension modules to reuse."""
-        return self.root / "build" / "althaia"
+    def version(self) -> str:
+        """The version of the package."""
+        table = tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))
+        return str(table["project"]["version"])

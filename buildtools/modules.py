@@ -84,11 +84,6 @@ def files_read(root: Path, sources: Iterable[Path]) -> list[Path]:
     return sorted(found)
 
 
-def interpreted_modules(layout: Layout) -> list[Path]:
-    """Generated modules that stay interpreted."""
-    return [path for path in sorted(layout.generated.rglob("*.py")) if path.name in INTERPRETED]
-
-
 def _module(
     layout: Layout, path: Path, directives: Mapping[str, bool | int], upstream: bool
 ) -> CompiledModule:

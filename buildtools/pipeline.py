@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -59,15 +58,9 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
         generate.write(layout, generated)
     modules = compiled_modules(layout)
     compiled = [] if tools is None else compiling.compile_modules(layout, modules, environ)
-    info = stamp.build_info(layout, _version(layout), source, modules, tools, meanings)
-    stamp.write(layout, info)
+    stamp.write(layout, source, modules, meanings, compiled=tools is not None)
     took = time.perf_counter() - started
     how = "pure, not accelerated" if tools is None else f"{len(compiled)} compiled"
     print(f"althaia build: {source.origin}, {len(modules)} modules, {how}, {took:.1f} s")
     for name in meanings.unread:
         print(f"althaia build: nobody has read upstream's {name}: what rests on it is not planned")
-
-
-def _version(layout: Layout) -> str:
-    table = tomllib.loads((layout.root / "pyproject.toml").read_text("utf-8"))
-    return str(table["project"]["version"])

@@ -78,7 +78,7 @@ def _environment(folder: Path, *requirements: object) -> Path:
 def _pages(layout: Layout) -> str:
     """Pages are not stale, no fragment is left, and the changelog has an entry of the version."""
     _call(sys.executable, "-W", "ignore", "docs/made.py", "--check", cwd=layout.root)
-    version = _version(layout)
+    version = layout.version()
     if f"\n## {version}" not in (layout.root / "CHANGELOG.md").read_text("utf-8"):
         raise BuildError("CHANGELOG.md", f"there is no entry of {version}", "run towncrier build")
     fragments = sorted(path.name for path in (layout.root / "changes").glob("*.*.md"))
@@ -89,12 +89,6 @@ def _pages(layout: Layout) -> str:
             if said not in {version, "4.3.0"}:
                 raise BuildError(page.name, f"it names althaia {said}", f"this is {version}")
     return version
-
-
-def _version(layout: Layout) -> str:
-    found = re.search(r'^version = "(.+)"$', (layout.root / "pyproject.toml").read_text(), re.M)
-    assert found is not None
-    return found[1]
 
 
 def _archives(layout: Layout, folder: Path, tools: Path) -> tuple[Path, Path]:
