@@ -57,7 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from althaia.trust import compare, seam_layers
 
         seam_layers.plan_at_once()
-        compare.start(1.0, on_every=_found.append)
+        compare.compare(1.0)
+        compare.session().on_every = _found.append
 
 
 def pytest_unconfigure() -> None:
@@ -120,14 +121,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """How many calls were compared: none is worth knowing, too."""
     if not config.getoption("althaia_compare"):
         return
-    from althaia.trust.compare import reasons_as_text, sum_of
+    from althaia.trust.compare import sum_of
 
     report = sum_of(_workers or [althaia.compare_report().as_dict()])
-    terminalreporter.write_line(
-        f"althaia: {report.compared:,} calls compared, {report.different:,} different, "
-        f"{report.not_deterministic:,} not deterministic, "
-        f"skipped: {reasons_as_text(report.skipped) or 'none'}"
-    )
+    terminalreporter.write_line(f"althaia: {report.as_text()}")
 
 
 _activate()

@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from os.path import exists
 
 TYPE_CHECKING = False
 
@@ -119,27 +118,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _print(_RUN + _RUNS)
     if words[0] in COMMANDS:
         return _execute(words[0], words[1:])
-    if meant := _mistyped(words[0]):
-        print(
-            f"python -m althaia: there is no command and no script {words[0]!r}; "
-            f"did you mean {meant!r}?",
-            file=sys.stderr,
-        )
-        return 2
     # The program must not find modules in sys.modules that it did not import.
     from althaia.cli import run
 
     return run.execute(words[1:] if words[0] == "run" else words)
-
-
-def _mistyped(word: str) -> str | None:
-    """Return the command that is meant by a word that is neither one nor a script; None where it is
-    neither like one."""
-    if word == "run" or word.startswith("-") or exists(word):
-        return None
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, (*COMMANDS, "run"), 1, 0.7)), None)
 
 
 def module_of(command: str) -> ModuleType:

@@ -50,25 +50,24 @@ class Row:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
-    parser.add_argument(
-        "--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("schema", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
+    add("--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson")
+    add(
         "--source",
         metavar="MODULE:NAME",
         help="objects to dump, or a function that returns them; it may take their number",
     )
-    parser.add_argument("--dump", action="store_true", help="measure dumping only")
-    parser.add_argument("--load", action="store_true", help="measure loading only")
-    parser.add_argument(
+    add("--dump", action="store_true", help="measure dumping only")
+    add("--load", action="store_true", help="measure loading only")
+    add(
         "--objects",
         type=_positive,
         default=1_000,
         help="how many to make up, or to ask --source for",
     )
-    parser.add_argument("--rounds", type=_positive, default=ROUNDS, help=f"by default {ROUNDS}")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add("--rounds", type=_positive, default=ROUNDS, help=f"by default {ROUNDS}")
+    add("--json", action="store_true", help="print JSON")
 
 
 def _positive(text: str) -> int:

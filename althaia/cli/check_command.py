@@ -16,10 +16,9 @@ from althaia.cli import Answer, bulkwork
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("schema", help="package.module:Name of a schema class or instance")
-    parser.add_argument(
-        "file", nargs="+", help="what is checked; - is standard input, .gz is unpacked"
-    )
+    add = parser.add_argument
+    add("schema", help="package.module:Name of a schema class or instance")
+    add("file", nargs="+", help="what is checked; - is standard input, .gz is unpacked")
     bulkwork.configure(parser)
 
 

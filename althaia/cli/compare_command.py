@@ -32,9 +32,8 @@ COUNT = 1_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "schema", nargs="?", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order"
-    )
+    add = parser.add_argument
+    add("schema", nargs="?", metavar="MODULE:SCHEMA", help="e.g. shop.schemas:Order")
     given = parser.add_mutually_exclusive_group()
     given.add_argument(
         "--objects",
@@ -44,16 +43,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     given.add_argument(
         "--data", type=Path, metavar="FILE", help="records, .json, .jsonl or .ndjson"
     )
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="sum up what workers have found"
-    )
-    parser.add_argument(
-        "--load", action="store_true", help="load the records of --data, instead of dumping them"
-    )
-    parser.add_argument(
-        "--count", type=int, default=COUNT, help=f"how many to ask --objects for, {COUNT:,}"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add("--report", type=Path, metavar="FILE", help="sum up what workers have found")
+    add("--load", action="store_true", help="load the records of --data, instead of dumping them")
+    add("--count", type=int, default=COUNT, help=f"how many to ask --objects for, {COUNT:,}")
+    add("--json", action="store_true", help="print JSON")
 
 
 def execute(options: argparse.Namespace) -> Answer:

@@ -35,10 +35,9 @@ class Verdict(NamedTuple):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "application", nargs="?", metavar="MODULE[:NAME]", help="what to import: shop.app:app"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add = parser.add_argument
+    add("application", nargs="?", metavar="MODULE[:NAME]", help="what to import: shop.app:app")
+    add("--json", action="store_true", help="print JSON")
 
 
 def execute(options: argparse.Namespace) -> Answer:
@@ -83,7 +82,6 @@ def judged(name: str | None) -> Iterator[Verdict]:
 
 def _redirect(name: str | None) -> Iterator[Verdict]:
     """Whether marshmallow is redirected, and if not, why."""
-    early = [file for file in late.imports_of_start_files() if late.runs_before_ours(file)]
     if redirect.is_patched():
         yield Verdict(OK, "redirect", f"on, by {redirect.how_patched()}")
     elif config.settings().disable:
@@ -95,8 +93,6 @@ def _redirect(name: str | None) -> Iterator[Verdict]:
             WRONG, "redirect",
             "off: ALTHAIA_PATCH is not set. If the application calls althaia.patch(), name it",
         )  # fmt: skip
-    if early and late.is_asked():
-        yield Verdict(OK, "start", f"before althaia's start-up file Python runs {', '.join(early)}")
 
 
 def _why_off() -> str:

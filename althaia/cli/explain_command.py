@@ -25,20 +25,17 @@ _T = TypeVar("_T")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "schema", metavar="MODULE[:SCHEMA]", help="e.g. shop.schemas:Order, or shop.schemas"
-    )
-    parser.add_argument(
-        "--verbose", action="store_true", help="also what is compared before each call"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("schema", metavar="MODULE[:SCHEMA]", help="e.g. shop.schemas:Order, or shop.schemas")
+    add("--verbose", action="store_true", help="also what is compared before each call")
+    add(
         "--depth",
         type=int,
         default=2,
         help="how many levels of nested schemas are shown; by default 2, each schema once",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
+    add("--json", action="store_true", help="print JSON")
+    add(
         "--fail-on",
         choices=["unplanned"],
         help="unplanned: exit with 1 where a step runs outside a plan",

@@ -10,8 +10,9 @@ from althaia.switch import status
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
+    add = parser.add_argument
+    add("--json", action="store_true", help="print JSON")
+    add(
         "--verbose",
         action="store_true",
         help="also all modules, and what holds of this interpreter's insides",

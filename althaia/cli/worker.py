@@ -65,9 +65,10 @@ class Side:
             )
             if not self.sources:
                 # Every record fails. Measure how it fails, and leave none out.
-                no_dump = self._taken_back(self.failing[0])
+                why = self.failing.pop(0)
+                no_dump = f"the records do not load, so there are no objects to dump: {why}"
                 self.failing.clear()
-            if self.sources:
+            else:
                 about += f", loaded to {kinds_of(self.sources)}"
         else:
             if source is None:
@@ -103,16 +104,6 @@ class Side:
         if results:
             given[:] = [given[place] for place in results]
         return list(results.values())
-
-    def _taken_back(self, why: str) -> str:
-        """Take what the records load to without what is only dumped: a service's own rows have
-        that. Return why there is nothing, or ""."""
-        try:
-            sent = sampledata.records(self.schema, self.records)
-            self.sources = list(self.schema.load(sent, many=True))
-        except (self.invalid, TypeError, AttributeError):
-            return f"the records do not load, so there are no objects to dump: {why}"
-        return ""
 
     def rows(self, work: list[tuple[str, str, bool]]) -> Iterator[Said]:
         """Say which objects or records fail, and the answers to the calls that are measured.

@@ -160,13 +160,7 @@ def _make_folder(folder: str, mode: int = 0o777) -> bool:
 
 
 def _users_folder() -> str | None:
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or ""
-    elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(os.path.join("~", ".cache"))
     return os.path.join(base, "althaia") if os.path.isabs(base) else None
 
 

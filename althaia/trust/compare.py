@@ -119,7 +119,8 @@ class Report:
         if self.not_deterministic:
             text += f", {self.not_deterministic:,} not deterministic"
         if self.skipped:
-            text += f"; skipped: {reasons_as_text(self.skipped)}"
+            reasons = (f"{count:,} {why}" for why, count in sorted(self.skipped.items()))
+            text += f"; skipped: {', '.join(reasons)}"
         if self.rate and not seam.defined:
             text += "; this process runs no marshmallow of althaia's: call althaia.patch()"
         return "\n".join([text, *(f"  {each}" for each in self.findings)])
@@ -139,15 +140,6 @@ def sum_of(counts: Iterable[Mapping[str, Any]], findings: Iterable[Finding] = ()
     # A worker that was killed has not added its counts.
     whole.different = max(whole.different, len(whole.findings))
     return whole
-
-
-def reasons_as_text(skipped: Mapping[str, int]) -> str:
-    """Return how many calls were skipped for each reason.
-
-    >>> reasons_as_text({"load into a database session": 1_200})
-    '1,200 load into a database session'
-    """
-    return ", ".join(f"{count:,} {why}" for why, count in sorted(skipped.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,20 +174,19 @@ class Session:
     :param rate: the share of calls that are compared, 0 to 1.
     :param on_difference: called with a :class:`Finding`, once for each schema, call and path.
     :param schemas: schema classes, or patterns of their qualified names; None: all.
-    :param on_every: called with each finding, also with repeated ones.
+    :ivar on_every: called with each finding, also with repeated ones.
     """
 
     def __init__(
         self,
         rate: float,
-        on_difference: Callable[[Finding], object] | None,
-        schemas: Iterable[Any] | None,
-        on_every: Callable[[Finding], object] | None = None,
+        on_difference: Callable[[Finding], object] | None = None,
+        schemas: Iterable[Any] | None = None,
     ) -> None:
         self.rate, self.is_on = rate, False
         self.found = Report(rate)
         self.on_difference = on_difference
-        self.on_every = on_every
+        self.on_every: Callable[[Finding], object] | None = None
         self.wanted = None if schemas is None else tuple(schemas)
         self.lock = Lock()
         self.ended = self.next = 0.0
@@ -393,7 +384,7 @@ def _sample() -> Any:
     return the_sample()
 
 
-_last = Session(0.0, None, None)
+_last = Session(0.0)
 
 
 def compare(
@@ -415,26 +406,13 @@ def compare(
 
     >>> althaia.compare(0.01)
     """
-    start(rate, on_difference, schemas)
-
-
-def start(
-    rate: float,
-    on_difference: Callable[[Finding], object] | None = None,
-    schemas: Iterable[Any] | None = None,
-    on_every: Callable[[Finding], object] | None = None,
-) -> None:
-    """Switch compare mode on; see :func:`compare`.
-
-    :param on_every: called with each finding, also with repeated ones.
-    """
     global _last
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
         raise ValueError(f"rate is the share of calls to compare, from 0 to 1, not {rate!r}")
     stop()
     if not rate:
         return
-    _last = Session(float(rate), on_difference, schemas, on_every)
+    _last = Session(float(rate), on_difference, schemas)
     _last.is_on = True
     if sample := _sample():
         sample.start(_last.take, _running, _last.gap())
@@ -443,7 +421,12 @@ def start(
 def compare_if_off(rate: float) -> None:
     """Switch compare mode on as ``ALTHAIA_COMPARE`` says, unless the program has done so itself."""
     if not _last.is_on:
-        start(rate)
+        compare(rate)
+
+
+def session() -> Session:
+    """Return compare mode as it was switched on last."""
+    return _last
 
 
 @atexit.register

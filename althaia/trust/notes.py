@@ -7,7 +7,6 @@ exception contains, so that they are added only if the program switches them on.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final
 
@@ -73,12 +72,9 @@ def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
 
 def _note(error: Exception, note: str) -> None:
     """Add a note, and remove the engine's own frames from the traceback."""
-    add_note: Callable[[str], None] | None = getattr(error, "add_note", None)
-    if note and add_note is not None:
-        try:
-            add_note(note)
-        except Exception:  # A user's class may have another method of that name.
-            return
+    if note:
+        # By the class: a user's may have another method of that name.
+        BaseException.add_note(error, note)
     if error.__traceback__ is not None:
         error.__traceback__.tb_next = _without_engine(error.__traceback__.tb_next)
 

@@ -72,19 +72,11 @@ class Line:
             f"{name} ({os.path.basename(file)}:{first})": spent / 1e9
             for (file, first, name), spent in most_first
         }
-        return cls(
-            schema,
-            direction,
-            counted.calls,
-            counted.objects,
-            counted.total / 1e9,
-            counted.own / 1e9,
-            counted.user / 1e9,
-            counted.outside_calls,
-            counted.outside / 1e9,
-            code,
-            why,
+        total, own, user, outside = (
+            each / 1e9 for each in (counted.total, counted.own, counted.user, counted.outside)
         )
+        counts = (counted.calls, counted.objects, total, own, user, counted.outside_calls)
+        return cls(schema, direction, *counts, outside, code, why)
 
 
 class Profile:

@@ -137,14 +137,6 @@ def test_what_cannot_be_shown(explain, what, said):
     assert line.endswith("bad.py, line 1)") is what.startswith("bad")
 
 
-def test_a_mistyped_command(run, tmp_path):
-    done = run("-m", "althaia", "explian", "app")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "did you mean 'explain'?" in done.stderr
-    (tmp_path / "explian").write_text("print('a script of that name')")
-    assert run("-m", "althaia", "explian").stdout == "a script of that name\n"
-
-
 @pytest.mark.parametrize(
     "words",
     [
