@@ -35,7 +35,7 @@ from althaia.engine.plan cimport (
 
 include "instances/clone.pyx"
 include "instances/blueprint.pyx"
-include "instances/recipe.pyx"
+include "instances/prototype.pyx"
 include "instances/hooked.pyx"
 include "instances/lazy.pyx"
 include "instances/nested_copy.pyx"

@@ -61,15 +61,12 @@ cdef class InstanceDict(dict):
     # The prototype of an instance whose fields are not bound yet, while the function that replaces
     # ``Schema._init_fields`` runs.
     cdef object unbound
-    # For an instance of a class with an ``on_bind_field``: the prototype of which its fields are
-    # copies.
-    cdef object built_from
     # For a lazy instance that is a copy: the attributes of the original instance.
     cdef dict original
     # What lazy copies of this instance share: a ``CopyBlueprint`` of instances/nested_copy.
     cdef object copy_blueprint
     # The instance's own fields for the prototype's: those that calls or user code needed, or all
-    # once the instance is materialised. An ``OwnFields`` of instances/recipe.
+    # once the instance is materialised. An ``OwnFields`` of instances/prototype.
     cdef object own_fields
     # True if user code has received one of these fields, which it may have changed. The next call
     # materialises the instance.

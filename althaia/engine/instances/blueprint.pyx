@@ -2,16 +2,13 @@
 
 The first examination of a class makes its :class:`Blueprint`, which is kept in the class's hook
 table (``seam.HookTable``). A later examination, after the class has changed, makes another. A
-blueprint holds the class's prototypes: a *prototype* is one instance, built in full by upstream's
-code, whose plans all lazy instances with the same options run. User code never gets a prototype or
-one of its fields. ``lazy`` asks for the blueprint.
+blueprint holds the class's prototypes, which are built by upstream's code. ``lazy`` asks for it.
 """
 
 
 # Of only, exclude, load_only, dump_only.
 cdef tuple DEFAULTS = (None, (), (), ())
 cdef int MOST_PROTOTYPES = 64
-cdef tuple MAPPINGS = ("declared_fields", "fields", "load_fields", "dump_fields")
 # What all prototypes have instead of empty sets of names.
 cdef set NO_NAMES = set()
 cdef tuple COLLECTIONS = (list, set, frozenset)
@@ -28,25 +25,6 @@ def build_at_once(bint on):
     at_once = on
 
 
-@cython.final
-@cython.no_gc_clear
-cdef class Prototype:
-    """One instance that represents all with the same options."""
-
-    cdef readonly object schema
-    cdef readonly Blueprint blueprint
-    cdef tuple options
-    # Whether it is a copy of a nested instance: such copies share the fields of that instance.
-    cdef bint shares_fields
-    # Made when the first instance is materialised; see instances/recipe.
-    cdef object recipe
-    # If the class has an ``on_bind_field``: the prototype after the hook (see instances/hooked),
-    # and how many instances were tried as that.
-    cdef Prototype hooked
-    cdef int attempts
-
-
-@cython.final
 cdef class Blueprint:
     """What is known of how instances of one schema class are made.
 
@@ -65,7 +43,7 @@ cdef class Blueprint:
     cdef int wait
     # Whether the class has an ``on_bind_field`` of its own.
     cdef bint has_hook
-    # Copies of the class's fields and options, from which prototypes are made.
+    # The class's fields and options, from which prototypes are made.
     cdef readonly dict declared
     cdef readonly object opts
     # The settings in `Meta`, for instances that are given none.
@@ -99,7 +77,6 @@ cdef class Blueprint:
             # A user's _init_fields may change the class before it reads the instance, so copies are
             # needed. Otherwise the guard watches the originals; copies would only take memory.
             self.declared = copies_by_name(self.declared)
-            self.opts = copied_options(self.opts)
         for field in self.declared.values():
             if field is None:
                 continue
@@ -129,7 +106,7 @@ cdef class Blueprint:
         if (found == 0 and not at_once) or not are_known(self, <tuple>key):
             return None
         try:
-            schema = build_prototype(<tuple>key, self, True)
+            schema = build_prototype(<tuple>key, self)
         except (ValueError, LookupError, TypeError, AttributeError, NameError, RuntimeError):
             # The options do not fit, or another thread is changing the fields: upstream's code
             # raises its error for the instance at hand.
@@ -141,26 +118,8 @@ cdef class Blueprint:
         prototype = Prototype.__new__(Prototype)
         prototype.schema = schema
         prototype.blueprint = self
-        prototype.options = <tuple>key
         self.prototypes[key] = prototype
         return prototype
-
-    cdef dict unbound(self, tuple options):
-        """Return the attributes that an instance has just before upstream binds its fields."""
-        schema = build_prototype(options, self, False)
-        attributes = vars_of(schema)
-        del attributes["error_messages"]
-        return plain_copy(attributes)
-
-
-cdef object copied_options(object opts):
-    """Return a copy of a class's options, and of their lists."""
-    cdef object copied = clone(opts)
-    cdef dict options = vars_of(copied)
-    for name, value in list(options.items()):
-        if type(value) is list:
-            options[name] = list(value)
-    return copied
 
 
 cdef Blueprint blueprint_of(object cls):
@@ -208,17 +167,10 @@ cdef bint are_known(Blueprint blueprint, tuple options) except -1:
     """Whether all selected and excluded fields exist. If not, upstream must build the instance: its
     error message contains the instance's ``repr``, which may be user code."""
     cdef dict declared = blueprint.declared
-    available = blueprint.opts.fields or declared
-    additional = blueprint.opts.additional if upstream.infers_fields else ()
+    available = declared.keys() & (blueprint.opts.fields or declared)
     for option in (blueprint.opts.exclude, options[0] or (), options[1]):
         for name in option:
-            if type(name) is not str:
-                return False
-            head, dot, _ = name.partition(".")
-            if head not in available and (blueprint.opts.fields or head not in additional):
-                return False
-            # A name may do without a declared field where that is inferred, and nothing nested.
-            if head not in declared and (dot or not upstream.infers_fields):
+            if type(name) is not str or name.partition(".")[0] not in available:
                 return False
     return True
 
@@ -244,24 +196,15 @@ cdef tuple identities(dict mapping):
     return tuple([(name, id(field)) for name, field in mapping.items()])
 
 
-def bind_none():
-    """Replaces ``Schema._init_fields`` on a prototype: leave the fields unbound."""
-
-
-cdef object build_prototype(tuple options, Blueprint blueprint, bint bound):
+cdef object build_prototype(tuple options, Blueprint blueprint):
     """Return an instance of a blueprint's class, built by upstream's own ``__init__`` from the
-    attributes that the class had when it was examined.
-
-    :param bound: whether its fields are bound.
-    """
+    attributes that the class had when it was examined."""
     cdef object schema = object.__new__(blueprint.schema_class)
     cdef InstanceDict state = InstanceDict()
     cdef dict borrowed = {"_declared_fields": blueprint.declared, "opts": blueprint.opts}
     for name in CONSTRUCTION:
         value = upstream.schema_attributes[name]
         borrowed[name] = value if isinstance(value, type) else MethodType(value, schema)
-    if not bound:
-        borrowed["_init_fields"] = bind_none
     state.building = True
     put_dict(schema, state)
     state.update(borrowed)

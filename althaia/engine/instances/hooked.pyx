@@ -14,7 +14,6 @@ cdef extern from "althaia/cpython/dict_differences.h":
 
 cdef tuple PLAIN_KEYS = (str, type(None))
 cdef tuple PLAIN_TYPES = (str, int, bool, type(None))
-cdef tuple BOUND_MAPPINGS = ("fields", "load_fields", "dump_fields")
 # The number of instances that are tried as the prototype.
 cdef int MOST_HOOKED_ATTEMPTS = 16
 hooked_at_once = False
@@ -29,31 +28,32 @@ def run_hooked_at_once(bint on):
 # ---- Binding ----------------------------------------------------------------------------
 
 
-cdef int bind(object schema, OwnFields own, dict copies, dict declared) except -1:
+cdef int bind(object schema, OwnFields own) except -1:
     """Do what ``Schema._init_fields`` does for an instance that has all other attributes but its
     messages.
 
     The hook may change the schema. Hence each attribute is read at the moment at which upstream's
     code reads it.
-
-    :param copies: the instance's fields by name, copied from ``declared`` and not bound.
     """
-    cdef object fields = new_mapping(schema), load_fields, dump_fields
-    for name, number in own.recipe.names:
+    cdef object fields = new_mapping(schema), load_fields, dump_fields, copied
+    cdef bint are_copies = True
+    for name, number in <tuple>own.prototype.attributes["fields"]:
+        copied = own.by_number[number]
         field = schema.declared_fields.get(name, ABSENT)
         if field is ABSENT and not upstream.infers_fields:
             raise KeyError(name)
         if field is ABSENT:
             inferred = upstream.live["fields"]["Inferred"]
-            field = copies[name] if type(copies[name]) is inferred else inferred()
-        if field is not copies[name] or not is_bound_by_default(schema, name, field):
+            field = copied if type(copied) is inferred else inferred()
+        if field is not copied or not is_bound_by_default(schema, name, field):
             schema._bind_field(name, field)
         else:
-            own.bind(name, number, schema, declared)
+            own.bind(name, number, schema)
             schema.on_bind_field(name, field)
         fields[name] = field
+        are_copies = are_copies and field is copied
     load_fields, dump_fields = new_mapping(schema), new_mapping(schema)
-    sort(copies, fields, load_fields, dump_fields)
+    sort(are_copies, fields, load_fields, dump_fields)
     schema.fields = fields
     schema.dump_fields = dump_fields
     schema.load_fields = load_fields
@@ -77,14 +77,14 @@ cdef bint is_bound_by_default(object schema, object name, object field) except -
     return True
 
 
-cdef int sort(dict copies, object fields, object load_fields, object dump_fields) except -1:
+cdef int sort(bint are_copies, object fields, object load_fields, object dump_fields) except -1:
     """Fill the mappings of loaded and of dumped fields. Upstream's code does it if a field is
     another one than the copy, if it may run user code, or if two names collide, which is its
     error."""
     cdef set keys = set(), targets = set()
     cdef dict state
     for name, field in fields.items():
-        if field is not copies[name]:
+        if not are_copies:
             break
         state = vars_of(field)
         dump_only, load_only = state.get("dump_only"), state.get("load_only")
@@ -128,12 +128,15 @@ cdef object new_mapping(object schema):
 
 cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     """Return the prototype, after the hook, whose plan a schema runs in this call; or None."""
-    cdef Prototype before = <Prototype>state.built_from, hooked
+    cdef OwnFields own = <OwnFields>state.own_fields
+    cdef Prototype before, hooked
+    if own is None or not own.prototype.blueprint.has_hook:
+        return None
+    before = own.prototype if own.prototype.before is None else own.prototype.before
     if (
-        before is None
-        or before.attempts > MOST_HOOKED_ATTEMPTS
+        before.attempts > MOST_HOOKED_ATTEMPTS
         or not before.blueprint.holds(schema)
-        or not is_untouched(schema, state)
+        or not is_untouched(schema, state, before.template)
     ):
         return None
     hooked = before.hooked
@@ -143,13 +146,12 @@ cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     if hooked is None or not is_equal(schema, state, hooked, direction):
         return None
     # A call of a field of the prototype finds the instance's by these.
-    (<OwnFields>state.own_fields).recipe = <Recipe>hooked.recipe
+    own.prototype = hooked
     return hooked.schema
 
 
-cdef bint is_untouched(object schema, InstanceDict state) except -1:
+cdef bint is_untouched(object schema, InstanceDict state, dict set_by_init) except -1:
     """Whether the instance dictionary shadows nothing that the class defines."""
-    cdef dict set_by_init = (<Recipe>(<Prototype>state.built_from).recipe).template
     # Marshmallow 3 makes ordered results by it.
     if (<dict>state).get("ordered", ABSENT) is not set_by_init.get("ordered", ABSENT):
         return False
@@ -164,19 +166,17 @@ cdef bint is_untouched(object schema, InstanceDict state) except -1:
 cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype before):
     """Return a prototype with the values of an instance; None if it would keep alive an object that
     is neither plain nor the class's."""
-    cdef OwnFields own = <OwnFields>state.own_fields, copies
-    cdef Recipe recipe = <Recipe>before.recipe
+    cdef OwnFields own = <OwnFields>state.own_fields, copies = own_fields_of(before, None)
     cdef Prototype made = Prototype.__new__(Prototype)
     cdef InstanceDict attributes = InstanceDict.__new__(InstanceDict)
     cdef object copied = made_with(type(schema), attributes), number
-    copies = own_fields_of(recipe, None)
-    for number in range(len(recipe.fields)):
-        if not is_plain(own.by_number[number], recipe.fields[number], recipe.changes[number]):
+    for number in range(len(before.fields)):
+        if not is_plain(own.by_number[number], before.fields[number], before.changes[number]):
             return None
         copies.by_number[number] = clone(own.by_number[number])
-    for number in range(len(recipe.fields)):
-        copies.change(recipe.changes[number], vars_of(copies.by_number[number]), copied, copied)
-    attributes.update(recipe.build(copies, copied, copied))
+    for number in range(len(before.fields)):
+        copies.change(before.changes[number], vars_of(copies.by_number[number]), copied, copied)
+    attributes.update(before.build(copies, copied, copied))
     numbers = {id(field): number for number, field in enumerate(own.by_number)}
     for name in BOUND_MAPPINGS:
         mapping = (<dict>state).get(name)
@@ -189,8 +189,10 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
                 return None
             kept[key] = copies.by_number[number]
     attributes.hidden = True
-    made.schema, made.blueprint, made.options = copied, before.blueprint, before.options
-    made.recipe = recipe.with_fields(copies.by_number)
+    made.schema, made.blueprint, made.before = copied, before.blueprint, before
+    made.fields, made.changes, made.sets = copies.by_number, before.changes, before.sets
+    made.index = {id(field): number for number, field in enumerate(made.fields)}
+    made.template = before.template
     return made
 
 
@@ -212,7 +214,6 @@ cdef bint is_plain(object field, object before, list changes) except -1:
 cdef bint is_equal(object schema, InstanceDict state, Prototype hooked, int direction) except -1:
     """Whether an instance has the fields of a prototype, with equal or corresponding values."""
     cdef OwnFields own = <OwnFields>state.own_fields
-    cdef Recipe recipe = <Recipe>hooked.recipe
     cdef Py_ssize_t number
     cdef object field, theirs, mapping
     cdef str name = "dump_fields" if direction == DUMP else "load_fields"
@@ -220,14 +221,14 @@ cdef bint is_equal(object schema, InstanceDict state, Prototype hooked, int dire
     if type(mapping) is OrderedDict:
         # Its own order counts.
         mapping = dict(mapping)
-    if not are_equal(mapping, vars_of(hooked.schema)[name], own, recipe, schema, hooked.schema):
+    if not are_equal(mapping, vars_of(hooked.schema)[name], own, hooked, schema):
         return False
-    for number in range(len(recipe.fields)):
-        field, theirs = own.by_number[number], recipe.fields[number]
+    for number in range(len(hooked.fields)):
+        field, theirs = own.by_number[number], hooked.fields[number]
         if (
             type(field) is not type(theirs)
             or not are_equal(
-                althaia_dict_or_none(field), vars_of(theirs), own, recipe, schema, hooked.schema
+                althaia_dict_or_none(field), vars_of(theirs), own, hooked, schema
             )
         ):
             return False
@@ -235,7 +236,7 @@ cdef bint is_equal(object schema, InstanceDict state, Prototype hooked, int dire
 
 
 cdef bint are_equal(
-    object mine, dict theirs, OwnFields own, Recipe recipe, object schema, object prototype
+    object mine, dict theirs, OwnFields own, Prototype hooked, object schema
 ) except -1:
     """Whether two dictionaries have the same keys in the same order, with equal or corresponding
     values."""
@@ -250,16 +251,16 @@ cdef bint are_equal(
         if found <= 0:
             return found == 0
         if not corresponds(
-            <object>value, <object>their_value, own, recipe, schema, prototype
+            <object>value, <object>their_value, own, hooked, schema
         ):
             return False
 
 
 cdef bint corresponds(
-    object mine, object theirs, OwnFields own, Recipe recipe, object schema, object prototype
+    object mine, object theirs, OwnFields own, Prototype hooked, object schema
 ) except -1:
     """Whether a value corresponds to the prototype's: the instance, its field, or equal text."""
-    if theirs is prototype:
+    if theirs is hooked.schema:
         return mine is schema
     if type(theirs) is str:
         return type(mine) is str and <str>mine == <str>theirs
@@ -270,18 +271,18 @@ cdef bint corresponds(
             type(mine) is MethodType
             and mine.__func__ is theirs.__func__
             and mine.__self__ is schema
-            and theirs.__self__ is prototype
+            and theirs.__self__ is hooked.schema
         )
     if type(theirs) is list and type(mine) is list and len(<list>mine) == len(<list>theirs):
         # The fields of a Tuple. Any other list is the one that the class was declared with.
         for each, their in zip(<list>mine, <list>theirs):
-            if each is not their and not is_own(each, their, own, recipe):
+            if each is not their and not is_own(each, their, own, hooked):
                 return False
         return len(<list>theirs) > 0
-    return is_own(mine, theirs, own, recipe)
+    return is_own(mine, theirs, own, hooked)
 
 
-cdef bint is_own(object mine, object theirs, OwnFields own, Recipe recipe) except -1:
+cdef bint is_own(object mine, object theirs, OwnFields own, Prototype hooked) except -1:
     """Whether a field is the instance's for a field of the prototype."""
-    number = recipe.index.get(id(theirs))
+    number = hooked.index.get(id(theirs))
     return number is not None and own.by_number[number] is mine and mine is not None

@@ -45,6 +45,7 @@ cdef str FIELDS = "fields"
 cdef str GET_STATE = "__getstate__"
 cdef object object_state = object.__getstate__
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
+cdef tuple HANDED_OUT_ALONE = (FIELDS, *OPTIONS)
 cdef str INIT = "__init__"
 cdef str INIT_FIELDS = "_init_fields"
 # The settings that are set before fields are bound.
@@ -58,8 +59,6 @@ cdef frozenset unbound_shadows = frozenset()
 cdef frozenset lazy_shadows = frozenset()
 # The same without the names that an instance has once its fields are bound.
 cdef frozenset built_shadows = frozenset()
-# The mappings that binding creates.
-cdef frozenset FIELD_MAPPINGS = frozenset({"fields", "load_fields", "dump_fields"})
 # The number of instances before a class is examined. Most classes that are made inside a call never
 # have so many.
 cdef int FIRST_EXAMINATION = 10
@@ -102,8 +101,6 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     cdef Blueprint blueprint
     cdef Prototype prototype
     cdef InstanceDict state
-    if is_built_by_upstream(cls, schema):
-        return False
     state = existing_dict(schema)
     if state is not None:
         # ``__init__`` is called again, or upstream's code is building a prototype.
@@ -122,10 +119,11 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     if prototype is None:
         return False
     kept = settings_of(blueprint, many, partial, unknown, context)
-    if blueprint.has_hook:
-        return build_with_hook(schema, kept, prototype)
-    if althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]:
-        return bind_by_replacement(schema, kept, prototype)
+    if (
+        blueprint.has_hook
+        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
+    ):
+        return bind_with_users_code(schema, kept, prototype)
     kept[ERROR_MESSAGES] = messages_of(cls)
     if put_lazy(schema, kept, prototype, True) is None:
         return False
@@ -215,10 +213,7 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
         state = InstanceDict.__new__(InstanceDict)
         PyDict_Update(state, <dict>before)
         PyDict_Update(state, kept)
-        if prototype.blueprint.has_hook:
-            # It is built at once.
-            pass
-        elif is_bound:
+        if is_bound:
             state.prototype = prototype
         else:
             state.unbound = prototype
@@ -229,56 +224,39 @@ cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint i
         collect_again(collecting)
 
 
-cdef bint build_with_hook(object schema, dict kept, Prototype prototype) except -1:
-    """Build an instance whose class has an ``on_bind_field``, which is called for each field. The
-    instance has the attributes that upstream's construction would have set by then."""
-    cdef OwnFields own_fields
-    cdef InstanceDict state
-    cdef dict built, copies
-    cdef bint collecting = stop_collecting()
-    try:
-        own_fields = own_fields_of(recipe_for(prototype), None)
-        copies = own_fields.start_unbound(prototype.blueprint.declared)
-        built = own_fields.recipe.build(own_fields, schema, schema)
-    finally:
-        collect_again(collecting)
-    for name in FIELD_MAPPINGS:
-        built[name] = {}
-    del built[ERROR_MESSAGES]
-    built.update(kept)
-    if put_lazy(schema, built, prototype, True) is None:
-        return False
-    if kept.get(CONTEXT):
-        warn_of_context()
-    bind(schema, own_fields, copies, prototype.blueprint.declared)
-    set_messages(schema)
-    # The hook may have replaced the dictionary.
-    state = existing_dict(schema)
-    if state is not None:
-        state.built_from, state.own_fields = prototype, own_fields
-    return True
+cdef bint bind_with_users_code(object schema, dict kept, Prototype prototype) except -1:
+    """Construct an instance whose class has an ``on_bind_field``, or a user's function in the place
+    of ``Schema._init_fields``.
 
-
-cdef bint bind_by_replacement(object schema, dict kept, Prototype prototype) except -1:
-    """Construct an instance whose class replaces ``Schema._init_fields`` by a user's function.
-
-    The function is called when upstream's construction calls it. If it reads an attribute, the
-    instance gets the attributes that upstream sets before this call (:func:`fill_unbound`). If it
-    only calls upstream's ``_init_fields``, the instance becomes lazy there.
+    The hook is called for each field of an instance that has the attributes that upstream sets
+    before (:func:`fill_unbound`). The function is called when upstream's construction calls it. If
+    it reads an attribute, the instance gets the same attributes. If it only calls upstream's
+    ``_init_fields``, the instance becomes lazy there.
     """
     cdef InstanceDict state = put_lazy(schema, kept, prototype, False)
+    cdef OwnFields own_fields = None
     cdef Py_ssize_t size
     if state is None:
         return False
+    if prototype.blueprint.has_hook:
+        own_fields = fill_unbound(schema, state)
     size = len(state)
     if kept.get(CONTEXT):
         warn_of_context()
-    schema._init_fields()
-    # The function did not call upstream's: the fields stay unbound. Or it has read the instance.
-    if state.unbound is not None or len(state) != size:
-        materialise_if_lazy(schema)
+    if own_fields is not None:
+        bind(schema, own_fields)
+    else:
+        schema._init_fields()
+        # The function did not call upstream's: the fields stay unbound. Or it has read the
+        # instance.
+        if state.unbound is not None or len(state) != size:
+            materialise_if_lazy(schema)
     state.building = False
     set_messages(schema)
+    # The hook may have replaced the dictionary.
+    state = existing_dict(schema)
+    if state is not None and own_fields is not None:
+        state.own_fields = own_fields
     return True
 
 
@@ -371,21 +349,6 @@ cdef bint has_one_of(dict attributes, frozenset names) except -1:
         if name in names:
             return True
     return False
-
-
-cdef bint is_built_by_upstream(object cls, object schema) except -1:
-    """Whether a class was examined and has no lazy instances.
-
-    This is checked first, because the other conditions need the instance's dictionary, and CPython
-    allocates that when it is first asked for.
-    """
-    cdef Blueprint blueprint = blueprint_of(cls)
-    return (
-        ALTHAIA_HAS_GIL
-        and blueprint is not None
-        and blueprint.guard is None
-        and blueprint.still_holds(schema)
-    )
 
 
 cdef Blueprint valid_blueprint(object cls, object schema):
@@ -493,11 +456,9 @@ cdef int materialise(object schema, InstanceDict state) except -1:
         return 0
     collecting = stop_collecting()
     try:
-        if prototype.shares_fields:
-            return put_in_place(schema, state, shared(state, prototype), None)
-        own_fields = own_fields_so_far(state, prototype)
+        own_fields = own_fields_of(prototype, <OwnFields>state.own_fields)
         built = rebuilt(schema, state.original, prototype, own_fields)
-        return put_in_place(schema, state, arrange(state, built), own_fields)
+        return put_in_place(schema, state, arrange(state, built, prototype), own_fields)
     finally:
         collect_again(collecting)
 
@@ -526,46 +487,15 @@ cdef dict rebuilt(object schema, dict original, Prototype prototype, OwnFields o
     cdef object copied
     cdef dict built
     if original is None:
-        return own_fields.recipe.build(own_fields, schema, schema)
+        return prototype.build(own_fields, schema, schema)
     # The fields of a copy that upstream makes are those of the original, and bound to it.
     copied = object.__new__(prototype.blueprint.schema_class)
-    built = own_fields.recipe.build(own_fields, copied, schema)
-    put_dict(copied, arrange(dict(original), built))
+    built = prototype.build(own_fields, copied, schema)
+    put_dict(copied, arrange(dict(original), built, prototype))
     built = dict(built)
-    for name in ("fields", "load_fields", "dump_fields"):
+    for name in BOUND_MAPPINGS:
         built[name] = type(built[name])(built[name])
     return built
-
-
-cdef dict shared(InstanceDict state, Prototype prototype):
-    """Return all attributes of a lazy copy of a nested instance. The copy has the same fields as
-    that instance, in mappings of its own."""
-    cdef dict theirs = vars_of(prototype.schema), arranged = {}
-    for name, value in state.original.items():
-        if name in lazy_names:
-            value = theirs[name]
-            if name in FIELD_MAPPINGS:
-                value = type(value)(value)
-            elif value is not state.original[name]:
-                # Upstream makes a new set for each copy.
-                value = copied_names(value)
-        elif name not in <dict>state:
-            continue
-        arranged[name] = value
-    arranged.update(state)
-    return arranged
-
-
-cdef Recipe recipe_for(Prototype prototype):
-    """Return a prototype's recipe; make it for the first instance that needs it."""
-    if prototype.recipe is None:
-        prototype.recipe = recipe_of(prototype.schema)
-    return <Recipe>prototype.recipe
-
-
-cdef OwnFields own_fields_so_far(InstanceDict state, Prototype prototype):
-    """Return a copy of the own fields that a lazy instance has, so that more can be made."""
-    return own_fields_of(recipe_for(prototype), <OwnFields>state.own_fields)
 
 
 cdef object real_field(object field, object parent, InstanceDict state):
@@ -608,7 +538,7 @@ cdef int complete(object field, object parent, InstanceDict state) except -1:
     if state.original is not None:
         materialise(parent, state)
     elif own_fields is not None:
-        for own, theirs in zip(own_fields.by_number, own_fields.recipe.fields):
+        for own, theirs in zip(own_fields.by_number, own_fields.prototype.fields):
             if own is field:
                 make_own_field(theirs, parent, state)
                 break
@@ -620,8 +550,8 @@ cdef int make_own_field(object field, object parent, InstanceDict state) except 
     cdef OwnFields own_fields
     cdef bint collecting = stop_collecting()
     try:
-        own_fields = own_fields_so_far(state, <Prototype>state.prototype)
-        number = own_fields.recipe.index.get(id(field))
+        own_fields = own_fields_of(<Prototype>state.prototype, <OwnFields>state.own_fields)
+        number = own_fields.prototype.index.get(id(field))
         if number is not None:
             own_fields.make(number, parent, parent)
             state.own_fields = own_fields
@@ -630,7 +560,7 @@ cdef int make_own_field(object field, object parent, InstanceDict state) except 
     return 0
 
 
-cdef dict arrange(dict touched, dict built):
+cdef dict arrange(dict touched, dict built, Prototype prototype):
     """Return all attributes of an instance in the order in which upstream's construction sets them.
 
     Attributes that were set before ``Schema.__init__`` come first, later ones last.
@@ -639,32 +569,22 @@ cdef dict arrange(dict touched, dict built):
     :param built: the attributes that its construction would have set.
     """
     cdef dict arranged = {}
-    if has_only_kept(touched):
+    cdef object kept = (
+        kept_names if prototype.original is None else prototype.original.keys() - lazy_names
+    )
+    if len(touched) == len(kept) and touched.keys() == kept:
         # An existing key keeps its position.
         PyDict_Update(built, touched)
         return built
     for name in touched:
-        if name in kept_names:
+        if name in kept:
             break
         arranged[name] = touched[name]
     for name, value in built.items():
-        if name in touched or name not in kept_names:
+        if name in touched or name not in kept:
             arranged[name] = touched.get(name, value)
     arranged.update(touched)
     return arranged
-
-
-cdef bint has_only_kept(dict attributes) except -1:
-    """Return whether these are the attributes of an untouched lazy instance."""
-    if len(attributes) != len(kept_names):
-        return False
-    for name in attributes:
-        if (
-            name is not MANY and name is not PARTIAL and name is not UNKNOWN
-            and name is not ERROR_MESSAGES and name not in kept_names
-        ):
-            return False
-    return True
 
 
 # ---- Interceptors -----------------------------------------------------------------------
@@ -678,62 +598,35 @@ cdef object lazy_getattr(object obj, object name):
     if state is None:
         return None
     if state.prototype is not None or state.unbound is not None:
-        if name is FIELDS:
-            if not set_fields(obj, state):
-                materialise_if_lazy(obj)
-        elif name not in OPTIONS or not set_option(state, name):
+        if name not in HANDED_OUT_ALONE or not hand_out(obj, state, name):
             materialise_if_lazy(obj)
     if name == GET_STATE and althaia_type_lookup(type(obj), name) is object_state:
         return MethodType(plain_state, obj)
     return None
 
 
-cdef bint set_option(InstanceDict state, object name) except -1:
-    """Set an option (``only``, …) on a lazy instance. Return whether the instance has it.
+cdef bint hand_out(object schema, InstanceDict state, object name) except -1:
+    """Set one attribute on a lazy instance. Return whether the instance has it.
 
-    The instance stays lazy, because upstream's nested fields read two of them from their root. The
-    instance's next call materialises it: user code may have changed the set of names.
-    """
-    cdef Prototype prototype = <Prototype>state.prototype
-    cdef object value
-    cdef bint collecting
-    if prototype is None or state.original is not None or name in <dict>state:
-        return state.prototype is not None and name in <dict>state
-    collecting = stop_collecting()
-    try:
-        value = vars_of(prototype.schema)[name]
-        if type(value) is upstream.OrderedSet:
-            value = copied_names(value)
-        elif type(value) is set:
-            value = set(value)
-        elif value is not None:
-            return False
-        (<dict>state)[name] = value
-        return True
-    finally:
-        collect_again(collecting)
-
-
-cdef bint set_fields(object schema, InstanceDict state) except -1:
-    """Set ``fields`` on a lazy instance. Return whether the instance has it.
-
-    The instance stays lazy, because many hooks read only this attribute. The instance's next call
-    materialises it: user code may have changed a field.
+    The instance stays lazy, because upstream's nested fields read two options from their root, and
+    many hooks read only ``fields``. The instance's next call materialises it: user code may have
+    changed a set of names or a field.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     cdef OwnFields own_fields
     cdef bint collecting
-    if prototype is None or state.original is not None:
+    if prototype is None or name in <dict>state:
+        return prototype is not None
+    if state.original is not None:
         return False
-    if FIELDS in <dict>state:
-        return True
     collecting = stop_collecting()
     try:
-        own_fields = own_fields_so_far(state, prototype)
-        fields = own_fields.recipe.fields_of(own_fields, schema)
+        own_fields = own_fields_of(prototype, <OwnFields>state.own_fields)
+        value = prototype.attribute(name, own_fields, schema, schema)
+        (<dict>state)[name] = value
         state.own_fields = own_fields
-        (<dict>state)[FIELDS] = fields
-        state.handed_out = True
+        if name is FIELDS:
+            state.handed_out = True
         return True
     finally:
         collect_again(collecting)
@@ -767,17 +660,18 @@ cpdef int materialise_if_lazy(object obj) except -1:
     return 0
 
 
-cdef int fill_unbound(object schema, InstanceDict state) except -1:
-    """Give an instance the attributes that upstream sets before it binds the fields."""
+cdef OwnFields fill_unbound(object schema, InstanceDict state):
+    """Give an instance the attributes that upstream sets before it binds the fields. Return its own
+    fields, which are not bound."""
     cdef Prototype prototype = <Prototype>state.unbound
-    # This runs upstream's construction, during which other threads may run.
-    cdef dict built = prototype.blueprint.unbound(prototype.options)
+    cdef OwnFields own_fields
     cdef bint collecting = stop_collecting()
     try:
-        if state.unbound is prototype:
-            state.unbound = None
-            put_in_place(schema, state, arrange(state, built), None)
-        return 0
+        state.unbound = None
+        own_fields = own_fields_of(prototype, None)
+        built = prototype.unbound(own_fields, schema)
+        put_in_place(schema, state, arrange(state, built, prototype), None)
+        return own_fields
     finally:
         collect_again(collecting)
 

@@ -11,31 +11,32 @@ fields when it is materialised. ``nested_schema`` calls :func:`lazy_copy` and :f
 # prototypes of one instance.
 cdef int COPIES_BEFORE_EXAMINATION = 8
 cdef int MOST_PROTOTYPES_OF_COPIES = 16
-cdef tuple COPIED_FIELDS = ("fields", "load_fields", "dump_fields")
 # A marker that no entry has, so that every entry is compared.
 cdef object NO_MARKER = object()
 
 
 @cython.final
 @cython.no_gc_clear
-cdef class CopyBlueprint:
-    """What the lazy copies of one nested instance have in common."""
+cdef class CopyBlueprint(Blueprint):
+    """What the lazy copies of one nested instance have in common. ``wait`` is the number of copies
+    that upstream still makes before the instance is examined; ``prototypes`` has them by the
+    options of the nested field that select fields."""
 
-    cdef Guard guard
-    # The number of copies that upstream still makes before the instance is examined.
-    cdef int wait
     # How often the instance was examined.
     cdef int examined
-    # The instance's attributes when it was examined.
-    cdef dict attributes
-    # Those of them that a lazy copy gets at once.
-    cdef dict kept
+    # The instance's attributes when it was examined, and those that a lazy copy gets at once.
+    cdef dict attributes, kept
     # The snapshot of the attributes.
     cdef tuple keys, values
     # Pairs of an option that is a collection, and the set of its names.
     cdef tuple contents
-    # The prototypes by the options of the nested field that select fields.
-    cdef dict prototypes
+
+    def __init__(self, schema_class):
+        self.schema_class = schema_class
+        self.prototypes = {}
+        self.wait = COPIES_BEFORE_EXAMINATION
+        # Upstream's code copies the copy once more if a field nests it.
+        self.copies_bind_anew = True
 
     cdef bint hold(self, object nested, InstanceDict state) except -1:
         """Whether upstream's code would copy the instance as it did when it was examined."""
@@ -81,8 +82,7 @@ cdef object lazy_copy(object nested, object field):
         if field.many is not None and upstream.nested_many_overrides:
             own["many"] = field.many
         own.prototype = prototype
-        own.original = blueprint.attributes
-        return made_with(prototype.blueprint.schema_class, own)
+        return made_with(blueprint.schema_class, own)
     finally:
         collect_again(collecting)
 
@@ -98,8 +98,7 @@ cdef int record_copy(object nested, object field, object copied) except -1:
     if state is None or state.building or state.prototype is not None:
         return 0
     if state.copy_blueprint is None:
-        blueprint = state.copy_blueprint = CopyBlueprint.__new__(CopyBlueprint)
-        blueprint.wait = COPIES_BEFORE_EXAMINATION
+        state.copy_blueprint = CopyBlueprint(type(nested))
     blueprint = <CopyBlueprint>state.copy_blueprint
     if blueprint.wait > 0 and not at_once:
         blueprint.wait -= 1
@@ -152,12 +151,10 @@ cdef Prototype prototype_like(object copied, CopyBlueprint blueprint):
     cdef Prototype prototype = Prototype.__new__(Prototype)
     cdef dict attributes = PyDict_Copy(vars_of(copied))
     cdef InstanceDict state = InstanceDict.__new__(InstanceDict)
-    for name in COPIED_FIELDS:
+    for name in BOUND_MAPPINGS:
         attributes[name] = type(attributes[name])(attributes[name])
     PyDict_Update(state, attributes)
     prototype.schema = made_with(type(copied), state)
-    prototype.shares_fields = True
-    prototype.blueprint = Blueprint(type(copied), blueprint.guard, "")
-    # Upstream's code copies the copy once more if a field nests it.
-    prototype.blueprint.copies_bind_anew = True
+    prototype.original = blueprint.attributes
+    prototype.blueprint = blueprint
     return prototype

@@ -68,7 +68,7 @@ cdef bint has_prototypes_fields(InstanceDict state):
     return (
         state is not None
         and state.prototype is not None
-        and not (<Prototype>state.prototype).shares_fields
+        and (<Prototype>state.prototype).original is None
     )
 
 
@@ -77,7 +77,7 @@ cdef object own_copy_of(object field, InstanceDict state):
     cdef bint collecting = stop_collecting()
     try:
         if state.own_fields is None:
-            state.own_fields = own_fields_so_far(state, <Prototype>state.prototype)
+            state.own_fields = own_fields_of(<Prototype>state.prototype, None)
         return (<OwnFields>state.own_fields).add_loose(field)
     finally:
         collect_again(collecting)
@@ -99,8 +99,7 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
                 # Upstream reads the context of the field's parent, which is still the prototype.
                 complete(field, parent, state)
             schema = field.schema
-            if issubclass(type(field.nested), upstream.Schema):
-                althaia_count(&rebound, 1)
+            althaia_count(&rebound, 1)
             return schema
         field._schema = schema
         return schema
@@ -116,8 +115,7 @@ cdef object resolved(object field, object parent, InstanceDict state):
     if not callable(nested):
         if ALTHAIA_HAS_GIL and not is_schema(nested):
             return None
-        return from_returned(field, nested, None)
-    if not isinstance(nested, upstream.SchemaMeta):
+    elif not isinstance(nested, upstream.SchemaMeta):
         if isinstance(nested, type) and not upstream.nested_many_overrides:
             # Releases that leave an instance its ``many`` call no class.
             return None
@@ -166,12 +164,26 @@ cdef object from_returned(object field, object nested, object context):
         return nested
     if is_schema_class(nested):
         return from_class(field, nested, context)
+    copied = lazy_copy(nested, field) if is_schema(nested) else None
+    return upstreams_schema(field, nested) if copied is None else copied
+
+
+cdef object upstreams_schema(object field, object nested):
+    """Return the schema that upstream's code makes from ``nested``, which is not called again."""
+    # A callable may have resolved the field itself.
+    cdef object given = field.nested, resolved = field._schema
+    field.nested, field._schema = (lambda: nested) if callable(nested) else nested, None
+    try:
+        schema = field.schema
+    finally:
+        field.nested = given
+        if field._schema is None:
+            field._schema = resolved
+    # Upstream's own ``_init_fields`` has counted this already, but the class may override that.
+    althaia_count(&rebound, 1)
     if is_schema(nested):
-        return from_instance(field, nested, context)
-    # Upstream's code makes the schema of anything else, on a copy of the field.
-    copied = clone(field)
-    copied.nested, copied._schema = returning(nested) if callable(nested) else nested, None
-    return copied.schema
+        record_copy(nested, field, schema)
+    return schema
 
 
 cdef object named(object field, str name):
@@ -196,51 +208,16 @@ cdef object from_class(object field, object nested, object context):
 
     :param context: its ``context``; None in a release without one.
     """
+    cdef dict options = {
+        "many": bool(field.many) if upstream.nested_many_overrides else field.many,
+        "only": field.only,
+        "exclude": field.exclude,
+    }
     if context is not None:
-        return nested(
-            many=field.many,
-            only=field.only,
-            exclude=field.exclude,
-            context=context,
-            load_only=of_nested(field, "load_only"),
-            dump_only=of_nested(field, "dump_only"),
-        )
-    return nested(
-        many=bool(field.many) if upstream.nested_many_overrides else field.many,
-        only=field.only,
-        exclude=field.exclude,
-        load_only=of_nested(field, "load_only"),
-        dump_only=of_nested(field, "dump_only"),
-    )
-
-
-cdef object from_instance(object field, object nested, object context):
-    """Make the nested schema from an instance, as upstream does: copy it, set it as the field's
-    schema, apply ``only`` and ``exclude``, and bind its fields again. A lazy copy needs no more."""
-    cdef object schema = lazy_copy(nested, field)
-    if schema is not None:
-        return schema
-    schema = upstream.live["fields"]["copy"].copy(nested)
-    field._schema = schema
-    if context is not None:
-        field._schema.context.update(context)
-    make_set = field._schema.set_class
-    if field.only is not None:
-        if field._schema.only is not None:
-            original = field._schema.only
-        else:
-            original = field._schema.fields.keys()
-        field._schema.only = make_set(field.only) & make_set(original)
-    if field.exclude:
-        original = field._schema.exclude
-        field._schema.exclude = make_set(field.exclude) | make_set(original)
-    if field.many is not None and upstream.nested_many_overrides:
-        field._schema.many = field.many
-    field._schema._init_fields()
-    # Upstream's own ``_init_fields`` has counted this already, but the class may override that.
-    althaia_count(&rebound, 1)
-    record_copy(nested, field, field._schema)
-    return field._schema
+        options["context"] = context
+    options["load_only"] = of_nested(field, "load_only")
+    options["dump_only"] = of_nested(field, "dump_only")
+    return nested(**options)
 
 
 cdef object of_nested(object field, str option):
@@ -276,11 +253,6 @@ cdef bint is_fresh(object schema) except -1:
     if (<Prototype>state.prototype).blueprint.copies_bind_anew:
         return False
     return prototype_to_plan(schema, state) is not None
-
-
-def returning(value):
-    """Return a function that returns ``value``, a callable that is not called again."""
-    return lambda: value
 
 
 cdef object plucked_key(object field, object schema):
