@@ -131,6 +131,7 @@ cdef struct Slot:
 
 cdef class Tape:
     cdef object owner
+    cdef bytes marks
     cdef object constants
     cdef const uint8_t* text
     cdef bint has_objects

@@ -39,6 +39,10 @@ cdef extern from "Python.h":
     str PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
     bint PyUnicode_IS_ASCII(object text) noexcept
     void* PyUnicode_DATA(object text) noexcept
+    int PyUnicode_KIND(object text) noexcept
+    uint32_t PyUnicode_READ(int kind, const void* text, Py_ssize_t at) noexcept
+    str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
+    str PyUnicode_FromKindAndData(int kind, const void* text, Py_ssize_t size)
     Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
     object PyLong_FromString(const char* digits, char** end, int base)
     double PyOS_string_to_double(const char* digits, char** end, object overflow) except? -1.0
@@ -64,7 +68,8 @@ cdef enum:
 cdef class Tape:
     """The slots of one text.
 
-    ``owner`` is the object that contains the text and keeps it alive. ``has_objects`` is true if a
+    ``owner`` is the object that contains the text and keeps it alive. If that is a str beyond ASCII,
+    ``text`` is in ``marks``, where a byte stands for each character. ``has_objects`` is true if a
     slot is an OBJECT: text beyond ASCII becomes a str at once, because decoding it validates it.
     ``shared`` maps a slot to the container that :meth:`share` has returned for it, so that reading
     that slot again, or a container around it, gives the same object. ``constants(name)`` returns
@@ -170,7 +175,7 @@ cdef class Tape:
         if kind == FALSE:
             return False
         if kind == ESCAPED:
-            return unescaped(self.text + slot.content.start, slot.size)
+            return unescaped(1, self.text + slot.content.start, slot.size)
         if kind == OBJECT:
             return <object>slot.content.object
         if kind == UNSIGNED:
@@ -213,6 +218,25 @@ cdef class Tape:
         return key
 
 
+# By the character behind a backslash, the one that both stand for; 0 if they are no sequence.
+cdef uint8_t[256] ESCAPED_CHARACTERS
+# By the character, 0x10000 for one that is no hexadecimal digit.
+cdef uint32_t[256] HEXADECIMAL_DIGITS
+
+
+cdef int fill_tables() except -1:
+    cdef dict characters = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t'))
+    cdef int code, digit
+    for code in range(256):
+        digit = b"0123456789abcdef".find(bytes([code]).lower())
+        ESCAPED_CHARACTERS[code] = characters.get(code, 0)
+        HEXADECIMAL_DIGITS[code] = 0x10000 if digit < 0 else digit
+    return 0
+
+
+fill_tables()
+
+
 cdef object plain_text(Tape tape, const Slot* slot):
     """Return the text at a slot without escapes."""
     cdef Py_ssize_t size = slot.size
@@ -226,80 +250,67 @@ cdef object plain_text(Tape tape, const Slot* slot):
     return made
 
 
-cdef str unescaped(const uint8_t* text, Py_ssize_t size):
-    """Return UTF-8 with its escape sequences replaced. No sequence is shorter than its character.
+cdef str unescaped(int kind, const void* text, Py_ssize_t size):
+    """Return the characters of a str with their escape sequences, which the parser has validated,
+    replaced.
 
-    :raises UnicodeDecodeError: it is no UTF-8.
+    :param kind: the bytes of a character, as ``PyUnicode_KIND`` has them.
     """
-    cdef uint8_t at_hand[CHARACTERS_AT_HAND]
-    cdef uint8_t* characters = at_hand
+    cdef uint32_t at_hand[CHARACTERS_AT_HAND]
+    cdef uint32_t* characters = at_hand
     cdef Py_ssize_t at = 0, length = 0
     at_hand[0] = 0
     if size > CHARACTERS_AT_HAND:
-        characters = <uint8_t*>PyMem_Malloc(size)
+        characters = <uint32_t*>PyMem_Malloc(size * sizeof(uint32_t))
         if characters is NULL:
             raise MemoryError
     try:
         while at < size:
-            if text[at] == c"\\":
-                at = put_escaped(text, at + 1, size, characters, &length)
-            else:
-                characters[length] = text[at]
-                length += 1
-                at += 1
-        return PyUnicode_DecodeUTF8(<const char*>characters, length, "surrogatepass")
+            characters[length] = PyUnicode_READ(kind, text, at)
+            at += 1
+            if characters[length] == c"\\":
+                at = put_escaped(kind, text, at, size, characters + length)
+            length += 1
+        return PyUnicode_FromKindAndData(sizeof(uint32_t), characters, length)
     finally:
         if characters != at_hand:
             PyMem_Free(characters)
 
 
-cdef Py_ssize_t put_escaped(
-    const uint8_t* text, Py_ssize_t at, Py_ssize_t size, uint8_t* characters, Py_ssize_t* length
+cdef inline Py_ssize_t put_escaped(
+    int kind, const void* text, Py_ssize_t at, Py_ssize_t size, uint32_t* character
 ) noexcept:
     """Write the character of an escape sequence, whose backslash precedes ``at``, and return the
-    index after it. The parser has validated the sequence."""
-    cdef uint32_t code = text[at], low
+    index after it."""
+    cdef uint32_t code = PyUnicode_READ(kind, text, at), low
     at += 1
-    if code == c"u":
-        code = hexadecimal(text + at)
-        at += 4
-        if (
-            code & 0xFC00 == 0xD800
-            and at + 6 <= size
-            and text[at] == c"\\"
-            and text[at + 1] == c"u"
-        ):
-            low = hexadecimal(text + at + 2)
-            if low & 0xFC00 == 0xDC00:
-                at += 6
-                code = 0x10000 + (((code & 0x3FF) << 10) | (low & 0x3FF))
-    elif code == c"n":
-        code = c"\n"
-    elif code == c"t":
-        code = c"\t"
-    elif code == c"r":
-        code = c"\r"
-    elif code == c"b":
-        code = c"\b"
-    elif code == c"f":
-        code = c"\f"
-    if code < 0x80:
-        characters[length[0]] = <uint8_t>code
-        length[0] += 1
-    else:
-        length[0] = <uint8_t*>althaia_quote_utf8(<char*>characters + length[0], code) - characters
+    if code != c"u":
+        character[0] = ESCAPED_CHARACTERS[code]
+        return at
+    code = hexadecimal(kind, text, at)
+    at += 4
+    if (
+        code & 0xFC00 == 0xD800
+        and at + 6 <= size
+        and PyUnicode_READ(kind, text, at) == c"\\"
+        and PyUnicode_READ(kind, text, at + 1) == c"u"
+    ):
+        low = hexadecimal(kind, text, at + 2)
+        if low & 0xFC00 == 0xDC00:
+            at += 6
+            code = 0x10000 + (((code & 0x3FF) << 10) | (low & 0x3FF))
+    character[0] = code
     return at
 
 
-cdef inline uint32_t hexadecimal(const uint8_t* text) noexcept:
-    """Return the value of four hexadecimal digits."""
-    cdef uint32_t value = 0, digit
-    cdef int i
-    for i in range(4):
-        digit = text[i]
-        # The last four bits of a letter, in either case, are 1 for "a", 2 for "b", and so on.
-        value = value << 4 | (digit & 15) + (9 if digit > c"9" else 0)
-    return value
+cdef inline uint32_t hexadecimal(int kind, const void* text, Py_ssize_t at) noexcept:
+    """Return the value of four hexadecimal digits; 0x10000 or more if one is none."""
+    return (
+        HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at)] << 12
+        | HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at + 1)] << 8
+        | HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at + 2)] << 4
+        | HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at + 3)]
+    )
 
 
 cdef object number(Tape tape, const Slot* slot):

@@ -6,6 +6,8 @@ exception. Hence every message, position and limit is that of the running interp
 
 cdef extern from "althaia/formats/json/scanning.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen) noexcept
+    bint althaia_bytes_are_ascii(const uint8_t* text, ptrdiff_t size) noexcept
+    void althaia_mark(int kind, const void* text, ptrdiff_t size, char* marks) noexcept
 
 cdef extern from "althaia/formats/json/doubles.h":
     void althaia_make_tens() noexcept
@@ -88,11 +90,19 @@ cdef Tape read_json(object text):
     if not json_is_as_shipped():
         return None
     tape = Tape.__new__(Tape)
-    tape.owner = owner = text_in_utf8(text)
+    tape.owner = owner = document(text)
     if type(owner) is bytes:
         tape.text, size = <const uint8_t*>PyBytes_AS_STRING(owner), PyBytes_GET_SIZE(owner)
     elif type(owner) is str:
-        tape.text, size = <const uint8_t*>PyUnicode_DATA(owner), len(<str>owner)
+        size = len(<str>owner)
+        if not PyUnicode_IS_ASCII(owner):
+            tape.marks = PyBytes_FromStringAndSize(NULL, size)
+            althaia_mark(
+                PyUnicode_KIND(owner), PyUnicode_DATA(owner), size, PyBytes_AS_STRING(tape.marks)
+            )
+        tape.text = <const uint8_t*>(
+            PyUnicode_DATA(owner) if tape.marks is None else PyBytes_AS_STRING(tape.marks)
+        )
     else:
         return None
     tape.constants = find_constant
@@ -103,28 +113,26 @@ cdef Tape read_json(object text):
     return None
 
 
-cdef object text_in_utf8(object text):
-    """Return a JSON document as bytes in UTF-8, or as a str of ASCII characters; None if it is in
-    none of the encodings of JSON.
-
-    Bytes that are no UTF-8 may be returned.
-    """
+cdef object document(object text):
+    """Return a JSON document as a str, or as bytes of ASCII characters; None if it is in none of
+    the encodings of JSON."""
     cdef const uint8_t* first
+    cdef str encoding = "utf-8"
     if type(text) is bytearray:
         text = bytes(text)
-    if type(text) is bytes:
-        # JSON in UTF-16 or UTF-32 has a zero among its first two bytes, or begins with a byte order
-        # mark.
-        first = <const uint8_t*>PyBytes_AS_STRING(text)
-        if PyBytes_GET_SIZE(text) >= 2 and first[0] != 0 and first[1] != 0 and first[0] < 0x80:
-            return text
-        try:
-            text = text.decode(json.detect_encoding(text), "surrogatepass")
-        except UnicodeDecodeError:
-            return None
-    if type(text) is not str or PyUnicode_IS_ASCII(text):
+    if type(text) is not bytes:
         return text
-    return utf8(text)
+    # JSON in UTF-16 or UTF-32 has a zero among its first two bytes, or begins with a byte order
+    # mark.
+    first = <const uint8_t*>PyBytes_AS_STRING(text)
+    if PyBytes_GET_SIZE(text) < 2 or first[0] == 0 or first[1] == 0 or first[0] >= 0x80:
+        encoding = json.detect_encoding(text)
+    elif althaia_bytes_are_ascii(first, PyBytes_GET_SIZE(text)):
+        return text
+    try:
+        return text.decode(encoding, "surrogatepass")
+    except UnicodeDecodeError:
+        return None
 
 
 cdef int check_depth(const uint8_t* text, Py_ssize_t size) except -1:
@@ -281,52 +289,40 @@ cdef inline Py_ssize_t read_text(
             break
         if here < 0x20:
             return -1
-        seen |= here
-        at += 1
-        if here == c"\\":
+        if here != c"\\":
+            seen |= here
+            at += 1
+        # Text beyond ASCII is mostly written as many of them in a row.
+        while text[at] == c"\\":
             escaped = True
-            at = read_escape(text, at)
+            at = read_escape(text, at + 1, size)
             if at < 0:
                 return -1
     if seen & HIGH_BITS:
-        return at + 1 if put_decoded(tape, text + start, at - start) else -1
+        put_wide_text(tape, start, at, escaped)
+        return at + 1
     slot = new_slot(tape, ESCAPED if escaped else TEXT)
     slot.content.start = start
     slot.size = <uint32_t>(at - start)
     return at + 1
 
 
-cdef bint put_decoded(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
-    """Append text beyond ASCII. Return False if it is no UTF-8."""
-    try:
-        put_object(tape, unescaped(text, size))
-    except UnicodeDecodeError:
-        return False
-    return True
+cdef int put_wide_text(Tape tape, Py_ssize_t start, Py_ssize_t end, bint escaped) except -1:
+    """Append text beyond ASCII, of a str."""
+    cdef object text = tape.owner
+    cdef int kind = PyUnicode_KIND(text)
+    if escaped:
+        text = unescaped(kind, <const char*>PyUnicode_DATA(text) + start * kind, end - start)
+    else:
+        text = PyUnicode_Substring(text, start, end)
+    return put_object(tape, text)
 
 
-cdef inline Py_ssize_t read_escape(const uint8_t* text, Py_ssize_t at) noexcept:
+cdef inline Py_ssize_t read_escape(const uint8_t* text, Py_ssize_t at, Py_ssize_t size) noexcept:
     """Return the index after the escape sequence whose backslash precedes ``at``, or -1."""
-    cdef uint8_t here = text[at]
-    cdef Py_ssize_t i
-    if here == c"u":
-        for i in range(at + 1, at + 5):
-            here = text[i]
-            if not (c"0" <= here <= c"9" or c"a" <= (here | 0x20) <= c"f"):
-                return -1
-        return at + 5
-    if (
-        here == c"n"
-        or here == c'"'
-        or here == c"\\"
-        or here == c"/"
-        or here == c"t"
-        or here == c"r"
-        or here == c"b"
-        or here == c"f"
-    ):
-        return at + 1
-    return -1
+    if text[at] != c"u":
+        return at + 1 if ESCAPED_CHARACTERS[text[at]] else -1
+    return at + 5 if at + 5 < size and hexadecimal(1, text, at + 1) < 0x10000 else -1
 
 
 cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) except? -1:

@@ -38,6 +38,27 @@ althaia_plain_run(const uint8_t *at, ptrdiff_t size, uint64_t *seen)
     return done;
 }
 
+#define ALTHAIA_MARK(type) \
+    for (ptrdiff_t i = 0; i < size; i++) { \
+        marks[i] = (char)(((const type *)text)[i] < 0x80 ? ((const type *)text)[i] : 0x80); \
+    }
+
+/* Write a byte for each character of a str of this kind: the character, or 0x80 for any beyond
+ * ASCII. */
+static void
+althaia_mark(int kind, const void *text, ptrdiff_t size, char *marks)
+{
+    if (kind == 1) {
+        ALTHAIA_MARK(uint8_t)
+    }
+    else if (kind == 2) {
+        ALTHAIA_MARK(uint16_t)
+    }
+    else {
+        ALTHAIA_MARK(uint32_t)
+    }
+}
+
 /* Return 1 if no byte is above 0x7f. */
 static inline int
 althaia_bytes_are_ascii(const uint8_t *at, ptrdiff_t size)

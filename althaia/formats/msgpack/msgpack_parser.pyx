@@ -3,9 +3,6 @@
 The format: https://github.com/msgpack/msgpack/blob/master/spec.md
 """
 
-cdef extern from "althaia/formats/json/scanning.h":
-    bint althaia_bytes_are_ascii(const uint8_t* text, Py_ssize_t size) noexcept
-
 cdef enum:
     # The limit of the msgpack package; of its writer from release 1.2 on.
     MOST_LEVELS = 1024
