@@ -6,19 +6,6 @@
 
 #include "althaia/cpython/layout.h"
 
-#if ALTHAIA_KNOWS_ENTRIES
-/* Return the value at an index of a dictionary's keys, borrowed; NULL if there is none. */
-static inline PyObject *
-althaia_nth_value(PyObject *dict, althaia_keys *keys, Py_ssize_t at)
-{
-    if (at >= keys->used) {
-        return NULL;
-    }
-    return althaia_values_of(dict) ? althaia_values_of(dict)->values[at]
-                                    : althaia_entries(keys)[at].value;
-}
-#endif
-
 /* Find the next entry, from index `at` on, whose values in two dictionaries are not the same
  * object, and set `at` to the index after it. Return 1 and borrowed values; 0 if there is no such
  * entry; -1 if the dictionaries do not have the same keys at the same indexes, or if their layout

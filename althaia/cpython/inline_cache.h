@@ -175,16 +175,11 @@ althaia_cached_entry(PyObject *obj, PyObject *name, althaia_inline_cache *cache)
     return Py_XNewRef(value);
 }
 
-/* Return what althaia_get_value() returns; that is called only if the cache misses. */
+/* Return what althaia_get_value() returns, and fill the cache, which has missed. */
 static PyObject *
-althaia_get_cached(PyObject *obj, PyObject *key, PyObject *missing, althaia_inline_cache *cache)
+althaia_look_up(PyObject *obj, PyObject *key, PyObject *missing, althaia_inline_cache *cache)
 {
-    PyObject *value = althaia_cached_value(cache, obj);
-    if (value != NULL) {
-        cache->misses = 0;
-        return Py_NewRef(value);
-    }
-    value = althaia_get_value(obj, key, missing);
+    PyObject *value = althaia_get_value(obj, key, missing);
     if (value != NULL && value != missing && althaia_learns(cache)) {
         althaia_fill_cache(cache, obj, key);
     }
@@ -215,7 +210,7 @@ althaia_cached_item(PyObject *dict, PyObject *key, PyObject *absent, althaia_inl
 #define althaia_cached_value(cache, obj) ((PyObject *)NULL)
 #define althaia_has_inline_caches(cls) 0
 #define althaia_cached_entry(obj, name, cache) ((void)(cache), (PyObject *)NULL)
-#define althaia_get_cached(obj, key, missing, cache) althaia_get_value(obj, key, missing)
+#define althaia_look_up(obj, key, missing, cache) althaia_get_value(obj, key, missing)
 #define althaia_cached_item(dict, key, absent, cache) althaia_dict_item(dict, key, absent)
 
 #endif

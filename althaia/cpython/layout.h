@@ -463,6 +463,33 @@ althaia_keys_of(PyObject *dict)
     return (althaia_keys *)((PyDictObject *)dict)->ma_keys;
 }
 
+/* Return the value at an index of a dictionary's keys, borrowed; NULL if there is none. */
+static inline PyObject *
+althaia_nth_value(PyObject *dict, althaia_keys *keys, Py_ssize_t at)
+{
+    if (at >= keys->used) {
+        return NULL;
+    }
+    return althaia_values_of(dict) != NULL ? althaia_values_of(dict)->values[at]
+                                           : althaia_entries(keys)[at].value;
+}
+
+/* Return the index of the n-th key of a dictionary in insertion order; not the same as `n` in a
+ * split-table dictionary, and with keys that were deleted before it. */
+static inline Py_ssize_t
+althaia_nth_index(PyObject *dict, Py_ssize_t n)
+{
+    const althaia_values *values = althaia_values_of(dict);
+    if (values == NULL) {
+        return n;
+    }
+#if ALTHAIA_VALUES_HAVE_HEAD
+    return ((const uint8_t *)&values->values[values->capacity])[n];
+#else
+    return ((const uint8_t *)values)[-3 - n];
+#endif
+}
+
 /* Return the dict keys that instances of a heap type share. */
 static inline althaia_keys *
 althaia_shared_keys(PyTypeObject *type)
@@ -487,11 +514,7 @@ static inline PyObject *
 althaia_value_at(PyObject *dict, PyObject *key, Py_ssize_t at)
 {
     althaia_keys *keys = althaia_keys_of(dict);
-    if (!althaia_is_key_at(keys, key, at)) {
-        return NULL;
-    }
-    return althaia_values_of(dict) != NULL ? althaia_values_of(dict)->values[at]
-                                           : althaia_entries(keys)[at].value;
+    return althaia_is_key_at(keys, key, at) ? althaia_nth_value(dict, keys, at) : NULL;
 }
 
 #if ALTHAIA_KNOWS_INLINE_VALUES

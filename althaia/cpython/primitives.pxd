@@ -48,7 +48,8 @@ cdef extern from "althaia/cpython/inline_cache.h":
     void althaia_clear_cache(althaia_inline_cache* cache)
     bint althaia_has_inline_caches(object cls)
     void* althaia_cached_entry(object obj, object name, althaia_inline_cache* cache) except? NULL
-    object althaia_get_cached(object obj, void* key, void* missing, althaia_inline_cache* cache)
+    void* althaia_cached_value(althaia_inline_cache* cache, object obj)
+    object althaia_look_up(object obj, void* key, void* missing, althaia_inline_cache* cache)
     object althaia_cached_item(dict mapping, void* key, void* absent, althaia_inline_cache* cache)
 
 

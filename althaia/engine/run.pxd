@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from althaia.cpython.primitives cimport althaia_inline_cache
-from althaia.engine.objects.object_reader cimport Readings
+from althaia.engine.objects.object_reader cimport Reading, Readings
 from althaia.engine.plan cimport InstanceDict, Plan
 from althaia.formats.codec cimport Keys, Record, Sink, Tape
 
@@ -154,6 +154,7 @@ cdef class DumpStep:
     # gets to see the field.
     cdef public int own_slot
     cdef object own_field(self, DumpFrame frame)
+    cdef object look_up(self, Py_ssize_t i, object obj, DumpFrame frame, Reading reading)
     cdef object convert(self, object value, object obj, DumpFrame frame)
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1
 

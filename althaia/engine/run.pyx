@@ -25,9 +25,9 @@ from althaia.collection import REPLACED as REPLACED_IN_DUMP
 from althaia.engine.plan import NotPlannable, static
 
 from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL, althaia_cached_item, althaia_clear_cache, althaia_dict_item,
-    althaia_enter, althaia_get_cached, althaia_get_value, althaia_init_cache, althaia_leave,
-    althaia_tick, althaia_type_lookup,
+    ALTHAIA_HAS_GIL, althaia_cached_item, althaia_cached_value, althaia_clear_cache,
+    althaia_dict_item, althaia_enter, althaia_get_value, althaia_init_cache, althaia_leave,
+    althaia_look_up, althaia_tick, althaia_type_lookup,
 )
 from althaia.engine.instances cimport at_once, field_of_call, prototype_of
 from althaia.engine.objects.object_reader cimport NOT_THERE, Reading, Readings, is_plain, read_once
@@ -35,7 +35,9 @@ from althaia.engine.plan cimport (
     DUMP, EXTRAORDINARY, FILLED_AFTER, LOAD, Guard, InstanceDict, Plan, Template,
     althaia_put, existing_dict, option, set_attributes, upstream,
 )
-from althaia.formats.codec cimport ARRAY, RECORD, Keys, Record, Sink, Tape, after, expected_items
+from althaia.formats.codec cimport (
+    ARRAY, RECORD, Keys, Record, Sink, Tape, after, expected_items, open_key,
+)
 
 include "run/trail.pyx"
 include "run/hooks.pyx"

@@ -1,5 +1,6 @@
 """What other floors may use of this one."""
 
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 
@@ -23,7 +24,8 @@ cdef extern from "althaia/formats/buffer.h":
 
 # An open record, list or tuple. `Sink.push` makes it.
 cdef struct Level:
-    # The Record of the open record; NULL in a list or tuple.
+    # The Record of the open record; NULL in a list or tuple. JSON keeps a value here while it
+    # encodes what is in it.
     PyObject* record
     # `list` or `tuple`; None in a record.
     PyObject* kind
@@ -41,6 +43,13 @@ cdef class Record:
     cdef readonly object form
     cdef readonly tuple keys
     cdef object dict_class
+    # The keys as a sink writes them, one after the other, and what it leaves out of the first one.
+    cdef bytes text
+    cdef Py_ssize_t* ends
+    cdef Py_ssize_t separator
+    # The indexes of the keys in the order in which a sorted dictionary is encoded.
+    cdef Py_ssize_t* order
+    cdef bint beyond_ascii
 
 
 cdef class DeferredValue:
@@ -64,7 +73,6 @@ cdef class Sink:
     cdef int ascii(self, const char* text, Py_ssize_t length) except -1
     cdef int any(self, object value) except -1
     cdef int open_record(self, Record record) except -1
-    cdef Py_ssize_t key(self, Py_ssize_t index) except -1
     cdef int take_back(self, Py_ssize_t mark) except -1
     cdef int close_record(self) except -1
     cdef int open_list(self, object kind, Py_ssize_t expected) except -1
@@ -80,6 +88,34 @@ cdef class Sink:
     cdef int put_in_place(self, list deferred, althaia_buffer* fillings) except -1
     cdef int fill(self, DeferredValue later) except -1
     cdef tuple path(self)
+
+
+# The record is a borrowed reference, held by its level. All threads use the same record, and
+# changing its reference count for each key would make them wait for each other.
+
+
+cdef inline int put_key(
+    althaia_buffer* buffer, PyObject* record, Py_ssize_t index, bint first
+) except -1:
+    """Write the key of that index; ``first`` is true if it is the first one of its dictionary."""
+    cdef Py_ssize_t* ends = (<Record>record).ends
+    cdef Py_ssize_t start = ends[index] + ((<Record>record).separator if first else 0)
+    return althaia_put_padded(
+        buffer, PyBytes_AS_STRING((<Record>record).text) + start, ends[index + 1] - start
+    )
+
+
+cdef inline Py_ssize_t open_key(Sink sink, Py_ssize_t index) except -1:
+    """Write the open record's key of that index, and count it in the level; its value follows.
+
+    Return a mark for :meth:`Sink.take_back`: the size of the buffer before the key.
+    """
+    cdef Level* level = &sink.levels[sink.depth - 1]
+    cdef Py_ssize_t mark = sink.buffer.size
+    put_key(&sink.buffer, level.record, index, level.count == 0)
+    level.index = index
+    level.count += 1
+    return mark
 
 
 cdef inline Py_ssize_t expected_items(object items):

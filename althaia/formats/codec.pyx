@@ -28,14 +28,13 @@ from althaia import seam
 from althaia.formats.json import shipped_encoder as standard
 from althaia.formats.json.shipped_encoder import json
 
-from althaia.cpython.primitives cimport althaia_same_entries
+from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
 
 include "sink.pyx"
 include "tape.pyx"
 include "keys.pyx"
 include "json/style.pyx"
 include "json/shipped.pyx"
-include "json/encoder.pyx"
 include "json/json_parser.pyx"
 include "json/json_writer.pyx"
 include "msgpack/msgpack_parser.pyx"

@@ -15,14 +15,35 @@ cdef class Record:
     """The keys of a plan's dictionaries, encoded for one kind of sink.
 
     :param form: the sink's form; only sinks of an equal form can use the record.
+    :param texts: the bytes of each key.
+    :param separator: how many of them are left out where the key is the first of its dictionary.
+    :param sorts: dictionaries are encoded in the order of their keys.
 
     ``dict_class`` is the class of the dictionaries, which errors mention.
     """
 
-    def __cinit__(self, form, tuple keys):
+    def __cinit__(self, form, tuple keys, list texts, Py_ssize_t separator, bint sorts):
+        cdef Py_ssize_t i, end = 0, size = len(keys)
+        order = sorted(range(size), key=keys.__getitem__) if sorts else range(size)
         self.form = form
         self.keys = keys
         self.dict_class = dict
+        # put_key() may read more.
+        self.text = b"".join([*texts, bytes(ALTHAIA_PADDING)])
+        self.separator = separator
+        self.beyond_ascii = not self.text.isascii()
+        self.ends = <Py_ssize_t*>PyMem_Malloc((2 * size + 1) * sizeof(Py_ssize_t))
+        if self.ends is NULL:
+            raise MemoryError
+        self.order = self.ends + size + 1
+        self.ends[0] = 0
+        for i in range(size):
+            end += len(<bytes>texts[i])
+            self.ends[i + 1] = end
+            self.order[i] = order[i]
+
+    def __dealloc__(self):
+        PyMem_Free(self.ends)
 
 
 @cython.final
@@ -67,13 +88,6 @@ cdef class Sink:
         raise NotImplementedError
 
     cdef int open_record(self, Record record) except -1:
-        raise NotImplementedError
-
-    cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
-        """Write the record's key of that index, and count it in the level; its value follows.
-
-        Return a mark for :meth:`take_back`: the size of the buffer before the key.
-        """
         raise NotImplementedError
 
     cdef int take_back(self, Py_ssize_t mark) except -1:

@@ -4,19 +4,14 @@
 
 #include <Python.h>
 
+#include "althaia/cpython/layout.h"
+
 /* From Python 3.14 on json adds a note to an error for each container around the value that could
  * not be encoded. */
 #if PY_VERSION_HEX >= 0x030E0000
 #define ALTHAIA_ADDS_NOTES 1
 #else
 #define ALTHAIA_ADDS_NOTES 0
-#endif
-
-/* Without a GIL another thread may change a dictionary while it is iterated without a copy. */
-#ifdef Py_GIL_DISABLED
-#define ALTHAIA_WALKS_IN_PLACE 0
-#else
-#define ALTHAIA_WALKS_IN_PLACE 1
 #endif
 
 /* Return the name of a class as json's C code writes it: with its module, unless that is builtins
@@ -35,7 +30,7 @@ althaia_class_name(PyObject *cls)
 static inline void *
 althaia_item(PyObject *items, Py_ssize_t index)
 {
-#ifdef Py_GIL_DISABLED
+#if !ALTHAIA_HAS_GIL
     if (PyList_Check(items)) {
         PyObject *item = PyList_GetItemRef(items, index);
         if (item == NULL) {
@@ -51,23 +46,32 @@ althaia_item(PyObject *items, Py_ssize_t index)
 }
 
 /* Store new references to the values of a dictionary that holds exactly these keys, compared by
- * identity and in order, and return 1. Return 0 if it holds others, and without the GIL. */
+ * identity and in order, and return 1. Return 0 if it holds others, if keys were deleted from it, or
+ * if its layout is not known. */
 static int
-althaia_values_by_keys(PyObject *dict, PyObject *keys, PyObject **values)
+althaia_values_by_keys(PyObject *dict, PyObject *names, PyObject **values)
 {
-    Py_ssize_t size = PyTuple_GET_SIZE(keys), at = 0, position = 0;
-    PyObject *key;
-    int same;
-    same = ALTHAIA_WALKS_IN_PLACE && PyDict_GET_SIZE(dict) == size;
-    while (same && at < size && PyDict_Next(dict, &position, &key, &values[at])) {
-        same = key == PyTuple_GET_ITEM(keys, at);
-        at++;
+#if ALTHAIA_KNOWS_ENTRIES
+    althaia_keys *keys = althaia_keys_of(dict);
+    Py_ssize_t size = PyTuple_GET_SIZE(names);
+    if (PyDict_GET_SIZE(dict) != size || keys->kind == ALTHAIA_GENERAL_KEYS) {
+        return 0;
     }
-    same = same && at == size;
-    for (at = 0; same && at < size; at++) {
-        Py_INCREF(values[at]);
+    for (Py_ssize_t n = 0; n < size; n++) {
+        Py_ssize_t at = althaia_nth_index(dict, n);
+        values[n] = althaia_nth_value(dict, keys, at);
+        if (values[n] == NULL || althaia_entries(keys)[at].key != PyTuple_GET_ITEM(names, n)) {
+            return 0;
+        }
     }
-    return same;
+    for (Py_ssize_t n = 0; n < size; n++) {
+        Py_INCREF(values[n]);
+    }
+    return 1;
+#else
+    (void)dict, (void)names, (void)values;
+    return 0;
+#endif
 }
 
 #endif

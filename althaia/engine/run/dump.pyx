@@ -96,6 +96,26 @@ cdef class DumpStep:
             frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
 
+    cdef object look_up(self, Py_ssize_t i, object obj, DumpFrame frame, Reading reading):
+        """Return what :func:`value_of` returns if the value is not where it was last time."""
+        cdef object value
+        if self.source == KEY:
+            if reading is None:
+                value = althaia_look_up(
+                    obj, <void*>self.name, <void*>upstream.missing, &self.cache
+                )
+            else:
+                value = reading.value(obj, i, &self.cache)
+                if value is NOT_THERE:
+                    value = althaia_get_value(obj, <void*>self.name, <void*>upstream.missing)
+        elif self.source == NO_ATTRIBUTE:
+            return None
+        else:
+            value = read(self, obj, frame)
+        if value is upstream.missing:
+            return self.default() if callable(self.default) else self.default
+        return value
+
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return value
 
@@ -244,23 +264,13 @@ cdef inline object value_of(
 
     Return ``missing`` if the field is omitted. ``i`` is the step's number.
     """
-    cdef object value
-    if step.source == KEY:
-        if reading is None:
-            value = althaia_get_cached(
-                obj, <void*>step.name, <void*>upstream.missing, &step.cache
-            )
-        else:
-            value = reading.value(obj, i, &step.cache)
-            if value is NOT_THERE:
-                value = althaia_get_value(obj, <void*>step.name, <void*>upstream.missing)
-    elif step.source == NO_ATTRIBUTE:
-        return None
-    else:
-        value = read(step, obj, frame)
-    if value is upstream.missing:
-        return step.default() if callable(step.default) else step.default
-    return value
+    cdef void* found
+    if step.source == KEY and reading is None:
+        found = althaia_cached_value(&step.cache, obj)
+        if found is not NULL and <object>found is not upstream.missing:
+            step.cache.misses = 0
+            return <object>found
+    return step.look_up(i, obj, frame, reading)
 
 
 cdef object read(DumpStep step, object obj, DumpFrame frame):
@@ -409,7 +419,7 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
             value = value_of(i, <DumpStep>step, obj, frame, reading)
             if value is upstream.missing:
                 continue
-            mark = sink.key(i)
+            mark = open_key(sink, i)
             if not (<DumpStep>step).write(value, obj, frame, sink):
                 sink.take_back(mark)
         done = True

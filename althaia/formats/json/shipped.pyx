@@ -19,6 +19,8 @@ cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
 cdef tuple CLASSES = (), METHODS = (), INSTANCES = (), STATE_NAMES = (), STATES = ()
 # The type versions of the two classes when their attributes were last compared.
 cdef unsigned int[2] versions
+# json's own functions in C that quote text, in ASCII and not.
+cdef object quote_ascii = None, quote = None
 cdef object find_constant = None
 cdef object ABSENT = object()
 
@@ -65,11 +67,12 @@ cdef bint has_kept_class(object cls, Py_ssize_t i) except -1:
 cdef int record() except -1:
     """Record the parts of ``json``, and find out whether they are the interpreter's own."""
     global shipped, NAMESPACES, NAMES, VALUES, CLASSES, METHODS, INSTANCES, STATE_NAMES, STATES
-    global find_constant
+    global quote_ascii, quote, find_constant
     import _json
     import json.decoder
     import json.encoder
     package, encoder = vars(json), vars(json.encoder)
+    quote_ascii, quote = _json.encode_basestring_ascii, _json.encode_basestring
     entries = [
         *((package, name) for name in (
             "JSONEncoder", "_default_encoder", "_default_decoder", "detect_encoding",
@@ -96,8 +99,8 @@ cdef int record() except -1:
         all([id(getattr(function, "__globals__", None)) in homes for function in functions])
         and (CLASSES[0].item_separator, CLASSES[0].key_separator) == (", ", ": ")
         and encoder["c_make_encoder"] is _json.make_encoder
-        and encoder["encode_basestring"] is _json.encode_basestring
-        and encoder["encode_basestring_ascii"] is _json.encode_basestring_ascii
+        and encoder["encode_basestring"] is quote
+        and encoder["encode_basestring_ascii"] is quote_ascii
         and all([
             type(instance) is cls
             and {**vars(instance), "scan_once": None} == {**vars(cls()), "scan_once": None}

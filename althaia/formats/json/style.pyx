@@ -48,7 +48,15 @@ cdef class Format:
         self.beyond_ascii = not (item_separator + key_separator).isascii()
         self.known = {}
 
-    cdef JSONRecord record_of(self, tuple keys):
+    cdef Record record(self, tuple keys):
+        """Return a new record for these keys, each with the separators around it."""
+        quoted = quote_ascii if self.ensure_ascii else quote
+        texts = [
+            self.item_separator + utf8(quoted(key)) + self.key_separator for key in keys
+        ]
+        return Record(self, keys, texts, len(self.item_separator), self.sort_keys)
+
+    cdef Record record_of(self, tuple keys):
         """Return the record for the keys of a dictionary, all of them str.
 
         Return None for keys that occur for the first time: only if they occur again, a record saves
@@ -61,55 +69,8 @@ cdef class Format:
             self.known[keys] = MET_ONCE
             return None
         if found is MET_ONCE:
-            found = self.known[keys] = JSONRecord(self, keys)
+            found = self.known[keys] = self.record(keys)
         return found
-
-
-@cython.final
-cdef class JSONRecord(Record):
-    """The keys of an object as text, each with the separators around it, padded at the end."""
-
-    cdef char* text
-    cdef Py_ssize_t* ends
-    # If keys are sorted: the indexes of the keys in the order of the text. NULL if that is the
-    # order of `keys`.
-    cdef Py_ssize_t* order
-    cdef Py_ssize_t separator
-    cdef bint beyond_ascii
-
-    def __cinit__(self, form, tuple keys):
-        cdef Format format = form
-        cdef althaia_buffer buffer
-        cdef Py_ssize_t i, size = len(keys)
-        memset(&buffer, 0, sizeof(buffer))
-        self.separator = len(format.item_separator)
-        self.ends = <Py_ssize_t*>PyMem_Malloc((size + 1) * sizeof(Py_ssize_t))
-        if self.ends is NULL:
-            raise MemoryError
-        try:
-            self.ends[0] = 0
-            for i in range(size):
-                althaia_put_bytes(&buffer, <const char*>format.item_separator, self.separator)
-                althaia_put_text(&buffer, keys[i], format.ensure_ascii)
-                althaia_put_bytes(
-                    &buffer, <const char*>format.key_separator, len(format.key_separator)
-                )
-                self.ends[i + 1] = buffer.size
-            memset(althaia_reserve(&buffer, ALTHAIA_PADDING), 0, ALTHAIA_PADDING)
-        finally:
-            self.text = buffer.data
-            self.beyond_ascii = buffer.beyond_ascii
-        if format.sort_keys and list(keys) != sorted(keys):
-            self.order = <Py_ssize_t*>PyMem_Malloc(size * sizeof(Py_ssize_t))
-            if self.order is NULL:
-                raise MemoryError
-            for i, key in enumerate(sorted(keys)):
-                self.order[i] = keys.index(key)
-
-    def __dealloc__(self):
-        PyMem_Free(self.text)
-        PyMem_Free(self.ends)
-        PyMem_Free(self.order)
 
 
 cdef Format DEFAULT = Format(OPTIONS)

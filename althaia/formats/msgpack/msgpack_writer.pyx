@@ -65,29 +65,6 @@ cdef int check_level(Py_ssize_t level) except -1:
 
 
 @cython.final
-cdef class PackedRecord(Record):
-    """The packed keys, one after the other."""
-
-    cdef bytes packed
-    cdef Py_ssize_t* ends
-
-    def __cinit__(self, form, tuple keys):
-        cdef MessagePackSink packer = MessagePackSink(None)
-        cdef Py_ssize_t i
-        self.ends = <Py_ssize_t*>PyMem_Malloc((len(keys) + 1) * sizeof(Py_ssize_t))
-        if self.ends is NULL:
-            raise MemoryError
-        self.ends[0] = 0
-        for i in range(len(keys)):
-            packer.pack_text(keys[i])
-            self.ends[i + 1] = packer.buffer.size
-        self.packed = packer.finished()
-
-    def __dealloc__(self):
-        PyMem_Free(self.ends)
-
-
-@cython.final
 cdef class MessagePackSink(Sink):
     """MessagePack of any values.
 
@@ -160,7 +137,7 @@ cdef class MessagePackSink(Sink):
             PyBuffer_Release(&view)
 
     cdef int pack_items(self, object value, Py_ssize_t level) except -1:
-        if not ALTHAIA_WALKS_IN_PLACE and type(value) is list:
+        if not ALTHAIA_HAS_GIL and type(value) is list:
             # Copy the list: another thread may change it after its length was written.
             value = PyList_AsTuple(value)
         # Py_SIZE(), as in the msgpack package: `__len__` of a subclass is not called.
@@ -171,7 +148,7 @@ cdef class MessagePackSink(Sink):
         return 0
 
     cdef int pack_mapping(self, object value, Py_ssize_t level) except -1:
-        if not ALTHAIA_WALKS_IN_PLACE and type(value) is dict:
+        if not ALTHAIA_HAS_GIL and type(value) is dict:
             # Another thread may change the dictionary after its length was written.
             value = (<dict>value).copy()
         althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(value))
@@ -201,7 +178,7 @@ cdef class MessagePackSink(Sink):
     # ---- Values of a dump -----------------------------------------------------------
 
     cdef Record make_record(self, tuple keys):
-        return PackedRecord(FORM, keys)
+        return Record(FORM, keys, [msgpack_dumps(key) for key in keys], 0, False)
 
     cdef int none(self) except -1:
         return althaia_put_byte(&self.buffer, <char>0xc0)
@@ -223,29 +200,11 @@ cdef class MessagePackSink(Sink):
 
     cdef int open_record(self, Record record) except -1:
         self.push(<PyObject*>record, None)
-        return althaia_pack_head(&self.buffer, &ALTHAIA_MAP, 0)
-
-    # The record is a borrowed reference, see JSONSink.
-
-    cdef Py_ssize_t key(self, Py_ssize_t index) except -1:
-        cdef Level* level = &self.levels[self.depth - 1]
-        cdef PyObject* record = level.record
-        cdef Py_ssize_t mark = self.buffer.size, start = (<PackedRecord>record).ends[index]
-        level.count += 1
-        althaia_put_bytes(
-            &self.buffer,
-            <const char*>(<PackedRecord>record).packed + start,
-            (<PackedRecord>record).ends[index + 1] - start,
-        )
-        return mark
+        return althaia_pack_head(&self.buffer, &ALTHAIA_MAP, len(record.keys))
 
     cdef int close_record(self) except -1:
-        cdef Level* level = &self.levels[self.depth - 1]
-        self.depth -= 1
-        return self.move_deferred(
-            level.deferred,
-            althaia_mend_head(&self.buffer, &ALTHAIA_MAP, level.start, 0, level.count),
-        )
+        cdef Record record = <Record>self.levels[self.depth - 1].record
+        return self.close(&ALTHAIA_MAP, len(record.keys))
 
     cdef int open_list(self, object kind, Py_ssize_t expected) except -1:
         # `index` holds the expected number of items until the list is closed.
@@ -257,21 +216,20 @@ cdef class MessagePackSink(Sink):
         return 0
 
     cdef int close_list(self) except -1:
-        cdef Level* level = &self.levels[self.depth - 1]
-        self.depth -= 1
-        if level.count == level.index:
-            return 0
-        return self.move_deferred(
-            level.deferred,
-            althaia_mend_head(
-                &self.buffer, &ALTHAIA_ARRAY, level.start, level.index, level.count
-            ),
-        )
+        return self.close(&ALTHAIA_ARRAY, self.levels[self.depth - 1].index)
 
-    cdef int move_deferred(self, Py_ssize_t first, Py_ssize_t distance) except -1:
+    cdef int close(self, const althaia_head* head, Py_ssize_t expected) except -1:
+        """Close the last level, whose head was written for ``expected`` items."""
+        cdef Level* level
         cdef DeferredValue later
+        cdef Py_ssize_t distance
+        self.depth -= 1
+        level = &self.levels[self.depth]
+        if level.count == expected:
+            return 0
+        distance = althaia_mend_head(&self.buffer, head, level.start, expected, level.count)
         if distance and self.deferred is not None:
-            for later in self.deferred[first:]:
+            for later in self.deferred[level.deferred:]:
                 later.position += distance
         return 0
 
