@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from buildtools import treecopy
@@ -35,8 +36,7 @@ LEFT_OUT = "not 128_kib and not interruptions and not adversary"
 def run(layout: Layout, environ: Mapping[str, str], words: Sequence[str] = ()) -> int:
     """Build in ``build/sanitized`` and test there.
 
-    :param words: pytest's arguments; tests named there are run instead of ours, and a ``-k``
-        takes the place of the expression that leaves out what measures time or stack
+    :param words: pytest's arguments, in the place of ours
     :return: the exit code of the tests
     :raises BuildError: the compiler has no sanitizers, or the build failed
     """
@@ -57,20 +57,12 @@ def run(layout: Layout, environ: Mapping[str, str], words: Sequence[str] = ()) -
         "CFLAGS": f"-O1 -g -fno-omit-frame-pointer {FLAGS}",
         "LDFLAGS": FLAGS,
     }
-    _call(["-m", "buildtools", "build"], tree, building)
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments(tree, words)],
-        cwd=tree,
-        env=testing,
-        check=False,
-    ).returncode
-
-
-def arguments(tree: Path, words: Sequence[str]) -> list[str]:
-    """pytest's arguments: ours, then ``words``, then our tests if ``words`` name none."""
-    named = any((tree / word.partition("::")[0]).exists() for word in words)
-    tests = [] if named else [name for name in TESTS if (tree / name).is_dir()]
-    return ["-q", "-p", "no:cacheprovider", "-k", LEFT_OUT, *words, *tests]
+    python = partial(subprocess.run, cwd=tree, check=False)
+    if python([sys.executable, "-m", "buildtools", "build"], env=building).returncode:
+        raise BuildError(str(tree), "the sanitized build failed", "the messages above say why")
+    chosen = words or ("-k", LEFT_OUT, *TESTS)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen]
+    return python(command, env=testing).returncode
 
 
 def _library(name: str, environ: Mapping[str, str]) -> str:
@@ -87,8 +79,3 @@ def _library(name: str, environ: Mapping[str, str]) -> str:
             "install the compiler's sanitizer libraries, or name another compiler in CC",
         )
     return os.fspath(path)
-
-
-def _call(words: list[str], tree: Path, environ: Mapping[str, str]) -> None:
-    if subprocess.run([sys.executable, *words], cwd=tree, env=environ, check=False).returncode:
-        raise BuildError(str(tree), "the sanitized build failed", "the messages above say why")

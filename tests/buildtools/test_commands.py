@@ -69,8 +69,8 @@ def test_help_lists_the_topics(layout: Layout) -> None:
 
 def test_refreshing_what_is_up_to_date_changes_nothing(scratch: Layout, options: Namespace) -> None:
     before = {path: path.read_bytes() for path in (scratch.lock, scratch.semantics)}
-    assert commands.lock_refresh(scratch, options) == 0
-    assert commands.semantics_refresh(scratch, options) == 0
+    commands.lock_refresh(scratch, options)
+    commands.semantics_refresh(scratch, options)
     assert {path: path.read_bytes() for path in before} == before
     assert commands.semantics_diff(scratch, options) == 0
 
@@ -93,7 +93,7 @@ def test_what_somebody_has_read_is_not_shown_again(
     assert "fields.TimeDelta._serialize\n    rests on it: dump of TimeDelta\n" in before
     assert "self.serialization_type" in before
     read = Namespace(**vars(older), functions=names, why="read", variant=None)
-    assert commands.semantics_accept(scratch, read) == 0
+    commands.semantics_accept(scratch, read)
     capsys.readouterr()
     assert commands.semantics_diff(scratch, Namespace(**vars(older), names=False)) == 0
     assert not any(f"{name}\n" in capsys.readouterr().out for name in names)
@@ -123,7 +123,7 @@ def test_another_release_needs_its_hashes(
     with pytest.raises(BuildError, match=r"the sdist hash of release 3\.26\.2 is not known"):
         commands.lock_refresh(scratch, older)
     older.hash = ["sdist=" + "a" * 64, "wheel=" + "b" * 64]
-    assert commands.lock_refresh(scratch, older) == 0
+    commands.lock_refresh(scratch, older)
     text = scratch.lock.read_text("utf-8")
     assert 'version = "3.26.2"' in text
     assert f'sdist_sha256 = "{"a" * 64}"' in text
@@ -131,7 +131,7 @@ def test_another_release_needs_its_hashes(
 
 
 def test_apply_writes_both_trees(scratch: Layout, options: Namespace) -> None:
-    assert commands.patches_apply(scratch, options) == 0
+    commands.patches_apply(scratch, options)
     written = scratch.work / "queue"
     assert (written / "a" / "schema.py").read_bytes() != (written / "b" / "schema.py").read_bytes()
 
@@ -139,8 +139,8 @@ def test_apply_writes_both_trees(scratch: Layout, options: Namespace) -> None:
 def test_stats_and_refresh(
     scratch: Layout, options: Namespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert commands.patches_refresh(scratch, options) == 0
-    assert commands.patches_stats(scratch, options) == 0
+    commands.patches_refresh(scratch, options)
+    commands.patches_stats(scratch, options)
     assert "patches of 16" in capsys.readouterr().out
 
 
