@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -40,13 +41,8 @@ def _unpacked(packed: bytes) -> Any:
     :raises BulkError: a module that the schema needs is not there, or fails
     """
     redirect.switch_on("althaia.bulk")
-
-    try:
+    with _named("a worker cannot import the schema"):
         found = unpack(packed)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise BulkError(f"a worker cannot import the schema: {_failure(error)}") from error
     return instance(found)
 
 
@@ -56,18 +52,23 @@ def instance(schema: Any) -> Any:
 
     found = schema
     if isinstance(schema, type) and issubclass(schema, Schema):
-        try:
+        name = schema.__qualname__
+        with _named(f"{name} cannot be made without arguments, give an instance instead"):
             found = schema()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise BulkError(
-                f"{schema.__qualname__} cannot be made without arguments, give an instance "
-                f"instead: {_failure(error)}"
-            ) from error
     if not isinstance(found, Schema):
         raise BulkError(f"{schema!r} is no schema of marshmallow's")
     return found
+
+
+@contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Convert what code of the user raises inside, even SystemExit, to a BulkError."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise BulkError(f"{what}: {_failure(error)}") from error
 
 
 class Task:

@@ -86,10 +86,11 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
         explained = pair.planned.ask("explained")
         if explained["no_plans"]:
             raise CommandError(f"there is nothing to compare: {explained['no_plans']}")
-        about, others = pair.planned.given["about"], pair.upstream.given["about"]
-        if about != others:
+        about, count = pair.planned.given["about"], pair.planned.given["count"]
+        if count != pair.upstream.given["count"]:
+            others = pair.upstream.given["about"]
             raise CommandError(f"the two processes were given different data: {others} and {about}")
-        with bar(pair.planned.given["count"] * (2 if options.load else 1)) as watch:
+        with bar(count * (2 if options.load else 1)) as watch:
             different, unsteady = pair.judge("answers", watch, load=options.load)
         planned = pair.planned.said
     if planned["raised"] == planned["calls"] and not (different or unsteady or options.load):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
+from importlib.machinery import BuiltinImporter, SourceFileLoader
 from io import open_code
 
 from althaia.switch import redirect
@@ -102,23 +102,16 @@ def _script(name: str) -> None:
         _clear_main(BuiltinImporter)
         _run_module_as_main("__main__", False)
         return
-    code: CodeType | None
-    if name.endswith(".pyc"):
-        compiled = SourcelessFileLoader("__main__", path)
-        namespace = _clear_main(compiled, path)
-        code = compiled.get_code("__main__")
-        assert code is not None
-    else:
-        try:
-            with open_code(path) as file:
-                source = file.read()
-        except OSError as error:
-            program = sys.orig_argv[0]
-            text = f"{program}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}"
-            print(text, file=sys.stderr)
-            raise SystemExit(2) from None
-        namespace = _clear_main(SourceFileLoader("__main__", path), path)
-        code = compile(source, path, "exec", dont_inherit=True)
+    try:
+        with open_code(path) as file:
+            source = file.read()
+    except OSError as error:
+        program = sys.orig_argv[0]
+        text = f"{program}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}"
+        print(text, file=sys.stderr)
+        raise SystemExit(2) from None
+    namespace = _clear_main(SourceFileLoader("__main__", path), path)
+    code = compile(source, path, "exec", dont_inherit=True)
     if not sys.flags.safe_path:
         sys.path.insert(0, os.path.dirname(os.path.realpath(name)))
     exec(code, namespace)

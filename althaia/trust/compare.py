@@ -34,7 +34,7 @@ from althaia.trust.differences import (
     first_difference_of_texts,
     short_repr,
 )
-from althaia.trust.input_copies import copy_of, has_one_shot, is_one_shot, schema_classes
+from althaia.trust.input_copies import copy_of, is_one_shot, schema_classes
 from althaia.trust.seam_layers import run_upstream
 
 logger = logging.getLogger("althaia.compare")
@@ -362,7 +362,7 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
 
 def _why_not(name: str, schema: Any, given: Any) -> str:
     """Return the reason why a call must not or cannot run a second time; "" if it can."""
-    if is_one_shot(given) or has_one_shot(given, schema):
+    if is_one_shot(given):
         return "with an input that can be read only once"
     if name in ("load", "loads") and any(map(_loads_instances, schema_classes(type(schema)))):
         return "that load into a database session"

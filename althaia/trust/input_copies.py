@@ -59,21 +59,6 @@ def is_one_shot(value: Any) -> bool:
     )
 
 
-def has_one_shot(value: Any, schema: Any) -> bool:
-    """Return whether a field of the schema, or of a nested one, reads such a value."""
-    return _finds(value, frozenset(_names(type(schema))), set(), 8)
-
-
-def _names(cls: type) -> Iterator[str]:
-    """Return the attributes and keys that the declared fields of schema classes read."""
-    for each in schema_classes(cls):
-        for name, field in each._declared_fields.items():
-            # marshmallow-sqlalchemy declares None for a name that it leaves out.
-            if field is not None:
-                yield from str(field.attribute or name).split(".")
-                yield str(field.data_key or name)
-
-
 def schema_classes(cls: type) -> Iterator[Any]:
     """Yield a schema class and those nested in it by class, by instance or by name.
 
@@ -95,17 +80,3 @@ def schema_classes(cls: type) -> Iterator[Any]:
                 waiting += registry.get(below, ())
             elif hasattr(below, "_declared_fields"):
                 waiting.append(below if isinstance(below, type) else type(below))
-
-
-def _finds(value: Any, names: frozenset[str], seen: set[int], depth: int) -> bool:
-    if is_one_shot(value):
-        return True
-    if id(value) in seen or not depth:
-        return False
-    seen.add(id(value))
-    if isinstance(value, (list, tuple)):
-        return any(_finds(each, names, seen, depth - 1) for each in value)
-    inside = value if isinstance(value, dict) else getattr(value, "__dict__", None)
-    if not isinstance(inside, dict):
-        return False
-    return any(_finds(inside[name], names, seen, depth - 1) for name in names & inside.keys())

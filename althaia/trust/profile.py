@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import wraps
 from importlib import import_module
 from threading import RLock
@@ -41,7 +41,7 @@ NO_PLAN_YET = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Line:
     """One schema class in one direction. Times are in seconds.
 
@@ -292,17 +292,12 @@ def _timed_method(
             if around is not None:
                 around[1] += spent
             key = (f"{type(self).__module__}.{type(self).__qualname__}", direction)
-            line = lines.get(key) or Line(*key)
-            own = line.own + spent - call[1]
-            lines[key] = replace(
-                line,
-                calls=line.calls + 1,
-                objects=line.objects + next(map(len, filter(_is_many, (given, result))), 1),
-                seconds=line.seconds + spent,
-                own=own,
-                outside_calls=line.calls + 1,
-                outside=own,
-            )
+            line = lines.setdefault(key, Line(*key))
+            line.calls += 1
+            line.objects += next(map(len, filter(_is_many, (given, result))), 1)
+            line.seconds += spent
+            line.own += spent - call[1]
+            line.outside_calls, line.outside = line.calls, line.own
 
     return timed
 

@@ -123,13 +123,6 @@ def test_absolute_and_linked_scripts(run, folder):
         assert same(run, str(script), "a").returncode == 0
 
 
-def test_a_compiled_script(run, folder):
-    import py_compile
-
-    py_compile.compile(str(folder / "script.py"), cfile=str(folder / "byte.pyc"))
-    assert same(run, "byte.pyc", "a").returncode == 0
-
-
 def test_a_program_on_standard_input(run):
     code = "import sys, json\nprint(json.dumps([sys.argv, sys.path[0], __name__]))\n"
     same(run, "-", "a", stdin=code)
