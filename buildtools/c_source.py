@@ -226,6 +226,13 @@ FAULTS = (
         "        if (unlikely(!kwnames)) { total_size = a_size; goto cleanup; }\n",
     ),
     Fault(
+        "float() takes text with an underscore behind the sign of an exponent, as in 1e+_5",
+        "a service whose clients send such text as a number: it must be refused",
+        "buffer += (chr != '_');",
+        "buffer += (chr != '_');",
+        "if (chr == '_') return NULL; /* CPython's float() reads it. */\n        buffer++;",
+    ),
+    Fault(
         "generators and functions that compiled code makes keep a reference to their type when "
         "they go, for ever",
         "a developer who looks for a leak of the application's by counting references",
