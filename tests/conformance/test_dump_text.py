@@ -37,7 +37,7 @@ def row_of(ma: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("wide", ["never", "early", "late", "in a container"])
+@pytest.mark.parametrize("wide", ["never", "early", "late", "in a container", "long"])
 @pytest.mark.parametrize("count", [1, 40, 3_000])
 @pytest.mark.parametrize("options", OPTIONS)
 @both
@@ -49,6 +49,10 @@ def test_texts_of_every_length(ma: Any, log: Any, options: str, count: int, wide
     ]
     if wide == "in a container":
         rows[count // 2]["raw"] = {"é": ["日", "\ud800"]}
+    elif wide == "long":
+        long = '日é"\n\x7f\ud800' * 100
+        rows[0]["text"] = rows[-1]["last"] = long
+        rows[count // 2]["raw"] = {long: [long, "é", {"b": long[1:]}]}
     elif wide != "never":
         rows[0 if wide == "early" else -1]["text"] = "日é"
     text = row_of(ma)(many=True).dumps(rows, **OPTIONS[options])

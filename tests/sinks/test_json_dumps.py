@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import althaia.marshmallow as ma
-from althaia.json import dumps
+from althaia.json import dump_bytes, dumps
 from althaia.marshmallow import fields
 from tests.sinks.outcomes import outcome
 from tests.sinks.values import OPTIONS, VALUES, Default, Plain
@@ -397,3 +397,12 @@ def test_the_text_is_stored_as_narrow_as_it_can_be(text: str) -> None:
     made = dumps([text], ensure_ascii=False)
     assert type(made) is str
     assert made.__sizeof__() == f'["{text}"]'.__sizeof__()
+
+
+@pytest.mark.parametrize("length", [1, 127, 128, 300])
+@pytest.mark.parametrize("text", ["日", "日\ud800"])
+def test_long_text_as_bytes(text: str, length: int) -> None:
+    rows = [{"a": text * length, "b": {"c": [text * length]}, "d": "é"}] * 3
+    schema = ma.Schema.from_dict({name: fields.Raw() for name in "abd"})(many=True)
+    expected = outcome(lambda: json.dumps(rows, ensure_ascii=False).encode())
+    assert outcome(lambda: dump_bytes(schema, rows, ensure_ascii=False)) == expected

@@ -23,6 +23,10 @@ cdef enum:
     MOST_KEYS = 64
     # The number of recent records that are compared with a dictionary.
     FEW_RECORDS = 8
+    # The least length of text that may be kept apart, and the byte in its place, which UTF-8 does
+    # not have.
+    LONG_TEXT = 128
+    APART = 0xFF
     # After this many dictionaries with new keys, an encoder creates no further records.
     MOST_STRANGERS = 64
 # A built-in type from 3.15 on.
@@ -57,7 +61,7 @@ def json_dumps(obj, *args, **options):
         return standard.dumps(obj, *args, **options)
     sink = JSONSink(format, options.get("default"))
     sink.encode(obj, 0)
-    return althaia_buffer_text(&sink.buffer)
+    return sink.finished()
 
 
 # A function in C that a program has put there may have no signature.
@@ -80,6 +84,9 @@ cdef class JSONSink(Sink):
 
     cdef readonly Format format
     cdef readonly object default
+    # Long text. Encoding it as UTF-8 and decoding it again would take longer than all else. In the
+    # buffer APART, and the number of the text, are in its place.
+    cdef list apart
     cdef list recent
     cdef Py_ssize_t strangers
 
@@ -117,7 +124,7 @@ cdef class JSONSink(Sink):
     cdef int encode_other(self, object value) except -1:
         """Encode a value that is no usual one: an odd number, or perhaps of a subclass."""
         if isinstance(value, str):
-            return althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
+            return put_string(self, value)
         if isinstance(value, int):
             if not althaia_put_small_integer(&self.buffer, value):
                 self.put_json(int.__repr__(value))
@@ -155,9 +162,19 @@ cdef class JSONSink(Sink):
 
     cdef int put_json(self, str text) except -1:
         """Write JSON text that the interpreter has made."""
-        self.buffer.beyond_ascii |= not PyUnicode_IS_ASCII(text)
-        encoded = text.encode("utf-8", "surrogatepass")
-        return althaia_put_bytes(&self.buffer, <const char*>encoded, len(encoded))
+        cdef Py_ssize_t number
+        if PyUnicode_IS_ASCII(text):
+            return althaia_put_bytes(&self.buffer, <const char*>PyUnicode_DATA(text), len(text))
+        self.buffer.beyond_ascii = True
+        if not is_long(text):
+            encoded = utf8(text)
+            return althaia_put_bytes(&self.buffer, <const char*>encoded, len(encoded))
+        if self.apart is None:
+            self.apart = []
+        number = len(self.apart)
+        self.apart.append(text)
+        althaia_put_byte(&self.buffer, <char>APART)
+        return althaia_put_bytes(&self.buffer, <const char*>&number, sizeof(number))
 
     # ---- Containers -----------------------------------------------------------------
 
@@ -308,7 +325,7 @@ cdef class JSONSink(Sink):
         if not first:
             put_piece(&self.buffer, <PyObject*>self.format.item_separator)
         if isinstance(key, str):
-            althaia_put_text(&self.buffer, key, self.format.ensure_ascii)
+            put_string(self, key)
         else:
             self.encode_key(key)
         put_piece(&self.buffer, <PyObject*>self.format.key_separator)
@@ -382,14 +399,32 @@ cdef class JSONSink(Sink):
 
     cdef object finished(self):
         self.encode_deferred()
-        return althaia_buffer_text(&self.buffer)
+        return althaia_buffer_text(&self.buffer) if self.apart is None else self.joined()
 
     cdef object finished_bytes(self):
         self.encode_deferred()
         if self.buffer.beyond_ascii:
             # A lone surrogate cannot be encoded: str.encode() raises the expected error.
-            return althaia_buffer_text(&self.buffer).encode()
+            return self.finished().encode()
         return PyBytes_FromStringAndSize(self.buffer.data, self.buffer.size)
+
+    cdef str joined(self):
+        """Return the text, each text that was kept apart in its place."""
+        cdef const char* at = self.buffer.data
+        cdef const char* end = at + self.buffer.size
+        cdef const char* mark = at
+        cdef Py_ssize_t number
+        cdef list pieces = []
+        while mark is not NULL:
+            mark = <const char*>memchr(at, APART, end - at)
+            pieces.append(
+                PyUnicode_DecodeUTF8(at, (end if mark is NULL else mark) - at, "surrogatepass")
+            )
+            if mark is not NULL:
+                memcpy(&number, mark + 1, sizeof(number))
+                pieces.append(self.apart[number])
+                at = mark + 1 + sizeof(number)
+        return "".join(pieces)
 
 
 cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
@@ -400,11 +435,23 @@ cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
     )
 
 
+cdef inline bint is_long(object text) noexcept:
+    """Return whether text has many characters, of which some take three bytes in UTF-8."""
+    return PyUnicode_GET_LENGTH(text) >= LONG_TEXT and PyUnicode_KIND(text) > 1
+
+
+cdef inline int put_string(JSONSink self, object text) except -1:
+    """Write the characters of a str, or of an instance of a subclass, in quotes."""
+    if not self.format.ensure_ascii and is_long(text):
+        return self.put_json(quote(text))
+    return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
+
+
 cdef inline bint put_scalar(JSONSink self, object value) except -1:
     """Write a value of a built-in type that cannot change, and whose encoding cannot fail. Return
     False, with nothing written, if it is none."""
     if type(value) is str:
-        althaia_put_text(&self.buffer, value, self.format.ensure_ascii)
+        put_string(self, value)
     elif type(value) is int:
         # An int of more than 64 bits may have more digits than the interpreter accepts, so that
         # encoding it may fail.

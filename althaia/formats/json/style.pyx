@@ -4,7 +4,6 @@ cdef extern from "althaia/formats/json/quoting.h":
     int althaia_put_quoted(
         althaia_buffer* buffer, const char* text, Py_ssize_t length
     ) except -1
-    char* althaia_quote_utf8(char* at, uint32_t character) noexcept
     int althaia_put_text(althaia_buffer* buffer, object text, bint ensure_ascii) except -1
 
 cdef extern from "althaia/formats/json/number_text.h":
