@@ -473,9 +473,7 @@ class _Explainer:
 
 
 def _source(direction: str, step: Any) -> str:
-    if direction == "dump":
-        return SOURCES[step.source]
-    return "deserialize" if step.own_deserialize else "key"
+    return SOURCES[step.source] if direction == "dump" else step.source
 
 
 def _said(key: Any) -> str | None:

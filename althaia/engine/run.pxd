@@ -93,7 +93,7 @@ cdef class LoadFrame:
 cdef class LoadStep:
     cdef readonly object field
     cdef public object attr, key, target, default
-    cdef public bint dotted, own_deserialize, required, allow_none, own_validate, walks
+    cdef public bint dotted, required, allow_none, own_validate, walks
     cdef public list pre_load, post_load
     cdef public tuple checks
     cdef public dict error_messages
@@ -114,7 +114,6 @@ cdef class LoadStep:
     cdef object read(self, Tape tape, Py_ssize_t at, LoadFrame frame)
     cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame)
     cdef object finish(self, object value, LoadFrame frame)
-    cdef object ask_field(self, object value, object data, LoadFrame frame)
     cdef object validate(self, object value, LoadFrame frame)
 
 

@@ -543,9 +543,8 @@ cdef object _loaded(Analysis analysis, object field, object options):
         analysis.field_method(field, "deserialize", analysis.upstream.Field)
         options = options | _around(analysis, field)
     except NotPlannable as refusal:
-        return DeserializeStep(
-            field, own_deserialize=True, why=refusal.reason, **analysis.with_own_slot(options)
-        )
+        options = analysis.with_own_slot(options)
+        return DeserializeStep(field, why=refusal.reason, **options)
     return _conversion(analysis, field, options, LOAD)
 
 

@@ -118,7 +118,6 @@ cdef class LoadStep:
     :param key: the key in the input, None inside another field.
     :param target: the key in the output.
     :param dotted: whether ``target`` is a dotted path.
-    :param own_deserialize: the field's own ``deserialize`` does everything.
     :param own_validate: the field's own ``_validate`` is called.
     :param error_messages: the field's messages by key if they are said as they are; None if its
         own ``make_error`` says them.
@@ -129,6 +128,7 @@ cdef class LoadStep:
     """
 
     kind = "as it is"
+    source = "key"
     narrow = True
     # Whether no method or function of the user's converts in it. Validators and the functions of
     # `pre_load` and `post_load` do not count.
@@ -199,8 +199,6 @@ cdef class LoadStep:
     cdef object load(self, object value, object data, LoadFrame frame):
         """Return what ``field.deserialize`` returns, or FAILED."""
         try:
-            if self.own_deserialize:
-                return self.ask_field(value, data, frame)
             if value is upstream.missing:
                 if self.required:
                     return self.refuse_empty("required", frame)
@@ -216,6 +214,7 @@ cdef class LoadStep:
         except upstream.ValidationError as error:
             return frame.failed(error)
 
+    @cython.final
     cdef object finish(self, object value, LoadFrame frame):
         """Do what ``field.deserialize`` does after ``_deserialize``: run the validators and
         ``post_load``."""
@@ -230,7 +229,6 @@ cdef class LoadStep:
         """Return what :meth:`load` returns for the value at a slot of the tape."""
         if (
             not self.walks
-            or self.own_deserialize
             or self.pre_load is not None
             or tape.slots[at].kind < ARRAY
             or tape.shared_at(at) is not None
@@ -245,14 +243,6 @@ cdef class LoadStep:
         """Return what :meth:`convert` returns for the container at a slot of the tape. Called only
         if ``walks`` is true."""
         return self.convert(tape.share(at), None, frame)
-
-    cdef object ask_field(self, object value, object data, LoadFrame frame):
-        cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
-        if self.key is None:
-            # Inside another field upstream passes the value only.
-            return self.own_field(frame).deserialize(value, **kwargs)
-        data = frame.field_input(self.key, data)
-        return self.own_field(frame).deserialize(value, self.key, data, **kwargs)
 
     cdef object validate(self, object value, LoadFrame frame):
         """Run all validators, as ``And`` does. Return the value if all pass, else FAILED."""
@@ -312,8 +302,20 @@ cdef class DeserializeStep(LoadStep):
     """The field's own ``deserialize`` does everything."""
 
     kind = "field's own deserialize"
+    source = "deserialize"
     narrow = False
     quiet = False
+
+    cdef object load(self, object value, object data, LoadFrame frame):
+        cdef dict kwargs = {} if frame.kwargs is None else frame.kwargs
+        try:
+            if self.key is None:
+                # Inside another field upstream passes the value only.
+                return self.own_field(frame).deserialize(value, **kwargs)
+            data = frame.field_input(self.key, data)
+            return self.own_field(frame).deserialize(value, self.key, data, **kwargs)
+        except upstream.ValidationError as error:
+            return frame.failed(error)
 
 
 cdef list with_messages(list errors, object messages):
