@@ -20,7 +20,7 @@ from pathlib import Path
 
 from buildtools.errors import BuildError, output_of
 from buildtools.layout import Layout
-from buildtools.treecopy import source_names
+from buildtools.treecopy import copy_tree
 
 TOOLS = ("auditwheel", "build", "poetry", "sybil", "twine", "uv")
 RELEASES = ("4.4.0", "4.3.1", "3.26.2", None)
@@ -93,9 +93,7 @@ def _pages(layout: Layout) -> str:
 
 def _archives(layout: Layout, folder: Path, tools: Path) -> tuple[Path, Path]:
     tree, out = folder / "tree", folder / "dist"
-    for name in source_names(layout.root):
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(layout.root / name, tree / name)
+    copy_tree(layout.root, tree)
 
     def build_sdist() -> str:
         _call(tools / "python", "-m", "build", "--sdist", "--outdir", out, tree)

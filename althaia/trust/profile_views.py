@@ -103,44 +103,30 @@ _PAGE = """<!DOCTYPE html>
 body{{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}
 table{{border-collapse:collapse;width:100%}}
 th,td{{text-align:right;padding:.2em .5em;border-bottom:1px solid #ddd}}
-th:first-child,td:first-child,.words td{{text-align:left}}
-.words th:last-child{{text-align:left}} td{{overflow-wrap:anywhere}}
-td:has(.bar){{width:14em}} td:not(:first-child){{white-space:nowrap}}
-.words td:not(:first-child){{white-space:normal}}
-b{{padding:0 .4em}} .user{{color:#fff}}
-.bar{{display:flex;height:.7em;background:#eee}} .bar i{{display:block;height:100%}}
-.user{{background:#d1495b}} .rest{{background:#8d96a3}}
+th:first-child,td:first-child,.words th,.words td{{text-align:left}}
+td{{overflow-wrap:anywhere}}
 </style></head><body><h1>althaia profile</h1>
-<p>Share of each schema's own time: <b class="user">user's code</b>
-<b class="rest">the rest</b></p>
 {tables}{note}</body></html>
 """
 
 
 def html(profile: Profile) -> str:
-    """Return one page with bars; it loads nothing."""
-    most = max((line.own for line in profile.lines), default=0)
+    """Return one page, with a bar for each schema's own time; it loads nothing."""
+    most = max((line.own for line in profile.lines), default=0) or 1
     schemas = [
-        (f"{line.schema}.{line.direction}", *_cells(line)[:-1], _bar(line, most))
+        (
+            f"{line.schema}.{line.direction}",
+            *_cells(line),
+            f"<meter value={line.own / most:.3f}></meter>",
+        )
         for line in profile.lines
     ]
     tables = (
-        _table("Schemas", ("schema", *_HEADS[:-1], ""), schemas)
+        _table("Schemas", ("schema", *_HEADS, ""), schemas)
         + _table("Your own code", ("where", "time"), _own_code(profile))
         + _table("Outside a plan", ("schema", "why"), _outside(profile), "words")
     )
     return _PAGE.format(tables=tables, note=f"<p>{escape(profile.note)}</p>")
-
-
-def _bar(line: Line, most: float) -> str:
-    parts = {"user": line.user, "rest": max(line.own - line.user, 0.0)}
-    whole = sum(parts.values()) or 1.0
-    width = 100 * line.own / most if most else 0
-    inner = "".join(
-        f'<i class="{name}" style="width:{100 * part / whole:.1f}%"></i>'
-        for name, part in parts.items()
-    )
-    return f'<div class="bar" style="width:{width:.1f}%;min-width:1px">{inner}</div>'
 
 
 def _table(
@@ -154,4 +140,4 @@ def _table(
 
 
 def _cell(cell: str) -> str:
-    return f"<td>{cell if cell.startswith('<div') else escape(cell)}</td>"
+    return f"<td>{cell if cell.startswith('<meter') else escape(cell)}</td>"
