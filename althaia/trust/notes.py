@@ -16,8 +16,6 @@ from althaia.trust import seam_layers
 BEGINNING: Final = "althaia: while "
 """How each of these notes begins."""
 
-HEIGHT: Final = 5
-
 _DOING: Final = {
     **dict.fromkeys(("dump", "dumps", "dump_bytes", "serialize"), "dumping"),
     **dict.fromkeys(("load", "loads", "validate", "deserialize"), "loading"),
@@ -40,7 +38,7 @@ def switch(on: bool) -> None:
     _asked = True
     seam_layers.take(_layer)
     if on:
-        seam_layers.put(_layer, HEIGHT)
+        seam_layers.put(_layer)
     elif trail := sys.modules.get("althaia.engine.run"):
         trail.keep(False)
 

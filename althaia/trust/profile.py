@@ -33,8 +33,6 @@ DIRECTIONS: Final = {
 }
 """By the name of the seam's function or of marshmallow's method."""
 
-HEIGHT: Final = 6
-
 NO_PLAN_YET = (
     "no plan yet: one is made at the sixteenth call, at about the twelfth where each makes an "
     "instance, and not for an instance whose fields were looked at before its first call"
@@ -173,7 +171,7 @@ def _switch(lines: Any, on: bool) -> None:
     """Begin or stop adding calls to these lines."""
     seam_layers.take(_layer)
     if lines.switch(on):
-        seam_layers.put(_layer, HEIGHT)
+        seam_layers.put(_layer)
 
 
 def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:

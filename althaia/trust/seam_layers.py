@@ -37,20 +37,17 @@ _CALLS: Final[dict[str, Callable[..., Any]]] = {
 }
 
 _lock = RLock()
-_layers: list[tuple[int, Layer]] = []
+_layers: list[Layer] = []
+"""A later one wraps the earlier ones."""
 _at_once: bool | None = None
 _engines: dict[str, Hook] = {}
 """The engine's own functions; empty until it is connected."""
 
 
-def put(layer: Layer, height: int) -> None:
-    """Add a layer, now or when the engine is loaded.
-
-    :param height: layers of greater height wrap those of smaller height.
-    """
+def put(layer: Layer) -> None:
+    """Add a layer, now or when the engine is loaded."""
     with _lock:
-        _layers.append((height, layer))
-        _layers.sort(key=lambda entry: entry[0])
+        _layers.append(layer)
     # Do not load the engine before marshmallow: it installs the layers when it is loaded.
     if not _engines and seam.modules:
         seam.load_engine()
@@ -61,7 +58,7 @@ def take(layer: Layer) -> None:
     """Remove a layer; do nothing if it was not added."""
     with _lock:
         # By equality: a bound method is a new object each time that it is read.
-        _layers[:] = [entry for entry in _layers if entry[1] != layer]
+        _layers[:] = [each for each in _layers if each != layer]
         _rebuild()
 
 
@@ -95,7 +92,7 @@ def _engine_functions() -> dict[str, Hook]:
 def _rebuild() -> None:
     for name, engines in _engines.items():
         hook = engines
-        for _, layer in _layers:
+        for layer in _layers:
             hook = layer(name, hook) or hook
         setattr(seam, name, hook)
 

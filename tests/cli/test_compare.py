@@ -60,7 +60,7 @@ def layer(name, inner):
     return wrong
 
 if althaia.is_patched():
-    seam_layers.put(layer, 0)
+    seam_layers.put(layer)
 from shop import *
 """
 

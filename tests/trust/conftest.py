@@ -45,7 +45,7 @@ def plant() -> Iterator[Plant]:
             return answer if each == name else None
 
         planted.append(layer)
-        seam_layers.put(layer, 0)
+        seam_layers.put(layer)
 
     yield plant
     for layer in planted:

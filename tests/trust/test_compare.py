@@ -346,7 +346,7 @@ def layer(name, inner):
         return given if given is seam.DECLINED else {"a": 2}
     return wrong if name == "dump" else None
 if sys.argv[1] == "wrong":
-    seam_layers.put(layer, 0)
+    seam_layers.put(layer)
 import app
 for row in app.rows():
     app.S().dump(row)

@@ -112,7 +112,7 @@ def layer(name, inner):
     return wrong if name in ("dump", "load") else None
 
 if althaia.is_patched():
-    seam_layers.put(layer, 0)
+    seam_layers.put(layer)
 """
 
 TESTS = """
