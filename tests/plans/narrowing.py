@@ -146,8 +146,8 @@ def planned(*unknown: str) -> dict[str, object]:
             for number, each in enumerate(plan.steps):
                 kind = type(each.field).__name__
                 found[f"{word} of {kind} ({cls.__name__}, {number})"] = step(each)
-        guard, reason, _ = examine(upstream, cls, schema)
-        found[f"lazy instances of {cls.__name__}"] = (guard is None, reason)
+        _, reason = examine(upstream, cls, schema)
+        found[f"lazy instances of {cls.__name__}"] = (bool(reason), reason)
         found[f"quick hooks of {cls.__name__}"] = seam.resolve_hooks(cls) is seam.DECLINED
     return found
 

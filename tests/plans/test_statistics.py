@@ -177,7 +177,7 @@ def test_a_class_that_lives_is_planned_for() -> None:
     for _ in range(14):
         assert Living().dump({"a": 1}) == {"a": 1}
     assert counts(Living())["built"] == 1
-    assert Living._hooks.blueprint.guard is not None
+    assert Living._hooks.blueprint.reason == ""
 
 
 @pytest.mark.parametrize("collection", [list, tuple, iter, set, dict.fromkeys])

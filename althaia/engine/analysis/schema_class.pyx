@@ -77,18 +77,18 @@ def names_left_out(Upstream upstream):
 
 
 def examine(Upstream upstream, cls, schema):
-    """Return ``(guard, reason, refusal)`` for lazy instances of a schema class.
+    """Return ``(guard, reason)`` for lazy instances of a schema class.
 
-    ``guard`` watches what lazy instances rest on, or is None if there are none. ``reason`` says why
-    there are none, else it is "". ``refusal`` is a guard of that reason, as far as one can watch.
+    ``reason`` says why there are none, else it is "". ``guard`` watches what lazy instances, or the
+    reason, rest on. It is None if nothing would show that the reason is gone.
 
     :param schema: an instance of the class at the beginning of its ``Schema.__init__``.
     """
     if not may_be_put(schema):
-        return None, NOT_PLAIN, None
+        return None, NOT_PLAIN
     declared = static(cls, "_declared_fields")
     if type(declared) is not dict:
-        return None, "_declared_fields is no plain dictionary", None
+        return None, "_declared_fields is no plain dictionary"
     analysis = Analysis(upstream, schema, declared)
     try:
         analysis.known("schema.Schema.__init__", "schema.Schema._init_fields")
@@ -100,9 +100,9 @@ def examine(Upstream upstream, cls, schema):
         for field in analysis.fields():
             _check_field(analysis, cls, field, True)
     except NotPlannable as opaque:
-        refusal, _ = _watchable(analysis.guard())
-        return None, opaque.reason, refusal
-    return *_watchable(analysis.guard()), None
+        guard, _ = _watchable(analysis.guard())
+        return guard, opaque.reason
+    return _watchable(analysis.guard())
 
 
 def examine_nested(Upstream upstream, schema):

@@ -28,18 +28,15 @@ def build_at_once(bint on):
 cdef class Blueprint:
     """What is known of how instances of one schema class are made.
 
-    ``guard`` watches the class, its declared fields and its options. It is None, and ``reason``
-    says why, if upstream's code must build the instances. If the class has an ``on_bind_field``,
-    instances have copies of a prototype's fields, but are not lazy.
+    ``guard`` watches the class, its declared fields and its options. ``reason`` says why, if
+    upstream's code must build the instances; the guard, if there is one, then watches that. If the
+    class has an ``on_bind_field``, instances have copies of a prototype's fields, but are not lazy.
     """
 
     cdef readonly object schema_class
-    # The result of the examination. `guard` is None if there are no lazy instances; `reason` then
-    # says why, and `refusal` is the guard of that reason, or None if nothing would show a change.
-    # `wait` is the number of instances before the class is examined again.
+    # The result of the examination, and the number of instances before the next one.
     cdef readonly Guard guard
     cdef readonly str reason
-    cdef Guard refusal
     cdef int wait
     # Whether the class has an ``on_bind_field`` of its own.
     cdef bint has_hook
@@ -63,7 +60,7 @@ cdef class Blueprint:
             althaia_type_lookup(schema_class, "on_bind_field")
             is not upstream.schema_attributes["on_bind_field"]
         )
-        if guard is not None:
+        if not reason:
             self._copy_class()
 
     cdef int _copy_class(self) except -1:
@@ -86,13 +83,8 @@ cdef class Blueprint:
         return 0
 
     cdef bint holds(self, object schema) except -1:
-        return self.guard is not None and self.guard.holds(schema, NOTHING)
-
-    cdef bint still_holds(self, object schema) except -1:
         """Whether the result of the examination, positive or negative, still holds."""
-        if self.guard is not None:
-            return self.guard.holds(schema, NOTHING)
-        return self.refusal is not None and self.refusal.holds(schema, NOTHING)
+        return self.guard is not None and self.guard.holds(schema, NOTHING)
 
     cdef Prototype find(self, object key):
         """Return the prototype for the options, or None if it does not pay yet."""

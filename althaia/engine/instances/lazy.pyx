@@ -48,13 +48,9 @@ cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
 cdef tuple HANDED_OUT_ALONE = (FIELDS, *OPTIONS)
 cdef str INIT = "__init__"
 cdef str INIT_FIELDS = "_init_fields"
-# The settings that are set before fields are bound.
-cdef frozenset SETTINGS = frozenset({MANY, PARTIAL, UNKNOWN})
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # An instance attribute of one of these names shadows an attribute of the class that plans use.
 cdef frozenset shadowing = frozenset()
-# The same without the names that construction has set before it binds the fields.
-cdef frozenset unbound_shadows = frozenset()
 # The same without the names that a lazy instance has.
 cdef frozenset lazy_shadows = frozenset()
 # The same without the names that an instance has once its fields are bound.
@@ -67,7 +63,7 @@ cdef int FREE_EXAMINATIONS = 32
 
 def connect_lazy():
     """Read the names of the served release. Prepare the schema classes that exist already."""
-    global shadowing, unbound_shadows, lazy_shadows, built_shadows
+    global shadowing, lazy_shadows, built_shadows
     global lazy_names, intercepted, kept_names, have_frames
     global althaia_intercepted_names, althaia_interceptor
     cdef list classes = [upstream.Schema]
@@ -78,7 +74,6 @@ def connect_lazy():
     if upstream.has_context:
         kept_names |= {CONTEXT}
     shadowing = frozenset(upstream.schema_attributes) | lazy_names
-    unbound_shadows = shadowing - SETTINGS
     lazy_shadows = shadowing - kept_names
     built_shadows = lazy_shadows - lazy_names
     have_frames = type(upstream.schema_attributes[INIT]) is FunctionType
@@ -113,7 +108,7 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     if key is None:
         return False
     blueprint = valid_blueprint(cls, schema)
-    if blueprint is None or blueprint.guard is None:
+    if blueprint is None or blueprint.reason:
         return False
     prototype = blueprint.find(key)
     if prototype is None:
@@ -325,7 +320,7 @@ cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
     cdef Prototype prototype = <Prototype>state.unbound
     if (
         ERROR_MESSAGES in <dict>state
-        or has_one_of(state, unbound_shadows)
+        or has_one_of(state, lazy_shadows)
         or type(schema) is not prototype.blueprint.schema_class
     ):
         materialise_if_lazy(schema)
@@ -356,9 +351,9 @@ cdef Blueprint valid_blueprint(object cls, object schema):
     there is none that holds."""
     cdef Blueprint previous = blueprint_of(cls)
     cdef Blueprint blueprint
-    cdef object table, guard, reason, refusal
+    cdef object table, guard, reason
     if previous is not None:
-        if previous.still_holds(schema):
+        if previous.holds(schema):
             return previous
         if previous.wait > 0:
             previous.wait -= 1
@@ -370,12 +365,11 @@ cdef Blueprint valid_blueprint(object cls, object schema):
     table.examined += 1
     if table.examined < FIRST_EXAMINATION and not at_once:
         return None
-    guard, reason, refusal = examine(upstream, cls, schema)
+    guard, reason = examine(upstream, cls, schema)
     blueprint = Blueprint(cls, guard, reason)
-    if guard is not None and not blueprint.has_hook and not intercept_watched(cls, <Guard>guard):
+    if not reason and not blueprint.has_hook and not intercept_watched(cls, <Guard>guard):
         # The class changed during the examination. A later instance starts another.
         return None
-    blueprint.refusal = refusal
     if table.examined > FREE_EXAMINATIONS:
         blueprint.wait = 1 << min(table.examined - FREE_EXAMINATIONS, 10)
     table.blueprint = blueprint
@@ -413,12 +407,6 @@ cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
     return True
 
 
-cdef bint shadows_class(dict attributes) except -1:
-    """Return whether an attribute of a materialised instance shadows one of the class that plans
-    use."""
-    return has_one_of(attributes, built_shadows)
-
-
 cdef object prototype_to_plan(object schema, InstanceDict state):
     """Return the prototype for which a plan is to be made.
 
@@ -431,12 +419,6 @@ cdef object prototype_to_plan(object schema, InstanceDict state):
         materialise(schema, state)
         return None
     return prototype_of(schema, state)
-
-
-cdef bint is_lazy(object schema):
-    """Whether a schema is still lazy."""
-    cdef InstanceDict state = existing_dict(schema)
-    return state is not None and state.prototype is not None
 
 
 # ---- Materialising ----------------------------------------------------------------------
@@ -509,8 +491,6 @@ cdef object real_field(object field, object parent, InstanceDict state):
     cdef object own
     if state is None:
         state = existing_dict(parent)
-    if state is None:
-        return field
     own = bound_field(field, state)
     if own is None and has_prototypes_fields(state):
         if state.original is None:
@@ -528,21 +508,9 @@ cdef object real_field(object field, object parent, InstanceDict state):
 cdef object bound_field(object field, InstanceDict state):
     """Return the instance's own field for a field of its prototype, if it has one that is as
     construction would have left it; else None."""
-    return None if state.own_fields is None else (<OwnFields>state.own_fields).find_bound(field)
-
-
-cdef int complete(object field, object parent, InstanceDict state) except -1:
-    """Bind a lazy instance's own copy of a nested field to the instance, because upstream's code is
-    about to read ``field.parent``. User code does not get the field."""
-    cdef OwnFields own_fields = <OwnFields>state.own_fields
-    if state.original is not None:
-        materialise(parent, state)
-    elif own_fields is not None:
-        for own, theirs in zip(own_fields.by_number, own_fields.prototype.fields):
-            if own is field:
-                make_own_field(theirs, parent, state)
-                break
-    return 0
+    if state is None or state.own_fields is None:
+        return None
+    return (<OwnFields>state.own_fields).find_bound(field)
 
 
 cdef int make_own_field(object field, object parent, InstanceDict state) except -1:

@@ -121,7 +121,7 @@ cdef bint examine_instance(CopyBlueprint blueprint, object nested, InstanceDict 
     blueprint.wait = COPIES_BEFORE_EXAMINATION << min(blueprint.examined, 10)
     blueprint.guard = None
     blueprint.prototypes = {}
-    if shadows_class(state):
+    if has_one_of(state, built_shadows):
         return False
     for name in OPTIONS:
         option = (<dict>state).get(name)

@@ -97,7 +97,7 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         if schema is None:
             if upstream.nested_has_context and state is not None and state.prototype is not None:
                 # Upstream reads the context of the field's parent, which is still the prototype.
-                complete(field, parent, state)
+                materialise(parent, state)
             schema = field.schema
             althaia_count(&rebound, 1)
             return schema
@@ -238,19 +238,20 @@ cdef bint is_fresh(object schema) except -1:
     """
     cdef InstanceDict state
     cdef object cls = type(schema)
+    if Py_REFCNT(<PyObject*>schema) != 1:
+        return False
+    state = existing_dict(schema)
     if (
-        Py_REFCNT(<PyObject*>schema) != 1
-        or not is_lazy(schema)
+        state is None
+        or state.prototype is None
         or althaia_has_weak_references(schema)
         or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
         # Upstream calls it once more, for the copy.
         or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
         or althaia_type_lookup(cls, "__new__") is not object_new
         or type(cls) is not upstream.SchemaMeta
+        or (<Prototype>state.prototype).blueprint.copies_bind_anew
     ):
-        return False
-    state = existing_dict(schema)
-    if (<Prototype>state.prototype).blueprint.copies_bind_anew:
         return False
     return prototype_to_plan(schema, state) is not None
 
