@@ -188,11 +188,18 @@ cdef object _watchable(object guard):
     return (None, reason) if reason else (guard, "")
 
 
-cdef int _check_instances(object cls, Upstream upstream) except -1:
-    """Raise NotPlannable if a class changes how its instances are made or their attributes read."""
-    for name in OBJECT_METHODS:
+cdef int _check_objects_own(Upstream upstream, object cls, tuple names) except -1:
+    """Raise NotPlannable if a class has anything else of these names than ``object`` has."""
+    for name in names:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
             raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
+
+
+cdef int _check_instances(object cls, Upstream upstream) except -1:
+    """Raise NotPlannable if a class changes how its instances are made or their attributes read."""
+    # Upstream copies a schema instance that a nested field holds. A lazy one is not copied, so its
+    # class must not define how it is copied.
+    _check_objects_own(upstream, cls, OBJECT_METHODS + COPY_METHODS)
     for name in names_left_out(upstream) | CALLED_ON_INSTANCES:
         if static(cls, name) is not ABSENT:
             raise NotPlannable(f"{name} is defined by {upstream.owner(cls, name)}")
@@ -225,11 +232,6 @@ cdef int _check_class(Analysis analysis, object cls) except -1:
     if not upstream.defines(cls, "_default_error_messages", upstream.Schema):
         raise NotPlannable("_default_error_messages is not upstream's")
     _check_instances(cls, upstream)
-    # Upstream copies a schema instance that a nested field holds. A lazy one is not copied, so its
-    # class must not define how it is copied.
-    for name in COPY_METHODS:
-        if static(cls, name) is not object.__dict__.get(name, ABSENT):
-            raise NotPlannable(f"{name} is overridden by {upstream.owner(cls, name)}")
     for name in (*SETTINGS, CONTEXT) if upstream.has_context else SETTINGS:
         if hasattr(type(static(cls, name)), "__get__"):
             raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
@@ -346,9 +348,7 @@ cdef int _check_bases(Analysis analysis, object cls) except -1:
         # By identity: a class that ``type()`` makes of a number field says it is of ``abc``.
         elif base not in (object, abc.ABC, Generic):
             _check_users_class(cls, base)
-    for name in (*COPY_METHODS, "__setattr__"):
-        if static(cls, name) is not object.__dict__.get(name, ABSENT):
-            raise NotPlannable(f"{name} is overridden by {analysis.upstream.owner(cls, name)}")
+    _check_objects_own(analysis.upstream, cls, (*COPY_METHODS, "__setattr__"))
 
 
 cdef bint _may_be_called(object name, object value) except -1:

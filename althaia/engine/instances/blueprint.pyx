@@ -174,18 +174,14 @@ cdef int hide(InstanceDict state) except -1:
     state.hidden = True
     for name, value in list(state.items()):
         if name in MAPPINGS and type(value) is dict:
-            (<dict>state)[name] = snapshots.setdefault(identities(value), value)
+            fields = tuple([(key, id(field)) for key, field in (<dict>value).items()])
+            (<dict>state)[name] = snapshots.setdefault(fields, value)
         elif type(value) is set and not value:
             (<dict>state)[name] = NO_NAMES
         elif name == "error_messages":
             # Each instance has its own.
             (<dict>state)[name] = NOTHING
     return 0
-
-
-cdef tuple identities(dict mapping):
-    """Return the names in a mapping, in their order, and which fields they have."""
-    return tuple([(name, id(field)) for name, field in mapping.items()])
 
 
 cdef object build_prototype(tuple options, Blueprint blueprint):

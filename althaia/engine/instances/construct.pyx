@@ -13,11 +13,9 @@ cdef object shallow_copy = AS_SHIPPED["copy"]
 cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
 cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 # Methods that ``copy`` looks up on a field's class and ``object.__reduce_ex__`` on the field.
-cdef tuple OBJECT_METHODS = (
-    "__new__", "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__"
-)
-cdef tuple UNUSUAL_METHODS = (
-    "__copy__", "__setstate__", "__getnewargs_ex__", "__getnewargs__", "__getattr__"
+cdef tuple METHODS_OF_COPYING = (
+    "__new__", "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__", "__copy__",
+    "__setstate__", "__getnewargs_ex__", "__getnewargs__", "__getattr__",
 )
 
 
@@ -95,11 +93,8 @@ cdef bint has_simple_copies(object cls) except -1:
         upstream.Field, "__deepcopy__"
     ):
         return False
-    for name in OBJECT_METHODS:
+    for name in METHODS_OF_COPYING:
         if static(cls, name) is not object.__dict__.get(name, ABSENT):
-            return False
-    for name in UNUSUAL_METHODS:
-        if static(cls, name) is not ABSENT:
             return False
     # clone() does not copy slots.
     return cls.__basicsize__ == upstream.Field.__basicsize__

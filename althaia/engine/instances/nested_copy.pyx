@@ -64,16 +64,10 @@ cdef object lazy_copy(object nested, object field):
     if state is None or state.copy_blueprint is None:
         return None
     blueprint = <CopyBlueprint>state.copy_blueprint
-    if blueprint.guard is None:
-        return None
     prototype = <Prototype>blueprint.prototypes.get(
         options_key(field.only, field.exclude, (), ())
     )
-    if prototype is None:
-        return None
-    if not blueprint.hold(nested, state):
-        blueprint.guard = None
-        blueprint.wait = COPIES_BEFORE_EXAMINATION << min(blueprint.examined, 10)
+    if prototype is None or not blueprint.hold(nested, state):
         return None
     collecting = stop_collecting()
     try:

@@ -53,13 +53,22 @@ cdef object nested_field(object field, InstanceDict state):
     :param state: the schema's dictionary as the call began.
     """
     cdef object own
+    cdef bint collecting
     if state is None:
         return field
     if state.own_fields is not None:
         own = (<OwnFields>state.own_fields).find(field)
         if own is not None:
             return own
-    return own_copy_of(field, state) if has_prototypes_fields(state) else field
+    if not has_prototypes_fields(state):
+        return field
+    collecting = stop_collecting()
+    try:
+        if state.own_fields is None:
+            state.own_fields = own_fields_of(<Prototype>state.prototype, None)
+        return (<OwnFields>state.own_fields).add_loose(field)
+    finally:
+        collect_again(collecting)
 
 
 cdef bint has_prototypes_fields(InstanceDict state):
@@ -70,17 +79,6 @@ cdef bint has_prototypes_fields(InstanceDict state):
         and state.prototype is not None
         and (<Prototype>state.prototype).original is None
     )
-
-
-cdef object own_copy_of(object field, InstanceDict state):
-    """Give a lazy schema its own copy of a nested field of its prototype."""
-    cdef bint collecting = stop_collecting()
-    try:
-        if state.own_fields is None:
-            state.own_fields = own_fields_of(<Prototype>state.prototype, None)
-        return (<OwnFields>state.own_fields).add_loose(field)
-    finally:
-        collect_again(collecting)
 
 
 cdef object nested_schema(object field, object parent, InstanceDict state):
