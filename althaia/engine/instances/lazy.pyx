@@ -635,10 +635,10 @@ cdef OwnFields fill_unbound(object schema, InstanceDict state):
     cdef OwnFields own_fields
     cdef bint collecting = stop_collecting()
     try:
-        state.unbound = None
         own_fields = own_fields_of(prototype, None)
-        built = prototype.unbound(own_fields, schema)
-        put_in_place(schema, state, arrange(state, built, prototype), None)
+        built = arrange(state, prototype.unbound(own_fields, schema), prototype)
+        state.unbound = None
+        put_in_place(schema, state, built, None)
         return own_fields
     finally:
         collect_again(collecting)
