@@ -9,17 +9,6 @@
 #include "althaia/cpython/attributes.h"
 #include "althaia/cpython/layout.h"
 
-/* Return 1 if the class has the attribute and it is not None. None is no descriptor: an instance's
- * own value takes precedence over it. */
-static inline int
-althaia_has_class_attribute(PyObject *cls, PyObject *name)
-{
-    PyObject *found = althaia_type_lookup(cls, name);
-    int has = found != Py_None;
-    Py_DECREF(found);
-    return has;
-}
-
 /* Return the offset of a slot that holds an object; 0 if this is no member descriptor of one. */
 static Py_ssize_t
 althaia_slot_place(PyObject *descriptor)

@@ -141,13 +141,7 @@ althaia_put_padded(althaia_buffer *buffer, const char *bytes, Py_ssize_t count)
 static inline int
 althaia_put_byte(althaia_buffer *buffer, char byte)
 {
-    char *at = althaia_reserve(buffer, 1);
-    if (at == NULL) {
-        return -1;
-    }
-    *at = byte;
-    buffer->size++;
-    return 0;
+    return althaia_put_bytes(buffer, &byte, 1);
 }
 
 /* Return what was written as a new str and empty the buffer. Text beyond ASCII is in UTF-8, in

@@ -31,7 +31,6 @@ from althaia.engine.plan import ABSENT
 
 
 cdef extern from "althaia/cpython/object_slots.h":
-    bint althaia_has_class_attribute(object type_, str name)
     Py_ssize_t althaia_slot_place(object descriptor)
     void* althaia_slot(object obj, Py_ssize_t index)
     object althaia_described(object descriptor, object obj)
@@ -264,13 +263,13 @@ cdef class AttributeReader(Reader):
             type(cls) is self.metaclass
             and althaia_type_lookup(cls, "__getattr__") is self.getattr
             and althaia_type_lookup(cls, "__getattribute__") is object.__getattribute__
-            and not althaia_has_class_attribute(cls, "__getitem__")
+            and althaia_type_lookup(cls, "__getitem__") is None
             and type(without) is dict
             and "__getitem__" not in <dict>without
         )
 
     cdef Py_ssize_t index_of(self, object cls, str name) except -2:
-        return NOT_READ if althaia_has_class_attribute(cls, name) else 0
+        return 0 if althaia_type_lookup(cls, name) is None else NOT_READ
 
 
 @cython.final
@@ -390,7 +389,7 @@ cdef Reader reader_of(object cls):
         # Nothing would show a later change of the type.
         return None
     for entry in registered:
-        if althaia_has_class_attribute(cls, entry.marker):
+        if althaia_type_lookup(cls, entry.marker) is not None:
             marked = True
             for reader in entry.now():
                 if reader.reads(cls):
