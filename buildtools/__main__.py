@@ -85,30 +85,26 @@ def patches_stats(layout: Layout, _: argparse.Namespace) -> None:
 def lock_refresh(layout: Layout, options: argparse.Namespace) -> None:
     """Write the lock for the installed release; archive hashes come from --hash."""
     source = _source(options)
-    known = lock.read(layout.lock) if layout.lock.is_file() else None
+    known = lock.read(layout.lock) if layout.lock.is_file() else lock.Lock("", "", "", {}, {}, {})
     hashes = dict(item.split("=", 1) for item in options.hash)
-    same = known is not None and known.version == source.version
+    if known.version == source.version:
+        hashes = {"sdist": known.sdist_sha256, "wheel": known.wheel_sha256, **hashes}
     for kind in ("sdist", "wheel"):
-        if kind not in hashes and not same:
+        if kind not in hashes:
             raise BuildError(
                 str(layout.lock),
                 f"the {kind} hash of release {source.version} is not known",
                 f"pass --hash {kind}=<sha256>, from the package index's page of files",
             )
     files = {name: lock.digest(data) for name, data in source.files.items()}
-    layout.lock.write_text(
-        lock.render(
-            lock.Lock(
-                source.version,
-                hashes.get("sdist") or (known.sdist_sha256 if known else ""),
-                hashes.get("wheel") or (known.wheel_sha256 if known else ""),
-                files,
-                known.tried if known else {},
-                known.suites if known else {},
-            )
-        ),
-        "utf-8",
+    made = replace(
+        known,
+        version=source.version,
+        sdist_sha256=hashes["sdist"],
+        wheel_sha256=hashes["wheel"],
+        files=files,
     )
+    layout.lock.write_text(lock.render(made), "utf-8")
     print(f"locked {source.origin}: {len(files)} files")
 
 

@@ -44,16 +44,9 @@ def read(path: Path) -> Lock:
     """
     try:
         table = tomllib.loads(path.read_text("utf-8"))
-        return Lock(
-            version=table["version"],
-            sdist_sha256=table["sdist_sha256"],
-            wheel_sha256=table["wheel_sha256"],
-            files=dict(table["files"]),
-            tried=dict(table.get("tried", {})),
-            suites=dict(table.get("suites", {})),
-        )
-    except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        raise BuildError(str(path), f"no usable lock file ({error!r})", BUMP) from error
+        return Lock(**{"tried": {}, "suites": {}, **table})
+    except (OSError, TypeError, tomllib.TOMLDecodeError) as error:
+        raise BuildError(str(path), f"no usable lock file ({error})", BUMP) from error
 
 
 def check(lock: Lock, upstream: Upstream) -> None:

@@ -27,13 +27,11 @@ class BulkError(Exception):
     """A file or an option cannot be used; the text says which, and why."""
 
 
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A record that is not valid in its form; ``text`` is the reason."""
 
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
