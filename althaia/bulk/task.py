@@ -93,6 +93,7 @@ class Task:
         self.empty = empty
 
     def __getstate__(self) -> dict[str, Any]:
+        # Not unpacked when it arrives: Dask's scheduler, which is not redirected, reads it, too.
         if self._packed is None:
             self._packed = pack(self._given)
         return self.__dict__ | {"_given": None, "_here": None}
