@@ -107,8 +107,9 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
     unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
     # Nobody may read the unfinished file who may not read the one that it replaces.
     mode = 0o666 if known is None else stat.S_IMODE(known)
-    opened = io.BufferedWriter(_Output(file, unfinished, "x", mode))
+    opened = None
     try:
+        opened = io.BufferedWriter(_Output(file, unfinished, "x", mode))
         yield opened
         opened.close()
         with naming_it():
@@ -116,9 +117,11 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
                 shutil.copymode(place, unfinished)
             os.replace(unfinished, place)
     except BaseException:
-        # The error that ended the work is raised, and not one of closing the file or removing it.
+        # The error that ended the work is raised, and not one of closing the file or of removing
+        # it: it is missing if a signal came before it was made.
         with suppress(BulkError):
-            opened.close()
+            if opened is not None:
+                opened.close()
         with suppress(OSError):
             os.unlink(unfinished)
         raise

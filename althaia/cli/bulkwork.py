@@ -112,8 +112,9 @@ def _ended_by_signal() -> Iterator[Callable[[], None]]:
     }
 
     def end(number: int, frame: object) -> None:
+        # Not SIG_IGN: Python reports a signal that has come and is ignored before it is handled.
         for each in before:
-            signal.signal(each, signal.SIG_IGN)
+            signal.signal(each, lambda number, frame: None)
         came.append(number)
         raise _Ended(number)
 
@@ -126,9 +127,8 @@ def _ended_by_signal() -> Iterator[Callable[[], None]]:
             signal.signal(number, end)
         yield go_on
     finally:
-        if not came:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if came else handler)
 
 
 class _Teller:
