@@ -124,7 +124,6 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_int(place, number) (*(place) = (number))
 #define althaia_write_tag(place, tag) (*(place) = (tag))
 #define althaia_write_version(place, version) (*(place) = (version))
-#define althaia_write_pointer(place, pointer) (*(place) = (pointer))
 #else
 #define althaia_read_pointer(place) _Py_atomic_load_ptr_relaxed(place)
 #define althaia_read_byte(place) _Py_atomic_load_uint8_relaxed(place)
@@ -134,8 +133,6 @@ althaia_dict_item(PyObject *dict, PyObject *key, PyObject *absent)
 #define althaia_write_int(place, number) _Py_atomic_store_int_relaxed(place, number)
 #define althaia_write_tag(place, tag) _Py_atomic_store_uint_relaxed(place, tag)
 #define althaia_write_version(place, version) _Py_atomic_store_uint64_relaxed(place, version)
-/* Release order: a thread that reads the pointer also sees what was stored before it. */
-#define althaia_write_pointer(place, pointer) _Py_atomic_store_ptr_release(place, pointer)
 #endif
 
 /* Add to a counter. The addition is atomic, so that none is lost. */

@@ -20,8 +20,6 @@ cdef extern from "althaia/cpython/layout.h":
     int64_t althaia_counted(int64_t* counter)
     int althaia_read_int(int* place)
     void althaia_write_int(int* place, int number)
-    void* althaia_read_pointer(void* place)
-    void althaia_write_pointer(void* place, void* pointer)
     object althaia_dict_or_none(object obj)
     bint althaia_has_python_dict(object obj, object descriptor)
     object althaia_dict_item(object mapping, object key, object absent)
@@ -55,7 +53,6 @@ cdef extern from "althaia/cpython/inline_cache.h":
 
 cdef extern from "althaia/cpython/snapshots.h":
     bint althaia_same_entries(object mapping, tuple keys, tuple values, object any_)
-    bint althaia_same_items(list items, tuple snapshot)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
     int althaia_become(dict mapping, dict other) except -1
 

@@ -406,3 +406,21 @@ def test_long_text_as_bytes(text: str, length: int) -> None:
     schema = ma.Schema.from_dict({name: fields.Raw() for name in "abd"})(many=True)
     expected = outcome(lambda: json.dumps(rows, ensure_ascii=False).encode())
     assert outcome(lambda: dump_bytes(schema, rows, ensure_ascii=False)) == expected
+
+
+def test_dictionaries_that_share_their_keys() -> None:
+    """The keys of instances' dictionaries are shared, whatever the order of each."""
+
+    class Point:
+        def __init__(self, names: str) -> None:
+            for name in names:
+                setattr(self, name, [name])
+
+    points = [Point(names) for names in ("xyz", "xyz", "zyx", "xz", "yxz", "zyx", "xyz") * 3]
+    for point in points[::5]:
+        vars(point).pop("x")
+    for point in points[::7]:
+        vars(point)["x"] = 7
+    for options in ({}, {"sort_keys": True}):
+        values = [vars(point) for point in points]
+        assert dumps(values, **options) == json.dumps(values, **options)
