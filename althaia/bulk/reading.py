@@ -137,10 +137,10 @@ def _ndjson_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
     start = before = 0
     # Not by the file's size, which is 0 below /proc.
     with open(path, "rb") as opened:
-        while block := opened.read(size - 1) + opened.readline():
-            end = start + len(block)
-            yield Partition(file, path, "ndjson", start, end, len(block), before=before)
-            start, before = end, before + block.count(b"\n")
+        while parts := [part for part in (opened.read(size - 1), opened.readline()) if part]:
+            end = start + sum(map(len, parts))
+            yield Partition(file, path, "ndjson", start, end, end - start, before=before)
+            start, before = end, before + sum(part.count(b"\n") for part in parts)
 
 
 _PARTITIONS = {"ndjson": _ndjson_partitions, "json": json_partitions, "csv": csv_partitions}
