@@ -85,6 +85,11 @@ def points(count: int) -> list[dict[str, float]]:
     ]
 
 
+def articles(count: int) -> list[dict[str, Any]]:
+    """Long texts beyond ASCII."""
+    return [{"title": f"第{i}章", "body": "今天天气很好，我们去公园。" * 200} for i in range(count)]
+
+
 class Child:
     """One of a parent's children."""
 

@@ -24,6 +24,10 @@ def point_schema(ma: Marshmallow) -> Any:
     return ma.Schema.from_dict({name: ma.fields.Float() for name in ("lat", "lon", "height")})
 
 
+def article_schema(ma: Marshmallow) -> Any:
+    return ma.Schema.from_dict({name: ma.fields.String() for name in ("title", "body")})
+
+
 DUMPED: dict[str, tuple[Callable[[Marshmallow], Any], Callable[[int], Any]]] = {
     "dumps-quotes": (lambda ma: quotes.schemas(ma)[0](many=True), data.quotes),
     "dumps-flat": (lambda ma: flat.schema(ma)(many=True), data.flat_objects),
@@ -32,6 +36,7 @@ DUMPED: dict[str, tuple[Callable[[Marshmallow], Any], Callable[[int], Any]]] = {
         partial(data.orders, lines=orders.LINES),
     ),
     "dumps-points": (lambda ma: point_schema(ma)(many=True), data.points),
+    "dumps-articles": (lambda ma: article_schema(ma)(many=True), data.articles),
     "dumps-small": (lambda ma: small.schema(ma)(), lambda count: data.small()),
 }
 """For each case that writes text: its schema, and the objects."""
@@ -60,6 +65,13 @@ def build_load_orders(ma: Marshmallow, count: int) -> Work:
 
 def build_load_points(ma: Marshmallow, count: int) -> Work:
     return loads_work(point_schema(ma)(many=True), data.points(count))
+
+
+def build_load_articles(ma: Marshmallow, count: int) -> Work:
+    """Text as browsers and most languages send it: without escape sequences."""
+    text = json.dumps(data.articles(count), ensure_ascii=False)
+    schema = article_schema(ma)(many=True)
+    return lambda: schema.loads(text)
 
 
 def build_load_small(ma: Marshmallow, count: int) -> Work:
@@ -167,6 +179,13 @@ def cases() -> Iterator[Case]:
             partial(build_text, "dumps-points"),
             None,
         ),
+        (
+            "dumps-articles",
+            "20 articles in Chinese",
+            20,
+            partial(build_text, "dumps-articles"),
+            None,
+        ),
         ("dumps-small", "one small object", 1, partial(build_text, "dumps-small"), Goal("text", 7)),
         ("encode-flat", "10,000 dumped rows", 10_000, build_encoding, Goal("text", 3)),
         ("jsonify-flat", "the same by jsonify", 10_000, build_jsonify, Goal("text", 3)),
@@ -179,6 +198,7 @@ def cases() -> Iterator[Case]:
         ("loads-flat", "10,000 flat records", 10_000, build_load_flat, Goal("text", 14)),
         ("loads-orders", "nested orders", orders.ORDERS, build_load_orders, Goal("text", 20)),
         ("loads-points", "1,000 points, all digits", 1_000, build_load_points, None),
+        ("loads-articles", "20 articles in Chinese", 20, build_load_articles, None),
         ("loads-small", "one small record", 1, build_load_small, Goal("text", 7)),
     ):
         yield Case(name, f"from text: {title}", "text", count, build, goal)
