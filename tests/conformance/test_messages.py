@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -252,6 +254,19 @@ def test_a_text_of_the_validator(ma: Any, log: Any, kind: str, error: str) -> No
         ma.fields.List(ma.fields.Raw(validate=validator), validate=ma.validate.Length(max=1)),
     ):
         see(ma, log, {"f": field}, *REFUSED)
+
+
+@scenario
+def test_where_a_false_is_warned_of(ma: Any, log: Any) -> None:
+    """Before release 4 a validator may return False, of which marshmallow warns."""
+    false = ma.validate.And(lambda value: False)
+    for validate in (false, [false], [ma.validate.Length(max=9), ma.validate.And(false)]):
+        schema = schema_of(ma, {"f": ma.fields.Raw(validate=validate)})
+        for _ in range(2):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                log.attempt(schema.load, {"f": "a"})
+            log("warned", [(each.category.__name__, Path(each.filename).name) for each in seen])
 
 
 def own_format(self: Any, value: Any, *message: Any) -> Any:

@@ -630,10 +630,10 @@ cdef object _validation(Analysis analysis, object field):
             field, "error_messages"
         ):
             raise NotPlannable("error_messages has no 'validator_failed'")
+        watched = analysis.watch_list(validators)
+        return {"checks": tuple(checks_for(analysis, watched, field)) or None}
     except NotPlannable as refusal:
         return {"own_validate": True, "why": refusal.reason}
-    watched = analysis.watch_list(validators)
-    return {"checks": tuple(checks_for(analysis, watched, field)) or None}
 
 
 DUMPING, LOADING = _Dumping(), _Loading()
