@@ -96,6 +96,23 @@ def test_copies_of_several_parents(ma: Any, log: Any) -> None:
 
 
 @scenario
+def test_a_field_that_the_instance_has_lost(ma: Any, log: Any) -> None:
+    class Inner(ma.Schema):
+        own = ma.fields.Method("tag_of")
+
+        def tag_of(self, obj: Any) -> Any:
+            return getattr(self, "tag", None)
+
+    inner = Inner()
+    inner.fields.pop("own")
+    outer = ma.Schema.from_dict({"n": ma.fields.Nested(inner)})
+    for tag in range(2 * COPIES):
+        schema = outer()
+        schema.fields["n"].schema.tag = tag
+        log("dumped", outer().dump({"n": {}}), schema.dump({"n": {}}))
+
+
+@scenario
 def test_a_copy_is_allocated_by_its_class(ma: Any, log: Any) -> None:
     class Inner(ma.Schema):
         a = ma.fields.Integer()

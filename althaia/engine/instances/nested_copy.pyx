@@ -100,6 +100,9 @@ cdef int record_copy(object nested, object field, object copied) except -1:
     key = options_key(field.only, field.exclude, (), ())
     if key is None:
         return 0
+    if vars_of(copied)[FIELDS].keys() - (<dict>state)[FIELDS].keys():
+        # A field that the instance has lost is bound to each copy.
+        return 0
     if not blueprint.hold(nested, state) and not examine_instance(blueprint, nested, state):
         return 0
     if len(blueprint.prototypes) < MOST_PROTOTYPES_OF_COPIES:
