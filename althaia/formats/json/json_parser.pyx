@@ -94,15 +94,13 @@ cdef Tape read_json(object text):
     if type(owner) is bytes:
         tape.text, size = <const uint8_t*>PyBytes_AS_STRING(owner), PyBytes_GET_SIZE(owner)
     elif type(owner) is str:
-        size = len(<str>owner)
+        tape.text, size = <const uint8_t*>PyUnicode_DATA(owner), len(<str>owner)
         if not PyUnicode_IS_ASCII(owner):
             tape.marks = PyBytes_FromStringAndSize(NULL, size)
             althaia_mark(
-                PyUnicode_KIND(owner), PyUnicode_DATA(owner), size, PyBytes_AS_STRING(tape.marks)
+                PyUnicode_KIND(owner), tape.text, size, PyBytes_AS_STRING(tape.marks)
             )
-        tape.text = <const uint8_t*>(
-            PyUnicode_DATA(owner) if tape.marks is None else PyBytes_AS_STRING(tape.marks)
-        )
+            tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
     else:
         return None
     tape.constants = find_constant
@@ -292,7 +290,7 @@ cdef inline Py_ssize_t read_text(
         if here != c"\\":
             seen |= here
             at += 1
-        # Text beyond ASCII is mostly written as many of them in a row.
+        # Escape sequences for text beyond ASCII follow each other.
         while text[at] == c"\\":
             escaped = True
             at = read_escape(text, at + 1, size)
