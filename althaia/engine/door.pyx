@@ -1,19 +1,6 @@
 # cython: language_level=3, freethreading_compatible=True, boundscheck=False, wraparound=False
 """The functions behind the seam: each replaces one of upstream's methods or returns DECLINED."""
 
-import os
-import sys
-from contextvars import ContextVar
-from functools import cache
-from threading import Lock
-from time import perf_counter_ns
-from weakref import ref
-
-cimport cython
-from cpython.contextvars cimport get_value
-from cpython.object cimport PyObject
-from libc.stdint cimport int64_t
-
 from althaia import seam
 from althaia.switch.config import settings
 from althaia.engine.planner import be_strict, by_function, by_name
@@ -469,6 +456,3 @@ def deserialize(schema, data, error_store, many, partial, unknown, index):
         return load_items(plan, data, many, frame)
     finally:
         althaia_leave()
-
-
-include "timing.pyx"

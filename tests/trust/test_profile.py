@@ -258,11 +258,11 @@ def test_calls_before_a_plan_have_the_reason() -> None:
         "instance, and not for an instance whose fields were looked at before its first call",
     )
     assert profile.as_text().count("no plan yet") == 1
-    page = profile.as_html()
-    assert page.count("no plan yet") == 1
+    page = "".join(profile.as_html().split())
+    assert page.count("noplanyet") == 1
     # The dearer one is first, which need not be the one with more calls.
-    assert re.search(r"New\.dump \(3 of 3 calls\)(, |<)", page)
-    assert re.search(r"Newer\.dump \(1 of 1 calls\)(, |<)", page)
+    assert re.search(r"New\.dump\(3of3calls\)(,|noplan)", page)
+    assert re.search(r"Newer\.dump\(1of1calls\)(,|noplan)", page)
 
 
 def test_text_and_page() -> None:
