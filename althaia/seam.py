@@ -8,7 +8,6 @@ here by its own (see :func:`connect`). Before that, or if there is no plan, a ho
 
 from __future__ import annotations
 
-import os
 import sys
 from _warnings import warn as _warn
 
@@ -169,8 +168,6 @@ def _keep(schema_namespace: Namespace) -> None:
     modules["exceptions"] = schema_namespace["ValidationError"].__init__.__globals__
     defined.update({name: dict(namespace) for name, namespace in modules.items()})
     defined["copy"] = dict(vars(schema_namespace["copy"]))
-    # Now, not when the first class is created: a test may have replaced json by then.
-    unknown_functions()
     pristine.clear()
     for namespace in modules.values():
         owner = namespace["__name__"]
@@ -194,57 +191,32 @@ def owner_of(schema: Any) -> type | None:
 def unknown_functions() -> frozenset[str]:
     """Return the functions of upstream that differ from those for which our code was written.
 
-    The names are those of the semantic lock (``fields.Integer._validated``). For the compiled copy
-    the build has determined them.
+    The names are those of the semantic lock (``fields.Integer._validated``).
     """
-    if _unknown is None:
-        _find_meanings()
-    assert _unknown is not None
     return _unknown
 
 
 def variants() -> dict[str, str]:
     """Return the functions of upstream with another, known meaning, and the name of the variant."""
-    if _variants is None:
-        _find_meanings()
-    assert _variants is not None
     return _variants
 
 
-def _find_meanings() -> None:
-    global _unknown, _variants
-    if _meanings is not None:
-        unknown, found = _meanings()
-        _unknown, _variants = frozenset(unknown), found
-        return
-    import json
-
-    path = os.path.join(os.path.dirname(__file__), "_build_info.json")
-    # Not by open(): the package may be in a zip archive.
-    loader: Any = globals()["__loader__"]
-    try:
-        built = json.loads(loader.get_data(path))["semantics"]
-    except OSError:
-        built = {"differing": (), "variants": {}}
-    _unknown, _variants = frozenset(built["differing"]), built["variants"]
-
-
-_unknown: frozenset[str] | None = None
-_variants: dict[str, str] | None = None
-_meanings: Callable[[], tuple[Iterable[str], dict[str, str]]] | None = None
+_unknown: frozenset[str] = frozenset()
+_variants: dict[str, str] = {}
 
 release: str | None = None
 """The release that is served, if it is not the compiled copy; "unknown" if it has no metadata."""
 
 
-def serve(version: str, meanings: Callable[[], tuple[Iterable[str], dict[str, str]]]) -> None:
-    """Record that an installed release is served, not the compiled copy.
+def serve(version: str | None, unknown: Iterable[str], known: dict[str, str]) -> None:
+    """Record what is served, before it is imported.
 
-    :param meanings: a function that is called once, after the import of the release; it returns
-        the unknown functions and the variants
+    :param version: the installed release; None if the compiled copy is served
+    :param unknown: see :func:`unknown_functions`
+    :param known: see :func:`variants`
     """
-    global release, _meanings
-    release, _meanings = version, meanings
+    global release, _unknown, _variants
+    release, _unknown, _variants = version, frozenset(unknown), known
 
 
 HOOK_FUNCTIONS: Final = frozenset(

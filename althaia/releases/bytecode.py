@@ -1,9 +1,9 @@
-"""Caches the code of a patched file between processes.
+"""Caches the code of a patched release between processes.
 
-Like Python's own bytecode it is stored in ``__pycache__`` beside the file, under another name. If
-that cannot be written, it is stored in a folder of the user that nobody else can write. A cached
-file is used only if it is complete and was made from the same source by the same althaia for the
-same Python; otherwise it is made again.
+Like Python's own bytecode it is stored in ``__pycache__`` beside the files, under another name. If
+that cannot be written, it is stored in a folder of the user that nobody else can write. It is used
+only if it is complete and was made from the same sources by the same althaia for the same Python;
+otherwise it is made again.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any, Final
 
     from althaia.releases.source import Hooked
 
-_MAGIC: Final = b"althaia\2"
+_MAGIC: Final = b"althaia\3"
 _READ: Final = (
     "source.py",
     "patching.py",
@@ -32,42 +33,38 @@ _READ: Final = (
 """Our own files on which the code depends, besides the patches."""
 
 
-def code_of(name: str, source: bytes, path: str, version: str, *, engine: bool) -> Hooked:
+def code_of(sources: Mapping[str, bytes], folder: str, version: str, *, engine: bool) -> Hooked:
     """Return what :func:`althaia.releases.source.hooked` returns, from the cache if possible."""
-    head = _head(source, path, version, engine)
-    for place in _places(path):
+    about = f"{folder}\0{version}\0{sys.flags.optimize}\0{engine}\0{' '.join(sources)}"
+    made_from = (about.encode(errors="surrogatepass"), b"\0".join(sources.values()), _ours())
+    head = b"".join([_MAGIC, MAGIC_NUMBER, *map(source_hash, made_from)])
+    for place in _places(folder):
         found = _read(place, head)
         if found is not None:
             return found
     from althaia.releases.source import hooked
 
-    code = hooked(name, source, path, version, engine=engine)
+    code = hooked(sources, folder, version, engine=engine)
     if not sys.dont_write_bytecode:
-        _write(path, head, code)
+        rest = marshal.dumps(code)
+        for place in _places(folder, make=True):
+            # It replaces the file atomically, and says nothing where it cannot.
+            SourceFileLoader("", place).set_data(place, head + source_hash(rest) + rest)
+            if _read(place, head) is not None:
+                break
     return code
 
 
 def written(path: str) -> str | None:
-    """Return where the code of a file is cached, or None."""
-    return next(filter(os.path.exists, _places(path)), None)
+    """Return where the code of a release is cached, or None.
 
-
-def _head(source: bytes, path: str, version: str, engine: bool) -> bytes:
-    """Return the bytes with which a cached file for this source must begin."""
-    about = f"{path}\0{version}\0{sys.flags.optimize}\0{engine}".encode(errors="surrogatepass")
-    return b"".join(
-        (_MAGIC, MAGIC_NUMBER, source_hash(source), source_hash(about), source_hash(_ours()))
-    )
+    :param path: one of its files
+    """
+    return next(filter(os.path.exists, _places(os.path.dirname(path))), None)
 
 
 def _ours() -> bytes:
-    global _our_files
-    if _our_files is None:
-        _our_files = b"".join([*map(data_of, _READ), *patch_queue().values()])
-    return _our_files
-
-
-_our_files: bytes | None = None
+    return b"".join([*map(data_of, _READ), *patch_queue().values()])
 
 
 def data_of(name: str) -> bytes:
@@ -104,69 +101,32 @@ def _read(place: str, head: bytes) -> Hooked | None:
         return None
 
 
-def _write(path: str, head: bytes, code: Hooked) -> None:
-    rest = marshal.dumps(code)
-    for place in _places(path, make=True):
-        if _replace(place, head + source_hash(rest) + rest):
-            return
+def _places(folder: str, *, make: bool = False) -> Iterator[str]:
+    """Yield the paths where the code of a release may be stored, the best one first.
 
-
-def _replace(place: str, data: bytes) -> bool:
-    """Replace a file atomically, so that no other process reads an incomplete one."""
-    passing = f"{place}.{os.getpid()}.{id(data)}"
-    try:
-        handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    except OSError:
-        return False
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-        os.replace(passing, place)
-    except OSError:
-        from contextlib import suppress
-
-        with suppress(OSError):
-            os.unlink(passing)
-        return False
-    return True
-
-
-def _places(path: str, *, make: bool = False) -> Iterator[str]:
-    """Yield the paths where the code of a file may be stored, the best one first.
-
-    :param make: create the folders
+    :param make: create the user's folder
     """
     try:
-        beside = cache_from_source(path)
+        beside = cache_from_source(os.path.join(folder, "marshmallow.py"))
     except NotImplementedError:  # This Python keeps no bytecode.
         return
-    folder, name = os.path.split(beside)
-    name = f"{name.removesuffix('.pyc')}.althaia.pyc"
-    if not make or _make_folder(folder):
-        yield os.path.join(folder, name)
-    home = _users_folder()
-    if home is not None and (not make or _make_folder(home, mode=0o700)) and _is_private(home):
-        label = source_hash(path.encode(errors="surrogatepass")).hex()
-        yield os.path.join(home, f"{label}.{name}")
-
-
-def _make_folder(folder: str, mode: int = 0o777) -> bool:
-    """Create a folder. Return whether it exists now."""
-    try:
-        os.makedirs(folder, mode, exist_ok=True)
-    except OSError:
-        return False
-    return True
-
-
-def _users_folder() -> str | None:
+    beside = f"{beside.removesuffix('.pyc')}.althaia.pyc"
+    yield beside
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(os.path.join("~", ".cache"))
-    return os.path.join(base, "althaia") if os.path.isabs(base) else None
+    home = os.path.join(base, "althaia")
+    if os.path.isabs(base) and _is_private(home, make):
+        label = source_hash(folder.encode(errors="surrogatepass")).hex()
+        yield os.path.join(home, f"{label}.{os.path.basename(beside)}")
 
 
-def _is_private(folder: str) -> bool:
-    """Return whether no other user can write to a folder."""
+def _is_private(folder: str, make: bool) -> bool:
+    """Return whether no other user can write to a folder.
+
+    :param make: create it
+    """
     try:
+        if make:
+            os.makedirs(folder, 0o700, exist_ok=True)
         status = os.lstat(folder)
     except OSError:
         return False

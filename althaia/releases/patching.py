@@ -10,22 +10,15 @@ The build and the shipped package both use this module, so it imports nothing of
 from __future__ import annotations
 
 import ast
-import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 FIELDS = ("Description", "Reason", "Target", "Applies-To", "Remove-When")
 REASONS = ("collection", "compile", "engine", "seam", "upstream-pending", "start-up")
 MODULE_LEVEL = "<module>"
-_COMPARE: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": operator.eq,
-    "<": operator.lt,
-    ">": operator.gt,
-}
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ (\S+)$")
+_FORM = re.compile(r"(.*?)\n--- a/(\S+)\n\+\+\+ b/\2\n(.*)", re.DOTALL)
+_HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@ (\S+)\n", re.MULTILINE)
 
 
 class QueueError(Exception):
@@ -95,125 +88,72 @@ def parse(name: str, text: str) -> Patch:
 
     :raises QueueError: its header or its diff has another form than docs/patches.md describes
     """
-
-    def wrong(problem: str) -> QueueError:
-        return QueueError(f"patches/{name}", problem, "docs/patches.md shows the form")
-
-    head, separator, diff = text.partition("\n--- ")
-    if not separator:
-        raise wrong("no '--- a/<file>' line")
-    header = _parse_header(head)
-    for field in FIELDS:
-        if not header.get(field):
-            raise wrong(f"the header has no {field}")
-    if header["Reason"] not in REASONS:
-        raise wrong(f"Reason is {header['Reason']!r}, expected one of {', '.join(REASONS)}")
-    lines = diff.rstrip("\n").split("\n")
-    source, target = lines[0], lines[1] if len(lines) > 1 else ""
-    if not source.startswith("a/") or target != f"+++ b/{source[2:]}":
-        raise wrong(f"expected '--- a/<file>' and '+++ b/<file>', found {source!r}, {target!r}")
-    hunks = tuple(_parse_hunks(lines[2:], wrong))
-    if not hunks:
-        raise wrong("no hunk")
-    return Patch(name, header, source[2:], hunks)
-
-
-def _parse_header(text: str) -> dict[str, str]:
-    header: dict[str, str] = {}
-    field = ""
-    for line in text.split("\n"):
-        if line.startswith((" ", "\t")) and field:
-            header[field] += " " + line.strip()
-        elif ": " in line:
-            field, _, value = line.partition(": ")
-            header[field] = value.strip()
-    return header
+    found = _FORM.fullmatch(text)
+    header = _header(found[1] if found else text)
+    _, *hunks = _HUNK.split(found[3].rstrip("\n") + "\n") if found else [""]
+    bodies = [body.split("\n")[:-1] for body in hunks[2::3]]
+    if missing := [field for field in FIELDS if not header.get(field)]:
+        problem = f"the header has no {', '.join(missing)}"
+    elif header["Reason"] not in REASONS:
+        problem = f"Reason is {header['Reason']!r}, expected one of {', '.join(REASONS)}"
+    elif found is None or not hunks:
+        problem = (
+            "expected '--- a/<file>', '+++ b/<file>' and hunks, each of which names a function"
+        )
+    elif other := [line for body in bodies for line in body if line[:1] not in {"", *" -+"}]:
+        problem = f"unexpected line {other[0]!r} (a hunk header must name its function)"
+    else:
+        made = [
+            Hunk(function, int(start), tuple(line or " " for line in body))
+            for start, function, body in zip(hunks[::3], hunks[1::3], bodies, strict=True)
+        ]
+        return Patch(name, header, found[2], tuple(made))
+    raise QueueError(f"patches/{name}", problem, "docs/patches.md shows the form")
 
 
-def _parse_hunks(lines: Iterable[str], wrong: Callable[[str], QueueError]) -> Iterator[Hunk]:
-    start, function, counts = 0, "", (0, 0)
-    body: list[str] = []
-
-    def finished() -> Hunk:
-        hunk = Hunk(function, start, tuple(body))
-        if (len(hunk.old), len(hunk.new)) != counts:
-            raise wrong(
-                f"hunk for {function} states {counts[0]} old and {counts[1]} new lines, "
-                f"has {len(hunk.old)} and {len(hunk.new)}"
-            )
-        return hunk
-
-    for line in lines:
-        header = _HUNK.match(line)
-        if header:
-            if body:
-                yield finished()
-            start, function, body = int(header[1]), header[5], []
-            counts = (int(header[2] or 1), int(header[4] or 1))
-        elif function and line[:1] in {" ", "-", "+"}:
-            body.append(line)
-        elif function and line == "":
-            body.append(" ")
-        else:
-            raise wrong(f"unexpected line {line!r} (a hunk header must name its function)")
-    if body:
-        yield finished()
+def _header(text: str) -> dict[str, str]:
+    lines = re.sub(r"\n[ \t]+", " ", text).split("\n")
+    return dict(line.split(": ", 1) for line in lines if ": " in line)
 
 
 class PatchedFile:
     """The text of a file to which patches are applied, one after the other.
 
-    The file is parsed once. The lines that a hunk adds move the functions below it.
-
-    :ivar numbers: for each line, the number of the corresponding line of the pristine text; for an
-        added line, that of the line that it replaces or precedes.
-    :ivar added: the indices of lines that precede a line which still exists.
+    :ivar lines: the present lines, each with the index of the corresponding line of the pristine
+        text; an added line has that of the line that it replaces or precedes.
     """
 
     def __init__(self, text: str, tree: ast.Module | None = None) -> None:
-        self._lines = text.split("\n")
-        self.numbers = list(range(1, len(self._lines) + 1))
-        self.added: set[int] = set()
+        self.lines = list(enumerate(text.split("\n")))
         self._extents = extents(ast.parse(text) if tree is None else tree)
 
     @property
     def text(self) -> str:
         """The present text."""
-        return "\n".join(self._lines)
+        return "\n".join(line for _, line in self.lines)
 
     def apply(self, patch: Patch) -> list[Placed]:
         """Apply all hunks of a patch, or none.
 
         :raises QueueError: a hunk does not fit, or fits twice
         """
-        before = (self._lines.copy(), self.numbers.copy(), set(self.added), dict(self._extents))
+        before = self.lines.copy()
         try:
             return [self._apply_hunk(patch, hunk) for hunk in patch.hunks]
         except QueueError:
-            self._lines, self.numbers, self.added, self._extents = before
+            self.lines = before
             raise
 
     def _apply_hunk(self, patch: Patch, hunk: Hunk) -> Placed:
         row = self._find(patch, hunk)
-        numbers, added = _numbers(hunk, self.numbers[row : row + len(hunk.old) + 1])
-        growth = len(hunk.new) - len(hunk.old)
-        self._lines[row : row + len(hunk.old)] = hunk.new
-        self.numbers[row : row + len(hunk.old)] = numbers
-        self.added = {each + growth if each >= row else each for each in self.added}
-        self.added.update(row + each for each in added)
-        self._extents = {
-            name: range(
-                rows.start + growth if rows.start > row else rows.start,
-                rows.stop + growth if rows.stop > row else rows.stop,
-            )
-            for name, rows in self._extents.items()
-        }
+        stop = row + len(hunk.old)
+        self.lines[row:stop] = _placed(hunk, [index for index, _ in self.lines[row : stop + 1]])
         return Placed(patch.name, hunk.function, row + 1, row + 1 - hunk.start)
 
     def _find(self, patch: Patch, hunk: Hunk) -> int:
-        """Return the index of the first of the hunk's old lines."""
+        """Return where in ``lines`` the first of the hunk's old lines is."""
         where = f"patches/{patch.name}"
-        allowed = self._rows(hunk.function)
+        allowed = self._indices(hunk.function)
         if not allowed:
             raise QueueError(
                 where,
@@ -223,9 +163,10 @@ class PatchedFile:
         size = len(hunk.old)
         fits = [
             row
-            for row in sorted(allowed)
-            if self._lines[row : row + size] == hunk.old
-            and allowed.issuperset(range(row, row + size))
+            for row, (index, _) in enumerate(self.lines)
+            if index in allowed
+            and [line for _, line in self.lines[row : row + size]] == hunk.old
+            and allowed.issuperset(index for index, _ in self.lines[row : row + size])
         ]
         if len(fits) != 1:
             found = "they occur nowhere" if not fits else f"they occur {len(fits)} times"
@@ -239,38 +180,35 @@ class PatchedFile:
             )
         return fits[0]
 
-    def _rows(self, function: str) -> frozenset[int]:
-        """Return the indices, from 0, of the lines of a function; or of the lines of the module
+    def _indices(self, function: str) -> set[int]:
+        """Return the indices of the pristine lines of a function; or of the lines of the module
         outside functions."""
         if function != MODULE_LEVEL:
-            return frozenset(self._extents.get(function, ()))
+            return set(self._extents.get(function, ()))
         inside = {row for name, rows in self._extents.items() if "." not in name for row in rows}
-        return frozenset(set(range(len(self._lines))) - inside)
+        return {index for index, _ in self.lines} - inside
 
 
-def _numbers(hunk: Hunk, old: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the pristine line numbers of a hunk's new lines, and which of them are additions.
+def _placed(hunk: Hunk, old: Sequence[int]) -> list[tuple[int, str]]:
+    """Return a hunk's new lines with the indices of pristine lines.
 
-    :param old: the numbers of its old lines and of the following line, if any
+    :param old: the indices of its old lines and of the following line, if any
     """
-    numbers: list[int] = []
-    added: list[int] = []
+    placed = []
     removed: list[int] = []
     at = 0
     for line in hunk.lines:
+        if line[0] == "+":
+            index = removed.pop(0) if removed else old[min(at, len(old) - 1)]
+            placed.append((index, line[1:]))
+            continue
         if line[0] == "-":
             removed.append(old[at])
-            at += 1
-            continue
-        if line[0] == "+" and not removed:
-            added.append(len(numbers))
-        if line[0] == "+":
-            numbers.append(removed.pop(0) if removed else old[min(at, len(old) - 1)])
         else:
             removed.clear()
-            numbers.append(old[at])
-            at += 1
-    return numbers, added
+            placed.append((old[at], line[1:]))
+        at += 1
+    return placed
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -302,19 +240,16 @@ def applies(specifiers: str, version: str) -> bool:
     >>> applies(">=4, <5", "4.4.0"), applies(">=4, <5", "3.26.2")
     (True, False)
     """
-    if not version[:1].isdigit():
-        return True
-    number = _number(version)
     for specifier in specifiers.split(","):
-        found = re.fullmatch(r"\s*(>=|<=|==|<|>)\s*([\d.]+)\s*", specifier)
+        found = re.fullmatch(r"\s*(>=|<)\s*([\d.]+)\s*", specifier)
         if found is None:
             raise ValueError(f"not a version specifier: {specifier.strip()!r}")
-        if not _COMPARE[found[1]](number, _number(found[2])):
+        is_newer = _number(version) >= _number(found[2])
+        if version[:1].isdigit() and is_newer != (found[1] == ">="):
             return False
     return True
 
 
-def _number(version: str) -> tuple[int, ...]:
-    digits = re.match(r"\d+(?:\.\d+)*", version)
-    parts = [int(part) for part in digits[0].split(".")] if digits else []
-    return tuple([*parts, 0, 0, 0, 0][:4])
+def _number(version: str) -> list[int]:
+    digits = re.match(r"[\d.]*\d", version)
+    return [int(part) for part in digits[0].split(".")] if digits else []

@@ -53,7 +53,7 @@ def served() -> str | None:
     None if the package was never built."""
     # The build writes the stamp, so that its form is known. Importing json would take longer than
     # this whole module.
-    found = stamp()
+    found = _stamp()
     version = found.partition('"upstream": {')[2].partition('"version": "')[2].partition('"')[0]
     return version if found else None
 
@@ -92,8 +92,15 @@ def _folders() -> Iterator[str]:
         yield from site.getsitepackages()
 
 
-def stamp() -> str:
-    """Return what the build has recorded, as JSON; "" if the package was never built."""
+def build_info() -> dict[str, Any]:
+    """Return what the build has recorded; empty if the package was never built."""
+    import json
+
+    found: dict[str, Any] = json.loads(_stamp() or "{}")
+    return found
+
+
+def _stamp() -> str:
     # Not by open(): the package may lie in an archive.
     loader: Any = globals()["__loader__"]
     package = os.path.dirname(os.path.dirname(__file__))

@@ -6,7 +6,6 @@ from its own files, into which our hooks are inserted while they are imported.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from _thread import _local  # threading would cost more than this module
@@ -36,6 +35,7 @@ _NEEDED: Final = ("seam-import", "seam-loaded")
 
 _KNOWN_FILES: Final = (
     "__init__.py",
+    "base.py",
     "class_registry.py",
     "constants.py",
     "decorators.py",
@@ -49,8 +49,9 @@ _KNOWN_FILES: Final = (
     "types.py",
     "utils.py",
     "validate.py",
+    "warnings.py",
 )
-"""The files of the release that our code was written for."""
+"""The files of the releases that our code was written for."""
 
 
 LISTED: Final = ("3.26.1", "3.26.2", "4.0.1", "4.1.2", "4.2.4", "4.3.0", "4.3.1", "4.4.0")
@@ -66,7 +67,7 @@ class Release:
 
     :ivar version: the version of the installed release; ``unknown`` without metadata.
     :ivar how: :data:`COMPILED`, :data:`INTERPRETED`, or :data:`UNTOUCHED` by us.
-    :ivar location: the folder of its files, or the archive.
+    :ivar location: the folder of its files, which may be in an archive; "" if it has none.
     :ivar lost: what cannot be planned on this release, and why, in sentences.
     :ivar left_out: hooks of ours that have no place in its files.
     """
@@ -75,71 +76,49 @@ class Release:
         self.version = version
         self.how = how
         self.spec = spec
-        self.location = os.path.dirname(spec.origin) if spec and spec.origin else None
+        self.location = os.path.dirname(spec.origin) if spec and spec.origin else ""
         self.lost: list[str] = []
         self.left_out: list[str] = []
-        self._unread: dict[str, dict[str, str]] = {}
-        self._variants: dict[str, str] = {}
+        self.unread: list[str] = []
+        self.variants: dict[str, str] = {}
         self._codes: dict[str, CodeType] = {}
         self._said = False
 
-    def look(self, name: str, loader: Any, path: str) -> None:
-        """Compile one of its modules with our hooks. Keep the code until it is executed."""
+    def look(self) -> bool:
+        """Compile its files with our hooks, and keep the code of each until it is executed.
+
+        :returns: whether it has a schema module
+        """
         from althaia.releases.bytecode import code_of
 
-        assert self.location is not None
-        file = os.path.relpath(path, self.location).replace(os.sep, "/")
-        source = loader.get_data(path)
-        code, left_out, unread, variants = code_of(
-            file, source, path, self.version, engine=has_engine()
-        )
-        self._codes[name] = code
-        self._unread[file] = unread
-        self._variants |= variants
-        self.left_out += [hook for hook in left_out if hook not in self.left_out]
-
-    def code(self, name: str, loader: Any, path: str) -> CodeType:
-        """Return the code of one of its modules: with our hooks, or its own if that fails."""
-        if name not in self._codes:
-            try:
-                self.look(name, loader, path)
-            except Exception as error:
-                self.lost.append(f"{name} runs as it is ({type(error).__name__}: {error})")
-                code: CodeType = loader.get_code(name)
-                return code
-        return self._codes.pop(name)
-
-    def meanings(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return two dictionaries: the functions that were not reviewed, with their digests; and
-        those that are known to behave differently, with the name of the variant."""
-        self._look_at_the_rest()
-        unread = {name: digest for each in self._unread.values() for name, digest in each.items()}
-        return unread, self._variants
-
-    def _look_at_the_rest(self) -> None:
+        sources = {}
         for file in _KNOWN_FILES:
-            if file in self._unread or self.spec is None or self.location is None:
-                continue
             try:
-                self.look(
-                    f"{REAL}.{file}",
-                    self.spec.loader,
-                    os.path.join(self.location, *file.split("/")),
-                )
-            except (OSError, SyntaxError, ValueError) as error:
-                self._unread[file] = self._unread_without(file, error)
-            self._codes.pop(f"{REAL}.{file}", None)
+                sources[file] = self._data(file)
+            except OSError:  # This release has it not.
+                continue
+        found = code_of(sources, self.location, self.version, engine=has_engine())
+        self._codes, self.left_out, self.unread, self.variants = found
+        return "schema.py" in found[0]
 
-    def _unread_without(self, file: str, error: Exception) -> dict[str, str]:
-        """Return the unread functions of a file that does not exist, or that cannot be read."""
-        # The loader of an archive raises OSError without a number, or with 0.
-        if not isinstance(error, OSError) or error.errno not in (None, 0, errno.ENOENT):
-            return {file.removesuffix(".py").replace("/", "."): ""}
-        if self.version in LISTED:  # Parsing the table of meanings would take 50 ms.
-            return {}
-        from althaia.releases.source import read_before
+    def code(self, path: str) -> CodeType | None:
+        """Return the code of one of its files with our hooks; None if that fails."""
+        file = os.path.relpath(path, self.location).replace(os.sep, "/")
+        if file in self._codes:
+            return self._codes.pop(file)
+        try:
+            from althaia.releases.source import hooked
 
-        return read_before(file, {})[0]
+            sources = {file: self._data(file)}
+            return hooked(sources, self.location, self.version, engine=has_engine())[0][file]
+        except Exception as error:
+            self.lost.append(f"{file} runs as it is ({type(error).__name__}: {error})")
+            return None
+
+    def _data(self, file: str) -> bytes:
+        loader: Any = self.spec.loader if self.spec else None
+        data: bytes = loader.get_data(os.path.join(self.location, *file.split("/")))
+        return data
 
     def lose(self, what: str) -> None:
         """Record a reason why something cannot be planned, for :meth:`say` and ``info()``."""
@@ -158,8 +137,8 @@ class Release:
         if self.left_out and self.how != UNTOUCHED:
             losses.append(f"hooks without a place in it: {', '.join(self.left_out)}")
         rests = self.how == INTERPRETED and self.version not in LISTED and has_engine()
-        count = sum(map(len, self._unread.values())) if rests else 0
         hint = "'python -m althaia info' names them"
+        count = len(self.unread) if rests else 0
         unread = f"{count} functions that nobody has read ({hint})" if count else ""
         if self._said or not (losses or unread):
             return
@@ -184,8 +163,11 @@ def serve() -> Release:
     global _served
     if _served is None:
         _served = find()
-        if _served.how != COMPILED:
-            seam.serve(_served.version, _served.meanings)
+        if _served.how == COMPILED:
+            built = installed.build_info().get("semantics", {"differing": (), "variants": {}})
+            seam.serve(None, built["differing"], built["variants"])
+        else:
+            seam.serve(_served.version, _served.unread, _served.variants)
         if _served.how == UNTOUCHED:
             seam.without_engine(_served.lost[-1])
     return _served
@@ -224,15 +206,13 @@ def find() -> Release:
 def _why_untouched(release: Release) -> str:
     spec = release.spec
     assert spec is not None
-    if release.location is None or spec.submodule_search_locations is None:
+    if not release.location or spec.submodule_search_locations is None:
         return "it is no package with files"
-    schema = real_spec(f"{REAL}.schema", spec.submodule_search_locations)
-    if schema is None or not schema.origin:
-        return "it has no schema module"
     try:
-        release.look(schema.name, schema.loader, schema.origin)
+        if not release.look():
+            return "it has no schema module that can be read as source"
     except Exception as error:
-        return f"its schema module cannot be read as source ({type(error).__name__}: {error})"
+        return f"its files cannot be read as source ({type(error).__name__}: {error})"
     missing = [hook for hook in _NEEDED if hook in release.left_out]
     return f"{' and '.join(missing)} have no place in it" if missing else ""
 
@@ -369,7 +349,8 @@ class InstalledLoader:
             self._release.say()
 
     def get_code(self, fullname: str = "") -> CodeType:
-        return self._release.code(self._name, self._loader, self._path)
+        found: CodeType = self._release.code(self._path) or self._loader.get_code(self._name)
+        return found
 
     def get_filename(self, fullname: str = "") -> str:
         return self._path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from dataclasses import asdict, dataclass
@@ -189,7 +188,7 @@ def info() -> Info:
     >>> althaia.info().as_dict()["patched"]
     False
     """
-    stamp = _read_stamp()
+    stamp = installed.build_info()
     upstream = (stamp.get("upstream") or {}).get("version")
     return Info(
         version=stamp.get("version", "unknown"),
@@ -213,7 +212,7 @@ def _served(stamp: dict[str, Any]) -> Served:
     served = release.served() or release.find()
     is_compiled = served.how == release.COMPILED
     differing: list[str] = stamp.get("semantics", {}).get("differing", [])
-    unknown = differing if is_compiled else sorted(served.meanings()[0])
+    unknown = differing if is_compiled else served.unread
     return Served(served.version, served.how, served.left_out, served.lost, unknown)
 
 
@@ -239,7 +238,7 @@ def check_compiled() -> None:
     settings = config.settings()
     if settings.disable or not settings.require_compiled:
         return
-    modules = _modules(_read_stamp())
+    modules = _modules(installed.build_info())
     interpreted = [module.name for module in modules if not module.compiled]
     if modules and not interpreted:
         return
@@ -250,11 +249,6 @@ def check_compiled() -> None:
         "build one ('pip install .' without ALTHAIA_PURE_BUILD), or unset the variable",
         name=release.OURS,
     )
-
-
-def _read_stamp() -> dict[str, Any]:
-    stamp: dict[str, Any] = json.loads(installed.stamp() or "{}")
-    return stamp
 
 
 def _modules(stamp: dict[str, Any]) -> tuple[Module, ...]:

@@ -123,17 +123,20 @@ def test_a_patch_for_another_release_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (HEADER, "no '--- a/<file>' line"),
+        (HEADER, "expected '--- a/<file>'"),
         (HEADER.replace("Reason: seam", "Reason: because"), "Reason is 'because'"),
         (HEADER.replace("Remove-When", "Until"), "the header has no Remove-When"),
         (HEADER + "--- a/x.py\n+++ b/y.py\n@@ -1,1 +1,1 @@ f\n x\n", "expected '--- a/<file>'"),
-        (HEADER + "--- a/x.py\n+++ b/x.py\n", "no hunk"),
-        (HEADER + "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,2 @@\n+x\n y\n", "must name its function"),
-        (HEADER + "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@ f\n+x\n y\n", "states 2 old and 2 new"),
+        (HEADER + "--- a/x.py\n+++ b/x.py\n", "and hunks"),
+        (HEADER + "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,2 @@\n+x\n y\n", "names a function"),
+        (
+            HEADER + "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,1 @@ f\n x\n@@ -1,2 +1,2 @@\n+x\n y\n",
+            "must name its function",
+        ),
     ],
 )
 def test_a_malformed_patch_is_refused(text: str, problem: str) -> None:
-    if "--- a/" not in text and "no '---" not in problem:
+    if "--- a/" not in text and "expected '---" not in problem:
         text += "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,2 @@ f\n+x\n y\n"
     with pytest.raises(BuildError) as caught:
         patching.parse("try.patch", text)

@@ -21,9 +21,9 @@ def path(tmp_path, monkeypatch):
 
 
 def value(path, source: bytes) -> int:
-    code, *_ = bytecode.code_of("box.py", source, str(path), "4.3.1", engine=True)
+    codes, *_ = bytecode.code_of({"box.py": source}, str(path.parent), "4.3.1", engine=True)
     namespace: dict[str, int] = {}
-    exec(code, namespace)
+    exec(codes["box.py"], namespace)
     return namespace["A"]
 
 
