@@ -9,14 +9,12 @@ import os
 import re
 import site
 import sys
+from pathlib import Path
 from types import ModuleType
 
 from althaia.switch.config import is_no
 from althaia.switch.redirect import contents
 from althaia.switch.release import REAL
-
-OURS = "althaia_startup.pth"
-"""The start-up file of the wheel."""
 
 
 def holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
@@ -52,10 +50,7 @@ def text(held: dict[str, list[str]], how: str) -> str:
     :param how: what asked for the redirect: ``ALTHAIA_PATCH``, ``python -m althaia``, …
     """
     lines = ["marshmallow was imported before althaia was asked to redirect it."]
-    files = _start_files_at_fault(held, how)
-    if files:
-        lines.append(f"A start-up file of Python imported it: {' or '.join(files)}.")
-    elif importers := _importers(held):
+    if importers := _importers(held) or _start_files():
         lines.append(f"The first to import it was {' or '.join(importers)}.")
     if held:
         lines.append("These modules hold references to the real one and would keep them:")
@@ -63,21 +58,15 @@ def text(held: dict[str, list[str]], how: str) -> str:
             f"  {name}: {', '.join(names[:4])}{', …' if len(names) > 4 else ''}"
             for name, names in held.items()
         )
-    lines.append(_advice_for_start_files(files) if files else _advice(how))
+    lines.append(_advice(how))
     return "\n".join(lines)
-
-
-def _advice_for_start_files(files: list[str]) -> str:
-    advice = "Write 'import althaia; althaia.patch();' in front of the import in that file"
-    if not is_asked() and not any(map(runs_before_ours, files)):
-        advice += ", or set ALTHAIA_PATCH=1, which redirects before Python runs it"
-    return f"{advice}."
 
 
 def _advice(how: str) -> str:
     ways = [
         "Call althaia.patch() before the first of these imports (best in the first lines of the "
-        "program)"
+        "program; in a start-up file of Python, write 'import althaia; althaia.patch();' in front "
+        "of the import)"
     ]
     if not how.startswith("python -m althaia"):
         ways.append("start the program with 'python -m althaia'")
@@ -113,33 +102,10 @@ def _importers(held: dict[str, list[str]]) -> list[str]:
     return [file for file in files if file is not None]
 
 
-def _start_files_at_fault(held: dict[str, list[str]], how: str) -> list[str]:
-    """Return the start-up files that imported marshmallow, as far as their text shows it."""
-    wanted = {name.partition(".")[0] for name in (REAL, *held)}
-    imports = imports_of_start_files()
-    naming = [file for file, words in imports.items() if wanted & words]
-    if naming or how not in ("ALTHAIA_PATCH", "python -m althaia"):
-        return naming
-    return [file for file in imports if runs_before_ours(file)]
-
-
-def imports_of_start_files() -> dict[str, set[str]]:
-    """Return the ``.pth`` files that run code at interpreter start, in the order in which they
-    run, each with the words of its code that may name packages."""
+def _start_files() -> list[str]:
+    """Return the ``.pth`` files that import marshmallow themselves at interpreter start."""
     folders = [site.getusersitepackages(), *site.getsitepackages([sys.prefix, *site.PREFIXES])]
-    found = {}
-    # In a virtual environment PREFIXES has still the other interpreter's while start-up files run.
-    for folder in dict.fromkeys(folder for folder in folders if folder in sys.path):
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-            if name.endswith(".pth") and name != OURS:
-                path = os.path.join(folder, name)
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    lines = [line for line in file if line.startswith(("import ", "import\t"))]
-                if lines:
-                    found[path] = set(re.findall(r"\w+", " ".join(lines)))
-    return found
-
-
-def runs_before_ours(file: str) -> bool:
-    """Return whether a start-up file runs before the one that ``ALTHAIA_PATCH`` needs."""
-    return file.endswith(".pth") and os.path.basename(file) < OURS
+    used = [folder for folder in dict.fromkeys(folders) if folder in sys.path]
+    files = [file for folder in used for file in sorted(Path(folder).glob("*.pth"))]
+    imports = re.compile(rf"^import\s.*\b{REAL}\b", re.MULTILINE)
+    return [str(file) for file in files if imports.search(file.read_text("utf-8", "replace"))]

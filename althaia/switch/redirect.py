@@ -4,8 +4,8 @@
 installed release with our hooks. There is one copy of the library, under two names. For
 ``marshmallow`` and everything below it the finder returns specs of the served files. Their loader
 imports the module as ``althaia.marshmallow…`` and returns the same object. While the redirect is
-on, ``__name__`` of these modules and ``__module__`` of the classes and functions in them are
-``marshmallow…``. Hence pickles, logs, ``repr`` and reloads are those of the real library. All
+on, ``__name__`` of these modules and ``__module__`` of the classes and functions that they define
+are ``marshmallow…``. Hence pickles, logs, ``repr`` and reloads are those of the real library. All
 state is in one object, :class:`_Redirect`.
 """
 
@@ -15,8 +15,7 @@ import os
 import sys
 from _thread import RLock  # threading would cost more than this whole module
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, PathFinder
-from io import open_code
+from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 
 from althaia import seam
 from althaia.switch import installed
@@ -29,11 +28,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
-    from types import CodeType, ModuleType
+    from types import ModuleType
     from typing import Any
 
 _PREFIX = OURS.removesuffix(REAL)
-_DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
 
 
 class LatePatchError(RuntimeError):
@@ -143,7 +141,7 @@ class _Redirect:
                 if sys.modules.get(name) is module:
                     del sys.modules[name]
                 _namespace(module).update(originals)
-                _rename_contents(module, name, own_name)
+                _rename(list(contents(module).values()), name, own_name)
             self._presented.clear()
             for name, module in self._set_aside.items():
                 sys.modules.setdefault(name, module)
@@ -191,7 +189,7 @@ class _Redirect:
         namespace = _namespace(module)
         originals = {key: namespace[key] for key in attributes if key in namespace}
         self._presented[own_name] = module, originals, attributes
-        _rename_contents(module, own_name, name)
+        _rename(list(contents(module).values()), own_name, name)
         return attributes
 
     def _renew_lock(self) -> None:
@@ -200,36 +198,29 @@ class _Redirect:
 
 
 class _Finder:
-    """Finds the modules of marshmallow, and wraps the loaders of the modules under our name."""
+    """Finds the modules of marshmallow."""
 
     finds_althaia = True
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if releases.searches(fullname):
+        if releases.searches(fullname) or not _below(fullname, REAL):
             return None
-        if _below(fullname, REAL):
-            return self._alias_spec(fullname, path)
-        if _below(fullname, OURS):
-            return self._own_spec(fullname, path)
-        return None
-
-    def _alias_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         if releases.serve().how == releases.UNTOUCHED:
-            if name == REAL:
+            if fullname == REAL:
                 releases.serve().say()
             # The finders after ours find it.
             return None
-        parent = name.rpartition(".")[0]
+        parent = fullname.rpartition(".")[0]
         if parent and sys.modules.get(parent) is not sys.modules.get(_PREFIX + parent):
             raise ImportError(
-                f"{name} was asked for while althaia redirects marshmallow, but "
+                f"{fullname} was asked for while althaia redirects marshmallow, but "
                 f"sys.modules[{parent!r}] is not althaia's copy: something put the real one "
                 f"back. Import it before althaia.patch(), or call althaia.unpatch() first",
-                name=name,
+                name=fullname,
             )
-        spec = _find(name, path)
+        spec = _find(fullname)
         if spec is not None and spec.loader is not None:
             spec.loader = _AliasLoader(spec.loader)  # type: ignore[assignment]
             return spec
@@ -237,19 +228,9 @@ class _Finder:
             raise ModuleNotFoundError(
                 f"althaia redirects marshmallow, but its own copy ({OURS}) is not there: "
                 "the package was not built. Install a wheel, or build it with 'pip install .'",
-                name=name,
+                name=fullname,
             )
         return None
-
-    def _own_spec(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-        spec = own_spec(name, path)
-        if (
-            spec is not None
-            and spec.loader is not None
-            and releases.serve().how != releases.UNTOUCHED
-        ):
-            spec.loader = _OwnLoader(spec.loader)  # type: ignore[assignment]
-        return spec
 
 
 class _OwnLoader:
@@ -295,25 +276,6 @@ class _AliasLoader(_OwnLoader):
         _redirect.present_loaded()
 
 
-class CompiledLoader(ExtensionFileLoader):
-    """Loads an extension module, and finds the Python source beside it, so that tracebacks through
-    compiled modules show lines."""
-
-    def get_source(self, fullname: str) -> str | None:  # type: ignore[override]
-        from importlib.util import decode_source
-
-        source = _source_beside(self.path)
-        if source == self.path:
-            return None
-        with open_code(source) as file:
-            return decode_source(file.read())
-
-    def get_code(self, fullname: str) -> CodeType | None:  # type: ignore[override]
-        source = self.get_source(fullname)
-        path = _source_beside(self.path)
-        return None if source is None else compile(source, path, "exec", dont_inherit=True)
-
-
 def _below(name: str, package: str) -> bool:
     return name.startswith(package) and (len(name) == len(package) or name[len(package)] == ".")
 
@@ -321,27 +283,24 @@ def _below(name: str, package: str) -> bool:
 def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
     """Return the spec of ``althaia.marshmallow``, or of a module below it, for the served file."""
     how = releases.serve().how
-    if how == releases.COMPILED:
-        return PathFinder.find_spec(name, path)
     real_name = name.removeprefix(_PREFIX)
-    if how == releases.INTERPRETED:
-        return releases.installed_spec(name, real_name, path)
-    return releases.handed_out(name, real_name, path)
-
-
-def _find(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
-    """Return the spec, under marshmallow's name, of the file that is served for it.
-
-    :param path: the search path if its package is not imported. Tools that only read files give it.
-    """
-    parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
-    places = path if parent is None else parent.__path__
-    if releases.serve().how == releases.INTERPRETED:
-        return releases.installed_spec(name, name, places)
-    spec = None if places is None else PathFinder.find_spec(name, places)
-    if spec is not None and type(spec.loader) is ExtensionFileLoader:
-        spec.loader = CompiledLoader(name, spec.loader.path)
+    if how == releases.UNTOUCHED:
+        return releases.handed_out(name, real_name, path)
+    if how == releases.COMPILED:
+        spec = PathFinder.find_spec(name, path)
+    else:
+        spec = releases.installed_spec(name, real_name, path)
+    if spec is not None and spec.loader is not None:
+        spec.loader = _OwnLoader(spec.loader)  # type: ignore[assignment]
     return spec
+
+
+def _find(name: str) -> ModuleSpec | None:
+    """Return the spec, under marshmallow's name, of the file that is served for it."""
+    parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
+    if releases.serve().how == releases.INTERPRETED:
+        return releases.installed_spec(name, name, getattr(parent, "__path__", None))
+    return None if parent is None else PathFinder.find_spec(name, parent.__path__)
 
 
 def _source_beside(path: str) -> str:
@@ -357,44 +316,17 @@ def _is_complete(module: ModuleType) -> bool:
     return not getattr(contents(module).get("__spec__"), "_initializing", False)
 
 
-def _rename_contents(module: ModuleType, old: str, new: str) -> None:
-    """Change the ``__module__`` of everything that was defined in module ``old`` to ``new``."""
-    for value in contents(module).values():
-        _rename(value, old, new)
-    registry = sys.modules.get(f"{OURS}.class_registry")
-    # The module may still be executing.
-    classes = contents(registry).get("_registry")
-    if isinstance(classes, dict):
-        _rename_registered(classes, old, new)
-
-
-def _rename(value: Any, old: str, new: str) -> None:
-    if getattr(value, "__module__", None) != old:
-        return
-    if isinstance(value, type):
-        value.__module__ = new
-        for member in list(vars(value).values()):
-            if not isinstance(member, _DATA):
-                _rename(member, old, new)
-                for function in _functions_in(member):
-                    _rename(function, old, new)
-    elif type(value).__module__ not in (old, new):
-        # An instance of one of our classes gets ``__module__`` from its class.
-        value.__module__ = new
-
-
-def _functions_in(member: Any) -> tuple[Any, ...]:
-    if isinstance(member, (staticmethod, classmethod)):
-        return (member.__func__,)
-    if isinstance(member, property):
-        return (member.fget, member.fset, member.fdel)
-    return ()
-
-
-def _rename_registered(registry: dict[str, Any], old: str, new: str) -> None:
-    # Upstream's class registry has its own base schema, by its full path.
-    for path in [path for path in registry if path.rpartition(".")[0] == old]:
-        registry[f"{new}.{path.rpartition('.')[2]}"] = registry.pop(path)
+def _rename(values: list[Any], old: str, new: str) -> None:
+    """Change the ``__module__`` of the classes and functions of module ``old`` to ``new``."""
+    for value in values:
+        if getattr(value, "__module__", None) != old:
+            continue
+        if isinstance(value, type):
+            value.__module__ = new
+            _rename(list(vars(value).values()), old, new)
+        elif type(value).__module__ not in (old, new):
+            # An instance of one of our classes gets ``__module__`` from its class.
+            value.__module__ = new
 
 
 def _real_modules() -> dict[str, ModuleType]:
