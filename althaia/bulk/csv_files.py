@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
-import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from althaia.bulk.pieces import (
@@ -17,6 +14,7 @@ from althaia.bulk.pieces import (
     Item,
     Partition,
     Unreadable,
+    batches,
     different,
     has_surrogates,
 )
@@ -26,9 +24,12 @@ MOST_IN_CELL = 8 * 2**20
 quote that is never closed."""
 TOO_LONG = f"not CSV: a cell has more than {MOST_IN_CELL:,} characters; the rest is not read"
 
+Record = tuple[int, list[str] | str]
+"""The line at which a record begins, and its cells or the reason why it cannot be read."""
 
-def csv_records(lines: Iterable[str]) -> Iterator[list[str] | str]:
-    """Yield the cells of each record, or the reason why it cannot be read.
+
+def csv_records(lines: Iterable[str]) -> Iterator[Record]:
+    """Yield the records of CSV.
 
     Reading goes on with the next line, but not after a cell that is too long: the next line may
     still belong to that cell.
@@ -37,89 +38,43 @@ def csv_records(lines: Iterable[str]) -> Iterator[list[str] | str]:
     csv.field_size_limit(max(csv.field_size_limit(), MOST_IN_CELL))
     reader = csv.reader(lines, strict=True)
     while True:
+        number = reader.line_num + 1
         try:
-            yield next(reader)
+            yield number, next(reader)
         except StopIteration:
             return
         except csv.Error as error:
             if "field limit" in str(error):
-                yield TOO_LONG
+                yield number, TOO_LONG
                 return
-            yield f"not CSV: {error}"
-
-
-class _Records:
-    """Finds which lines of a file make one record: a quoted cell may contain line breaks.
-
-    The csv module decides, because its rules are many: a quote inside an unquoted cell is text, for
-    example. ``at`` is the position behind the last record in bytes, ``lines`` that in lines.
-    """
-
-    def __init__(self, opened: io.BufferedReader) -> None:
-        self.at = opened.tell()
-        self.lines = 0
-        self._opened = opened
-        self._left: deque[str] = deque()
-        self._found = csv_records(self._asked())
-
-    def take(self, line: bytes) -> list[str] | str:
-        """Read from ``line`` to where a line and a record end; return the last record."""
-        self._add(line)
-        found: list[str] | str = []
-        for found in self._found:
-            if not self._left or found == TOO_LONG:
-                break
-        return found
-
-    def _add(self, line: bytes) -> None:
-        self.at += len(line)
-        self.lines += 1
-        # For the csv module a lone carriage return ends a line, too.
-        self._left.extend(io.StringIO(line.decode("utf-8", "surrogateescape"), newline=""))
-
-    def _asked(self) -> Iterator[str]:
-        while self._left or (line := self._opened.readline()):
-            if not self._left:
-                self._add(line)
-            yield self._left.popleft()
+            yield number, f"not CSV: {error}"
 
 
 def csv_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
-    """Yield partitions of about ``size`` bytes that end where a record ends; at least one."""
+    """Yield partitions, which contain their records; at least one, which names the columns.
+
+    One process reads all of them: where a record ends depends on all quotes before.
+    """
     with open(path, "rb") as opened:
-        whole = os.fstat(opened.fileno()).st_size
-        if opened.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
-            opened.seek(0)
-        records = _Records(opened)
-        columns = _columns(file, records.take(opened.readline()))
-        head = start = records.at
-        before = records.lines
+        # surrogateescape: an invalid byte becomes a lone surrogate, which UTF-8 never contains.
+        text = io.TextIOWrapper(opened, "utf-8-sig", "surrogateescape", newline="")
+        read = 0
 
-        def partition() -> Partition:
-            share = records.at - start
-            return Partition(file, path, "csv", start, records.at, share, columns, before)
+        def lines() -> Iterator[str]:
+            nonlocal read
+            for line in text:
+                read += len(line)
+                yield line
 
-        for line in opened:
-            # Only a line with a quote can end inside a record, or be the last that can be read.
-            if b'"' in line or len(line) > MOST_IN_CELL:
-                if records.take(line) == TOO_LONG:
-                    break
-            else:
-                records.at += len(line)
-                records.lines += 1
-            if records.at >= start + size:
-                yield partition()
-                start, before = records.at, records.lines
-        else:
-            # The file became shorter meanwhile: reading the partition reports the missing part.
-            records.at = max(records.at, whole)
-        if records.at > start or start == head:
-            yield partition()
+        records = csv_records(lines())
+        columns = _columns(file, next(records, (1, []))[1])
+        found = ((item, read) for item in _items(records, columns))
+        yield from batches(file, path, "csv", found, size, columns)
 
 
 def _columns(file: str, head: list[str] | str) -> tuple[str, ...]:
     """Return the names in the head of a file; BulkError if there are none."""
-    if not isinstance(head, str) and any(map(has_surrogates, head)):
+    if has_surrogates("".join(head)):
         head = NOT_UTF8
     if isinstance(head, str):
         raise BulkError(f"{file}: its first line cannot be read: {head}")
@@ -128,25 +83,19 @@ def _columns(file: str, head: list[str] | str) -> tuple[str, ...]:
     return different(file, head)
 
 
-def csv_items(partition: Partition, content: bytes) -> Iterator[Item]:
-    """Yield the records of a partition by the line at which they begin."""
-    text = content.decode("utf-8", "surrogateescape")
-    columns = partition.columns
-    lines = io.StringIO(text, newline="")
-    number, at = partition.before + 1, 0
-    for cells in csv_records(lines):
-        # The csv module counts a lone "\r" as the end of a line.
-        before, at = at, lines.tell()
+def _items(
+    records: Iterator[tuple[int, list[str] | str]], columns: Sequence[str]
+) -> Iterator[Item]:
+    """Yield the records as dictionaries; an empty line is none."""
+    for number, cells in records:
         if isinstance(cells, str):
             yield number, Unreadable(cells)
         elif len(cells) == len(columns):
-            record: Any = dict(zip(columns, cells, strict=True))
-            if not text.isascii() and any(map(has_surrogates, cells)):
-                record = Unreadable(NOT_UTF8)
+            broken = has_surrogates("".join(cells))
+            record = Unreadable(NOT_UTF8) if broken else dict(zip(columns, cells, strict=True))
             yield number, record
         elif cells:
             yield number, Unreadable(f"{len(cells)} cells where the head has {len(columns)}")
-        number += text.count("\n", before, at)
 
 
 _LEFT_OUT = object()

@@ -92,58 +92,18 @@ def _rows_of(batch: Any) -> Iterator[dict[str, Any] | Unreadable]:
 
 def _values(name: str, column: Any, wrong: dict[int, Unreadable]) -> list[Any]:
     """Return the values of a column. ``wrong`` gets the reason for each that cannot be read."""
-    # By the type of the column: as_py() of nanoseconds depends on whether pandas is installed, and
-    # pandas rounds some.
-    if "[ns" not in str(column.type):
-        with suppress(*NO_FORM):
-            return [_plain(value) for value in column.to_pylist()]
+    with suppress(*NO_FORM):
+        return [_plain(value) for value in column.to_pylist()]
     values = []
     for i, scalar in enumerate(column):
         try:
-            values.append(_value(scalar))
+            values.append(_plain(scalar.as_py()))
         except NO_FORM as error:
             values.append(None)
             # Name the type of the error, because the message of a KeyError is only the key.
             text = f"has a value that cannot be read: {name}: {type(error).__name__}: {error}"
             wrong.setdefault(i, Unreadable(text))
     return values
-
-
-def _value(scalar: Any) -> Any:
-    """Return one value, or a part of one. Nanoseconds are kept, which datetime does not have."""
-    arrow = pyarrow()
-    if not scalar.is_valid:
-        return None
-    if isinstance(scalar, arrow.MapScalar):
-        return [[_value(part) for part in entry.values()] for entry in scalar.values]
-    if isinstance(scalar, arrow.ListScalar):
-        return [_value(one) for one in scalar.values]
-    if isinstance(scalar, arrow.StructScalar):
-        found = {name: _value(one) for name, one in scalar.items()}
-        if len(found) < scalar.type.num_fields:
-            raise ValueError("two parts of a structure have one name")
-        return found
-    if getattr(scalar.type, "unit", None) == "ns":
-        return _nanoseconds(scalar)
-    return _plain(scalar.as_py())
-
-
-def _nanoseconds(scalar: Any) -> Any:
-    """Return a date-time or a time as text, a duration as its seconds."""
-    arrow = pyarrow()
-    if arrow.types.is_duration(scalar.type):
-        return scalar.value / 10**9
-    micro, nano = divmod(scalar.value, 1_000)
-    if arrow.types.is_timestamp(scalar.type):
-        kind = arrow.timestamp("us", scalar.type.tz)
-    else:
-        kind = arrow.time64("us")
-    rough = arrow.scalar(micro, kind).as_py()
-    if not nano:
-        return rough.isoformat()
-    text = rough.isoformat(timespec="microseconds")
-    place = text.index(".") + 7
-    return f"{text[:place]}{nano:03}{text[place:]}"
 
 
 def _plain(value: Any) -> Any:

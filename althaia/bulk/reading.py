@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from althaia.bulk.csv_files import csv_items, csv_partitions
+from althaia.bulk.csv_files import csv_partitions
 from althaia.bulk.json_files import json_partitions
 from althaia.bulk.pieces import BLOCK, BulkError, Item, Partition, Unreadable, naming
 
@@ -33,6 +33,8 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+IN_ORDER = ("json", "csv")
+"""Forms that are read from beginning to end, by one process."""
 STANDARD_INPUT = "-"
 PACKED = ".gz"
 UNPACKED_TIMES, UNPACKED_AT_LEAST = 200, 64 * 2**20
@@ -120,7 +122,7 @@ def partitions(
     path = path or file
     with naming(file):
         mode = os.stat(path).st_mode
-        if form != "json" and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        if form not in IN_ORDER and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise BulkError(
                 f"{file}: is a pipe or a device, and {form} is read from more than one place: "
                 "write it to a file first"
@@ -153,10 +155,8 @@ def items(partition: Partition) -> Iterator[Item]:
 
     :raises BulkError: the file cannot be read
     """
-    if partition.form == "json":
+    if partition.form in IN_ORDER:
         return iter(partition.items)
-    if partition.form == "csv":
-        return csv_items(partition, b"".join(_lines(partition)))
     if partition.form == "ndjson":
         return _ndjson_items(partition)
     from althaia.bulk.parquet import parquet_items

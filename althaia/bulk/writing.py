@@ -61,27 +61,21 @@ def _standard(file: str) -> int | None:
     return None
 
 
-class _Output(io.FileIO):
-    """A file that is written. Its errors are BulkErrors that name it.
+def _opened(file: str, place: str | int, mode: str, permissions: int = 0o666) -> IO[bytes]:
+    with naming(f"{file}: cannot be written"):
+        return open(place, mode, opener=partial(os.open, mode=permissions))
 
-    :param file: its name for people
-    :param place: its path, or an open descriptor
-    """
 
-    def __init__(
-        self, file: str, place: str | int, mode: str = "w", permissions: int = 0o666
-    ) -> None:
-        self._naming = partial(naming, f"{file}: cannot be written")
-        with self._naming():
-            super().__init__(place, mode, opener=partial(os.open, mode=permissions))
-
-    def write(self, data: Any) -> int:
-        with self._naming():
-            return super().write(data)
-
-    def close(self) -> None:
-        with self._naming():
-            super().close()
+@contextmanager
+def _closing(file: str, opened: IO[Any]) -> Iterator[None]:
+    """Close a file at the end. An error that ended the work is raised, not one of closing it."""
+    try:
+        yield
+        with naming(f"{file}: cannot be written"):
+            opened.close()
+    finally:
+        with suppress(OSError):
+            opened.close()
 
 
 @contextmanager
@@ -93,35 +87,29 @@ def appearing(file: str) -> Iterator[IO[bytes]]:
 
     :raises BulkError: it cannot be written, or is something else than a file
     """
-    naming_it = partial(naming, f"{file}: cannot be written")
-    with naming_it():
-        known = os.stat(file).st_mode if os.path.lexists(os.path.realpath(file)) else None
+    place = os.path.realpath(file)
+    with naming(f"{file}: cannot be written"):
+        known = os.stat(file).st_mode if os.path.lexists(place) else None
     if (known is not None and not stat.S_ISREG(known)) or _standard(file) is not None:
         raise BulkError(
             f"{file}: is no regular file, or messages are printed there, and what is written "
             "replaces a file when it is whole: name another file"
         )
-    place = os.path.realpath(file)
     folder, name = os.path.split(place)
     # A new name ("x" fails if it exists), shortened to the longest that a file may have.
     unfinished = os.path.join(folder, f"{name[:50]}.{secrets.token_hex(4)}.part")
     # Nobody may read the unfinished file who may not read the one that it replaces.
     mode = 0o666 if known is None else stat.S_IMODE(known)
-    opened = None
     try:
-        opened = io.BufferedWriter(_Output(file, unfinished, "x", mode))
-        yield opened
-        opened.close()
-        with naming_it():
+        opened = _opened(file, unfinished, "xb", mode)
+        with _closing(file, opened):
+            yield opened
+        with naming(f"{file}: cannot be written"):
             if known is not None:
                 shutil.copymode(place, unfinished)
             os.replace(unfinished, place)
     except BaseException:
-        # The error that ended the work is raised, and not one of closing the file or of removing
-        # it: it is missing if a signal came before it was made.
-        with suppress(BulkError):
-            if opened is not None:
-                opened.close()
+        # It is missing if a signal came before it was made.
         with suppress(OSError):
             os.unlink(unfinished)
         raise
@@ -133,22 +121,16 @@ def problems_to(file: str) -> Iterator[Callable[[Problem], None]]:
 
     :raises BulkError: at any time, if it cannot be written
     """
-
     # Standard output goes to the same file: use its descriptor, so that its text stays.
     printed = _standard(file)
-    place: str | int = file if printed is None else os.dup(printed)
-    opened = io.TextIOWrapper(io.BufferedWriter(_Output(file, place)), "utf-8")
+    opened = _opened(file, file if printed is None else os.dup(printed), "wb")
 
     def add(problem: Problem) -> None:
-        opened.write(json.dumps(problem.as_dict(), default=str) + "\n")
+        with naming(f"{file}: cannot be written"):
+            opened.write(f"{json.dumps(problem.as_dict(), default=str)}\n".encode())
 
-    try:
+    with _closing(file, opened):
         yield add
-        opened.close()
-    finally:
-        # An error that ended the work is raised, and not one of closing the file.
-        with suppress(BulkError):
-            opened.close()
 
 
 def spelling(form: str, schema: Any) -> Callable[[Any], Any]:
@@ -223,19 +205,24 @@ def _text(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Writ
             f"{type(schema).__name__} has no fields that are dumped, and CSV cannot be written "
             "without columns: convert to another form"
         )
-    opened.write({"ndjson": b"", "json": b"[\n", "csv": _cells(columns)}[form])
+
+    def put(data: bytes) -> None:
+        with naming(f"{file}: cannot be written"):
+            opened.write(data)
+
+    put({"ndjson": b"", "json": b"[\n", "csv": _cells(columns)}[form])
     empty = True
 
     def add(piece: bytes) -> None:
         nonlocal empty
-        opened.write(piece if empty else SEPARATORS[form] + piece)
+        put(piece if empty else SEPARATORS[form] + piece)
         empty = False
 
     yield add
     if not empty:
-        opened.write({"ndjson": b"\n", "json": b"\n]\n", "csv": b""}[form])
+        put({"ndjson": b"\n", "json": b"\n]\n", "csv": b""}[form])
     elif form == "json":
-        opened.write(b"]\n")
+        put(b"]\n")
 
 
 @contextmanager
@@ -248,18 +235,19 @@ def _tables(opened: IO[bytes], file: str, form: str, schema: Any) -> Iterator[Wr
 
     def add(table: Any) -> None:
         try:
-            writer.write_table(table)
+            with naming(f"{file}: cannot be written"):
+                writer.write_table(table)
         except (ValueError, arrow.ArrowException) as error:
             raise BulkError(f"{file}: cannot be written as Parquet: {error}") from error
 
     try:
         yield add
-    except BaseException:
-        # The file is discarded: raise the error that ended the work, not one of closing it.
+        with naming(f"{file}: cannot be written"):
+            writer.close()
+    finally:
+        # An error that ended the work is raised, and not one of closing the file.
         with suppress(Exception):
             writer.close()
-        raise
-    writer.close()
 
 
 def _columns(schema: Any) -> list[str]:
