@@ -12,23 +12,17 @@ from althaia import seam
 _FORMS = (json, althaia_json)
 
 
-def text(schema: Any, obj: Any, many: bool | None, options: dict[str, Any]) -> str:
-    """The JSON text of ``schema.dump(obj, many=many)``.
+def utf8(schema: Any, obj: Any, many: bool | None, options: dict[str, Any]) -> bytes:
+    """The JSON text of ``schema.dump(obj, many=many)`` in UTF-8, written straight from the objects
+    where ``schema.dumps`` gives it.
 
     :param options: those of :func:`json.dumps`.
-    """
-    made: str = althaia_json.dumps(schema.dump(obj, many=many), **options)
-    return made
-
-
-def utf8(schema: Any, obj: Any, many: bool | None, options: dict[str, Any]) -> bytes:
-    """The same in UTF-8, written straight from the objects where ``schema.dumps`` gives it.
-
     :raises UnicodeEncodeError: with ``ensure_ascii=False``, a lone surrogate.
     """
     if _dumps_as_json(schema):
         return althaia_json.dump_bytes(schema, obj, many=many, **options)
-    return text(schema, obj, many, options).encode()
+    text: str = althaia_json.dumps(schema.dump(obj, many=many), **options)
+    return text.encode()
 
 
 def _dumps_as_json(schema: Any) -> bool:

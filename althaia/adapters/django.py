@@ -41,9 +41,9 @@ class SchemaResponse(HttpResponse):
         response.setdefault("content_type", "application/json")
         options = _options(json_dumps_params)
         super().__init__(content=b"", **response)
+        body = bodies.utf8(schema, obj, many, options)
         # Django encodes a str in the response's charset.
-        write = bodies.utf8 if _is_utf8(self) else bodies.text
-        self.content = write(schema, obj, many, options)
+        self.content = body if _is_utf8(self) else body.decode()
 
 
 class SchemaStream(StreamingHttpResponse):
@@ -91,16 +91,10 @@ def _encoded(
     chunks: Iterator[bytes] | AsyncIterator[bytes], charset: str
 ) -> Iterator[bytes] | AsyncIterator[bytes]:
     """A stream of UTF-8 in another charset; a chunk ends where a character does."""
+    encode = codecs.getincrementalencoder(charset)().encode
     if isinstance(chunks, AsyncIterator):
-        return _encoded_later(chunks, charset)
-    return codecs.iterencode((chunk.decode() for chunk in chunks), charset)
-
-
-async def _encoded_later(chunks: AsyncIterator[bytes], charset: str) -> AsyncIterator[bytes]:
-    encoder = codecs.getincrementalencoder(charset)()
-    async for chunk in chunks:
-        yield encoder.encode(chunk.decode())
-    yield encoder.encode("", final=True)
+        return (encode(chunk.decode()) async for chunk in chunks)
+    return (encode(chunk.decode()) for chunk in chunks)
 
 
 __all__ = ["SchemaResponse", "SchemaStream"]
