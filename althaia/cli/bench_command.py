@@ -18,7 +18,7 @@ import platform
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -128,21 +128,17 @@ def measured(
             for objects, noun in ((1, "object"), (count, "objects"))[: 2 if count > 1 else 1]
         ]
         work = [(name, direction, many) for name, direction, _, many in calls]
-        different, unsteady = pair.judge("rows", work=work)
-        differing = {
-            number: Row(found.call, 1, False, "", sentence(found.difference, steady=steady), steady)
-            for steady, each in ((True, different), (False, unsteady))
-            for number, found in each.items()
-        }
+        different, unsteady, _ = pair.judge({"do": "measured_calls", "work": work})
         rows: list[Row] = []
-        for number, (name, direction, objects, many) in enumerate(calls, 1):
+        for number, (name, objects) in enumerate([(call[0], call[2]) for call in calls], 1):
             watch((number - 1) / len(calls), name)
-            if number in differing:
-                rows.append(replace(differing[number], objects=objects))
-            else:
-                rows.append(_timed(rounds, sides, direction, many, name, objects))
-        if 0 in differing:
-            rows.append(differing[0])
+            if name not in {**different, **unsteady}:
+                rows.append(_timed(rounds, sides, name, objects))
+        for steady, each in ((True, different), (False, unsteady)):
+            for name, found in each.items():
+                count = next((call[2] for call in calls if call[0] == name), 1)
+                text = sentence(found, steady=steady)
+                rows.append(Row(name, count, False, "", text, steady))
         left = pair.planned.ask("explained")["left"]
     info = althaia.info()
     return {
@@ -167,30 +163,21 @@ def measured(
     }
 
 
-def _timed(
-    rounds: int, sides: Sequence[Process], direction: str, many: bool, work: str, objects: int
-) -> Row:
+def _timed(rounds: int, sides: Sequence[Process], name: str, objects: int) -> Row:
     """Return the row with the times of both libraries."""
-    prepared = [side.ask("prepare", direction=direction, many=many) for side in sides]
+    prepared = [side.ask("prepare", name=name) for side in sides]
     times: list[list[float]] = [[], []]
     for turn in range(rounds):
         # Take turns at running first: the processor slows down when it gets hot.
         for i in (0, 1) if turn % 2 == 0 else (1, 0):
             loops = prepared[i]["loops"]
-            times[i].append(sides[i].ask("time", loops=loops)["seconds"] / loops / objects * 1e6)
+            seconds = sides[i].ask("time", name=name, loops=loops)
+            times[i].append(seconds / loops / objects * 1e6)
     ratios = sorted(one / other for one, other in zip(*times, strict=True))
     quarter = len(ratios) // 4
     theirs, ours, ratio = map(statistics.median, (*times, ratios))
-    return Row(
-        work,
-        objects,
-        invalid=prepared[1]["invalid"],
-        marshmallow=theirs,
-        althaia=ours,
-        ratio=ratio,
-        low=ratios[quarter],
-        high=ratios[-1 - quarter],
-    )
+    figures = (theirs, ours, ratio, ratios[quarter], ratios[-1 - quarter])
+    return Row(name, objects, True, prepared[1]["invalid"], "", True, *figures)
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:

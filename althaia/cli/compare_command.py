@@ -16,14 +16,13 @@ Exit codes: 0 no difference, 1 a difference, 2 it could not run.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from althaia.cli import Answer, CommandError
-from althaia.cli.sides import Found, Pair, sentence
+from althaia.cli.sides import Differences, Pair, sentence
 from althaia.cli.terminal import bar
 from althaia.trust import compare_file
 from althaia.trust.differences import Difference
@@ -91,9 +90,10 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
             others = pair.upstream.given["about"]
             raise CommandError(f"the two processes were given different data: {others} and {about}")
         with bar(count * (2 if options.load else 1)) as watch:
-            different, unsteady = pair.judge("answers", watch, load=options.load)
-        planned = pair.planned.said
-    if planned["raised"] == planned["calls"] and not (different or unsteady or options.load):
+            calls = {"do": "compared_calls", "load": options.load}
+            different, unsteady, raised = pair.judge(calls, watch)
+    failing = [f"{name}: {what}" for name, what in raised.items() if what]
+    if len(failing) == len(raised) and not (different or unsteady or options.load):
         hint = (
             "--objects takes a list of objects or a function that returns one"
             if options.objects
@@ -101,26 +101,26 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
         )
         raise CommandError(
             f"nothing to compare, because every dump of {about} raised an exception: "
-            f"{planned['first_raised']} ({hint})"
+            f"{failing[0]} ({hint})"
         )
     return {
         "schema": options.schema,
         "data": about,
         "plan": explained["summary"],
-        "calls": planned["calls"],
-        "raised": planned["raised"],
-        "first_raised": planned["first_raised"],
+        "calls": len(raised),
+        "raised": len(failing),
+        "first_raised": next(iter(failing), ""),
         "different": len(different),
         "not_deterministic": len(unsteady),
-        "differences": _kinds(different.values()),
-        "unsteady": _kinds(unsteady.values()),
+        "differences": _kinds(different),
+        "unsteady": _kinds(unsteady),
     }
 
 
-def _kinds(found: Iterable[Found]) -> list[dict[str, Any]]:
+def _kinds(found: Differences) -> list[dict[str, Any]]:
     """Return one difference of each kind, in the order of the calls, without repetitions."""
     kinds: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, each in found:
+    for name, each in found.items():
         collection = not name.endswith("]")
         kind = each.kind.removeprefix("[…]").removeprefix(".") if collection else each.kind
         first = {"call": name, **asdict(each), "times": 0}

@@ -6,9 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 from althaia.cli import CommandError
 from althaia.cli.terminal import Watch
@@ -17,6 +16,10 @@ from althaia.trust.portable import first_difference
 
 SIDES = ("marshmallow", "althaia")
 _ENDED = '{"failed": "its process ended"}'
+_OURS = {f"ALTHAIA_{each}" for each in
+         ("PATCH", "DISABLE", "COMPARE", "COMPARE_FILE", "STRICT", "NOTES")}  # fmt: skip
+Differences = dict[str, Difference]
+"""By name of the call."""
 
 
 class Process:
@@ -24,17 +27,13 @@ class Process:
 
     :param side: one of :data:`SIDES`
     :ivar given: what it says of its data
-    :ivar said: its last answer
     :raises CommandError: the schema cannot be imported there
     """
 
-    def __init__(self, side: str, schema: str, *, plan_at_once: bool = False) -> None:
+    def __init__(self, side: str, schema: str, plan_at_once: bool) -> None:
         self.side = side
         self.given: dict[str, Any] = {}
-        self.said: dict[str, Any] = {}
-        ours = ("PATCH", "DISABLE", "COMPARE", "COMPARE_FILE", "STRICT", "NOTES")
-        dropped = {f"ALTHAIA_{name}" for name in ours}
-        environment = {k: v for k, v in os.environ.items() if k not in dropped}
+        environment = {k: v for k, v in os.environ.items() if k not in _OURS}
         # Both processes must iterate over sets in the same order.
         environment["PYTHONHASHSEED"] = "0"
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
@@ -57,42 +56,26 @@ class Process:
             self.close()
             raise
 
-    def ask(self, do: str, **details: Any) -> dict[str, Any]:
+    def ask(self, do: str, **details: Any) -> Any:
         """Return the answer to a command; CommandError if it failed."""
-        for _ in self.lines(do, **details):
-            pass
-        return self.said
-
-    def lines(self, do: str, **details: Any) -> Iterator[str]:
-        """Yield a line for each call that a command makes: the call's name and its result, as JSON.
-
-        :raises CommandError: the command failed
-        """
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
         try:
             stdin.write(json.dumps({"do": do, **details}) + "\n")
             stdin.flush()
-            while (line := stdout.readline() or _ENDED)[0] == "[":
-                yield line
+            line = stdout.readline() or _ENDED
         except BrokenPipeError:
             line = _ENDED
-        self.said = json.loads(line)
-        if "failed" in self.said:
+        said = json.loads(line)
+        if isinstance(said, dict) and "failed" in said:
             self.close()
-            raise CommandError(f"with {self.side}: {self.said['failed']}")
+            raise CommandError(f"with {self.side}: {said['failed']}")
+        return said
 
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
-
-
-class Found(NamedTuple):
-    """The first difference of two answers to a call."""
-
-    call: str
-    difference: Difference
 
 
 class Pair:
@@ -111,43 +94,42 @@ class Pair:
         self.upstream, self.planned = map(self._start, SIDES)
 
     def _start(self, side: str) -> Process:
-        process = Process(side, self._schema, plan_at_once=self._at_once)
+        process = Process(side, self._schema, self._at_once)
         self._stack.callback(process.close)
         process.given = process.ask(**self._data)
         return process
 
     def judge(
-        self, do: str, watch: Watch = lambda done, name: None, **details: Any
-    ) -> tuple[dict[int, Found], dict[int, Found]]:
+        self, calls: dict[str, Any], watch: Watch = lambda done, name: None
+    ) -> tuple[Differences, Differences, dict[str, str]]:
         """Let both libraries make the same calls and compare their answers one by one.
 
+        :param calls: the command that says which, ``do``, and its parameters
         :param watch: called after each call
-        :return: by number of the call, what althaia answers differently, and what marshmallow
-            answers differently in a second process
+        :return: what althaia answers differently, what marshmallow answers differently in a second
+            process, and what each call raised by plans, "" if nothing
         """
-        theirs: dict[int, str] = {}
-        different, unsteady = {}, {}
-        both = (side.lines(do, **details) for side in (self.planned, self.upstream))
-        for number, (mine, yours) in enumerate(zip(*both, strict=True)):
-            if found := _difference(mine, yours):
-                different[number], theirs[number] = found, yours
-            watch(number + 1, "")
-        # Ask marshmallow again only if there are differences: it takes as long as the first time.
-        again = self._start("marshmallow").lines(do, **details) if different else ()
-        for number, line in enumerate(again):
-            if number in different and (found := _difference(theirs[number], line)):
-                unsteady[number] = found
-                del different[number]
-        return different, unsteady
-
-
-def _difference(one: str, other: str) -> Found | None:
-    """Return the first difference of two lines about the same call, or None."""
-    if one == other:
-        return None
-    (name, answer), (_, upstream) = json.loads(one), json.loads(other)
-    difference = first_difference(answer, upstream)
-    return None if difference is None else Found(name, difference)
+        sides = (self.planned, self.upstream)
+        names, _ = (side.ask(**calls)["names"] for side in sides)
+        different: Differences = {}
+        unsteady: Differences = {}
+        theirs, raised = {}, {}
+        for done, name in enumerate(names, 1):
+            mine, yours = (side.ask("answer", name=name) for side in sides)
+            raised[name] = mine["raised"]
+            if found := first_difference(mine["answer"], yours["answer"]):
+                different[name], theirs[name] = found, yours["answer"]
+            watch(done, name)
+        if different:
+            # Only then, because it takes as long as the first time.
+            again = self._start("marshmallow")
+            again.ask(**calls)
+            for name in names:
+                answer = again.ask("answer", name=name)["answer"]
+                if name in theirs and (found := first_difference(theirs[name], answer)):
+                    unsteady[name] = found
+                    del different[name]
+        return different, unsteady, raised
 
 
 def sentence(difference: Difference, *, steady: bool = True) -> str:
@@ -155,10 +137,10 @@ def sentence(difference: Difference, *, steady: bool = True) -> str:
 
     :param steady: whether marshmallow gives its answer again
     """
-    where, one, other = difference.path, difference.planned, difference.upstream
+    one, other = difference.planned, difference.upstream
     what = (
         f"{one} by althaia, {other} by marshmallow"
         if steady
         else f"not deterministic, marshmallow gave {one} and then {other}"
     )
-    return f"{where or 'the result itself'}: {what}"
+    return f"{difference.path or 'the result itself'}: {what}"

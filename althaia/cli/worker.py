@@ -1,7 +1,6 @@
 """The process in which ``bench`` and ``compare`` ask one library.
 
-It reads a line of JSON for each command on standard input and answers with one, an object. Before
-it there may be lines with arrays: the name and the result of each call that the command makes.
+It reads a line of JSON for each command on standard input and answers with one.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from time import thread_time
@@ -21,13 +21,10 @@ from typing import Any
 import althaia
 from althaia.cli import CommandError, sampledata, target
 from althaia.trust import seam_layers
-from althaia.trust.portable import Written, outcome, raised, written
+from althaia.trust.portable import outcome
 
 ROUND_SECONDS = 0.1
 _WHOSE = "the schema's module or the schema itself"
-
-Said = list[Any] | dict[str, Any]
-"""The name of a call and its result; or the answer to a command."""
 
 
 class Side:
@@ -48,7 +45,7 @@ class Side:
         self.sources: list[Any] = []
         self.records: list[Any] = []
         self.failing: dict[int, str] = {}
-        self.call: Callable[[], Any] = lambda: None
+        self.calls: dict[str, Callable[[], Any]] = {}
 
     def data(self, file: str | None, source: str | None, count: int) -> dict[str, Any]:
         """Get objects to dump and records to load; say what they are.
@@ -63,13 +60,13 @@ class Side:
             self.sources = self._each(
                 self.records, lambda each: self.schema.load(copy.deepcopy(each), many=False)
             )
-            if not self.sources:
+            if self.sources:
+                about += f", loaded to {kinds_of(self.sources)}"
+            else:
                 # Every record fails. Measure how it fails, and leave none out.
                 why = self.failing.pop(0)
                 no_dump = f"the records do not load, so there are no objects to dump: {why}"
                 self.failing.clear()
-            else:
-                about += f", loaded to {kinds_of(self.sources)}"
         else:
             if source is None:
                 self.sources = sampledata.sources(self.schema, count)
@@ -105,26 +102,19 @@ class Side:
             given[:] = [given[place] for place in results]
         return list(results.values())
 
-    def rows(self, work: list[tuple[str, str, bool]]) -> Iterator[Said]:
-        """Say which objects or records fail, and the answers to the calls that are measured.
+    def take(self, file: str | None, source: str, count: int) -> dict[str, Any]:
+        """Get the records of a file, or else the objects of ``source``; say what they are."""
+        self.records, about = _given(file, source, count)
+        return {"count": len(self.records), "about": about}
+
+    def measured_calls(self, work: list[tuple[str, str, bool]]) -> dict[str, Any]:
+        """Prepare the calls that are measured, and one that gives what fails.
 
         :param work: by name, direction, and whether it is all of them
         """
-        yield ["what fails", written(self.failing)]
-        for name, direction, many in work:
-            yield [name, outcome(self._call(direction, many))]
-        yield {}
-
-    def prepare(self, direction: str, many: bool) -> dict[str, Any]:
-        """Run the call that will be timed, and say how often it runs in a round."""
-        self.call = self._call(direction, many)
-        given = self.call()
-        invalid = _short(str(given.messages)) if isinstance(given, self.invalid) else ""
-        loops, spent = 1, self._spend(1)
-        while spent < ROUND_SECONDS / 4:
-            loops *= 2
-            spent = self._spend(loops)
-        return {"loops": max(1, round(loops * ROUND_SECONDS / spent)), "invalid": invalid}
+        self.calls = {name: self._call(direction, many) for name, direction, many in work}
+        self.calls["what fails"] = lambda: self.failing
+        return {"names": list(self.calls)}
 
     def _call(self, direction: str, many: bool) -> Callable[[], Any]:
         schema, invalid = self.schema, self.invalid
@@ -141,12 +131,56 @@ class Side:
 
         return load
 
-    def time(self, loops: int) -> dict[str, Any]:
-        gc.collect()
-        return {"seconds": self._spend(loops)}
+    def compared_calls(self, load: bool) -> dict[str, Any]:
+        """Prepare the calls that are compared: each record alone, then all of them."""
+        schema, records = self.schema, self.records
+        every = f"all {len(records):,}"
+        if load:
+            # A pre_load hook may change a record: each call gets its own copy.
+            texts = [json.dumps(each) for each in records]
+            self.calls = {
+                **{
+                    f"load [{i}]": partial(_load, schema, text, False)
+                    for i, text in enumerate(texts)
+                },
+                **{
+                    f"loads [{i}]": partial(schema.loads, text, many=False)
+                    for i, text in enumerate(texts)
+                },
+                f"load {every}": partial(_load, schema, f"[{','.join(texts)}]", True),
+            }
+        else:
+            self.calls = {
+                **{
+                    f"dump [{i}]": partial(schema.dump, each, many=False)
+                    for i, each in enumerate(records)
+                },
+                f"dump {every}": partial(schema.dump, records, many=True),
+                # Parse the text again if it is JSON, so that a difference has a path.
+                f"dumps {every}": lambda: _read(schema.dumps(records, many=True)),
+                f"text of {every}": partial(schema.dumps, records, many=True),
+            }
+        return {"names": list(self.calls)}
 
-    def _spend(self, loops: int) -> float:
-        call, turns = self.call, range(loops)
+    def answer(self, name: str) -> dict[str, Any]:
+        """Make one of the calls."""
+        answer, raised = outcome(self.calls[name])
+        return {"answer": answer, "raised": _short(raised)}
+
+    def prepare(self, name: str) -> dict[str, Any]:
+        """Run the call that will be timed, and say how often it runs in a round."""
+        given = self.calls[name]()
+        invalid = _short(str(given.messages)) if isinstance(given, self.invalid) else ""
+        loops, spent = 1, self.time(name, 1)
+        while spent < ROUND_SECONDS / 4:
+            loops *= 2
+            spent = self.time(name, loops)
+        return {"loops": max(1, round(loops * ROUND_SECONDS / spent)), "invalid": invalid}
+
+    def time(self, name: str, loops: int) -> float:
+        """Return the seconds of so many calls."""
+        call, turns = self.calls[name], range(loops)
+        gc.collect()
         start = thread_time()
         for _ in turns:
             call()
@@ -164,22 +198,20 @@ class Side:
             left = [("", explanation.no_plans)]
         return {"no_plans": explanation.no_plans, "summary": explanation.summary(), "left": left}
 
-    def take(self, file: str | None, source: str, count: int) -> dict[str, Any]:
-        """Get the records of a file, or else the objects of ``source``; say what they are."""
-        self.records, about = _given(file, source, count)
-        return {"count": len(self.records), "about": about}
 
-    def answers(self, load: bool) -> Iterator[Said]:
-        """Give the answers to all calls, and count them."""
-        number = failed = 0
-        first = ""
-        for name, answer in (_load_calls if load else _dump_calls)(self.schema, self.records):
-            number += 1
-            if what := raised(answer):
-                failed += 1
-                first = first or f"{name}: {_short(what)}"
-            yield [name, answer]
-        yield {"calls": number, "raised": failed, "first_raised": first}
+def _load(schema: Any, text: str, many: bool) -> Any:
+    return schema.load(json.loads(text), many=many)
+
+
+def _read(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text
+
+
+def _short(text: str) -> str:
+    return shorten(text, 300, placeholder=" …")
 
 
 def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any], str]:
@@ -190,37 +222,6 @@ def _given(file: str | None, source: str | None, count: int) -> tuple[list[Any],
     assert source is not None
     objects = objects_of(source, count)
     return objects, f"{len(objects):,} {kinds_of(objects)} of {source}"
-
-
-def _short(text: str) -> str:
-    return shorten(text, 300, placeholder=" …")
-
-
-def _dump_calls(schema: Any, objects: list[Any]) -> Iterator[tuple[str, Written]]:
-    for index, each in enumerate(objects):
-        yield f"dump [{index}]", outcome(schema.dump, each, many=False)
-    yield f"dump all {len(objects):,}", outcome(schema.dump, objects, many=True)
-    # Parse the text again if it is JSON, so that a difference has a path.
-    yield f"dumps all {len(objects):,}", outcome(lambda: _read(schema.dumps(objects, many=True)))
-    yield f"text of all {len(objects):,}", outcome(schema.dumps, objects, many=True)
-
-
-def _read(text: Any) -> Any:
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError):
-        return text
-
-
-def _load_calls(schema: Any, records: list[Any]) -> Iterator[tuple[str, Written]]:
-    # A pre_load hook may change a record: each call gets its own copy.
-    texts = [json.dumps(each) for each in records]
-    for index, text in enumerate(texts):
-        yield f"load [{index}]", outcome(schema.load, json.loads(text), many=False)
-    for index, text in enumerate(texts):
-        yield f"loads [{index}]", outcome(schema.loads, text, many=False)
-    every = [json.loads(text) for text in texts]
-    yield f"load all {len(records):,}", outcome(schema.load, every, many=True)
 
 
 def objects_of(name: str, count: int) -> list[Any]:
@@ -255,26 +256,23 @@ def read_records(file: Path) -> list[Any]:
 
     :raises CommandError: it cannot be read; a line is not JSON; there is none
     """
+    by_line = file.suffix in (".jsonl", ".ndjson")
+    records: list[Any] = []
+    place = str(file)
     try:
         text = file.read_text(encoding="utf-8")
+        for number, part in enumerate(text.splitlines() if by_line else [text], 1):
+            if by_line:
+                place = f"{file}, line {number}"
+            if part.strip():
+                records.append(json.loads(part))
     except OSError as error:
         raise CommandError(str(error)) from None
-    if file.suffix not in (".jsonl", ".ndjson"):
-        try:
-            read = json.loads(text)
-        except ValueError as error:
-            raise CommandError(
-                f"{file}: {error}; name it .jsonl if each line is a record"
-            ) from None
-        records = read if isinstance(read, list) else [read]
-    else:
-        records = []
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.strip():
-                try:
-                    records.append(json.loads(line))
-                except ValueError as error:
-                    raise CommandError(f"{file}, line {number}: {error}") from None
+    except ValueError as error:
+        hint = "" if by_line else "; name it .jsonl if each line is a record"
+        raise CommandError(f"{place}: {error}{hint}") from None
+    if not by_line and records and isinstance(records[0], list):
+        (records,) = records
     if not records:
         raise CommandError(f"{file} holds no records")
     return records
@@ -293,10 +291,9 @@ def main() -> None:
                 side, answer = Side(**command), {}
             else:
                 answer = getattr(side, do)(**command)
-            for each in answer if isinstance(answer, Iterator) else [answer]:
-                answers.write(json.dumps(each) + "\n")
         except (Exception, SystemExit) as error:
-            answers.write(json.dumps({"failed": target.failure(_WHOSE, error)}) + "\n")
+            answer = {"failed": target.failure(_WHOSE, error)}
+        answers.write(json.dumps(answer) + "\n")
 
 
 if __name__ == "__main__":

@@ -140,6 +140,10 @@ def short_repr(value: Any) -> str:
         text = _short.repr(value)
     except Exception as error:
         text = f"<{type(value).__qualname__}, whose repr raises {type(error).__name__}>"
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -211,7 +215,7 @@ class _Comparison:
         ours, theirs = list(planned), list(upstream)
         for key in dict.fromkeys([*ours, *theirs]):
             one, other = (each.get(key, MISSING) for each in (planned, upstream))
-            if found := self.difference(one, other, below(path, key)):
+            if found := self.difference(one, other, f"{path}{step(key)}".removeprefix(".")):
                 return found
         if ours == theirs and list(map(type, ours)) == list(map(type, theirs)):
             return None
@@ -252,7 +256,8 @@ def own_attributes(value: Any) -> dict[str, Any]:
     return found
 
 
-def below(path: str, key: Any) -> str:
+def step(key: Any) -> str:
+    """Return what a key adds to the path."""
     if isinstance(key, str) and key.isidentifier():
-        return f"{path}.{key}" if path else key
-    return f"{path}[{short_repr(key)}]"
+        return f".{key}"
+    return f"[{short_repr(key)}]"

@@ -1,28 +1,38 @@
-"""Converts a result to JSON and back, so that the results of two processes can be compared.
+"""Writes a result as JSON, so that the results of two processes can be compared.
 
-Each value is a list: its type's name, the kind of what follows, and that.
+A value is a list: the name of its type, its text, and its parts, each with its step of the path. A
+value without parts has None there, and its whole repr as its text.
 """
 
 from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
-from althaia.trust import differences
-from althaia.trust.differences import OF_AN_ERROR, Difference, own_attributes, repr_of
+from althaia.trust.differences import (
+    OF_AN_ERROR,
+    Difference,
+    first_difference_of_texts,
+    own_attributes,
+    repr_of,
+    short_repr,
+    shortened,
+    step,
+)
 
 Written = list[Any]
-_PLAIN = {cls: f"builtins.{cls.__name__}" for cls in (str, int, float, bool, type(None))}
+_MISSING: Written = ["", "(missing)", None]
+_PLAIN = (str, int, float, bool, type(None))
 
 
-def outcome(call: Callable[..., Any], *args: Any, **options: Any) -> Written:
-    """Return the result or the exception of a call in this form."""
+def outcome(call: Callable[..., Any], *args: Any, **options: Any) -> tuple[Written, str]:
+    """Return the result of a call in this form, and what it raised as text; "" if nothing."""
     try:
-        return written(call(*args, **options))
+        return written(call(*args, **options)), ""
     except Exception as error:
-        return written(error)
+        said = getattr(error, "messages", None) or ", ".join(map(str, error.args))
+        return written(error), f"{type(error).__name__}: {said}"
 
 
 def written(value: Any, above: tuple[int, ...] = ()) -> Written:
@@ -32,89 +42,58 @@ def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     named.
     """
     cls = type(value)
+    name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("althaia.").removeprefix("builtins.")
     if cls in _PLAIN:
-        return [_PLAIN[cls], "value", repr_of(value)]
-    name = f"{cls.__module__}.{cls.__qualname__}".removeprefix("althaia.")
+        return [name, repr_of(value), None]
     if id(value) in above:
-        return [name, "value", "…"]
+        return [name, "…", None]
+    parts = _parts(value)
+    if parts is None:
+        return [name, repr_of(value), None]
     inside = (*above, id(value))
+    return [name, short_repr(value), [[where, written(part, inside)] for where, part in parts]]
+
+
+def _parts(value: Any) -> list[tuple[str, Any]] | None:
+    """Return what a value contains, each with its step of the path; None if it is one thing."""
     if isinstance(value, BaseException):
-        parts = {each: getattr(value, each, None) for each in ("args", *OF_AN_ERROR, "__notes__")}
-        return [name, "raised", _pairs(parts, inside)]
+        names = ("args", *OF_AN_ERROR, "__notes__")
+        return [(f".{name}", getattr(value, name, None)) for name in names]
     if isinstance(value, Mapping):
-        return [name, "keys", _pairs(value, inside)]
+        return [(step(key), value[key]) for key in value]
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
-        return [name, "items", [written(each, inside) for each in value]]
+        return [(f"[{index}]", part) for index, part in enumerate(value)]
     if isinstance(value, (set, frozenset)):
-        return [name, "items", sorted((written(each, inside) for each in value), key=repr)]
+        return [(f"[{index}]", part) for index, part in enumerate(sorted(value, key=repr_of))]
     plain_repr: object = object.__repr__
-    if cls.__repr__ is plain_repr and (attributes := own_attributes(value)):
-        return [name, "keys", _pairs(attributes, inside)]
-    return [name, "value", repr_of(value)]
+    if type(value).__repr__ is plain_repr and (attributes := own_attributes(value)):
+        return [(f".{name}", part) for name, part in attributes.items()]
+    return None
 
 
-def _pairs(mapping: Mapping[Any, Any], inside: tuple[int, ...]) -> list[Any]:
-    return [[written(key, inside), written(mapping[key], inside)] for key in mapping]
-
-
-class _Value(str):
-    """A value of another process by its repr."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class _Raised(dict[str, Any]):
-    """An exception of another process by its attributes."""
-
-    def __repr__(self) -> str:
-        says = self["messages"]
-        says = differences.short_repr(self["args"] if says is None else says)
-        return f"{type(self).__name__}({says})"
-
-
-_BASES: dict[str, type] = {"keys": dict, "items": list, "raised": _Raised, "value": _Value}
-
-
-@cache
-def _class(name: str, kind: str) -> Any:
-    """Return the class that stands for that of another process."""
-    module, _, short = name.rpartition(".")
-    return type(short, (_BASES[kind],), {"__slots__": (), "__module__": module})
-
-
-def _read(value: Written) -> Any:
-    """Return a value in this form as objects that :mod:`althaia.trust.differences` compares."""
-    name, kind, content = value
-    if kind == "value":
-        if name in _PLAIN.values():
-            try:
-                return literal_eval(content)
-            except ValueError:  # NaN and infinity.
-                pass
-        return _class(name, kind)(content)
-    if kind == "items":
-        return _class(name, kind)(map(_read, content))
-    return _class(name, kind)((_read(key), _read(each)) for key, each in content)
-
-
-def raised(answer: Written) -> str:
-    """Return class and message of an :func:`outcome` that is an exception; "" if it is none."""
-    if answer[1] != "raised":
-        return ""
-    error = _read(answer)
-    said = error["args"] if error["messages"] is None else [error["messages"]]
-    return f"{type(error).__name__}: {', '.join(map(str, said))}"
-
-
-def first_difference(planned: Written, upstream: Written) -> Difference | None:
+def first_difference(planned: Written, upstream: Written, path: str = "") -> Difference | None:
     """Return the first difference of two results in this form, or None."""
     if planned == upstream:
         return None
-    ours, theirs = _read(planned), _read(upstream)
-    if type(ours) is type(theirs) is str:
-        return differences.first_difference_of_texts(ours, theirs)
-    path = type(ours).__name__ if isinstance(ours, _Raised) and type(ours) is type(theirs) else ""
-    return differences.first_difference(ours, theirs, path)
+    (kind, text, parts), (other_kind, other_text, others) = planned, upstream
+    if kind != other_kind or parts is None or others is None:
+        if kind == other_kind == "str" and not path:
+            return first_difference_of_texts(literal_eval(text), literal_eval(other_text))
+        return Difference(path.removeprefix("."), *_shown(planned, upstream))
+    ours, theirs = dict(parts), dict(others)
+    for key in {**ours, **theirs}:
+        one, other = ours.get(key, _MISSING), theirs.get(key, _MISSING)
+        if found := first_difference(one, other, path + key):
+            return found
+    if list(ours) == list(theirs):
+        return None
+    where = f"{path} (order of keys)".removeprefix(".").lstrip()
+    return Difference(where, shortened(", ".join(ours)), shortened(", ".join(theirs)))
+
+
+def _shown(planned: Written, upstream: Written) -> tuple[str, str]:
+    """Return both texts, with their types if these differ."""
+    one, other = (shortened(text) for _, text, _ in (planned, upstream))
+    if planned[0] == upstream[0] or _MISSING in (planned, upstream):
+        return one, other
+    return f"{planned[0]} {one}", f"{upstream[0]} {other}"

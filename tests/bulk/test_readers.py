@@ -10,6 +10,7 @@ from althaia import bulk
 from althaia.bulk.reading import items, partitions
 from tests.bulk import schemas
 
+
 @pytest.fixture
 def file(tmp_path):
     made = tmp_path / "x.ndjson"

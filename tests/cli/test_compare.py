@@ -140,18 +140,20 @@ def test_a_wrong_answer_is_found(compare):
 
 
 @NEEDS_ENGINE
-def test_each_call_has_a_line_and_the_last_one_counts_them(tmp_path, monkeypatch):
+def test_each_call_has_a_name_and_an_answer(tmp_path, monkeypatch):
     (tmp_path / "rows.jsonl").write_text('{"number": 1}\n' * 3)
     (tmp_path / "shop.py").write_text(SHOP)
     monkeypatch.syspath_prepend(tmp_path)
     side = worker.Side("shop:Order", patched=False, plan_at_once=False)
     given = side.take(str(tmp_path / "rows.jsonl"), "", 0)
     assert given == {"count": 3, "about": "3 records of rows.jsonl"}
-    *calls, last = side.answers(load=True)
-    assert [name for name, _ in calls] == [
+    assert side.compared_calls(load=True)["names"] == [
         *(f"{call} [{i}]" for call in ("load", "loads") for i in range(3)), "load all 3"
     ]  # fmt: skip
-    assert last == {"calls": 7, "raised": 0, "first_raised": ""}
+    assert side.answer("load [1]") == {
+        "answer": ["dict", "{'number': 1}", [[".number", ["int", "1", None]]]],
+        "raised": "",
+    }
 
 
 @NEEDS_ENGINE
