@@ -65,8 +65,7 @@ althaia_intercepted_getattr(PyObject *obj, PyObject *name)
         Py_DECREF(found);
         return PyObject_GenericGetAttr(obj, name);
     }
-    own = Py_XNewRef(PyDict_GetItemWithError(dict, name));
-    if (own == NULL && !PyErr_Occurred()) {
+    if (althaia_dict_get(dict, name, &own) == 0) {
         own = found == althaia_intercepted_names ? althaia_no_attribute(obj, name)
             : Py_TYPE(found)->tp_descr_get(found, obj, (PyObject *)Py_TYPE(obj));
     }
@@ -133,10 +132,14 @@ althaia_intercept_dict(PyObject *descriptor, getter interceptor)
 {
     if (althaia_plain_dict == NULL && Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
         PyGetSetDescrObject *found = (PyGetSetDescrObject *)descriptor;
-        althaia_plain_dict = found->d_getset->get;
-        althaia_intercepted_dict = *found->d_getset;
-        althaia_intercepted_dict.get = interceptor;
-        found->d_getset = &althaia_intercepted_dict;
+        PyGetSetDef plain = *found->d_getset;
+        /* Without the GIL another thread may have been sooner. */
+        if (plain.get != interceptor) {
+            althaia_plain_dict = plain.get;
+            plain.get = interceptor;
+            althaia_intercepted_dict = plain;
+            found->d_getset = &althaia_intercepted_dict;
+        }
     }
 }
 

@@ -54,7 +54,6 @@ cdef extern from "althaia/cpython/inline_cache.h":
 cdef extern from "althaia/cpython/snapshots.h":
     bint althaia_same_entries(object mapping, tuple keys, tuple values, object any_)
     bint althaia_same_entry(object mapping, object key, object value, object absent)
-    int althaia_become(dict mapping, dict other) except -1
 
     ctypedef struct althaia_inline_copy:
         pass

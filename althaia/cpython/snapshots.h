@@ -326,14 +326,4 @@ althaia_same_entry(PyObject *dict, PyObject *key, PyObject *value, PyObject *abs
     return same;
 }
 
-/* Replace the contents of a dictionary by those of the other, in its order. No user code runs in
- * between, because the caller holds references to all that is removed. Return 0, or -1 on error;
- * the dictionary is then empty. */
-static inline int
-althaia_become(PyObject *dict, PyObject *other)
-{
-    PyDict_Clear(dict);
-    return PyDict_Update(dict, other);
-}
-
 #endif

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from types import FunctionType, MethodType
 
 cimport cython
-from cpython.dict cimport PyDict_Copy, PyDict_Next, PyDict_SetItem, PyDict_Update
+from cpython.dict cimport PyDict_Copy, PyDict_SetItem, PyDict_Update
 from cpython.object cimport PyObject
 from cpython.type cimport PyType_IsSubtype
 from libc.stdint cimport int64_t
@@ -22,14 +22,14 @@ from althaia.engine.analysis import (
 from althaia.engine.plan import ABSENT, static
 
 from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL, althaia_become, althaia_count, althaia_counted, althaia_dict_or_none,
+    ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_dict_or_none,
     althaia_has_weak_references, althaia_is_simply_true, althaia_same_entries,
-    althaia_type_lookup,
+    althaia_type_lookup, althaia_write_int,
 )
 from althaia.engine.analysis cimport COPIED_AS_OBJECT
 from althaia.engine.plan cimport (
     DUMP, INNER, Guard, InstanceDict, adopt_instances, collect_again, existing_dict, fields_inside,
-    instance_dict, is_upstreams_turn, made_dict, put_dict, sample, snapshot, upstream,
+    instance_dict, is_lazy, is_upstreams_turn, made_dict, put_dict, sample, snapshot, upstream,
     stop_collecting,
 )
 

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_watched,
+    ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_read_int, althaia_watched,
 )
 
 
@@ -56,18 +56,15 @@ cdef enum Direction:
 cdef class InstanceDict(dict):
     cdef object dump_plan
     cdef object load_plan
-    # For a lazy instance: the Prototype whose plans it runs.
+    # The Prototype of an instance that was made from one; it is set once. `lazy` is 1 until the
+    # instance gets all its attributes; see is_lazy().
     cdef object prototype
-    # The prototype of an instance whose fields are not bound yet, while the function that replaces
-    # ``Schema._init_fields`` runs.
-    cdef object unbound
-    # For a lazy instance that is a copy: the attributes of the original instance.
-    cdef dict original
+    cdef int lazy
     # What lazy copies of this instance share: a ``CopyBlueprint`` of instances/nested_copy.
     cdef object copy_blueprint
     # The instance's own fields for the prototype's: those that calls or user code needed, or all
     # once the instance is materialised. An ``OwnFields`` of instances/prototype.
-    cdef object own_fields
+    cdef object _own_fields
     # True if user code has received one of these fields, which it may have changed. The next call
     # materialises the instance.
     cdef bint handed_out
@@ -81,6 +78,13 @@ cdef class InstanceDict(dict):
     cdef int[2] drops, waits
     cdef object published(self, int direction)
     cdef int publish(self, int direction, object plan) except -1
+    cdef object own_fields(self)
+    cdef bint exchange_fields(self, object before, object own_fields) except -1
+
+
+cdef inline bint is_lazy(InstanceDict state) noexcept:
+    """Whether an instance still lacks the attributes that its prototype has."""
+    return state is not None and althaia_read_int(&state.lazy)
 
 
 cdef InstanceDict instance_dict(object schema)

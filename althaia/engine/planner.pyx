@@ -30,7 +30,7 @@ from althaia.engine.instances cimport (
 )
 from althaia.engine.plan cimport (
     DUMP, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream, counters_of, existing_dict,
-    instance_dict, made_dict, static, upstream,
+    instance_dict, is_lazy, made_dict, static, upstream,
 )
 from althaia.engine.run cimport valid_plan
 

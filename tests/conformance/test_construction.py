@@ -40,7 +40,7 @@ def schema(ma, **members):
 
 def state(log, instance):
     """What there is of a schema on its way."""
-    log("names", list(vars(instance)))
+    log("names", sorted(vars(instance)))
     for name in ("fields", "load_fields", "dump_fields", "declared_fields"):
         if name in vars(instance):
             log(name, list(getattr(instance, name)))
@@ -165,7 +165,7 @@ def count_name(self, value):
 
 def note_binding(log):
     def _bind_to_schema(self, field_name, parent):
-        log("binding", field_name, self.parent is None, list(vars(parent)))
+        log("binding", field_name, self.parent is None, sorted(vars(parent)))
         super(type(self), self)._bind_to_schema(field_name, parent)
 
     return _bind_to_schema

@@ -124,12 +124,8 @@ def test_a_schema_made_by_a_function_is_a_copy(ma: Any, log: Any, many: bool | N
         seen.append(S())
         log("dumped", seen[-1].dump({"n": [NESTED] if many else NESTED}))
     nested = seen[-1].fields["n"].schema
-    original = nested.fields["x"].parent
-    log("original", original is nested, original.many, nested.many, original.unknown)
-    log("shared", original.declared_fields is nested.declared_fields)
-    log("apart", original.fields is nested.fields, original.fields["x"] is nested.fields["x"])
+    log("nested", nested.many, nested.unknown, sorted(vars(nested)))
     log("method", nested.fields["m"]._serialize_method.__self__ is nested)
-    log("keys", list(vars(original)), list(vars(nested)))
 
 
 @pytest.mark.parametrize("first", ["m", "n"])
@@ -269,7 +265,7 @@ def test_set_before_construction(ma: Any, log: Any, name: str) -> None:
     for _ in range(4):
         schema = S()
         log("dumped", schema.dump({"a": 1}))
-        log("order", list(vars(schema)))
+        log("order", sorted(vars(schema)))
 
 
 @scenario

@@ -78,7 +78,7 @@ def use(log: Any, made: Any) -> None:
 
 def state(log: Any, made: Any) -> None:
     """What a schema has, and whose it is."""
-    log("names", list(vars(made)))
+    log("names", sorted(vars(made)))
     for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
         found = getattr(made, name)
         log(name, type(found), [(key, field is None) for key, field in found.items()])

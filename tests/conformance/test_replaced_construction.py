@@ -35,11 +35,11 @@ def schema(ma: Any, **members: Any) -> Any:
 
 def state(log: Any, instance: Any) -> None:
     """What there is of a schema on its way; looking is what builds it."""
-    log("names", list(vars(instance)))
+    log("names", sorted(vars(instance)))
     for name in ("declared_fields", "fields", "load_fields", "dump_fields"):
         log(name, list(getattr(instance, name)))
     for name, field in instance.declared_fields.items():
-        log("field", name, field.name, field.parent is instance, list(vars(field)))
+        log("field", name, field.name, field.parent is instance, sorted(vars(field)))
     for name in ("only", "exclude", "load_only", "dump_only", "many", "partial", "unknown"):
         value = getattr(instance, name)
         log(name, type(value).__name__, sorted(value) if type(value) is set else value)

@@ -10,9 +10,7 @@ import pytest
 
 import althaia
 from althaia import marshmallow as ma
-from tests.interpreters import FREE_THREADED
 
-pytestmark = pytest.mark.skipif(FREE_THREADED, reason="without the GIL no instance is lazy")
 pytest.importorskip("althaia.engine.door", reason="a pure build has no engine")
 LAZY_NAMES = pytest.importorskip(
     "althaia.engine.instances", reason="a pure build has no engine"

@@ -440,15 +440,6 @@ def test_a_replaced_method_goes_by_its_own_name() -> None:
     assert built == "_normalize_nested_options is overridden by unittest.mock.Mock"
 
 
-def test_a_replaced_init_fields_leaves_instances_lazy() -> None:
-    class Plain(ma.Schema):
-        number = fields.Integer()
-
-    original = ma.Schema._init_fields
-    with mock.patch.object(ma.Schema, "_init_fields", lambda self: original(self)):
-        assert althaia.explain(Plain).built == ""
-
-
 def test_the_steps_of_all_depths_with_their_reasons() -> None:
     class Odd(Inner):
         class Meta:

@@ -230,7 +230,6 @@ def test_counts() -> None:
     assert guard.lists == ([], (), [], ())
 
 
-@pytest.mark.skipif(not features()["lazy instances"], reason="there are none")
 def test_guards_of_a_prototype_watch_none_of_its_fields() -> None:
     """User code never gets a prototype's fields, only what the declared fields share with them."""
     cls = ma.Schema.from_dict(

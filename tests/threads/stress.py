@@ -110,7 +110,12 @@ class World:
         class Patched(ma.Schema):
             number = Own()
 
+        if turn % 2:
+            # From the tenth on instances are lazy, those that the threads share included.
+            for cls in (Inner, Outer, Hooked, Packed, Keyed) * 12:
+                cls()
         self.outer_class, self.keyed_class, self.own_field = Outer, Keyed, Own
+        self.fresh = Outer()
         self.outer, self.hooked, self.packed = Outer(), Hooked(), Packed()
         self.some = Outer(only=("number", "inner.a"))
         self.keyed, self.patched = Keyed(), Patched()
@@ -198,6 +203,35 @@ def new_instance(world: World, chance: random.Random) -> None:
         expect(schema.fields["number"].parent is schema, True)
         schema.fields["number"].data_key = "other"
         expect(schema.dump({"number": "5"}), {"other": 5})
+
+
+def new_fresh(world: World, chance: random.Random) -> None:
+    world.fresh = world.outer_class()
+
+
+def use_fresh(world: World, chance: random.Random) -> None:
+    """Use an instance that another thread has just made, in one of the ways that build it."""
+    schema = world.fresh
+    way = chance.randrange(6)
+    if way == 0:
+        expect(schema.dump(PLAIN), PLAIN)
+    elif way == 1:
+        expect(schema.load(PLAIN), PLAIN)
+    elif way == 2:
+        schema.many, schema.unknown = False, "raise"
+        expect((schema.many, schema.unknown), (False, "raise"))
+    elif way == 3:
+        state = chance.choice((schema.__getstate__(), schema.__reduce_ex__(4)[2]))
+        expect(set(state) >= {"many", "fields", "only", "declared_fields"}, True)
+    elif way == 4:
+        twin = chance.choice((copy.copy, copy.deepcopy))(schema)
+        expect(list(twin.fields), list(PLAIN))
+        expect(twin.dump(PLAIN), PLAIN)
+    for name in PLAIN:
+        field = schema.declared_fields[name]
+        expect(field.parent is schema and field.root is schema, True)
+        expect(schema.fields[name] is field and schema.dump_fields[name] is field, True)
+    expect(schema.fields["inner"].schema.fields["a"].parent.many, False)
 
 
 def copies(world: World, chance: random.Random) -> None:
@@ -309,8 +343,9 @@ JOBS: dict[str, Job] = {
     job.__name__: job
     for job in (
         dump_one, dump_many, load_one, load_many, refuse, text, packed, look_into, new_instance,
-        copies, set_attributes, change_key, use_key, replace_fields, use_fields, patch_class,
-        use_class, change_hooks, use_hooks, change_list, use_list, new_class, ask,
+        new_fresh, use_fresh, copies, set_attributes, change_key, use_key, replace_fields,
+        use_fields, patch_class, use_class, change_hooks, use_hooks, change_list, use_list,
+        new_class, ask,
     )
 }  # fmt: skip
 SELDOM = {"new_class", "ask", "copies"}

@@ -123,9 +123,8 @@ def examine_nested(Upstream upstream, schema):
     try:
         analysis.known("schema.Schema._init_fields")
         _check_construction(analysis, cls)
-        for name in ("_init_fields", "on_bind_field"):
-            if not upstream.defines(cls, name, upstream.Schema):
-                raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
+        if not upstream.defines(cls, "on_bind_field", upstream.Schema):
+            raise NotPlannable(upstream.why_not(cls, "on_bind_field", upstream.Schema))
         if static(cls, "__new__") is not object.__new__:
             # copy.copy() calls it.
             raise NotPlannable(f"__new__ is overridden by {upstream.owner(cls, '__new__')}")
@@ -211,18 +210,10 @@ cdef int _check_instances(object cls, Upstream upstream) except -1:
 cdef int _check_class(Analysis analysis, object cls) except -1:
     upstream = analysis.upstream
     for name in CONSTRUCTION:
-        if name == "_init_fields":
-            # A user's _init_fields is called for each instance, which may be lazy all the same.
-            if is_data_descriptor(static(cls, name)):
-                raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
-        elif (
-            name == "on_bind_field"
-            and not upstream.has(cls, name, upstream.Schema)
-            and upstream.defines(cls, "_init_fields", upstream.Schema)
+        # A user's hook is called for each instance.
+        if not upstream.defines(cls, name, upstream.Schema) and (
+            name != "on_bind_field" or upstream.has(cls, name, upstream.Schema)
         ):
-            # A user's hook is called for each instance.
-            pass
-        elif not upstream.defines(cls, name, upstream.Schema):
             raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
     made = static(cls, "dict_class")
     if not (
@@ -261,17 +252,17 @@ cdef int _check_inferred(Analysis analysis) except -1:
     """Check what makes up the fields in a release where a name of ``Meta`` may have no declared
     field, and ``Meta.ordered`` makes mappings ordered."""
     opts = static(type(analysis.schema), "opts")
+    declared = static(type(analysis.schema), "_declared_fields")
     if type(analysis.field_value(opts, "ordered")) is not bool:
         raise NotPlannable("Meta.ordered is neither True nor False")
     for option in ("fields", "additional"):
         named = analysis.field_value(opts, option)
         if type(named) not in (list, tuple):
             raise NotPlannable(f"Meta.{option} is a {type(named).__qualname__}")
-        if any(type(name) is not str for name in named):
-            raise NotPlannable("Meta names a field by something else than text")
+        if any(type(name) is not str or name not in declared for name in named):
+            raise NotPlannable("Meta names a field that is not declared")
     # Made for each name, and used for those without a field.
     analysis.as_defined("fields", "Inferred")
-    _check_field_class(analysis, analysis.upstream.fields["Inferred"])
     analysis.as_defined("schema", "OrderedDict")
     analysis.field_function("schema", "validate_unknown_parameter_value")
 

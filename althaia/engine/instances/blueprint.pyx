@@ -65,15 +65,10 @@ cdef class Blueprint:
 
     cdef int _copy_class(self) except -1:
         """Copy the attributes of the class from which instances and prototypes are made."""
-        cdef object init_fields = althaia_type_lookup(self.schema_class, "_init_fields")
         self.opts = althaia_type_lookup(self.schema_class, "opts")
         self.many = getattr(self.opts, "many", None)
         self.unknown = getattr(self.opts, "unknown", None)
         self.declared = althaia_type_lookup(self.schema_class, "_declared_fields")
-        if init_fields is not upstream.schema_attributes["_init_fields"]:
-            # A user's _init_fields may change the class before it reads the instance, so copies are
-            # needed. Otherwise the guard watches the originals; copies would only take memory.
-            self.declared = copies_by_name(self.declared)
         for field in self.declared.values():
             if field is None:
                 continue
@@ -110,6 +105,9 @@ cdef class Blueprint:
         prototype = Prototype.__new__(Prototype)
         prototype.schema = schema
         prototype.blueprint = self
+        if not ALTHAIA_HAS_GIL:
+            # Not by several threads at once.
+            prototype.read()
         self.prototypes[key] = prototype
         return prototype
 

@@ -17,7 +17,7 @@ cdef tuple SET_FUNCTIONS = tuple(f"orderedset.OrderedSet.{name}" for name in (
 
 cdef object clone(object field):
     """Return a shallow copy, as ``copy.copy`` makes it of an object without copy methods."""
-    return made_with(type(field), plain_copy(vars_of(field)))
+    return made_with(type(field), PyDict_Copy(vars_of(field)))
 
 
 cdef dict copies_by_name(object declared):
@@ -39,20 +39,6 @@ cdef object made_with(object cls, dict attributes):
         made = object.__new__(cls)
         put_dict(made, attributes)
     return made
-
-
-cdef dict plain_copy(dict state):
-    """Return a copy as a plain dict; calls no method of a subclass."""
-    cdef dict copied
-    cdef Py_ssize_t at = 0
-    cdef PyObject *name
-    cdef PyObject *value
-    if type(state) is dict:
-        return PyDict_Copy(state)
-    copied = {}
-    while PyDict_Next(state, &at, &name, &value):
-        PyDict_SetItem(copied, <object>name, <object>value)
-    return copied
 
 
 cdef dict vars_of(object obj):

@@ -40,11 +40,10 @@ cdef int bind(object schema, OwnFields own) except -1:
     for name, number in <tuple>own.prototype.attributes["fields"]:
         copied = own.by_number[number]
         field = schema.declared_fields.get(name, ABSENT)
-        if field is ABSENT and not upstream.infers_fields:
-            raise KeyError(name)
         if field is ABSENT:
-            inferred = upstream.live["fields"]["Inferred"]
-            field = copied if type(copied) is inferred else inferred()
+            if not upstream.infers_fields:
+                raise KeyError(name)
+            field = upstream.live["fields"]["Inferred"]()
         if field is not copied or not is_bound_by_default(schema, name, field):
             schema._bind_field(name, field)
         else:
@@ -128,7 +127,7 @@ cdef object new_mapping(object schema):
 
 cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     """Return the prototype, after the hook, whose plan a schema runs in this call; or None."""
-    cdef OwnFields own = <OwnFields>state.own_fields
+    cdef OwnFields own = <OwnFields>state._own_fields
     cdef Prototype before, hooked
     if own is None or not own.prototype.blueprint.has_hook:
         return None
@@ -136,7 +135,7 @@ cdef object hooked_prototype(object schema, InstanceDict state, int direction):
     if (
         before.attempts > MOST_HOOKED_ATTEMPTS
         or not before.blueprint.holds(schema)
-        or not is_untouched(schema, state, before.template)
+        or not is_untouched(schema, state, vars_of(before.schema))
     ):
         return None
     hooked = before.hooked
@@ -166,7 +165,7 @@ cdef bint is_untouched(object schema, InstanceDict state, dict set_by_init) exce
 cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype before):
     """Return a prototype with the values of an instance; None if it would keep alive an object that
     is neither plain nor the class's."""
-    cdef OwnFields own = <OwnFields>state.own_fields, copies = own_fields_of(before, None)
+    cdef OwnFields own = <OwnFields>state._own_fields, copies = own_fields_of(before, None)
     cdef Prototype made = Prototype.__new__(Prototype)
     cdef InstanceDict attributes = InstanceDict.__new__(InstanceDict)
     cdef object copied = made_with(type(schema), attributes), number
@@ -175,8 +174,8 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
             return None
         copies.by_number[number] = clone(own.by_number[number])
     for number in range(len(before.fields)):
-        copies.change(before.changes[number], vars_of(copies.by_number[number]), copied, copied)
-    attributes.update(before.build(copies, copied, copied))
+        copies.change(before.changes[number], vars_of(copies.by_number[number]), copied)
+    attributes.update(before.build(copies, copied))
     numbers = {id(field): number for number, field in enumerate(own.by_number)}
     for name in BOUND_MAPPINGS:
         mapping = (<dict>state).get(name)
@@ -192,7 +191,7 @@ cdef Prototype prototype_after_hook(object schema, InstanceDict state, Prototype
     made.schema, made.blueprint, made.before = copied, before.blueprint, before
     made.fields, made.changes, made.sets = copies.by_number, before.changes, before.sets
     made.index = {id(field): number for number, field in enumerate(made.fields)}
-    made.template = before.template
+    made.attributes = before.attributes
     return made
 
 
@@ -213,7 +212,7 @@ cdef bint is_plain(object field, object before, list changes) except -1:
 
 cdef bint is_equal(object schema, InstanceDict state, Prototype hooked, int direction) except -1:
     """Whether an instance has the fields of a prototype, with equal or corresponding values."""
-    cdef OwnFields own = <OwnFields>state.own_fields
+    cdef OwnFields own = <OwnFields>state._own_fields
     cdef Py_ssize_t number
     cdef object field, theirs, mapping
     cdef str name = "dump_fields" if direction == DUMP else "load_fields"

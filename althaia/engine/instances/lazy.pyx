@@ -26,9 +26,6 @@ cdef extern from "althaia/cpython/interceptors.h":
     void althaia_intercept_dict(object descriptor, getter interceptor)
     void althaia_intercept_init(object cls, object plain, initproc init)
 
-cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject* obj)
-
 
 # Reading one of these gives the caller the instance dictionary. ``__dict__`` may be a mixin's.
 cdef frozenset ASKED_FOR_DICTIONARY = frozenset(
@@ -45,9 +42,7 @@ cdef str FIELDS = "fields"
 cdef str GET_STATE = "__getstate__"
 cdef object object_state = object.__getstate__
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
-cdef tuple HANDED_OUT_ALONE = (FIELDS, *OPTIONS)
 cdef str INIT = "__init__"
-cdef str INIT_FIELDS = "_init_fields"
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # An instance attribute of one of these names shadows an attribute of the class that plans use.
 cdef frozenset shadowing = frozenset()
@@ -95,14 +90,10 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     cdef dict kept
     cdef Blueprint blueprint
     cdef Prototype prototype
-    cdef InstanceDict state
-    state = existing_dict(schema)
-    if state is not None:
+    cdef InstanceDict state = existing_dict(schema)
+    if state is not None and (state.prototype is not None or state.building):
         # ``__init__`` is called again, or upstream's code is building a prototype.
         materialise_if_lazy(schema)
-        return False
-    if not ALTHAIA_HAS_GIL:
-        # The instance dictionary cannot be replaced while other threads may read it.
         return False
     key = options_key(only, exclude, load_only, dump_only)
     if key is None:
@@ -114,14 +105,13 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     if prototype is None:
         return False
     kept = settings_of(blueprint, many, partial, unknown, context)
-    if (
-        blueprint.has_hook
-        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
-    ):
-        return bind_with_users_code(schema, kept, prototype)
+    if blueprint.has_hook:
+        return bind_with_hook(schema, kept, prototype)
     kept[ERROR_MESSAGES] = messages_of(cls)
-    if put_lazy(schema, kept, prototype, True) is None:
+    state = start(schema, kept, prototype)
+    if state is None:
         return False
+    state.lazy = True
     if context:
         warn_of_context()
     return True
@@ -149,24 +139,24 @@ cdef bint is_made_without_options(object schema) except -1:
     cdef Blueprint blueprint = blueprint_of(cls)
     cdef object found
     cdef dict kept
+    cdef InstanceDict state
     if (
         blueprint is None
         or blueprint.has_hook
         or sample.on
         or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
-        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
     ):
         return False
     found = blueprint.prototypes.get(DEFAULTS)
-    if (
-        type(found) is not Prototype
-        or existing_dict(schema) is not None
-        or not blueprint.holds(schema)
-    ):
+    if type(found) is not Prototype or not blueprint.holds(schema):
         return False
     kept = settings_of(blueprint, None, None, None, None)
     kept[ERROR_MESSAGES] = messages_of(cls)
-    return put_lazy(schema, kept, <Prototype>found, True) is not None
+    state = start(schema, kept, <Prototype>found)
+    if state is None:
+        return False
+    state.lazy = True
+    return True
 
 
 cdef dict settings_of(
@@ -183,75 +173,45 @@ cdef dict settings_of(
     return kept
 
 
-cdef InstanceDict put_lazy(object schema, dict kept, Prototype prototype, bint is_bound):
-    """Replace the instance dictionary by an InstanceDict with a prototype.
+cdef InstanceDict start(object schema, dict kept, Prototype prototype):
+    """Give a new instance its settings and its prototype. Return its dictionary.
 
-    Return None if the dictionary may not be replaced, or has an entry that construction would read.
+    Return None if the dictionary cannot hold them, or has an entry that construction would read.
     """
-    cdef object before, cls = type(schema)
-    cdef InstanceDict state
-    cdef bint collecting = stop_collecting()
-    try:
-        before = althaia_dict_or_none(schema)
-        # One reference is the schema's, one is ours. Another owner would keep a dictionary that is
-        # no longer the instance's.
-        if type(before) is not dict or Py_REFCNT(<PyObject*>before) > 2:
+    cdef InstanceDict state = instance_dict(schema)
+    if state is None or state.prototype is not None:
+        return None
+    for name in <dict>state:
+        # A Method field binds to the instance's attribute of the method's name.
+        if (
+            name in shadowing or name in kept_names
+            or althaia_type_lookup(type(schema), name) is not None
+        ):
             return None
-        for name in <dict>before:
-            # A Method field binds to the instance's attribute of the method's name. Entries that
-            # upstream's construction would find keep their position.
-            if (
-                name in shadowing or name in kept_names
-                or althaia_type_lookup(cls, name) is not None
-            ):
-                return None
-        state = InstanceDict.__new__(InstanceDict)
-        PyDict_Update(state, <dict>before)
-        PyDict_Update(state, kept)
-        if is_bound:
-            state.prototype = prototype
-        else:
-            state.unbound = prototype
-            state.building = True
-        put_dict(schema, state)
-        return state
-    finally:
-        collect_again(collecting)
+    PyDict_Update(state, kept)
+    state.prototype = prototype
+    return state
 
 
-cdef bint bind_with_users_code(object schema, dict kept, Prototype prototype) except -1:
-    """Construct an instance whose class has an ``on_bind_field``, or a user's function in the place
-    of ``Schema._init_fields``.
-
-    The hook is called for each field of an instance that has the attributes that upstream sets
-    before (:func:`fill_unbound`). The function is called when upstream's construction calls it. If
-    it reads an attribute, the instance gets the same attributes. If it only calls upstream's
-    ``_init_fields``, the instance becomes lazy there.
-    """
-    cdef InstanceDict state = put_lazy(schema, kept, prototype, False)
-    cdef OwnFields own_fields = None
-    cdef Py_ssize_t size
+cdef bint bind_with_hook(object schema, dict kept, Prototype prototype) except -1:
+    """Construct an instance whose class has an ``on_bind_field``. The hook is called for each field
+    of an instance that has the attributes that upstream sets before."""
+    cdef InstanceDict state = start(schema, kept, prototype) if ALTHAIA_HAS_GIL else None
+    cdef OwnFields own_fields
     if state is None:
         return False
-    if prototype.blueprint.has_hook:
-        own_fields = fill_unbound(schema, state)
-    size = len(state)
+    state.building = True
+    own_fields = own_fields_of(prototype, None)
+    add_missing(state, prototype.unbound(own_fields, schema))
     if kept.get(CONTEXT):
         warn_of_context()
-    if own_fields is not None:
-        bind(schema, own_fields)
-    else:
-        schema._init_fields()
-        # The function did not call upstream's: the fields stay unbound. Or it has read the
-        # instance.
-        if state.unbound is not None or len(state) != size:
-            materialise_if_lazy(schema)
+    bind(schema, own_fields)
     state.building = False
     set_messages(schema)
     # The hook may have replaced the dictionary.
     state = existing_dict(schema)
-    if state is not None and own_fields is not None:
-        state.own_fields = own_fields
+    if state is not None:
+        state._own_fields = own_fields
     return True
 
 
@@ -313,29 +273,13 @@ cdef dict merged_messages(object defaults, object classes, object own):
     return messages
 
 
-cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
-    """At the beginning of upstream's ``Schema._init_fields``, called by a user's replacement: make
-    the instance lazy. Return False if its attributes were read or set meanwhile; upstream's code
-    then binds the fields."""
-    cdef Prototype prototype = <Prototype>state.unbound
-    if (
-        ERROR_MESSAGES in <dict>state
-        or has_one_of(state, lazy_shadows)
-        or type(schema) is not prototype.blueprint.schema_class
-    ):
-        materialise_if_lazy(schema)
-        return False
-    state.unbound = None
-    state.prototype = prototype
-    return True
-
-
 cdef bint has_one_of(dict attributes, frozenset names) except -1:
     """Return whether an instance has an attribute of one of these names.
 
     The settings that each lazy instance has are skipped; they are not among the names.
     """
-    for name in attributes:
+    # Without the GIL another thread may add one during the loop.
+    for name in attributes if ALTHAIA_HAS_GIL else PyDict_Copy(attributes):
         if (
             name is MANY or name is PARTIAL or name is UNKNOWN or name is ERROR_MESSAGES
             or name is CONTEXT
@@ -386,9 +330,6 @@ cdef object prototype_of(object schema, InstanceDict state):
     and return None. It then needs plans of its own.
     """
     cdef Prototype prototype = <Prototype>state.prototype
-    if prototype is None:
-        # Another thread has materialised it since the caller looked.
-        return None
     if state.handed_out:
         materialise(schema, state)
         return None
@@ -398,7 +339,7 @@ cdef object prototype_of(object schema, InstanceDict state):
 cdef bint materialise_if_touched(object schema, InstanceDict state) except -1:
     """Materialise a lazy instance if one of its attributes shadows one of its class, or if its
     ``__class__`` was set. Return whether it was materialised."""
-    if state is None or state.prototype is None or (
+    if not is_lazy(state) or (
         type(schema) is (<Prototype>state.prototype).blueprint.schema_class
         and not has_one_of(state, lazy_shadows)
     ):
@@ -414,8 +355,7 @@ cdef object prototype_to_plan(object schema, InstanceDict state):
     the class or a field class has changed since the prototype was made: a new method could get the
     prototype's fields.
     """
-    cdef Prototype prototype = <Prototype>state.prototype
-    if prototype is not None and not prototype.blueprint.holds(schema):
+    if not (<Prototype>state.prototype).blueprint.holds(schema):
         materialise(schema, state)
         return None
     return prototype_of(schema, state)
@@ -427,57 +367,66 @@ cdef object prototype_to_plan(object schema, InstanceDict state):
 cdef int materialise(object schema, InstanceDict state) except -1:
     """Give a lazy instance all attributes that its construction would have set.
 
-    No other code runs meanwhile: upstream's is not called, and the GC is off. After a MemoryError
-    the instance is unchanged.
+    No other code runs meanwhile: upstream's is not called, and the GC is off. Without the GIL
+    several threads may do this at once. They agree on the fields, because only one can store them,
+    and on the attributes, because the first that is set remains.
     """
     cdef Prototype prototype = <Prototype>state.prototype
     cdef OwnFields own_fields
-    cdef dict built
-    cdef bint collecting
-    if prototype is None:
-        return 0
-    collecting = stop_collecting()
+    cdef object before
+    cdef dict missing
+    cdef bint collecting = stop_collecting()
     try:
-        own_fields = own_fields_of(prototype, <OwnFields>state.own_fields)
-        built = rebuilt(schema, state.original, prototype, own_fields)
-        return put_in_place(schema, state, arrange(state, built, prototype), own_fields)
+        while True:
+            before = state.own_fields()
+            own_fields = own_fields_of(prototype, <OwnFields>before)
+            missing = prototype.build(own_fields, schema)
+            # A call in progress continues with the prototype's fields, and finds these by them.
+            if state.exchange_fields(before, own_fields):
+                break
+        add_missing(state, missing)
+        althaia_write_int(&state.lazy, False)
     finally:
         collect_again(collecting)
-
-
-cdef int put_in_place(
-    object schema, InstanceDict state, dict arranged, OwnFields own_fields
-) except -1:
-    """Put the attributes into the instance dictionary and record its own fields."""
-    try:
-        althaia_become(state, arranged)
-    except BaseException:
-        # Memory ran out, or the ``__eq__`` of a key of a user's class raised.
-        put_dict(schema, arranged)
-    # A call in progress continues with the prototype's fields, and finds the instance's by these.
-    state.own_fields = own_fields
-    state.prototype = None
     return 0
 
 
-cdef dict rebuilt(object schema, dict original, Prototype prototype, OwnFields own_fields):
-    """Return the attributes that a lazy instance lacks.
+cdef int add_missing(dict attributes, dict missing) except -1:
+    """Set the attributes that nobody has set yet."""
+    for name, value in missing.items():
+        attributes.setdefault(name, value)
+    return 0
 
-    :param original: if the instance is a copy of a schema, that schema's attributes; else None.
-    :param own_fields: the instance's own fields so far. The missing ones are added.
+
+cdef object own_field(object field, InstanceDict state, object schema):
+    """Return an instance's own field for a field of its prototype. If there is none, make it, with
+    those inside and around it. Return the field itself if it is none of the prototype's.
+
+    :param schema: the instance, to which the field is bound; None if a loose one will do.
     """
-    cdef object copied
-    cdef dict built
-    if original is None:
-        return prototype.build(own_fields, schema, schema)
-    # The fields of a copy that upstream makes are those of the original, and bound to it.
-    copied = object.__new__(prototype.blueprint.schema_class)
-    built = prototype.build(own_fields, copied, schema)
-    put_dict(copied, arrange(dict(original), built, prototype))
-    built = dict(built)
-    for name in BOUND_MAPPINGS:
-        built[name] = type(built[name])(built[name])
-    return built
+    cdef OwnFields own_fields
+    cdef object before, number
+    cdef bint collecting = stop_collecting()
+    try:
+        while True:
+            before = state.own_fields()
+            if before is not None:
+                own_fields = <OwnFields>before
+                number = own_fields.prototype.index.get(id(field))
+                if number is not None and own_fields.has(number, schema is None):
+                    return own_fields.by_number[number]
+            own_fields = own_fields_of(<Prototype>state.prototype, <OwnFields>before)
+            number = own_fields.prototype.index.get(id(field))
+            if number is None:
+                return field
+            if schema is None:
+                own_fields.add_loose(number)
+            else:
+                own_fields.make(number, schema)
+            if state.exchange_fields(before, own_fields):
+                return own_fields.by_number[number]
+    finally:
+        collect_again(collecting)
 
 
 cdef object real_field(object field, object parent, InstanceDict state):
@@ -491,68 +440,12 @@ cdef object real_field(object field, object parent, InstanceDict state):
     cdef object own
     if state is None:
         state = existing_dict(parent)
-    own = bound_field(field, state)
-    if own is None and has_prototypes_fields(state):
-        if state.original is None:
-            make_own_field(field, parent, state)
-        else:
-            materialise(parent, state)
-        own = bound_field(field, state)
-    if own is None:
+    if not has_prototypes_fields(state):
         return field
-    if state.prototype is not None:
+    own = own_field(field, state, parent)
+    if own is not field and is_lazy(state):
         state.handed_out = True
     return own
-
-
-cdef object bound_field(object field, InstanceDict state):
-    """Return the instance's own field for a field of its prototype, if it has one that is as
-    construction would have left it; else None."""
-    if state is None or state.own_fields is None:
-        return None
-    return (<OwnFields>state.own_fields).find_bound(field)
-
-
-cdef int make_own_field(object field, object parent, InstanceDict state) except -1:
-    """Make a lazy instance's own copy of one of the prototype's fields."""
-    cdef OwnFields own_fields
-    cdef bint collecting = stop_collecting()
-    try:
-        own_fields = own_fields_of(<Prototype>state.prototype, <OwnFields>state.own_fields)
-        number = own_fields.prototype.index.get(id(field))
-        if number is not None:
-            own_fields.make(number, parent, parent)
-            state.own_fields = own_fields
-    finally:
-        collect_again(collecting)
-    return 0
-
-
-cdef dict arrange(dict touched, dict built, Prototype prototype):
-    """Return all attributes of an instance in the order in which upstream's construction sets them.
-
-    Attributes that were set before ``Schema.__init__`` come first, later ones last.
-
-    :param touched: the attributes that the instance has.
-    :param built: the attributes that its construction would have set.
-    """
-    cdef dict arranged = {}
-    cdef object kept = (
-        kept_names if prototype.original is None else prototype.original.keys() - lazy_names
-    )
-    if len(touched) == len(kept) and touched.keys() == kept:
-        # An existing key keeps its position.
-        PyDict_Update(built, touched)
-        return built
-    for name in touched:
-        if name in kept:
-            break
-        arranged[name] = touched[name]
-    for name, value in built.items():
-        if name in touched or name not in kept:
-            arranged[name] = touched.get(name, value)
-    arranged.update(touched)
-    return arranged
 
 
 # ---- Interceptors -----------------------------------------------------------------------
@@ -562,42 +455,10 @@ cdef object lazy_getattr(object obj, object name):
     """Called before an attribute of ``intercepted`` is read. Materialise the instance if it lacks
     the attribute, or if the attribute gives the caller the whole dictionary. Return the attribute,
     or None if it is read as usual."""
-    cdef InstanceDict state = existing_dict(obj)
-    if state is None:
-        return None
-    if state.prototype is not None or state.unbound is not None:
-        if name not in HANDED_OUT_ALONE or not hand_out(obj, state, name):
-            materialise_if_lazy(obj)
+    materialise_if_lazy(obj)
     if name == GET_STATE and althaia_type_lookup(type(obj), name) is object_state:
         return MethodType(plain_state, obj)
     return None
-
-
-cdef bint hand_out(object schema, InstanceDict state, object name) except -1:
-    """Set one attribute on a lazy instance. Return whether the instance has it.
-
-    The instance stays lazy, because upstream's nested fields read two options from their root, and
-    many hooks read only ``fields``. The instance's next call materialises it: user code may have
-    changed a set of names or a field.
-    """
-    cdef Prototype prototype = <Prototype>state.prototype
-    cdef OwnFields own_fields
-    cdef bint collecting
-    if prototype is None or name in <dict>state:
-        return prototype is not None
-    if state.original is not None:
-        return False
-    collecting = stop_collecting()
-    try:
-        own_fields = own_fields_of(prototype, <OwnFields>state.own_fields)
-        value = prototype.attribute(name, own_fields, schema, schema)
-        (<dict>state)[name] = value
-        state.own_fields = own_fields
-        if name is FIELDS:
-            state.handed_out = True
-        return True
-    finally:
-        collect_again(collecting)
 
 
 def plain_state(schema):
@@ -605,9 +466,9 @@ def plain_state(schema):
     because that is pickled and copied faster."""
     state = object_state(schema)
     if type(state) is InstanceDict:
-        return plain_copy(<dict>state)
+        return PyDict_Copy(<dict>state)
     if type(state) is tuple and type(state[0]) is InstanceDict:
-        return (plain_copy(<dict>state[0]), *state[1:])
+        return (PyDict_Copy(<dict>state[0]), *state[1:])
     return state
 
 
@@ -620,28 +481,9 @@ cdef object lazy_dict(object obj, void* context):
 cpdef int materialise_if_lazy(object obj) except -1:
     """Materialise an instance if it is lazy."""
     cdef InstanceDict state = existing_dict(obj)
-    if state is not None:
-        if state.unbound is not None:
-            fill_unbound(obj, state)
-        elif state.prototype is not None:
-            materialise(obj, state)
+    if is_lazy(state):
+        materialise(obj, state)
     return 0
-
-
-cdef OwnFields fill_unbound(object schema, InstanceDict state):
-    """Give an instance the attributes that upstream sets before it binds the fields. Return its own
-    fields, which are not bound."""
-    cdef Prototype prototype = <Prototype>state.unbound
-    cdef OwnFields own_fields
-    cdef bint collecting = stop_collecting()
-    try:
-        own_fields = own_fields_of(prototype, None)
-        built = arrange(state, prototype.unbound(own_fields, schema), prototype)
-        state.unbound = None
-        put_in_place(schema, state, built, None)
-        return own_fields
-    finally:
-        collect_again(collecting)
 
 
 cdef bint intercept_watched(object cls, Guard guard) except -1:
@@ -650,7 +492,7 @@ cdef bint intercept_watched(object cls, Guard guard) except -1:
     if not guard.watches(cls):
         return False
     althaia_intercept(cls)
-    if ALTHAIA_HAS_GIL and (ALTHAIA_KNOWS_TRACING or not have_frames):
+    if ALTHAIA_KNOWS_TRACING or not have_frames:
         althaia_intercept_init(cls, upstream.Schema, lazy_init)
     guard.watch_class(cls)
     intercept(cls)

@@ -75,7 +75,7 @@ cdef object lazy_copy(object nested, object field):
         PyDict_Update(own, blueprint.kept)
         if field.many is not None and upstream.nested_many_overrides:
             own["many"] = field.many
-        own.prototype = prototype
+        own.prototype, own.lazy = prototype, True
         return made_with(blueprint.schema_class, own)
     finally:
         collect_again(collecting)
@@ -89,7 +89,7 @@ cdef int record_copy(object nested, object field, object copied) except -1:
     if not ALTHAIA_HAS_GIL:
         return 0
     state = instance_dict(nested)
-    if state is None or state.building or state.prototype is not None:
+    if state is None or state.building or is_lazy(state):
         return 0
     if state.copy_blueprint is None:
         state.copy_blueprint = CopyBlueprint(type(nested))

@@ -33,8 +33,6 @@ def binding(schema):
         state = made_dict(schema)
         if state is None:
             return False
-        if type(state) is InstanceDict and (<InstanceDict>state).unbound is not None:
-            return is_left_unbound(schema, <InstanceDict>state)
         fields = (<dict>state).get("fields")
     if fields is not None and not (type(fields) is dict and len(<dict>fields) == 0):
         althaia_count(&rebound, 1)
@@ -52,27 +50,11 @@ cdef object nested_field(object field, InstanceDict state):
 
     :param state: the schema's dictionary as the call began.
     """
-    cdef object own
-    cdef bint collecting
-    if state is None:
-        return field
-    if state.own_fields is not None:
-        own = (<OwnFields>state.own_fields).find(field)
-        if own is not None:
-            return own
-    if not has_prototypes_fields(state):
-        return field
-    collecting = stop_collecting()
-    try:
-        if state.own_fields is None:
-            state.own_fields = own_fields_of(<Prototype>state.prototype, None)
-        return (<OwnFields>state.own_fields).add_loose(field)
-    finally:
-        collect_again(collecting)
+    return own_field(field, state, None) if has_prototypes_fields(state) else field
 
 
 cdef bint has_prototypes_fields(InstanceDict state):
-    """Return whether the fields that a schema's plan uses are a prototype's, so that the schema
+    """Return whether the fields that a schema's plan uses may be a prototype's, so that the schema
     needs its own. A lazy copy of a nested instance has the fields of that instance."""
     return (
         state is not None
@@ -93,7 +75,7 @@ cdef object nested_schema(object field, object parent, InstanceDict state):
         materialise_if_touched(parent, state)
         schema = resolved(field, parent, state)
         if schema is None:
-            if upstream.nested_has_context and state is not None and state.prototype is not None:
+            if upstream.nested_has_context and is_lazy(state):
                 # Upstream reads the context of the field's parent, which is still the prototype.
                 materialise(parent, state)
             schema = field.schema
@@ -145,7 +127,6 @@ cdef object from_returned(object field, object nested, object context):
 
     :param context: the nested schema's ``context``; None in a release without one.
     """
-    cdef InstanceDict state
     cdef object copied
     if context is not None and type(nested) is str:
         # Assigning to ``nested`` would add a reference, and no schema would be fresh.
@@ -153,8 +134,6 @@ cdef object from_returned(object field, object nested, object context):
     if is_fresh(nested) and field.only is None and plain_names(field.exclude) == ():
         # Upstream's code copies the instance, because others may use it. Nobody else has this one,
         # so that it serves as its own copy.
-        state = existing_dict(nested)
-        state.original = dict(state)
         if context is not None:
             nested.context.update(context)
         if field.many is not None and upstream.nested_many_overrides:
@@ -240,12 +219,9 @@ cdef bint is_fresh(object schema) except -1:
         return False
     state = existing_dict(schema)
     if (
-        state is None
-        or state.prototype is None
+        not is_lazy(state)
         or althaia_has_weak_references(schema)
         or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
-        # Upstream calls it once more, for the copy.
-        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
         or althaia_type_lookup(cls, "__new__") is not object_new
         or type(cls) is not upstream.SchemaMeta
         or (<Prototype>state.prototype).blueprint.copies_bind_anew
@@ -260,7 +236,7 @@ cdef object plucked_key(object field, object schema):
     cdef InstanceDict state = existing_dict(schema)
     # A hook may have materialised it and replaced its fields.
     materialise_if_touched(schema, state)
-    if state is not None and state.prototype is not None:
+    if is_lazy(state):
         schema = (<Prototype>state.prototype).schema
     key = schema.fields[name].data_key
     if upstream.empty_key_is_a_key:

@@ -13,14 +13,12 @@ cdef enum Change:
     METHOD  # a method, bound to the instance
     NAMES  # a copy of a set of names
     OWN_FIELDS  # a list in which the prototype's fields are replaced by the instance's
-    INFERRED  # copies of the fields that an Inferred field has made
 
 # The mappings that binding creates, and all mappings of fields.
 cdef tuple BOUND_MAPPINGS = ("fields", "load_fields", "dump_fields")
 cdef tuple MAPPINGS = ("declared_fields", *BOUND_MAPPINGS)
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef tuple SELECTIONS = ("only", "exclude")
-cdef str FIELD_CACHE = "_field_cache"
 cdef object ordered_dict = OrderedDict
 cdef object ZERO = 0
 
@@ -45,87 +43,62 @@ cdef class Prototype:
     cdef dict index
     cdef list changes
     cdef list sets
-    # All attributes, and the names of those that each instance has of its own. For a mapping of own
-    # fields: the names in it with the numbers of their fields.
-    cdef dict template
+    # The attributes that a lazy instance lacks, in upstream's order. For a mapping of own fields:
+    # the names in it with the numbers of their fields.
     cdef dict attributes
     # By name: what binding has set on a field, other than its changes.
     cdef dict bindings
 
     cdef int read(self) except -1:
         """Read how the attributes of an instance are made."""
-        cdef dict attributes = {}, template = plain_copy(vars_of(self.schema))
-        cdef tuple entries, before = None
-        cdef object kind = None
         self.fields, self.index, self.changes, self.sets, self.bindings = [], {}, [], [], {}
-        for name, value in template.items():
-            if self.original is not None:
-                if name in lazy_names and value is not self.original.get(name):
-                    attributes[name] = None
-            elif name in MAPPINGS:
-                entries = tuple([
+        cdef dict attributes = {}
+        for name, value in vars_of(self.schema).items():
+            if name in MAPPINGS and self.original is None:
+                attributes[name] = tuple([
                     (key, number_of(self, field, self.schema)) for key, field in value.items()
                 ])
-                if entries != before or type(value) is not kind:
-                    before, kind = entries, type(value)
-                attributes[name] = before
-            elif type(value) is upstream.OrderedSet or type(value) is set:
+            elif name in lazy_names:
                 attributes[name] = None
-        self.template, self.attributes = template, attributes
+        self.attributes = attributes
         return 0
 
-    cdef dict build(self, OwnFields own_fields, object parent, object schema):
-        """Return the attributes that ``Schema.__init__`` would have set on an instance.
+    cdef dict build(self, OwnFields own_fields, object schema):
+        """Return the attributes that ``Schema.__init__`` would have set on an instance, and that a
+        lazy one lacks.
 
         Neither user code nor upstream's code runs, because both may have changed since the instance
         was made.
 
         :param own_fields: the schema's own fields so far. The missing ones are added.
-        :param parent: the schema to which the fields are bound: the instance, or the schema of
-            which it is a copy.
         """
-        # The template has all keys in their order, so that storing a value adds none.
-        cdef dict built = PyDict_Copy(self.template)
-        cdef object value = None, last = None
-        for name, numbers in self.attributes.items():
-            if numbers is None or numbers is not last:
-                value = self.attribute(name, own_fields, parent, schema)
-            else:
-                # The same fields as in the mapping before, which is of the same type.
-                value = value.copy()
-            last = numbers
-            PyDict_SetItem(built, name, value)
-        return built
+        return {name: self.attribute(name, own_fields, schema) for name in self.attributes}
 
-    cdef object attribute(self, object name, OwnFields own_fields, object parent, object schema):
+    cdef object attribute(self, object name, OwnFields own_fields, object schema):
         """Return one attribute of an instance; see :func:`build`."""
-        cdef object value = self.template[name], numbers = self.attributes.get(name)
+        cdef object value = vars_of(self.schema)[name], numbers = self.attributes[name]
         if numbers is not None:
-            fields = own_fields.by_name(<tuple>numbers, parent, schema)
+            fields = own_fields.by_name(<tuple>numbers, schema)
             return ordered_dict(fields) if type(value) is ordered_dict else fields
+        if value is None or (self.original is not None and value is self.original.get(name)):
+            return value
         if type(value) is upstream.OrderedSet:
             return copied_names(value)
-        return value if value is None else type(value)(value)
+        return type(value)(value)
 
     cdef dict unbound(self, OwnFields own_fields, object schema):
-        """Return the attributes that an instance has just before upstream binds its fields, which
+        """Return what :func:`build` returns, as it is just before upstream binds the fields, which
         are copies of the declared ones."""
-        cdef dict built = PyDict_Copy(self.template), declared = self.blueprint.declared
-        for name, number in <tuple>self.attributes["fields"]:
+        cdef dict declared = self.blueprint.declared
+        for name, number in <tuple>self.attributes[FIELDS]:
             if own_fields.by_number[number] is None:
-                field = declared.get(name)
-                own_fields.by_number[number] = clone(
-                    self.fields[number] if field is None else field
-                )
+                own_fields.by_number[number] = clone(declared[name])
                 # Upstream applies the options of the call to nested fields before it binds any.
                 own_fields.change_names(number, vars_of(own_fields.by_number[number]))
-        for name in self.attributes:
-            built[name] = (
-                {} if name in BOUND_MAPPINGS
-                else self.attribute(name, own_fields, schema, schema)
-            )
-        del built["error_messages"]
-        return built
+        return {
+            name: {} if name in BOUND_MAPPINGS else self.attribute(name, own_fields, schema)
+            for name in self.attributes
+        }
 
     cdef list binding(self, str name, object number):
         """Return the attributes that binding has set on a field to the same values for each
@@ -157,35 +130,25 @@ cdef class OwnFields:
     # the prototype's, apart from its sets of names. User code does not get it.
     cdef object loose
 
-    cdef object find(self, object field):
-        """Return the own field for a prototype's field, or None."""
-        number = self.prototype.index.get(id(field))
-        return None if number is None else self.by_number[number]
-
     cdef bint is_loose(self, object number) except -1:
         return self.loose is not ZERO and self.loose >> number & 1
 
-    cdef object find_bound(self, object field):
-        """Return the own field for a prototype's field if it is as construction would have left it;
-        else None."""
-        number = self.prototype.index.get(id(field))
-        return None if number is None or self.is_loose(number) else self.by_number[number]
+    cdef bint has(self, object number, bint loose) except -1:
+        """Whether there is an own field of this number; one that is as construction would have left
+        it unless it may be loose."""
+        return self.by_number[number] is not None and (loose or not self.is_loose(number))
 
-    cdef object add_loose(self, object field):
-        """Make the own field for a nested field of the prototype, for calls that need its schema.
-        Return a field that upstream never binds as it is: all instances share it."""
-        cdef dict state
-        number = self.prototype.index.get(id(field))
-        if number is None:
-            return field
-        own = clone(field)
-        state = vars_of(own)
+    cdef int add_loose(self, object number) except -1:
+        """Make the own field for a nested field of the prototype, for calls that need its
+        schema."""
+        own = clone(self.prototype.fields[number])
+        cdef dict state = vars_of(own)
         PyDict_SetItem(state, "_schema", None)
         # The nested schema's own ``__init__`` is given its sets of names, and may change them.
         self.change_names(number, state)
         self.loose |= 1 << number
         self.by_number[number] = own
-        return own
+        return 0
 
     cdef int change_names(self, object number, dict state) except -1:
         """Give a field with these attributes its own sets of names, which the fields around it
@@ -196,7 +159,7 @@ cdef class OwnFields:
             # They come first.
             if kind != NAMES:
                 break
-            self.change([change], state, None, None)
+            self.change([change], state, None)
         return 0
 
     cdef int bind(self, str name, object number, object schema) except -1:
@@ -205,9 +168,9 @@ cdef class OwnFields:
         cdef dict state = vars_of(self.by_number[number])
         for key, value in self.prototype.binding(name, number):
             PyDict_SetItem(state, key, value)
-        return self.change(<list>self.prototype.changes[number], state, schema, schema)
+        return self.change(<list>self.prototype.changes[number], state, schema)
 
-    cdef object make(self, object number, object parent, object schema):
+    cdef object make(self, object number, object schema):
         """Return the own field of this number. If there is none, make it, with those inside and
         around it. Return None for None."""
         cdef object field
@@ -220,55 +183,46 @@ cdef class OwnFields:
             self.loose ^= 1 << number
         else:
             return field
-        self.change(<list>self.prototype.changes[number], vars_of(field), parent, schema)
+        self.change(<list>self.prototype.changes[number], vars_of(field), schema)
         return field
 
-    cdef dict by_name(self, tuple numbers, object parent, object schema):
+    cdef dict by_name(self, tuple numbers, object schema):
         """Return the own fields by name. Make those that are missing.
 
         :param numbers: pairs of a name and the number of its field.
         """
         cdef dict fields = {}
         for name, number in numbers:
-            PyDict_SetItem(fields, name, self.make(number, parent, schema))
+            PyDict_SetItem(fields, name, self.make(number, schema))
         return fields
 
-    cdef int change(self, list changes, dict state, object parent, object schema) except -1:
+    cdef int change(self, list changes, dict state, object schema) except -1:
         cdef int kind
         for name, kind, value in changes:
             if kind == PARENT:
-                value = parent
+                value = schema
             elif kind == OWN_FIELD:
-                value = self.make(value, parent, schema)
+                value = self.make(value, schema)
             elif kind == METHOD:
                 value = MethodType(value, schema)
             elif kind == NAMES:
                 if self.sets[value] is None:
                     self.sets[value] = copied_names(self.prototype.sets[value])
                 value = self.sets[value]
-            elif kind == INFERRED:
-                value = {cls: bound_copy(made, state) for cls, made in (<dict>value).items()}
             else:
                 value = [
-                    self.make(each, parent, schema) if type(each) is int else each
+                    self.make(each, schema) if type(each) is int else each
                     for each in <list>value
                 ]
             PyDict_SetItem(state, name, value)
         return 0
 
 
-cdef object bound_copy(object field, dict to):
-    """Return a copy of a field that has the parent and the root in these attributes."""
-    cdef object copied = clone(field)
-    vars_of(copied).update(parent=to["parent"], root=to["root"])
-    return copied
-
-
 cdef OwnFields own_fields_of(Prototype prototype, OwnFields before):
     """Return a copy of an instance's own fields so far, to which more are added. If memory runs out
     meanwhile, the instance keeps what it had."""
     cdef OwnFields own_fields = OwnFields.__new__(OwnFields)
-    if prototype.template is None:
+    if prototype.attributes is None:
         prototype.read()
     own_fields.prototype = prototype
     own_fields.by_number = (
@@ -310,9 +264,6 @@ cdef object number_of(Prototype prototype, object field, object schema):
         else ("parent", OWN_FIELD, number_of(prototype, parent, schema))
     )
     changes.append(("root", PARENT, None))
-    if FIELD_CACHE in state:
-        # Upstream makes an inferred field, and the fields that it has inferred, for each instance.
-        changes.append((FIELD_CACHE, INFERRED, state[FIELD_CACHE]))
     for name in METHODS:
         method = state.get(name)
         # A class method is bound to the class. isinstance() would call ABCMeta.__instancecheck__:

@@ -29,7 +29,6 @@ def features():
         "places of keys and attributes": bool(ALTHAIA_KNOWS_ENTRIES),
         "dictionary versions": bool(ALTHAIA_KNOWS_DICT_VERSIONS),
         "dictionary watchers": althaia_epoch != 0,
-        "lazy instances": bool(ALTHAIA_HAS_GIL),
     }
 
 

@@ -56,6 +56,20 @@ cdef class InstanceDict(dict):
                 before, self.dump_plan = self.dump_plan, plan
         return 0
 
+    cdef object own_fields(self):
+        """Return the instance's own fields so far, or None."""
+        with cython.critical_section(self):
+            return self._own_fields
+
+    cdef bint exchange_fields(self, object before, object own_fields) except -1:
+        """Store the instance's own fields in the place of ``before``. Return False if another
+        thread has stored others meanwhile."""
+        with cython.critical_section(self):
+            if self._own_fields is not before:
+                return False
+            self._own_fields = own_fields
+        return True
+
 
 # Pickle names the type in notes of its errors, where a schema without plans has a dict.
 (<PyTypeObject*>InstanceDict).tp_name = b"dict"

@@ -171,7 +171,7 @@ cdef Plan find_anew(object schema, int direction, bint large):
         return None
     if had_first_call:
         althaia_write_int(&state.waits[direction], first_wait(schema, direction) - LOOK_UPS)
-    if state.prototype is not None:
+    if is_lazy(state):
         prototype = prototype_to_plan(schema, state)
         if prototype is not None:
             return find_own(prototype, direction, large)

@@ -7,7 +7,7 @@ cdef Plan valid_plan(object schema, int direction):
     cdef Plan plan
     if state is None:
         return None
-    if state.prototype is not None:
+    if is_lazy(state):
         schema = prototype_of(schema, state)
         return None if schema is None else valid_plan(schema, direction)
     plan = <Plan>state.published(direction)
