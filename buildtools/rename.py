@@ -34,8 +34,6 @@ def rename(name: str, text: str) -> str:
         elif isinstance(node, ast.Import):
             names = [each.name for each in node.names if _is_package(each.name)]
             problem = f"import {names[0]}" if names else ""
-        elif isinstance(node, ast.Call) and _imports_by_string(node):
-            problem = ast.unparse(node)
         if problem:
             raise BuildError(
                 f"{name}, line {getattr(node, 'lineno', 0)}",
@@ -47,10 +45,3 @@ def rename(name: str, text: str) -> str:
 
 def _is_package(module: str) -> bool:
     return module.partition(".")[0] == PACKAGE
-
-
-def _imports_by_string(call: ast.Call) -> bool:
-    function = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if isinstance(call.func, ast.Name):
-        function = call.func.id
-    return function in {"import_module", "__import__", "find_spec", "reload"}

@@ -7,10 +7,11 @@ import shlex
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 from buildtools.errors import BuildError
 
@@ -103,15 +104,9 @@ def linker(command: str) -> str:
     return shlex.join(kept)
 
 
-@contextmanager
-def linking_environment() -> Iterator[None]:
+def linking_environment() -> AbstractContextManager[object]:
     """Have setuptools use :func:`linker`, unless the user chose a command."""
     known = sysconfig.get_config_var("LDSHARED")
-    if sys.platform != "linux" or not known or "LDSHARED" in os.environ:
-        yield
-        return
-    os.environ["LDSHARED"] = linker(known)
-    try:
-        yield
-    finally:
-        del os.environ["LDSHARED"]
+    if sys.platform != "linux" or not known:
+        return nullcontext()
+    return mock.patch.dict(os.environ, LDSHARED=os.environ.get("LDSHARED", linker(known)))

