@@ -138,6 +138,26 @@ althaia_put_padded(althaia_buffer *buffer, const char *bytes, Py_ssize_t count)
     return 0;
 }
 
+/* Keys as they are written, one after the other, ALTHAIA_PADDING bytes behind them. */
+typedef struct {
+    const char *text;
+    /* Where each key ends; ends[-1] is 0. */
+    Py_ssize_t *ends;
+    /* The indexes of the keys in the order in which they are written in a sorted dictionary. */
+    Py_ssize_t *order;
+    Py_ssize_t count;
+    /* How many bytes of a key are left out if it is the first one of its dictionary. */
+    Py_ssize_t separator;
+} althaia_key_texts;
+
+/* Write the key of that index; `first` is 1 if it is the first one of its dictionary. */
+static inline int
+althaia_put_key(althaia_buffer *buffer, const althaia_key_texts *keys, Py_ssize_t index, int first)
+{
+    Py_ssize_t start = keys->ends[index - 1] + (first ? keys->separator : 0);
+    return althaia_put_padded(buffer, keys->text + start, keys->ends[index] - start);
+}
+
 static inline int
 althaia_put_byte(althaia_buffer *buffer, char byte)
 {

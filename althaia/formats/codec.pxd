@@ -1,6 +1,5 @@
 """What other floors may use of this one."""
 
-from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 
@@ -17,7 +16,17 @@ cdef extern from "althaia/formats/buffer.h":
     char* althaia_reserve(althaia_buffer* buffer, Py_ssize_t more) except NULL
     int althaia_put_bytes(althaia_buffer* buffer, const char* data, Py_ssize_t count) except -1
     int ALTHAIA_PADDING
-    int althaia_put_padded(althaia_buffer* buffer, const char* data, Py_ssize_t count) except -1
+
+    ctypedef struct althaia_key_texts:
+        const char* text
+        Py_ssize_t* ends
+        Py_ssize_t* order
+        Py_ssize_t count
+        Py_ssize_t separator
+
+    int althaia_put_key(
+        althaia_buffer* buffer, const althaia_key_texts* keys, Py_ssize_t index, bint first
+    ) except -1
     int althaia_put_byte(althaia_buffer* buffer, char byte) except -1
     object althaia_buffer_text(althaia_buffer* buffer)
 
@@ -43,12 +52,8 @@ cdef class Record:
     cdef readonly object form
     cdef readonly tuple keys
     cdef object dict_class
-    # The keys as a sink writes them, one after the other, and what it leaves out of the first one.
     cdef bytes text
-    cdef Py_ssize_t* ends
-    cdef Py_ssize_t separator
-    # The indexes of the keys in the order in which a sorted dictionary is encoded.
-    cdef Py_ssize_t* order
+    cdef althaia_key_texts encoded
     cdef bint beyond_ascii
 
 
@@ -90,21 +95,6 @@ cdef class Sink:
     cdef tuple path(self)
 
 
-# The record is a borrowed reference, held by its level. All threads use the same record, and
-# changing its reference count for each key would make them wait for each other.
-
-
-cdef inline int put_key(
-    althaia_buffer* buffer, PyObject* record, Py_ssize_t index, bint first
-) except -1:
-    """Write the key of that index; ``first`` is true if it is the first one of its dictionary."""
-    cdef Py_ssize_t* ends = (<Record>record).ends
-    cdef Py_ssize_t start = ends[index] + ((<Record>record).separator if first else 0)
-    return althaia_put_padded(
-        buffer, PyBytes_AS_STRING((<Record>record).text) + start, ends[index + 1] - start
-    )
-
-
 cdef inline Py_ssize_t open_key(Sink sink, Py_ssize_t index) except -1:
     """Write the open record's key of that index, and count it in the level; its value follows.
 
@@ -112,7 +102,9 @@ cdef inline Py_ssize_t open_key(Sink sink, Py_ssize_t index) except -1:
     """
     cdef Level* level = &sink.levels[sink.depth - 1]
     cdef Py_ssize_t mark = sink.buffer.size
-    put_key(&sink.buffer, level.record, index, level.count == 0)
+    # The record is a borrowed reference, held by its level. All threads use the same record, and
+    # changing its reference count for each key would make them wait for each other.
+    althaia_put_key(&sink.buffer, &(<Record>level.record).encoded, index, level.count == 0)
     level.index = index
     level.count += 1
     return mark
@@ -134,9 +126,6 @@ cdef enum Kind:
     WHOLE           # `whole`
     UNSIGNED        # `unsigned`: beyond the signed numbers
     REAL            # `real`
-    DIGITS          # a whole number, as its characters
-    REAL_DIGITS     # a real number, as its characters
-    CONSTANT        # NaN, Infinity or -Infinity, as its characters
     TEXT            # ASCII characters that stand for themselves
     ESCAPED         # ASCII characters with backslashes among them
     RAW             # bytes
@@ -168,7 +157,6 @@ cdef struct Slot:
 cdef class Tape:
     cdef object owner
     cdef bytes marks
-    cdef object constants
     cdef const uint8_t* text
     cdef bint has_objects
     cdef Slot* slots
@@ -205,6 +193,7 @@ cdef class Keys:
     cdef KnownText* texts
     cdef int32_t* table
     cdef uint32_t mask
+    cdef Py_ssize_t count
     cdef Py_ssize_t find(self, Tape tape, Py_ssize_t at, Py_ssize_t expected) except -2
     cdef bint place(self, Tape tape, Py_ssize_t record, Py_ssize_t* places) except -1
 

@@ -24,6 +24,7 @@ cdef class Keys:
         while size < 2 * <uint32_t>len(names):
             size *= 2
         self.mask = size - 1
+        self.count = len(names)
         self.table = <int32_t*>PyMem_Malloc(size * sizeof(int32_t))
         self.texts = <KnownText*>PyMem_Malloc((len(names) + 1) * sizeof(KnownText))
         if self.table is NULL or self.texts is NULL:
@@ -55,7 +56,7 @@ cdef class Keys:
         if slot.kind != TEXT or slot.size == 0:
             # The hash table does not find keys that are escaped, empty, or beyond ASCII.
             return self.numbers.get(tape.scalar(slot), -1)
-        if expected < len(self.names) and has_text(&self.texts[expected], tape, slot):
+        if expected < self.count and has_text(&self.texts[expected], tape, slot):
             return expected
         place = mixed(tape.text + slot.content.start, slot.size)
         while True:
@@ -73,7 +74,7 @@ cdef class Keys:
         cdef Py_ssize_t at = record + 1, end = tape.slots[record].content.next
         cdef Py_ssize_t number, expected = 0
         cdef bint others = False
-        for number in range(len(self.names)):
+        for number in range(self.count):
             places[number] = -1
         while at < end:
             number = self.find(tape, at, expected)

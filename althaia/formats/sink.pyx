@@ -28,22 +28,22 @@ cdef class Record:
         self.form = form
         self.keys = keys
         self.dict_class = dict
-        # put_key() may read more.
         self.text = b"".join([*texts, bytes(ALTHAIA_PADDING)])
-        self.separator = separator
         self.beyond_ascii = not self.text.isascii()
-        self.ends = <Py_ssize_t*>PyMem_Malloc((2 * size + 1) * sizeof(Py_ssize_t))
-        if self.ends is NULL:
+        self.encoded.order = <Py_ssize_t*>PyMem_Calloc(2 * size + 1, sizeof(Py_ssize_t))
+        if self.encoded.order is NULL:
             raise MemoryError
-        self.order = self.ends + size + 1
-        self.ends[0] = 0
+        self.encoded.text = PyBytes_AS_STRING(self.text)
+        self.encoded.ends = self.encoded.order + size + 1
+        self.encoded.count = size
+        self.encoded.separator = separator
         for i in range(size):
             end += len(<bytes>texts[i])
-            self.ends[i + 1] = end
-            self.order[i] = order[i]
+            self.encoded.ends[i] = end
+            self.encoded.order[i] = order[i]
 
     def __dealloc__(self):
-        PyMem_Free(self.ends)
+        PyMem_Free(self.encoded.order)
 
 
 @cython.final

@@ -44,8 +44,6 @@ cdef extern from "Python.h":
     str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
     str PyUnicode_FromKindAndData(int kind, const void* text, Py_ssize_t size)
     Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
-    object PyLong_FromString(const char* digits, char** end, int base)
-    double PyOS_string_to_double(const char* digits, char** end, object overflow) except? -1.0
 
 cdef extern from "althaia/cpython/stack.h":
     int althaia_check_stack() except -1
@@ -58,8 +56,6 @@ cdef enum:
     MEMO_SIZE = 128
     LONGEST_KEPT_KEY = 48
     FIRST_ROOM = 32
-    # Enough for the longest number that the JSON parser accepts, see MOST_DIGITS there.
-    DIGITS_AT_HAND = 656
     CHARACTERS_AT_HAND = 512
 
 
@@ -72,8 +68,7 @@ cdef class Tape:
     ASCII, ``text`` is in ``marks``, where a byte stands for each character. ``has_objects`` is true
     if a slot is an OBJECT: text beyond ASCII becomes a str at once.
     ``shared`` maps a slot to the container that :meth:`share` has returned for it, so that reading
-    that slot again, or a container around it, gives the same object. ``constants(name)`` returns
-    the value of ``NaN``, ``Infinity`` and ``-Infinity``.
+    that slot again, or a container around it, gives the same object.
     """
 
     def __dealloc__(self):
@@ -180,13 +175,7 @@ cdef class Tape:
             return <object>slot.content.object
         if kind == UNSIGNED:
             return slot.content.unsigned
-        if kind == RAW:
-            return PyBytes_FromStringAndSize(
-                <const char*>self.text + slot.content.start, slot.size
-            )
-        if kind == CONSTANT:
-            return self.constants(plain_text(self, slot))
-        return number(self, slot)
+        return PyBytes_FromStringAndSize(<const char*>self.text + slot.content.start, slot.size)
 
     cdef object key(self, const Slot* slot):
         """Return the key at a slot. Short keys are cached, and those beyond ASCII, so that equal
@@ -311,13 +300,3 @@ cdef inline uint32_t hexadecimal(int kind, const void* text, Py_ssize_t at) noex
         | HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at + 2)] << 4
         | HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at + 3)]
     )
-
-
-cdef object number(Tape tape, const Slot* slot):
-    """Return the number whose characters are at a slot, converted by CPython's own functions."""
-    cdef char digits[DIGITS_AT_HAND]
-    memcpy(digits, tape.text + slot.content.start, slot.size)
-    digits[slot.size] = 0
-    if slot.kind == DIGITS:
-        return PyLong_FromString(digits, NULL, 10)
-    return PyOS_string_to_double(digits, NULL, <object>NULL)

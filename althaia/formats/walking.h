@@ -53,14 +53,16 @@ althaia_values_by_keys(PyObject *dict, PyObject *names, PyObject **values)
 {
 #if ALTHAIA_KNOWS_ENTRIES
     althaia_keys *keys = althaia_keys_of(dict);
+    althaia_entry *entries = althaia_entries(keys);
     Py_ssize_t size = PyTuple_GET_SIZE(names);
-    if (PyDict_GET_SIZE(dict) != size || keys->kind == ALTHAIA_GENERAL_KEYS) {
+    int split = althaia_values_of(dict) != NULL;
+    if (PyDict_GET_SIZE(dict) != size || keys->kind == ALTHAIA_GENERAL_KEYS || keys->used < size) {
         return 0;
     }
     for (Py_ssize_t n = 0; n < size; n++) {
-        Py_ssize_t at = althaia_nth_index(dict, n);
-        values[n] = althaia_nth_value(dict, keys, at);
-        if (values[n] == NULL || althaia_entries(keys)[at].key != PyTuple_GET_ITEM(names, n)) {
+        Py_ssize_t at = split ? althaia_nth_index(dict, n) : n;
+        values[n] = split ? althaia_values_of(dict)->values[at] : entries[n].value;
+        if (entries[at].key != PyTuple_GET_ITEM(names, n) || values[n] == NULL) {
             return 0;
         }
     }

@@ -80,17 +80,26 @@ althaia_store_word(void *bytes, uint64_t word)
     memcpy(bytes, &word, 8);
 }
 
-/* Return 1 if as many bytes are the same. Faster than calling memcmp() for a few. */
+static inline uint32_t
+althaia_load_half(const void *bytes)
+{
+    uint32_t half;
+    memcpy(&half, bytes, 4);
+    return half;
+}
+
+/* Return 1 if as many bytes, at least one, are the same. Faster than calling memcmp() for a few. */
 static inline int
 althaia_same_bytes(const void *one, const void *other, size_t size)
 {
     const char *a = one, *b = other;
     size_t done = 0;
+    if (size < 4) {
+        return a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1];
+    }
     if (size < 8) {
-        while (done < size && a[done] == b[done]) {
-            done++;
-        }
-        return done == size;
+        return althaia_load_half(a) == althaia_load_half(b)
+            && althaia_load_half(a + size - 4) == althaia_load_half(b + size - 4);
     }
     for (; done + 8 < size; done += 8) {
         if (althaia_load_word(a + done) != althaia_load_word(b + done)) {

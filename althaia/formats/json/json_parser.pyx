@@ -4,6 +4,9 @@ If the text may be invalid, the standard library parses it again from the start 
 exception. Hence every message, position and limit is that of the running interpreter.
 """
 
+cdef extern from "Python.h":
+    double PyOS_string_to_double(const char* digits, char** end, object overflow) except? -1.0
+
 cdef extern from "althaia/formats/json/scanning.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen) noexcept
     bint althaia_bytes_are_ascii(const uint8_t* text, ptrdiff_t size) noexcept
@@ -47,6 +50,8 @@ cdef enum:
 
 # The highest bit of each byte of a word.
 cdef uint64_t HIGH_BITS = 0x8080808080808080
+# A bit for each white-space character.
+cdef uint64_t WHITE_SPACE = 1 << c" " | 1 << c"\n" | 1 << c"\r" | 1 << c"\t"
 
 althaia_make_tens()
 
@@ -103,7 +108,6 @@ cdef Tape read_json(object text):
             tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
     else:
         return None
-    tape.constants = find_constant
     if size <= MOST_TEXT and scan(tape, tape.text, size):
         return tape
     if althaia_stack_left() < MUCH_STACK:
@@ -163,7 +167,7 @@ cdef int check_depth(const uint8_t* text, Py_ssize_t size) except -1:
 
 cdef inline Py_ssize_t skip(const uint8_t* text, Py_ssize_t at) noexcept:
     """Return the index after the white space at ``at``."""
-    while text[at] == c" " or text[at] == c"\n" or text[at] == c"\r" or text[at] == c"\t":
+    while text[at] <= c" " and WHITE_SPACE >> text[at] & 1:
         at += 1
     return at
 
@@ -244,37 +248,51 @@ cdef inline Py_ssize_t read_scalar(
     if here == c"-" or c"0" <= here <= c"9":
         return read_number(tape, text, at)
     if here == c"n":
-        return read_word(tape, text, at, "null", NONE)
+        return read_word(tape, text, at, b"null", NONE)
     if here == c"t":
-        return read_word(tape, text, at, "true", TRUE)
+        return read_word(tape, text, at, b"true", TRUE)
     if here == c"f":
-        return read_word(tape, text, at, "false", FALSE)
+        return read_word(tape, text, at, b"false", FALSE)
     if here == c"N":
-        return read_word(tape, text, at, "NaN", CONSTANT)
-    if here == c"I":
-        return read_word(tape, text, at, "Infinity", CONSTANT)
-    return -1
+        return read_word(tape, text, at, b"NaN", OBJECT)
+    return read_word(tape, text, at, b"Infinity", OBJECT)
 
 
 cdef Py_ssize_t read_word(
-    Tape tape, const uint8_t* text, Py_ssize_t at, const char* word, uint8_t kind
+    Tape tape, const uint8_t* text, Py_ssize_t at, bytes word, uint8_t kind
 ) except? -1:
-    cdef Py_ssize_t size = 0
-    cdef Slot* slot
-    while word[size] != 0:
-        if text[at + size] != <uint8_t>word[size]:
+    """Return the index after a word, or -1 if it is not there. The kind of those that only json has
+    is OBJECT."""
+    cdef Py_ssize_t i
+    for i in range(len(word)):
+        if text[at + i] != <uint8_t>word[i]:
             return -1
-        size += 1
-    slot = new_slot(tape, kind)
-    slot.content.start = at
-    slot.size = <uint32_t>size
-    return at + size
+    if kind == OBJECT:
+        put_object(tape, find_constant(word.decode()))
+    else:
+        new_slot(tape, kind)
+    return at + len(word)
 
 
 cdef inline Py_ssize_t read_text(
     Tape tape, const uint8_t* text, Py_ssize_t start, Py_ssize_t size
 ) except? -1:
     """Return the index after the quote that ends the string from ``start`` on, or -1."""
+    cdef Slot* slot
+    cdef uint64_t seen = 0
+    cdef Py_ssize_t at = start + althaia_plain_run(text + start, size - start, &seen)
+    if text[at] != c'"' or seen & HIGH_BITS:
+        return read_odd_text(tape, text, start, size)
+    slot = new_slot(tape, TEXT)
+    slot.content.start = start
+    slot.size = <uint32_t>(at - start)
+    return at + 1
+
+
+cdef Py_ssize_t read_odd_text(
+    Tape tape, const uint8_t* text, Py_ssize_t start, Py_ssize_t size
+) except? -1:
+    """Do the same for text with escapes, beyond ASCII, or near the end of the document."""
     cdef Slot* slot
     cdef bint escaped = False
     cdef uint64_t seen = 0
@@ -330,7 +348,7 @@ cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) ex
     cdef uint64_t value = 0
     cdef int exponent = 0
     cdef double number
-    cdef Slot* slot
+    cdef char* end
     if text[at] == c"0":
         at += 1
     elif c"1" <= text[at] <= c"9":
@@ -338,12 +356,7 @@ cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) ex
             value = value * 10 + (text[at] - c"0")
             at += 1
     elif negative and text[at] == c"I":
-        at = read_word(tape, text, at, "Infinity", CONSTANT)
-        if at >= 0:
-            slot = &tape.slots[tape.count - 1]
-            slot.content.start -= 1
-            slot.size += 1
-        return at
+        return read_word(tape, text, start, b"-Infinity", OBJECT)
     else:
         return -1
     digits = at - first
@@ -372,22 +385,13 @@ cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) ex
     if at - start > MOST_DIGITS:
         return -1
     if real:
-        slot = new_slot(tape, REAL_DIGITS)
-        slot.content.start = start
-        slot.size = <uint32_t>(at - start)
-        if digits <= MOST_REAL_DIGITS and althaia_nearest(
-            value, exponent - <int>point, &number
-        ):
-            slot.kind = REAL
-            slot.content.real = -number if negative else number
-        return at
-    if digits <= MOST_WHOLE_DIGITS:
-        slot = new_slot(tape, WHOLE)
-        slot.content.whole = -<int64_t>value if negative else <int64_t>value
+        if digits > MOST_REAL_DIGITS or not althaia_nearest(value, exponent - <int>point, &number):
+            number = PyOS_string_to_double(<const char*>text + first, &end, <object>NULL)
+        new_slot(tape, REAL).content.real = -number if negative else number
+    elif digits <= MOST_WHOLE_DIGITS:
+        new_slot(tape, WHOLE).content.whole = -<int64_t>value if negative else <int64_t>value
     else:
-        slot = new_slot(tape, DIGITS)
-        slot.content.start = start
-        slot.size = <uint32_t>(at - start)
+        put_object(tape, int((<const char*>text)[start:at]))
     return at
 
 

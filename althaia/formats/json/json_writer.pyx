@@ -17,15 +17,29 @@ cdef extern from "althaia/formats/walking.h":
     bint althaia_values_by_keys(dict mapping, tuple keys, PyObject** values)
 
 
+cdef extern from "althaia/formats/json/scalars.h":
+    int althaia_put_quoted(
+        althaia_buffer* buffer, const char* text, Py_ssize_t length
+    ) except -1
+    int althaia_put_text(althaia_buffer* buffer, object text, bint ensure_ascii) except -1
+    int althaia_put_small_integer(althaia_buffer* buffer, object number) except -1
+    int althaia_put_double(althaia_buffer* buffer, double number) except -1
+    bint althaia_is_long(object text)
+    int althaia_put_scalar(
+        althaia_buffer* buffer, object value, bint ensure_ascii
+    ) except -1
+    Py_ssize_t althaia_put_entries(
+        althaia_buffer* buffer, const althaia_key_texts* keys, PyObject** values, Py_ssize_t rank,
+        bint ensure_ascii
+    ) except -1
+
 cdef object unserializable = standard.unserializable
 cdef enum:
     # Dictionaries with more keys rarely have the same keys as others.
     MOST_KEYS = 64
     # The number of recent records that are compared with a dictionary.
     FEW_RECORDS = 8
-    # The least length of text that may be kept apart, and the byte in its place, which UTF-8 does
-    # not have.
-    LONG_TEXT = 128
+    # The byte in the place of text that is kept apart. UTF-8 does not have it.
     APART = 0xFF
     # After this many dictionaries with new keys, an encoder creates no further records.
     MOST_STRANGERS = 64
@@ -104,6 +118,8 @@ cdef class JSONSink(Sink):
         """Encode one value. The level does not change JSON text."""
         if put_scalar(self, value):
             return 0
+        if type(value) is str:
+            return put_string(self, value)
         if type(value) is dict:
             return self.encode_dict(value)
         if type(value) is list or type(value) is tuple:
@@ -166,7 +182,7 @@ cdef class JSONSink(Sink):
         if PyUnicode_IS_ASCII(text):
             return althaia_put_bytes(&self.buffer, <const char*>PyUnicode_DATA(text), len(text))
         self.buffer.beyond_ascii = True
-        if not is_long(text):
+        if not althaia_is_long(text):
             encoded = utf8(text)
             return althaia_put_bytes(&self.buffer, <const char*>encoded, len(encoded))
         if self.apart is None:
@@ -259,21 +275,25 @@ cdef class JSONSink(Sink):
         record for its keys."""
         # Owned: user code may change the dictionary while it is encoded.
         cdef PyObject* values[MOST_KEYS]
-        cdef Py_ssize_t rank, at
+        cdef Py_ssize_t rank = 0, at, count
         cdef Record record = self.known_record(mapping, values)
         if record is None:
             return False
+        count = record.encoded.count
+        self.buffer.beyond_ascii |= record.beyond_ascii
         try:
-            self.buffer.beyond_ascii |= record.beyond_ascii
-            for rank in range(len(record.keys)):
-                at = record.order[rank]
-                put_key(&self.buffer, <PyObject*>record, at, rank == 0)
-                if not put_scalar(self, <object>values[at]):
-                    self.encode_item(<object>values[at], mapping, record.keys[at])
+            while True:
+                rank = althaia_put_entries(
+                    &self.buffer, &record.encoded, values, rank, self.format.ensure_ascii
+                )
+                if rank == count:
+                    return True
+                at = record.encoded.order[rank]
+                self.encode_item(<object>values[at], mapping, record.keys[at])
+                rank += 1
         finally:
-            for at in range(len(record.keys)):
+            for at in range(count):
                 Py_DECREF(<object>values[at])
-        return True
 
     cdef Record known_record(self, dict mapping, PyObject** values):
         """Return a record for the keys of a dictionary and take its values; None if there is no
@@ -364,7 +384,9 @@ cdef class JSONSink(Sink):
         return althaia_put_quoted(&self.buffer, text, length)
 
     cdef int any(self, object value) except -1:
-        return 0 if put_scalar(self, value) else self.defer_value(value)
+        if put_scalar(self, value):
+            return 0
+        return put_string(self, value) if type(value) is str else self.defer_value(value)
 
     # ---- Records and lists ----------------------------------------------------------
 
@@ -435,37 +457,12 @@ cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
     )
 
 
-cdef inline bint is_long(object text) noexcept:
-    """Return whether text has many characters, of which some take three bytes in UTF-8."""
-    return PyUnicode_GET_LENGTH(text) >= LONG_TEXT and PyUnicode_KIND(text) > 1
-
-
 cdef inline int put_string(JSONSink self, object text) except -1:
     """Write the characters of a str, or of an instance of a subclass, in quotes."""
-    if not self.format.ensure_ascii and is_long(text):
+    if not self.format.ensure_ascii and althaia_is_long(text):
         return self.put_json(quote(text))
     return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
 
 
 cdef inline bint put_scalar(JSONSink self, object value) except -1:
-    """Write a value of a built-in type that cannot change, and whose encoding cannot fail. Return
-    False, with nothing written, if it is none."""
-    if type(value) is str:
-        put_string(self, value)
-    elif type(value) is int:
-        # An int of more than 64 bits may have more digits than the interpreter accepts, so that
-        # encoding it may fail.
-        return althaia_put_small_integer(&self.buffer, value)
-    elif type(value) is float:
-        if not isfinite(PyFloat_AS_DOUBLE(value)):
-            return False
-        althaia_put_double(&self.buffer, PyFloat_AS_DOUBLE(value))
-    elif value is None:
-        althaia_put_bytes(&self.buffer, b"null", 4)
-    elif value is True:
-        althaia_put_bytes(&self.buffer, b"true", 4)
-    elif value is False:
-        althaia_put_bytes(&self.buffer, b"false", 5)
-    else:
-        return False
-    return True
+    return althaia_put_scalar(&self.buffer, value, self.format.ensure_ascii)

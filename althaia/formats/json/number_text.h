@@ -12,45 +12,58 @@
 /* At least as much as the functions below write, with the zeros that they copy behind the end. */
 #define ALTHAIA_LONGEST_NUMBER 48
 
-static const char althaia_pairs[] = "0001020304050607080910111213141516171819"
-                                    "2021222324252627282930313233343536373839"
-                                    "4041424344454647484950515253545556575859"
-                                    "6061626364656667686970717273747576777879"
-                                    "8081828384858687888990919293949596979899";
-
+/* Write a number of at most eight digits. Up to seven bytes more may be written. */
 static inline char *
+althaia_format_few(char *at, uint32_t number)
+{
+    uint64_t digits;
+    int zeros;
+    if (number < 10) {
+        *at = (char)('0' + number);
+        return at + 1;
+    }
+    digits = althaia_eight_digits(number);
+    zeros = althaia_trailing_zeros(digits) / 8;
+    althaia_store_word(at, (digits | ALTHAIA_EACH_BYTE('0')) >> 8 * zeros);
+    return at + 8 - zeros;
+}
+
+/* Write a number. Up to seven bytes more may be written. */
+static char *
 althaia_format_unsigned(char *at, uint64_t number)
 {
-    /* The digits end in the middle, so that a constant number of bytes can be copied. */
-    char digits[40], *end = digits + 20, *first = end;
-    while (number >= 100) {
-        first -= 2;
-        memcpy(first, althaia_pairs + number % 100 * 2, 2);
-        number /= 100;
+    if (number < 100000000) {
+        return althaia_format_few(at, (uint32_t)number);
     }
-    if (number >= 10) {
-        first -= 2;
-        memcpy(first, althaia_pairs + number * 2, 2);
+    at = althaia_format_unsigned(at, number / 100000000);
+    number = althaia_eight_digits((uint32_t)(number % 100000000));
+    althaia_store_word(at, number | ALTHAIA_EACH_BYTE('0'));
+    return at + 8;
+}
+
+/* Store the value of an integer of at most 64 bits and return 1. Return 0 if it has more bits. */
+static inline int
+althaia_small_integer(PyObject *number, long long *value)
+{
+    int overflow;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (PyUnstable_Long_IsCompact((PyLongObject *)number)) {
+        *value = PyUnstable_Long_CompactValue((PyLongObject *)number);
+        return 1;
     }
-    else {
-        *--first = (char)('0' + number);
-    }
-    memcpy(at, first, 20);
-    return at + (end - first);
+#endif
+    *value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    return !overflow;
 }
 
 /* Write an integer of at most 64 bits and return 1. Return 0 if it has more bits, -1 on error. */
-static int
+static inline int
 althaia_put_small_integer(althaia_buffer *buffer, PyObject *number)
 {
-    int overflow;
-    long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    long long value;
     char *at;
-    if (overflow) {
+    if (!althaia_small_integer(number, &value)) {
         return 0;
-    }
-    if (value == -1 && PyErr_Occurred()) {
-        return -1;
     }
     at = althaia_reserve(buffer, ALTHAIA_LONGEST_NUMBER);
     if (at == NULL) {
@@ -70,27 +83,21 @@ althaia_format_exponent(char *at, int exponent)
 {
     *at++ = 'e';
     *at++ = exponent < 0 ? '-' : '+';
-    exponent = abs(exponent);
-    if (exponent >= 100) {
-        *at++ = (char)('0' + exponent / 100);
+    if (abs(exponent) < 10) {
+        *at++ = '0';
     }
-    memcpy(at, althaia_pairs + exponent % 100 * 2, 2);
-    return at + 2;
+    return althaia_format_unsigned(at, (uint64_t)abs(exponent));
 }
 
 /* Write a number of at most 15 digits, four of them after the point, without needless zeros. */
 static inline char *
 althaia_format_places(char *at, uint64_t number)
 {
+    uint64_t places = althaia_eight_digits((uint32_t)(number % 10000) * 10000);
     at = althaia_format_unsigned(at, number / 10000);
     *at = '.';
-    memcpy(at + 1, althaia_pairs + number % 10000 / 100 * 2, 2);
-    memcpy(at + 3, althaia_pairs + number % 100 * 2, 2);
-    at += 5;
-    while (at[-1] == '0' && at[-2] != '.') {
-        at--;
-    }
-    return at;
+    althaia_store_word(at + 1, places | ALTHAIA_EACH_BYTE('0'));
+    return at + 1 + (places ? 8 - althaia_leading_zeros(places) / 8 : 1);
 }
 
 /* Write a finite number.

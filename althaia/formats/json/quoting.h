@@ -26,16 +26,22 @@ static const char althaia_escapes[128] = {
 /* Room for an escaped character and two quotes, and for what is copied behind the end of a text. */
 #define ALTHAIA_TEXT_ROOM 16
 
+/* The two hexadecimal digits of each byte. */
+#define ALTHAIA_ROW(d) \
+    d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9" d "a" d "b" d "c" d "d" d "e" d "f"
+static const char althaia_hexadecimal[] = {
+    ALTHAIA_ROW("0") ALTHAIA_ROW("1") ALTHAIA_ROW("2") ALTHAIA_ROW("3")
+    ALTHAIA_ROW("4") ALTHAIA_ROW("5") ALTHAIA_ROW("6") ALTHAIA_ROW("7")
+    ALTHAIA_ROW("8") ALTHAIA_ROW("9") ALTHAIA_ROW("a") ALTHAIA_ROW("b")
+    ALTHAIA_ROW("c") ALTHAIA_ROW("d") ALTHAIA_ROW("e") ALTHAIA_ROW("f")
+};
+
 static inline char *
 althaia_quote_unit(char *at, unsigned int unit)
 {
-    static const char digits[] = "0123456789abcdef";
-    at[0] = '\\';
-    at[1] = 'u';
-    at[2] = digits[unit >> 12 & 15];
-    at[3] = digits[unit >> 8 & 15];
-    at[4] = digits[unit >> 4 & 15];
-    at[5] = digits[unit & 15];
+    memcpy(at, "\\u", 2);
+    memcpy(at + 2, althaia_hexadecimal + 2 * (unit >> 8), 2);
+    memcpy(at + 4, althaia_hexadecimal + 2 * (unit & 0xff), 2);
     return at + 6;
 }
 
@@ -70,20 +76,17 @@ althaia_copy_word(char *at, uint64_t word)
     return marked == 0 ? 8 : althaia_trailing_zeros(marked) >> 3;
 }
 
-/* Copy characters below 128 up to the first one that may need an escape, and return their number.
- * Up to seven bytes more may be written. */
+/* Copy the characters of a compact ASCII str up to the first one that may need an escape, and return
+ * their number. Up to seven bytes more may be written. */
 static inline Py_ssize_t
 althaia_copy_plain(char *at, const unsigned char *text, Py_ssize_t length)
 {
     Py_ssize_t done = 0;
     int plain;
     if (length < 8) {
-        uint64_t word = ALTHAIA_EACH_BYTE(' ');
-        for (done = length; done > 0; done--) {
-            word = word << 8 | text[done - 1];
-        }
-        plain = althaia_copy_word(at, word);
-        return plain < length ? plain : length;
+        /* The str's header precedes the text. The zeros behind the end count as to be escaped. */
+        uint64_t word = length ? althaia_load_word(text + length - 8) >> 8 * (8 - length) : 0;
+        return althaia_copy_word(at, word);
     }
     do {
         plain = althaia_copy_word(at + done, althaia_load_word(text + done));
@@ -96,32 +99,50 @@ althaia_copy_plain(char *at, const unsigned char *text, Py_ssize_t length)
     return length;
 }
 
-/* Write text of characters below 128, in quotes. */
-static inline int
-althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
-                       int ensure_ascii)
+/* Write text of a compact ASCII str, in which a character may need an escape, in quotes. */
+static Py_NO_INLINE int
+althaia_put_ascii_escaped(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
+                          int ensure_ascii)
 {
-    Py_ssize_t plain;
-    char *at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
-    if (at == NULL) {
-        return -1;
-    }
+    char *at = buffer->data + buffer->size;
     *at++ = '"';
-    while ((plain = althaia_copy_plain(at, text, length)) < length) {
+    while (length > 0) {
+        Py_ssize_t plain = althaia_copy_plain(at, text, length);
         at += plain;
         text += plain;
         length -= plain;
         do {
-            buffer->size = althaia_quote_ascii(at, *text++, ensure_ascii) - buffer->data;
-            length--;
+            if (length > 0) {
+                at = althaia_quote_ascii(at, *text++, ensure_ascii);
+                length--;
+            }
+            buffer->size = at - buffer->data;
             at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
             if (at == NULL) {
                 return -1;
             }
         } while (length > 0 && althaia_escapes[*text]);
     }
+    *at = '"';
+    buffer->size++;
+    return 0;
+}
+
+/* Write text of a compact ASCII str, in quotes. */
+static inline int
+althaia_put_ascii_text(althaia_buffer *buffer, const unsigned char *text, Py_ssize_t length,
+                       int ensure_ascii)
+{
+    char *at = althaia_reserve(buffer, length + ALTHAIA_TEXT_ROOM);
+    if (at == NULL) {
+        return -1;
+    }
+    *at++ = '"';
+    if (althaia_copy_plain(at, text, length) < length) {
+        return althaia_put_ascii_escaped(buffer, text, length, ensure_ascii);
+    }
     at[length] = '"';
-    buffer->size = at + length + 1 - buffer->data;
+    buffer->size += length + 2;
     return 0;
 }
 
@@ -180,7 +201,7 @@ althaia_quote_utf8(char *at, Py_UCS4 c)
 #define ALTHAIA_STRETCH 64
 
 /* Write text with characters from 128 on, in quotes. Inlined once for each kind of str. */
-static inline int
+static Py_ALWAYS_INLINE inline int
 althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssize_t length,
                       int ensure_ascii)
 {
@@ -209,25 +230,31 @@ althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssi
     return althaia_put_byte(buffer, '"');
 }
 
+static Py_NO_INLINE int
+althaia_put_other_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
+{
+    int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+    switch (kind) {
+    case PyUnicode_1BYTE_KIND:
+        return althaia_put_wide_text(buffer, PyUnicode_1BYTE_KIND, data, length, ensure_ascii);
+    case PyUnicode_2BYTE_KIND:
+        return althaia_put_wide_text(buffer, PyUnicode_2BYTE_KIND, data, length, ensure_ascii);
+    default:
+        return althaia_put_wide_text(buffer, PyUnicode_4BYTE_KIND, data, length, ensure_ascii);
+    }
+}
+
 /* Write the characters of a str, or of an instance of a subclass, in quotes. */
-static int
+static inline int
 althaia_put_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
 {
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    if (PyUnicode_IS_ASCII(text)) {
-        return althaia_put_ascii_text(buffer, PyUnicode_1BYTE_DATA(text), length, ensure_ascii);
+    if (PyUnicode_IS_COMPACT_ASCII(text)) {
+        return althaia_put_ascii_text(buffer, PyUnicode_1BYTE_DATA(text),
+                                      PyUnicode_GET_LENGTH(text), ensure_ascii);
     }
-    switch (PyUnicode_KIND(text)) {
-    case PyUnicode_1BYTE_KIND:
-        return althaia_put_wide_text(buffer, PyUnicode_1BYTE_KIND, PyUnicode_DATA(text), length,
-                                     ensure_ascii);
-    case PyUnicode_2BYTE_KIND:
-        return althaia_put_wide_text(buffer, PyUnicode_2BYTE_KIND, PyUnicode_DATA(text), length,
-                                     ensure_ascii);
-    default:
-        return althaia_put_wide_text(buffer, PyUnicode_4BYTE_KIND, PyUnicode_DATA(text), length,
-                                     ensure_ascii);
-    }
+    return althaia_put_other_text(buffer, text, ensure_ascii);
 }
 
 #endif

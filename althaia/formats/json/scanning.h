@@ -13,10 +13,9 @@ static inline uint64_t
 althaia_marked(uint64_t word)
 {
     uint64_t quote = word ^ ALTHAIA_EACH_BYTE('"'), escape = word ^ ALTHAIA_EACH_BYTE('\\');
-    return (((word - ALTHAIA_EACH_BYTE(0x20)) & ~word)
-            | ((quote - ALTHAIA_EACH_BYTE(1)) & ~quote)
-            | ((escape - ALTHAIA_EACH_BYTE(1)) & ~escape))
-           & ALTHAIA_EACH_BYTE(0x80);
+    return ((word - ALTHAIA_EACH_BYTE(0x20)) | (quote - ALTHAIA_EACH_BYTE(1))
+            | (escape - ALTHAIA_EACH_BYTE(1)))
+           & ~word & ALTHAIA_EACH_BYTE(0x80);
 }
 
 /* Return a number of bytes from `at` on that can be skipped, because none of them is a quote, a

@@ -1,15 +1,5 @@
 """The options of JSON text, and the keys of objects encoded with them."""
 
-cdef extern from "althaia/formats/json/quoting.h":
-    int althaia_put_quoted(
-        althaia_buffer* buffer, const char* text, Py_ssize_t length
-    ) except -1
-    int althaia_put_text(althaia_buffer* buffer, object text, bint ensure_ascii) except -1
-
-cdef extern from "althaia/formats/json/number_text.h":
-    int althaia_put_small_integer(althaia_buffer* buffer, object number) except -1
-    int althaia_put_double(althaia_buffer* buffer, double number) except -1
-
 # A format forgets all sets of keys when it has remembered this many.
 cdef Py_ssize_t MOST_KNOWN = 256
 cdef object MET_ONCE = "met once"
