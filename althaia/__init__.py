@@ -178,22 +178,16 @@ def stats(
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "__version__":
-        from importlib.metadata import version
-
-        return version("althaia")
+        return import_module("importlib.metadata").version("althaia")
     if name in _LAZY:
-        from importlib import import_module
-
         return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
     if name in _MODULES:
-        from importlib import import_module
-
         return import_module(f"{__name__}.{name}")
     if name in _UPSTREAMS:
-        from althaia import marshmallow
-
-        return getattr(marshmallow, name)
+        return getattr(import_module(f"{__name__}.marshmallow"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -217,14 +211,7 @@ def _connect_engine() -> None:
 
     engine = _engine() if settings().plans else None
     if engine is None:
-        seam.without_engine()
-        if settings().strict:
-            _say_not_strict()
-        if settings().plans:
-            from althaia import collection
-
-            if collection.is_known():
-                seam.collection = collection.dump
+        _go_without_engine()
         return
     try:
         engine.connect()
@@ -234,11 +221,19 @@ def _connect_engine() -> None:
         _watch()
 
 
-def _say_not_strict() -> None:
-    """``ALTHAIA_STRICT`` is set where no plan is ever made, and so none is ever refused."""
+def _go_without_engine() -> None:
+    from althaia.switch.config import settings
     from althaia.switch.release import AlthaiaWarning, why_no_plans
 
-    seam.warn(f"ALTHAIA_STRICT finds nothing: no plans run: {why_no_plans()}", AlthaiaWarning, 5)
+    seam.without_engine()
+    if settings().strict:
+        why = f"ALTHAIA_STRICT finds nothing: no plans run: {why_no_plans()}"
+        seam.warn(why, AlthaiaWarning, 5)
+    if settings().plans:
+        from althaia import collection
+
+        if collection.is_known():
+            seam.collection = collection.dump
 
 
 def _not_connected(error: Exception) -> None:

@@ -10,25 +10,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from types import CodeType, FunctionType
-from typing import Any, Protocol
-
-
-class Compiled(Protocol):
-    """What a compiled function has in common with an interpreted one."""
-
-    __code__: CodeType
-    __name__: str
-    __qualname__: str
-    __defaults__: tuple[Any, ...] | None
-    __kwdefaults__: dict[str, Any] | None
+from types import FunctionType
+from typing import Any
 
 
 def _nothing() -> None:
     return None
 
 
-def repeat(function: Compiled, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def repeat(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     """Make the same call to an interpreted function of the same signature and no body.
 
     :raises TypeError: the arguments do not fit

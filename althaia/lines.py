@@ -83,7 +83,7 @@ def loads_stream(
     >>> for line in althaia.loads_stream(RowSchema(), open("rows.ndjson", "rb")):
     ...     print(line.number, line.error or line.value)
     """
-    invalid: type[Exception] = upstream_of(schema)["ValidationError"]
+    invalid = upstream_of(schema)["validate"].__globals__["ValidationError"]
     if max_line_bytes is not None and (not isinstance(max_line_bytes, int) or max_line_bytes < 1):
         raise ValueError(
             f"max_line_bytes is a number of at least 1, or None, not {max_line_bytes!r}"

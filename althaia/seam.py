@@ -9,6 +9,7 @@ here by its own (see :func:`connect`). Before that, or if there is no plan, a ho
 from __future__ import annotations
 
 import sys
+from _collections import defaultdict  # type: ignore[import-not-found]
 from _warnings import warn as _warn
 
 # Type checkers take this name for ``typing.TYPE_CHECKING``. This module is imported at
@@ -92,29 +93,23 @@ replaced: list[tuple[Namespace, str, object, object]] = []
 """What the engine has replaced in other packages' modules, for ``unpatch`` to put back: namespace,
 name, their function and ours."""
 
-HookTable: Any = None
-"""The class of ``Schema._hooks``; created with the ``defaultdict`` that marshmallow imports."""
 
+class HookTable(defaultdict):  # type: ignore[misc]
+    """``Schema._hooks``: a schema class's hooks by tag. Its slots hold the engine's data about the
+    class, so that iterating over the class does not show them."""
 
-def _hook_table(defaultdict: Any) -> type:
-    class HookTable(defaultdict):  # type: ignore[misc]
-        """``Schema._hooks``: a schema class's hooks by tag. Its slots hold the engine's data about
-        the class, so that iterating over the class does not show them."""
+    __slots__ = ("blueprint", "examined")
 
-        __slots__ = ("blueprint", "examined")
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.blueprint: Any = None
+        self.examined = 0
 
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
-            self.blueprint: Any = None
-            self.examined = 0
+    def __repr__(self) -> str:
+        return f"defaultdict({self.default_factory!r}, {dict.__repr__(self)})"
 
-        def __repr__(self) -> str:
-            return f"defaultdict({self.default_factory!r}, {dict.__repr__(self)})"
-
-        def __reduce__(self) -> tuple[Any, ...]:
-            return defaultdict, (self.default_factory,), None, None, iter(self.items())
-
-    return HookTable
+    def __reduce__(self) -> tuple[Any, ...]:
+        return defaultdict, (self.default_factory,), None, None, iter(self.items())
 
 
 # Attributes in which the interpreter and ``copy`` cache data in a class.
@@ -156,8 +151,6 @@ def loaded(schema_namespace: Namespace) -> None:
 
 
 def _keep(schema_namespace: Namespace) -> None:
-    global HookTable
-    HookTable = _hook_table(schema_namespace["defaultdict"])
     fields: Namespace = schema_namespace["ma_fields"].__dict__
     modules["schema"] = schema_namespace
     modules["fields"] = fields

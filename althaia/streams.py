@@ -79,7 +79,8 @@ def stream(
     >>> for chunk in althaia.stream(RowSchema(), rows):
     ...     file.write(chunk)
     """
-    refuse_what_is_not_taken_apart(schema, options, lines)
+    if why := _why_not(schema, options, lines):
+        raise StreamError(why)
     options.pop("cls", None)
     # Raises for unknown options and, because it encodes something, for invalid values.
     json.JSONEncoder(**options).encode([])
@@ -94,65 +95,48 @@ def stream(
 
 
 def upstream_of(schema: Any) -> Namespace:
-    """Return the original attributes of ``Schema``, and ``ValidationError``, of the marshmallow to
-    which a schema belongs: our copy, or the real one if the redirect is off.
+    """Return the original attributes of ``Schema`` of the marshmallow to which a schema belongs:
+    our copy, or the real one if the redirect is off.
 
     :raises StreamError: ``schema`` is no instance of a schema class.
     """
     owner = seam.owner_of(schema)
     if owner is None:
         raise StreamError(f"an instance of a marshmallow schema is needed, not {schema!r}")
-    if owner in seam.pristine:
-        error = seam.defined["schema"]["ValidationError"]
-        return {"Schema": seam.pristine[owner], "ValidationError": error}
-    error = vars(owner)["validate"].__globals__["ValidationError"]
-    return {"Schema": vars(owner), "ValidationError": error}
+    return seam.pristine.get(owner) or dict(vars(owner))
 
 
-def refuse_what_is_not_taken_apart(schema: Any, options: dict[str, Any], lines: bool) -> None:
-    """Check that the result of the whole collection consists of the results of its parts.
-
-    :raises StreamError: it does not.
-    """
-    _refuse_own_methods(schema)
-    form = schema.opts.render_module
+def _why_not(schema: Any, options: dict[str, Any], lines: bool) -> str:
+    """Say why the whole collection is needed; "" if its text consists of those of its parts."""
+    kind, known, form = type(schema), upstream_of(schema), schema.opts.render_module
+    for name in _OWN:
+        if name in vars(schema) or getattr(kind, name, None) is not known.get(name):
+            return (
+                f"{kind.__qualname__} has a {name} of its own, which may need the whole "
+                f"collection; stream with a schema that leaves {name} as it is"
+            )
     if form not in _FORMS:
-        raise StreamError(
-            f"{type(schema).__qualname__} is written by {getattr(form, '__name__', form)!s}, whose "
+        return (
+            f"{kind.__qualname__} is written by {getattr(form, '__name__', form)!s}, whose "
             "text cannot be taken apart; stream with Meta.render_module = json"
         )
     if options.get("cls") is not None:
-        raise StreamError(
+        return (
             "an encoder class (cls=…) may write a collection in its own way; give default=… instead"
         )
-    if lines and options.get("indent") is not None:
-        raise StreamError(
-            "one object a line and indent=… exclude each other; leave one of them out"
-        )
-    if not lines:
-        _refuse_collection_hooks(schema)
-
-
-def _refuse_own_methods(schema: Any) -> None:
-    known = upstream_of(schema)["Schema"]
-    for name in _OWN:
-        found = next((vars(b)[name] for b in type(schema).__mro__ if name in vars(b)), None)
-        if name in vars(schema) or (name in known and found is not known[name]):
-            raise StreamError(
-                f"{type(schema).__qualname__} has a {name} of its own, which may need the whole "
-                f"collection; stream with a schema that leaves {name} as it is"
-            )
-
-
-def _refuse_collection_hooks(schema: Any) -> None:
+    if lines:
+        if options.get("indent") is None:
+            return ""
+        return "one object a line and indent=… exclude each other; leave one of them out"
     for tag in ("pre_dump", "post_dump"):
         for name, for_collection, _ in schema._hooks.get(tag, ()):
             if for_collection:
-                raise StreamError(
-                    f"{type(schema).__qualname__}.{name} is a {tag} hook with pass_collection=True "
+                return (
+                    f"{kind.__qualname__}.{name} is a {tag} hook with pass_collection=True "
                     "and needs the whole collection; stream with lines=True, where each object is "
                     "dumped alone, or without the hook"
                 )
+    return ""
 
 
 class Array:

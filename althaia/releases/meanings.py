@@ -57,21 +57,17 @@ class Table:
         found = self.variants.get(name, {}).get(digest)
         return None if found is None else found.partition(":")[0]
 
-    def meanings(self, present: Mapping[str, str]) -> Meanings:
-        """Compare a release, or one module of it, with the table.
+    def meanings_of_all(self, present: Mapping[str, str]) -> Meanings:
+        """Compare a release with the table.
 
-        :param present: the digests of its functions; ``GONE`` for those that it does not have.
+        :param present: the digests of its functions; others in the table are ``GONE``.
         """
-        found = {name: self.meaning(name, digest) for name, digest in present.items()}
+        digests = dict.fromkeys(self.names(), GONE) | dict(present)
+        found = {name: self.meaning(name, digest) for name, digest in digests.items()}
         return Meanings(
             sorted(name for name, meaning in found.items() if meaning is None),
             {name: meaning for name, meaning in found.items() if meaning},
         )
-
-    def meanings_of_all(self, present: Mapping[str, str]) -> Meanings:
-        """Compare a whole release with the table: functions that are not in ``present`` are
-        ``GONE``."""
-        return self.meanings(dict.fromkeys(self.names(), GONE) | dict(present))
 
 
 @dataclass(frozen=True)

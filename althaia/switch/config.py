@@ -124,7 +124,7 @@ def _text(environ: Mapping[str, str], variable: str) -> str:
 
 
 def _unless_no(environ: Mapping[str, str], variable: str) -> bool:
-    return not is_no(environ.get(variable, ""))
+    return not is_no(_text(environ, variable))
 
 
 def _flag_or_yes(environ: Mapping[str, str], variable: str) -> bool:
@@ -154,8 +154,10 @@ def _share(environ: Mapping[str, str], variable: str) -> float:
 
 def _collector(environ: Mapping[str, str], variable: str) -> str:
     text = _text(environ, variable)
-    if text == "pause" or is_no(text):
-        return "" if is_no(text) else text
+    if is_no(text):
+        return ""
+    if text == "pause":
+        return text
     raise _bad(environ, variable, f"neither pause nor no ({', '.join(_NO)})")
 
 

@@ -12,7 +12,7 @@ import sys
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
 NAME = "marshmallow"
@@ -35,17 +35,6 @@ class ReleaseError(RuntimeError):
                 f". althaia.patch(force=True) redirects all the same, to althaia's copy of {served}"
             )
         super().__init__(text)
-
-
-def check(any_other: Callable[[], bool] = lambda: False) -> None:
-    """Check that a marshmallow is installed.
-
-    :param any_other: whether there is one without metadata
-    :raises ReleaseError: there is none
-    """
-    made_from = served()
-    if made_from is not None and installed() is None and not any_other():
-        raise ReleaseError(made_from)
 
 
 def served() -> str | None:

@@ -62,8 +62,11 @@ def switch_on(
         raise ValueError(f"gc={gc!r}: expected 'pause' or 'run'")
     if settings().disable:
         return False
-    if not force and not _redirect.installed:
-        installed.check(any_other=lambda: releases.real_spec(REAL, None) is not None)
+    if not force and not _redirect.installed and installed.installed() is None:
+        made_from = installed.served()
+        # There may be one without metadata.
+        if made_from is not None and releases.real_spec(REAL, None) is None:
+            raise installed.ReleaseError(made_from)
     if compiled is not None:
         releases.wants_compiled = compiled
     _redirect.install(force=force, how=how)

@@ -352,15 +352,8 @@ class InstalledLoader:
         found: CodeType = self._release.code(self._path) or self._loader.get_code(self._name)
         return found
 
-    def get_filename(self, fullname: str = "") -> str:
-        return self._path
-
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._loader, name)
-        if name not in ("get_source", "is_package", "get_resource_reader"):
-            return found
-        # The import system's loader accepts only the name for which it was created.
-        return lambda fullname="": found(self._name)
+        return getattr(self._loader, name)
 
 
 class _RealLoader:

@@ -20,21 +20,9 @@ class NotCompiledError(ImportError):
     """``ALTHAIA_REQUIRE_COMPILED`` is set and something is not compiled."""
 
 
-@dataclass(frozen=True)
-class Module:
-    """A module that the build compiles."""
-
-    name: str
-    compiled: bool
-    """Whether importing it here loads machine code."""
-    stale: bool
-    """Whether its source was edited since it was compiled."""
-
-    @property
-    def state(self) -> str:
-        if not self.compiled:
-            return "interpreted"
-        return "compiled, but its source has changed since" if self.stale else "compiled"
+COMPILED = "compiled"
+STALE = "compiled, but its source has changed since"
+INTERPRETED = "interpreted"
 
 
 def suggested(variable: str) -> str:
@@ -75,7 +63,9 @@ class Info:
     """The Cython that compiled it; None in a pure build."""
     python: str
     """The running interpreter."""
-    modules: tuple[Module, ...]
+    modules: dict[str, str]
+    """Each module that the build compiles: :data:`COMPILED` if importing it here loads machine
+    code, :data:`STALE` if its source was edited since, else :data:`INTERPRETED`."""
     patched: bool
     how: str | None
     """What switched the redirect on: ``althaia.patch()``, ``ALTHAIA_PATCH``, …"""
@@ -95,25 +85,23 @@ class Info:
     @property
     def compiled(self) -> bool:
         """Whether every module that the build compiles is compiled."""
-        return bool(self.modules) and all(module.compiled for module in self.modules)
+        return bool(self.modules) and INTERPRETED not in self.modules.values()
 
     @property
     def any_compiled(self) -> bool:
         """Whether this is a build with compiled modules, and no pure one."""
-        return any(module.compiled for module in self.modules)
+        return any(state != INTERPRETED for state in self.modules.values())
 
     @property
     def stale(self) -> tuple[str, ...]:
         """The compiled modules whose source was edited since."""
-        return tuple(module.name for module in self.modules if module.stale)
+        return tuple(name for name, state in self.modules.items() if state == STALE)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data, ready for JSON."""
         found = asdict(self) | {"served": self.served._asdict()}
         real = {key: found.pop(f"real_{key}") for key in ("version", "location")}
-        modules = {module.name: module.state for module in self.modules}
-        more = {"compiled": self.compiled, "stale": list(self.stale), "real": real}
-        return {**found, **more, "modules": modules}
+        return {**found, "compiled": self.compiled, "stale": list(self.stale), "real": real}
 
     def as_text(self, *, verbose: bool = False) -> str:
         """Return the same for reading, one fact a line.
@@ -137,15 +125,15 @@ class Info:
             ("unknown variables", ", ".join(map(suggested, self.unknown_variables))),
         ]
         lines = [f"{name:<18}{value}" for name, value in facts if value]
-        listed = [
-            module
-            for module in self.modules
-            if verbose or (self.any_compiled and (module.stale or not module.compiled))
-        ]
+        listed = {
+            name: state
+            for name, state in self.modules.items()
+            if verbose or (self.any_compiled and state != COMPILED)
+        }
         if listed:
             lines.append("modules")
-            width = max(len(module.name) for module in listed) + 2
-            lines += [f"  {module.name:<{width}}{module.state}" for module in listed]
+            width = max(map(len, listed)) + 2
+            lines += [f"  {name:<{width}}{state}" for name, state in listed.items()]
         return "\n".join(lines)
 
     def _built_text(self) -> str:
@@ -156,7 +144,7 @@ class Info:
         )
 
     def _compiled_text(self) -> str:
-        count = sum(module.compiled for module in self.modules)
+        count = sum(state != INTERPRETED for state in self.modules.values())
         if not count:
             return "no: it works, dumps of collections are faster, and there are no plans"
         total = len(self.modules)
@@ -239,7 +227,7 @@ def check_compiled() -> None:
     if settings.disable or not settings.require_compiled:
         return
     modules = _modules(installed.build_info())
-    interpreted = [module.name for module in modules if not module.compiled]
+    interpreted = [name for name, state in modules.items() if state == INTERPRETED]
     if modules and not interpreted:
         return
     what = ", ".join(interpreted) or f"{release.OURS} (it was never built)"
@@ -251,18 +239,15 @@ def check_compiled() -> None:
     )
 
 
-def _modules(stamp: dict[str, Any]) -> tuple[Module, ...]:
-    def module(name: str, recorded: dict[str, Any]) -> Module:
-        compiled = release.compiled_file(name) is not None
+def _modules(stamp: dict[str, Any]) -> dict[str, str]:
+    def state(name: str, recorded: dict[str, Any]) -> str:
+        if release.compiled_file(name) is None:
+            return INTERPRETED
         sources = [_PACKAGE.parent / each for each in recorded["sources"]]
-        stale = compiled and _digest(sources) not in (None, recorded["sha256"])
-        return Module(name, compiled, stale)
+        try:
+            digest = sha256(b"".join([source.read_bytes() for source in sources])).hexdigest()
+        except FileNotFoundError:
+            return COMPILED
+        return COMPILED if digest == recorded["sha256"] else STALE
 
-    return tuple(module(*entry) for entry in sorted(stamp.get("modules", {}).items()))
-
-
-def _digest(sources: list[Path]) -> str | None:
-    try:
-        return sha256(b"".join([source.read_bytes() for source in sources])).hexdigest()
-    except FileNotFoundError:
-        return None
+    return {name: state(name, each) for name, each in sorted(stamp.get("modules", {}).items())}

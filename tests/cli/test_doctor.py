@@ -110,8 +110,8 @@ def test_a_pure_build_is_a_fact_and_the_advice_fits(
 ):
     monkeypatch.setattr(sys, "implementation", SimpleNamespace(name=interpreter))
     monkeypatch.setenv("ALTHAIA_PURE_BUILD", variable)
-    module = status.Module("althaia.engine.door", compiled=False, stale=False)
-    verdict = doctor_command._build(replace(althaia.info(), modules=(module,)))
+    modules = {"althaia.engine.door": status.INTERPRETED}
+    verdict = doctor_command._build(replace(althaia.info(), modules=modules))
     assert verdict.state == state
     assert said in verdict.text
     said = release.why_no_engine()

@@ -74,10 +74,10 @@ def test_the_text_says_the_same(run):
 
 def test_the_text_lists_only_modules_that_are_not_as_they_should_be():
     def text_of(*states):
-        modules = tuple(status.Module(f"m{n}", *state) for n, state in enumerate(states))
+        modules = {f"m{n}": state for n, state in enumerate(states)}
         return replace(althaia.info(), modules=modules).as_text()
 
-    good, stale, interpreted = (True, False), (True, True), (False, False)
+    good, stale, interpreted = status.COMPILED, status.STALE, status.INTERPRETED
     assert "all 2 modules" in text_of(good, good)
     assert "m0" not in text_of(good, good)
     assert text_of(good, stale).splitlines()[-2:] == [
