@@ -24,7 +24,7 @@ from typing import Any
 from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Differences, Pair, sentence
 from althaia.cli.terminal import bar
-from althaia.trust import compare_file
+from althaia.trust.compare import read_file
 from althaia.trust.differences import Difference
 
 COUNT = 1_000
@@ -63,7 +63,7 @@ def execute(options: argparse.Namespace) -> Answer:
 
 def _summed_up(file: Path) -> Answer:
     try:
-        workers, report = compare_file.read(file)
+        workers, report = read_file(file)
     except (OSError, ValueError) as error:
         raise CommandError(f"{file}: {error}") from None
     processes = f"{workers:,} {'process' if workers == 1 else 'processes'}"

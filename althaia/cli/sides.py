@@ -11,8 +11,7 @@ from typing import Any
 
 from althaia.cli import CommandError
 from althaia.cli.terminal import Watch
-from althaia.trust.differences import Difference
-from althaia.trust.portable import first_difference
+from althaia.trust.differences import Difference, first_difference_of_written
 
 SIDES = ("marshmallow", "althaia")
 _ENDED = '{"failed": "its process ended"}'
@@ -117,7 +116,7 @@ class Pair:
         for done, name in enumerate(names, 1):
             mine, yours = (side.ask("answer", name=name) for side in sides)
             raised[name] = mine["raised"]
-            if found := first_difference(mine["answer"], yours["answer"]):
+            if found := first_difference_of_written(mine["answer"], yours["answer"]):
                 different[name], theirs[name] = found, yours["answer"]
             watch(done, name)
         if different:
@@ -126,7 +125,7 @@ class Pair:
             again.ask(**calls)
             for name in names:
                 answer = again.ask("answer", name=name)["answer"]
-                if name in theirs and (found := first_difference(theirs[name], answer)):
+                if name in theirs and (found := first_difference_of_written(theirs[name], answer)):
                     unsteady[name] = found
                     del different[name]
         return different, unsteady, raised

@@ -21,7 +21,7 @@ from typing import Any
 import althaia
 from althaia.cli import CommandError, sampledata, target
 from althaia.trust import seam_layers
-from althaia.trust.portable import outcome
+from althaia.trust.differences import written
 
 ROUND_SECONDS = 0.1
 _WHOSE = "the schema's module or the schema itself"
@@ -164,8 +164,11 @@ class Side:
 
     def answer(self, name: str) -> dict[str, Any]:
         """Make one of the calls."""
-        answer, raised = outcome(self.calls[name])
-        return {"answer": answer, "raised": _short(raised)}
+        try:
+            return {"answer": written(self.calls[name]()), "raised": ""}
+        except Exception as error:
+            said = getattr(error, "messages", None) or ", ".join(map(str, error.args))
+            return {"answer": written(error), "raised": _short(f"{type(error).__name__}: {said}")}
 
     def prepare(self, name: str) -> dict[str, Any]:
         """Run the call that will be timed, and say how often it runs in a round."""

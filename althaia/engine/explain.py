@@ -52,30 +52,12 @@ SOURCES = ("nothing", "key", "path", "get_attribute", "get_value", "serialize")
 
 
 class _Text:
-    """How an explanation is written, and which nested schemas stand there already."""
+    """How an explanation is written, and which schemas stand there already."""
 
     def __init__(self, verbose: bool, depth: int | None) -> None:
         self.verbose, self.depth = verbose, depth
         self.shown: set[object] = set()
         self.level = 0
-
-    def nested(self, explanation: Explanation, indent: str) -> Iterator[str]:
-        """Write a nested schema, once, and not below the depth that is asked for."""
-        key = (explanation.schema, explanation.many, *map(_outline, explanation.directions()))
-        head = f"{indent}{explanation.schema}{' (many)' if explanation.many else ''}"
-        if explanation.seen or key in self.shown:
-            yield f"{head}: as above"
-        elif self.level == self.depth:
-            yield f"{head}: shown by --depth {self.level + 1}"
-        else:
-            self.shown.add(key)
-            self.level += 1
-            yield from explanation.lines(indent, self)
-            self.level -= 1
-
-
-def _outline(direction: Direction) -> object:
-    return direction.name, direction.declined, tuple((e.name, e.step) for e in direction.fields)
 
 
 class Step(NamedTuple):
@@ -159,7 +141,7 @@ class FieldPath:
         if self.unresolved:
             yield f"{indent}  nested schema unknown: {self.unresolved}"
         if self.nested is not None:
-            yield from text.nested(self.nested, f"{indent}  ")
+            yield from self.nested.lines(f"{indent}  ", text)
 
     def _from(self) -> str:
         if self.source in ("key", "path"):
@@ -229,14 +211,9 @@ class Direction:
         return text
 
     def lines(self, indent: str, text: _Text) -> Iterator[str]:
+        yield f"{indent}{self.summary()}"
         if self.declined:
-            yield f"{indent}{self.name}: upstream's own code, because {self.declined}"
             return
-        wide = sum(not each.narrow for each in self.fields)
-        total = len(self.fields)
-        yield f"{indent}{self.name}: a plan of {_count(total, 'step')}" + (
-            f", {wide} of them left to the field's own code" if wide else ""
-        )
         for each in self.fields:
             yield from each.lines(f"{indent}  ", text)
         if self.text is not None:
@@ -304,34 +281,39 @@ class Explanation:
     def as_text(self, *, verbose: bool = True, depth: int | None = None) -> str:
         """Return the same for reading, as a tree. A nested schema is shown once.
 
-        :param verbose: False opens with the :meth:`summary` and leaves out what is compared before
-            each call.
+        :param verbose: False leaves out what is compared before each call.
         :param depth: how many levels of nested schemas are shown; None: all.
         """
         return "\n".join(self.lines("", _Text(verbose, depth)))
 
     def lines(self, indent: str, text: _Text) -> Iterator[str]:
-        yield f"{indent}{self.schema}{' (many)' if self.many else ''}"
-        if not (text.verbose or indent):
-            # The reason why instances are built in full is part of it.
-            yield f"  {self.summary()}"
-        elif self.no_plans:
+        head = f"{indent}{self.schema}{' (many)' if self.many else ''}"
+        steps = [
+            (each.name, *((field.name, field.step) for field in each.fields))
+            for each in self.directions()
+        ]
+        key = (self.schema, self.many, *steps)
+        if self.seen or key in text.shown:
+            yield f"{head}: as above"
+            return
+        if text.depth is not None and text.level > text.depth:
+            yield f"{head}: shown by --depth {text.level}"
+            return
+        text.shown.add(key)
+        yield head
+        if self.no_plans:
             yield f"{indent}  no plans run: {self.no_plans}"
-        elif self.built:
-            yield f"{indent}  instances: built in full at once, because {self.built}"
-        elif text.verbose:
-            yield f"{indent}  instances: built when somebody looks into them"
+        if self.built:
+            yield f"{indent}  instances: built in full, because {self.built}"
+        text.level += 1
         for direction in self.directions():
             yield from direction.lines(f"{indent}  ", text)
+        text.level -= 1
         for line in lines_of_readers(self.readers or {}):
             yield f"{indent}  {line}"
 
     def __repr__(self) -> str:
-        parts = [
-            f"{each.name}: {each.declined or _count(len(each.fields), 'step')}"
-            for each in self.directions()
-        ]
-        return f"<Explanation of {self.schema}: {'; '.join(parts) or self.no_plans or 'seen'}>"
+        return f"<Explanation of {self.schema}: {'seen' if self.seen else self.summary()}>"
 
 
 def lines_of_readers(readers: Mapping[str, str]) -> Iterator[str]:

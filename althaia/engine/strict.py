@@ -54,19 +54,10 @@ def is_stock(upstream: Upstream, field: Any) -> bool:
     cls = type(field)
     if cls not in seam.pristine or (hasattr(cls, "OBJ_TYPE") and _time_is_replaced()):
         return False
-    for base in cls.__mro__:
-        defined = seam.pristine.get(base)
-        if defined is None:
-            continue
-        now = vars(base)
-        for name in {**defined, **now}:
-            value = now.get(name)
-            is_code = hasattr(type(value), "__get__")
-            if is_code and (value is not defined.get(name) or name in field.__dict__):
-                return False
-            if not is_code and hasattr(type(defined.get(name)), "__get__"):
-                return False
-    return True
+    upstreams = [base for base in cls.__mro__ if base in seam.pristine]
+    return all(seam.has_kept(base, seam.pristine[base]) for base in upstreams) and not any(
+        hasattr(type(getattr(cls, name, None)), "__get__") for name in field.__dict__
+    )
 
 
 def _time_is_replaced() -> bool:

@@ -16,9 +16,11 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from json import dumps
+from functools import partial
+from json import dumps, loads
 from math import log, log1p
 from os import getpid
+from pathlib import Path
 from random import Random
 from threading import Lock
 from time import process_time, thread_time
@@ -30,7 +32,6 @@ from althaia.switch.release import has_engine
 from althaia.trust.differences import (
     Difference,
     first_difference,
-    first_difference_of_errors,
     first_difference_of_texts,
     short_repr,
 )
@@ -133,35 +134,16 @@ def sum_of(counts: Iterable[Mapping[str, Any]], findings: Iterable[Finding] = ()
     """
     whole = Report(findings=tuple(findings))
     for each in counts:
-        whole.compared += each["compared"]
-        whole.different += each["different"]
-        whole.not_deterministic += each["not_deterministic"]
+        for name in ("compared", "different", "not_deterministic"):
+            setattr(whole, name, getattr(whole, name) + each[name])
         whole.skipped.update(each["skipped"])
     # A worker that was killed has not added its counts.
     whole.different = max(whole.different, len(whole.findings))
     return whole
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    value: Any = None
-    error: Exception | None = None
-
-    @classmethod
-    def of(cls, call: Callable[..., Any], *args: Any) -> _Outcome:
-        try:
-            return cls(call(*args))
-        except Exception as error:
-            return cls(error=error)
-
-    def get(self) -> Any:
-        if self.error is None:
-            return self.value
-        try:
-            raise self.error
-        finally:
-            # Break the reference cycle: the traceback refers to this frame.
-            del self
+_Outcome = tuple[Any, Exception | None]
+"""A result, or what was raised instead."""
 
 
 class _Skipped(Exception):
@@ -245,14 +227,20 @@ class Session:
     def compare(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
         """Return the planned result of a call after comparing it with that of upstream's code."""
         again = (copy_of(args[0]), *args[1:])
-        planned = _planned(name, schema, args)
-        if planned.value is seam.DECLINED:
-            return planned.value
+        result, error = planned = _outcome(PLANNED, name, schema, args)
+        if result is seam.DECLINED:
+            return result
         try:
             self.judge(name, schema, again, planned)
         except _Skipped as skipped:
             self.count(str(skipped))
-        return planned.get()
+        if error is None:
+            return result
+        try:
+            raise error
+        finally:
+            # Break the reference cycle: the traceback refers to this frame.
+            del error, planned
 
     def judge(self, name: str, schema: Any, args: tuple[Any, ...], planned: _Outcome) -> None:
         """Run upstream's own code and record whether its result differs. If it does, the plan runs
@@ -262,17 +250,19 @@ class Session:
         """
         # Copy the input for the third run now: the second run may change it.
         third = (copy_of(args[0]), *args[1:])
-        upstream = _upstream(name, schema, args)
+        upstream = _outcome(UPSTREAM, name, schema, args)
+        if isinstance(upstream[1], RecursionError):
+            raise _Skipped("nested more deeply than marshmallow's own code can go")
         found = _difference(planned, upstream)
         if found is None:
             with self.lock:
                 self.found.compared += 1
             return
-        repeated = _planned(name, schema, third)
+        repeated = _outcome(PLANNED, name, schema, third)
         if _difference(planned, repeated) is None:
             self.tell(name, schema, args, found)
             return
-        if upstream.error is not None and _difference(repeated, upstream) is None:
+        if upstream[1] is not None and _difference(repeated, upstream) is None:
             raise _Skipped("whose user code does not repeat")
         with self.lock:
             self.found.not_deterministic += 1
@@ -294,8 +284,12 @@ class Session:
             if file := settings().compare_file:
                 _append(file, finding.as_dict())
         for callback in (self.on_difference if new else None, self.on_every):
-            if callback is not None:
-                _call(callback, finding)
+            try:
+                if callback is not None:
+                    callback(finding)
+            except Exception:
+                # It must not affect the compared call.
+                logger.exception("on_difference raised; the caller has its result all the same")
 
     def report(self) -> Report:
         with self.lock:
@@ -307,36 +301,19 @@ class Session:
             )
 
 
-def _call(callback: Callable[[Finding], object], finding: Finding) -> None:
-    """Call a function whose exceptions must not affect the compared call."""
+def _outcome(turn: str, name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
+    """Return the outcome of the plan; or of upstream's own code, while the seam declines."""
+    call: Callable[..., Any] = partial(run_upstream, name, schema, args)
+    if turn == PLANNED and name == "dump_bytes":
+        # Upstream has no method for it: if the hook declines, its caller goes on.
+        call = partial(seam.dump_bytes, schema, *args)
+    token = _running.set(turn)
     try:
-        callback(finding)
-    except Exception:
-        logger.exception("on_difference raised; the caller has its result all the same")
-
-
-def _planned(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
-    """Return the outcome of the plan."""
-    token = _running.set(PLANNED)
-    try:
-        # Upstream has no method for dump_bytes: if the hook declines, its caller goes on.
-        if name == "dump_bytes":
-            return _Outcome.of(seam.dump_bytes, schema, *args)
-        return _Outcome.of(run_upstream, name, schema, args)
+        return call(), None
+    except Exception as error:
+        return None, error
     finally:
         _running.reset(token)
-
-
-def _upstream(name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
-    """Return the outcome of upstream's own code: each hook of the seam declines meanwhile."""
-    token = _running.set(UPSTREAM)
-    try:
-        outcome = _Outcome.of(run_upstream, name, schema, args)
-    finally:
-        _running.reset(token)
-    if isinstance(outcome.error, RecursionError):
-        raise _Skipped("nested more deeply than marshmallow's own code can go")
-    return outcome
 
 
 def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
@@ -344,35 +321,35 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
 
     :raises _Skipped: a value cannot be compared.
     """
+    (value, error), (other_value, other_error) = planned, upstream
     try:
-        if planned.error is not None and upstream.error is not None:
-            return first_difference_of_errors(planned.error, upstream.error)
-        if planned.error is not None or upstream.error is not None:
+        if error is not None and other_error is not None:
+            same = type(error) is type(other_error)
+            return first_difference(error, other_error, type(error).__name__ if same else "")
+        if error is not None or other_error is not None:
             one, other = (
-                short_repr(each.value) if each.error is None else f"raised {short_repr(each.error)}"
-                for each in (planned, upstream)
+                short_repr(value) if error is None else f"raised {short_repr(error)}"
+                for value, error in (planned, upstream)
             )
             return Difference("", one, other)
-        if isinstance(planned.value, (str, bytes)) and isinstance(upstream.value, (str, bytes)):
-            return first_difference_of_texts(planned.value, upstream.value)
-        return first_difference(planned.value, upstream.value)
-    except Exception as error:
-        raise _Skipped(f"whose results cannot be compared ({type(error).__name__})") from error
+        if isinstance(value, (str, bytes)) and isinstance(other_value, (str, bytes)):
+            return first_difference_of_texts(value, other_value)
+        return first_difference(value, other_value)
+    except Exception as problem:
+        raise _Skipped(f"whose results cannot be compared ({type(problem).__name__})") from problem
 
 
 def _why_not(name: str, schema: Any, given: Any) -> str:
     """Return the reason why a call must not or cannot run a second time; "" if it can."""
     if is_one_shot(given):
         return "with an input that can be read only once"
-    if name in ("load", "loads") and any(map(_loads_instances, schema_classes(type(schema)))):
+    # A schema of marshmallow-sqlalchemy creates or changes rows while it loads: a second run would
+    # create a second row, which takes the related rows from the first one.
+    if name in ("load", "loads") and any(
+        getattr(cls.opts, "load_instance", False) is True for cls in schema_classes(type(schema))
+    ):
         return "that load into a database session"
     return ""
-
-
-def _loads_instances(cls: Any) -> bool:
-    """Return whether a schema of marshmallow-sqlalchemy creates or changes rows while it loads. A
-    second run would create a second row, which takes the related rows from the first one."""
-    return getattr(cls.opts, "load_instance", False) is True
 
 
 def _sample() -> Any:
@@ -444,6 +421,31 @@ def _append(file: str, found: dict[str, Any]) -> None:
     # If it fails, the compared call must not. The logger has reported the same.
     with suppress(OSError), open(file, "ab", buffering=0) as target:
         target.write(f"{dumps(stamped)}\n".encode())
+
+
+def read_file(file: Path) -> tuple[int, Report]:
+    """Return how many processes have written to ``ALTHAIA_COMPARE_FILE``, and their reports as one.
+
+    :raises OSError: the file cannot be read
+    :raises ValueError: a line is none of compare mode's
+    """
+    counts: list[dict[str, Any]] = []
+    findings: dict[tuple[str, str, str], Finding] = {}
+    workers = set()
+    for line in file.read_text("utf-8").splitlines():
+        found = loads(line)
+        try:
+            workers.add(found["pid"])
+            if "path" in found:
+                difference = Difference(found["path"], found["planned"], found["upstream"])
+                key = (found["schema"], found["call"], difference.kind)
+                findings.setdefault(key, Finding(found["schema"], found["call"], difference))
+            else:
+                sum_of([found])
+                counts.append(found)
+        except (KeyError, TypeError):
+            raise ValueError(f"{line[:80]!r} is no line of compare mode") from None
+    return len(workers), sum_of(counts, findings.values())
 
 
 def stop() -> None:

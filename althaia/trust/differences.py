@@ -1,16 +1,19 @@
-"""Finds the first difference between two results: values, types, order of keys, exceptions."""
+"""Finds the first difference between two results: values, types, order of keys, exceptions.
+
+The results of two processes are compared in a form that JSON has: see :func:`written`.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from ast import literal_eval
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, time, timedelta, tzinfo
 from decimal import Decimal
 from enum import Enum
-from itertools import zip_longest
 from reprlib import Repr
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, Final
@@ -21,19 +24,15 @@ from althaia.trust.notes import BEGINNING
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _INDEX = re.compile(r"\[\d+\]")
 
-# Types whose repr shows the complete value.
-_TELLING: Final = (float, complex, Decimal, date, time, timedelta, tzinfo, UUID, bytes, range)
-_OPAQUE: Final = (
-    type,
-    ModuleType,
-    FunctionType,
-    BuiltinFunctionType,
-    MethodType,
-    GeneratorType,
-    Enum,
-)
+# Types whose values are one thing, which their repr shows, though some are sequences or have
+# attributes.
+_WHOLE: Final = (
+    str, int, float, complex, Decimal, date, time, timedelta, tzinfo, UUID, bytes, bytearray,
+    memoryview, range, type, ModuleType, FunctionType, BuiltinFunctionType, MethodType,
+    GeneratorType, Enum,
+)  # fmt: skip
 # The attributes of marshmallow's exceptions that are compared, besides `args`.
-OF_AN_ERROR: Final = ("messages", "field_name", "data", "valid_data", "kwargs")
+_OF_AN_ERROR: Final = ("args", "messages", "field_name", "data", "valid_data", "kwargs")
 
 _short = Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80
@@ -41,15 +40,10 @@ _short.maxdict = _short.maxlist = _short.maxtuple = _short.maxset = 4
 _short.maxlevel = 3
 LONGEST: Final = 160
 
-
-class Missing:
-    """Replaces a key or an item that one of the two results does not have."""
-
-    def __repr__(self) -> str:
-        return "(missing)"
-
-
-MISSING: Final = Missing()
+Written = list[Any]
+"""A value as plain data: the name of its type, its text, and its parts, each with its step of the
+path. A value without parts has None there, and its whole repr as its text."""
+_Look = Callable[[Any], tuple[Any, str, dict[str, Any] | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +73,19 @@ def first_difference(planned: Any, upstream: Any, path: str = "") -> Difference 
     :param path: that of the results
     :raises RecursionError: they are nested too deeply to be compared.
     """
-    return _Comparison().difference(planned, upstream, path)
+    return _difference(planned, upstream, path, frozenset(), _look, short_repr)
 
 
 def first_difference_of_texts(planned: str | bytes, upstream: str | bytes) -> Difference | None:
     """Do the same for JSON text: the path is that of the value, or the index of the character."""
-    if type(planned) is type(upstream) and planned == upstream:
+    if type(planned) is not type(upstream):
+        return first_difference(planned, upstream)
+    if planned == upstream:
         return None
     with suppress(ValueError, RecursionError):
         found = first_difference(json.loads(planned), json.loads(upstream))
         if found is not None:
             return found
-    if type(planned) is not type(upstream):
-        return Difference("", *_both_shortened(planned, upstream))
-    return _in_text(planned, upstream)
-
-
-def _in_text(planned: Any, upstream: Any) -> Difference:
     pairs = enumerate(zip(planned, upstream, strict=False))
     shorter = min(len(planned), len(upstream))
     place = next((index for index, (one, other) in pairs if one != other), shorter)
@@ -103,149 +93,107 @@ def _in_text(planned: Any, upstream: Any) -> Difference:
     return Difference(f"(character {place})", repr(planned[part]), repr(upstream[part]))
 
 
-def first_difference_of_errors(
-    planned: BaseException, upstream: BaseException
-) -> Difference | None:
-    """Do the same for two exceptions: class, arguments, messages, notes, cause.
+def written(value: Any, above: tuple[int, ...] = ()) -> Written:
+    """Return a value as plain data that differs for values of different types.
 
-    The notes that :mod:`althaia.trust.notes` adds are no difference.
+    Objects of user classes are represented by their attributes. A value inside itself is only
+    named.
     """
-    if type(planned) is not type(upstream):
-        return Difference("", short_repr(planned), short_repr(upstream))
-    name = type(planned).__name__
-    comparison = _Comparison()
-    for attribute in ("args", *OF_AN_ERROR, "__notes__"):
-        one, other = (getattr(error, attribute, MISSING) for error in (planned, upstream))
-        if attribute == "__notes__":
-            one, other = _without_ours(one), _without_ours(other)
-        if found := comparison.difference(one, other, f"{name}.{attribute}"):
+    kind, text, parts = _look(value)
+    name = _name(kind).removeprefix("althaia.")
+    if parts is None or id(value) in above:
+        return [name, text or "…", None]
+    inside = (*above, id(value))
+    return [name, short_repr(value), [[key, written(part, inside)] for key, part in parts.items()]]
+
+
+def first_difference_of_written(planned: Written, upstream: Written) -> Difference | None:
+    """Return the first difference of two results in this form, or None."""
+    if planned == upstream:
+        return None
+    if planned[0] == upstream[0] == "str":
+        return first_difference_of_texts(literal_eval(planned[1]), literal_eval(upstream[1]))
+    return _difference(planned, upstream, "", frozenset(), _look_at_written, _text_of_written)
+
+
+def _look_at_written(value: Written) -> tuple[str, str, dict[str, Written] | None]:
+    name, text, parts = value
+    return name, text, None if parts is None else dict(parts)
+
+
+def _text_of_written(value: Written) -> str:
+    return _shortened(value[1])
+
+
+def _difference(
+    planned: Any,
+    upstream: Any,
+    path: str,
+    above: frozenset[tuple[int, int]],
+    look: _Look,
+    show: Callable[[Any], str],
+) -> Difference | None:
+    """Return the first difference of two values.
+
+    :param above: the pairs around them, because values may contain themselves
+    :param look: gives a value's type, its text, and its parts
+    :param show: gives what is shown of a value
+    """
+    pair = (id(planned), id(upstream))
+    if planned is upstream or pair in above:
+        return None
+    (kind, text, parts), (other_kind, other_text, others) = look(planned), look(upstream)
+    where = path.removeprefix(".")
+    if kind != other_kind:
+        one, other = f"{_name(kind)} {show(planned)}", f"{_name(other_kind)} {show(upstream)}"
+        return Difference(where, one, other)
+    if parts is None or others is None:
+        return None if text == other_text else Difference(where, show(planned), show(upstream))
+    for key in {**parts, **others}:
+        if key not in parts or key not in others:
+            one, other = (
+                show(each[key]) if key in each else "(missing)" for each in (parts, others)
+            )
+            return Difference(f"{path}{key}".removeprefix("."), one, other)
+        inside = above | {pair}
+        if found := _difference(parts[key], others[key], path + key, inside, look, show):
             return found
-    one, other = planned.__cause__, upstream.__cause__
-    if type(one) is not type(other):
-        return Difference(f"{name}.__cause__", short_repr(one), short_repr(other))
-    return None
+    if list(parts) == list(others):
+        return None
+    keys = (_shortened(" ".join(each)) for each in (parts, others))
+    return Difference(f"{where} (order of keys)".lstrip(), *keys)
 
 
-def _without_ours(found: Any) -> Any:
-    """Return the notes of an exception that the program added, or MISSING if there are none."""
-    if type(found) is not list:
+def _look(value: Any) -> tuple[Any, str, dict[str, Any] | None]:
+    """Return a value's type, and its parts or else its whole text."""
+    parts = None if isinstance(value, _WHOLE) else _parts(value)
+    return type(value), repr_of(value) if parts is None else "", parts
+
+
+def _parts(value: Any) -> dict[str, Any] | None:
+    """Return what a value contains, each with its step of the path; None if it is one thing."""
+    if isinstance(value, BaseException):
+        found = {f".{name}": getattr(value, name) for name in _OF_AN_ERROR if hasattr(value, name)}
+        notes = getattr(value, "__notes__", ())
+        # Those that notes.py adds are no difference.
+        found[".__notes__"] = [each for each in notes if not str(each).startswith(BEGINNING)]
+        found[".__cause__"] = type(value.__cause__).__name__
         return found
-    kept = [each for each in found if not (isinstance(each, str) and each.startswith(BEGINNING))]
-    return kept or MISSING
+    if isinstance(value, Mapping):
+        return {_step(key): value[key] for key in value}
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=repr_of)
+    if isinstance(value, Sequence):
+        return {f"[{index}]": part for index, part in enumerate(value)}
+    return {f".{name}": part for name, part in _own_attributes(value).items()} or None
 
 
-def short_repr(value: Any) -> str:
-    """Return a shortened repr of a value, even if its own ``__repr__`` raises."""
-    try:
-        text = _short.repr(value)
-    except Exception as error:
-        text = f"<{type(value).__qualname__}, whose repr raises {type(error).__name__}>"
-    return shortened(text)
+def _step(key: Any) -> str:
+    """Return what a key adds to the path."""
+    return f".{key}" if type(key) is str and key.isidentifier() else f"[{repr_of(key)}]"
 
 
-def shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _both_shortened(planned: Any, upstream: Any) -> tuple[str, str]:
-    """Return reprs of both values, with their types if these differ or the reprs are equal."""
-    one, other = short_repr(planned), short_repr(upstream)
-    if MISSING in (planned, upstream) or (type(planned) is type(upstream) and one != other):
-        return one, other
-    return f"{_type_name(planned)} {one}", f"{_type_name(upstream)} {other}"
-
-
-def _type_name(value: Any) -> str:
-    cls = type(value)
-    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
-
-
-class _Comparison:
-    """Compares two values. Keeps the pairs around them, because values may contain themselves."""
-
-    def __init__(self) -> None:
-        self.above: set[tuple[int, int]] = set()
-
-    def difference(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        if planned is upstream:
-            return None
-        if type(planned) is not type(upstream):
-            return Difference(path, *_both_shortened(planned, upstream))
-        cls = type(planned)
-        if cls in (str, int, bool) or issubclass(cls, _TELLING):
-            return self._plain(planned, upstream, path)
-        pair = (id(planned), id(upstream))
-        if pair in self.above:
-            return None
-        self.above.add(pair)
-        try:
-            return self._inside(planned, upstream, path)
-        finally:
-            self.above.discard(pair)
-
-    def _plain(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        if type(planned) in (str, int, bool):
-            return _unless(planned == upstream, planned, upstream, path)
-        # Not by ==: NaN differs from itself, and -0.0 equals 0.0.
-        return _unless(repr(planned) == repr(upstream), planned, upstream, path)
-
-    def _inside(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        if isinstance(planned, Mapping):
-            return self._mapping(planned, upstream, path)
-        if isinstance(planned, Sequence) and not isinstance(planned, (str, bytearray, memoryview)):
-            pairs = enumerate(zip_longest(planned, upstream, fillvalue=MISSING))
-            found = (self.difference(*pair, f"{path}[{index}]") for index, pair in pairs)
-            return next(filter(None, found), None)
-        if isinstance(planned, (set, frozenset)):
-            ours, theirs = (sorted(map(_type_and_repr, each)) for each in (planned, upstream))
-            return _unless(ours == theirs, planned, upstream, path)
-        if isinstance(planned, BaseException):
-            return first_difference_of_errors(planned, upstream)
-        # Objects of a user's class are compared by their attributes, so that the path names these.
-        if not isinstance(planned, _OPAQUE):
-            own = own_attributes(planned), own_attributes(upstream)
-            if any(own):
-                return self._mapping(*own, path)
-        alike = _type_and_repr(planned) == _type_and_repr(upstream)
-        if not alike and not isinstance(planned, _OPAQUE):
-            alike = _says_equal(planned, upstream)
-        return _unless(alike, planned, upstream, path)
-
-    def _mapping(self, planned: Any, upstream: Any, path: str) -> Difference | None:
-        ours, theirs = list(planned), list(upstream)
-        for key in dict.fromkeys([*ours, *theirs]):
-            one, other = (each.get(key, MISSING) for each in (planned, upstream))
-            if found := self.difference(one, other, f"{path}{step(key)}".removeprefix(".")):
-                return found
-        if ours == theirs and list(map(type, ours)) == list(map(type, theirs)):
-            return None
-        return Difference(f"{path} (order of keys)".lstrip(), short_repr(ours), short_repr(theirs))
-
-
-def _unless(alike: bool, planned: Any, upstream: Any, path: str) -> Difference | None:
-    return None if alike else Difference(path, *_both_shortened(planned, upstream))
-
-
-def _says_equal(planned: Any, upstream: Any) -> bool:
-    try:
-        return bool(planned == upstream)
-    except Exception:
-        return False
-
-
-def _type_and_repr(value: Any) -> str:
-    return f"{_type_name(value)} {repr_of(value)}"
-
-
-def repr_of(value: Any) -> str:
-    """Return a value's repr, without the address, which differs between equal objects."""
-    try:
-        return _ADDRESS.sub("", repr(value))
-    except Exception as error:
-        return f"(its repr raises {type(error).__name__})"
-
-
-def own_attributes(value: Any) -> dict[str, Any]:
+def _own_attributes(value: Any) -> dict[str, Any]:
     """Return an object's attributes by name, without SQLAlchemy's internal state of a row."""
     found = {k: v for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_sa_")}
     for cls in type(value).__mro__:
@@ -256,8 +204,27 @@ def own_attributes(value: Any) -> dict[str, Any]:
     return found
 
 
-def step(key: Any) -> str:
-    """Return what a key adds to the path."""
-    if isinstance(key, str) and key.isidentifier():
-        return f".{key}"
-    return f"[{short_repr(key)}]"
+def _name(kind: Any) -> str:
+    if isinstance(kind, str):
+        return kind
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+
+
+def repr_of(value: Any) -> str:
+    """Return a value's repr, without the address, which differs between equal objects."""
+    try:
+        return _ADDRESS.sub("", repr(value))
+    except Exception as error:
+        return f"<{type(value).__qualname__}, whose repr raises {type(error).__name__}>"
+
+
+def short_repr(value: Any) -> str:
+    """Return a shortened repr of a value, even if its own ``__repr__`` raises."""
+    try:
+        return _shortened(_short.repr(value))
+    except Exception:
+        return _shortened(repr_of(value))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

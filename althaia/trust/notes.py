@@ -7,7 +7,6 @@ exception contains, so that they are added only if the program switches them on.
 from __future__ import annotations
 
 import sys
-from types import TracebackType
 from typing import Any, Final
 
 from althaia import seam
@@ -61,39 +60,9 @@ def _layer(name: str, inner: seam_layers.Hook) -> seam_layers.Hook | None:
             return inner(schema, *args)
         except Exception as error:
             path = taken(error, type(schema).__name__)
-            if not isinstance(error, answer):
-                _note(error, f"{BEGINNING}{doing} {path}" if path else "")
+            if path and not isinstance(error, answer):
+                # By the class: a user's may have another method of that name.
+                BaseException.add_note(error, f"{BEGINNING}{doing} {path}")
             raise
 
     return hook
-
-
-def _note(error: Exception, note: str) -> None:
-    """Add a note, and remove the engine's own frames from the traceback."""
-    if note:
-        # By the class: a user's may have another method of that name.
-        BaseException.add_note(error, note)
-    if error.__traceback__ is not None:
-        error.__traceback__.tb_next = _without_engine(error.__traceback__.tb_next)
-
-
-def _without_engine(traceback: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the engine's frames, which show only its own lines."""
-    first: TracebackType | None = None
-    last: TracebackType | None = None
-    while traceback is not None:
-        if not _is_engine(traceback):
-            if last is None:
-                first = traceback
-            else:
-                last.tb_next = traceback
-            last = traceback
-        traceback = traceback.tb_next
-    if last is not None:
-        last.tb_next = None
-    return first
-
-
-def _is_engine(traceback: TracebackType) -> bool:
-    name = traceback.tb_frame.f_globals.get("__name__", "")
-    return isinstance(name, str) and name.startswith(("althaia.engine.", "althaia.formats."))

@@ -16,7 +16,7 @@ import pytest
 
 from althaia.cli import CommandError
 from althaia.cli.worker import read_records
-from althaia.trust.portable import first_difference, written
+from althaia.trust.differences import first_difference_of_written, written
 
 MODULE = """\
 import enum
@@ -326,8 +326,8 @@ def test_objects_are_described_by_what_they_hold_and_cycles_end():
             self.name = name
             self.me = self
 
-    assert first_difference(written(Thing("a")), written(Thing("a"))) is None
-    assert first_difference(written(Thing("a")), written(Thing("b"))).path == "name"
+    assert first_difference_of_written(written(Thing("a")), written(Thing("a"))) is None
+    assert first_difference_of_written(written(Thing("a")), written(Thing("b"))).path == "name"
 
 
 def test_data_files(tmp_path):

@@ -24,7 +24,7 @@ from althaia.marshmallow import (
     pre_dump,
     pre_load,
 )
-from althaia.trust import compare, compare_file, notes
+from althaia.trust import compare, notes
 from tests.redirect import processes
 
 
@@ -357,7 +357,7 @@ for row in app.rows():
         processes.succeed(
             "-c", f"import sys; sys.path[:0] = ['']\n{code}", worker, cwd=tmp_path, env=env
         )
-    workers, report = compare_file.read(file)
+    workers, report = compare.read_file(file)
     assert (workers, report.compared, report.different) == (3, 9, 6)
     [finding] = report.findings
     assert (finding.schema, finding.path) == ("app.S", "a")

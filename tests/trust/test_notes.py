@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import traceback
-from pathlib import Path
 
 import pytest
 
@@ -164,18 +162,6 @@ def test_an_answer_to_a_bad_input_gets_none(on):
 
     assert notes_of(Order().load, {"number": "x", "lines": [{"at": 1}]}) == []
     assert notes_of(Refusing().load, {"value": "good"}) == []
-
-
-def test_the_traceback_shows_one_frame_of_ours_a_level(on):
-    try:
-        Order().dump({"lines": [BAD]})
-    except TypeError as error:
-        files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
-    assert not [name for name in files if name.endswith(".pyx")]
-    # The package, and not every folder of its name: a clone of the project is in one, too.
-    package = Path(althaia.__file__).parent
-    ours = [Path(name).name for name in files if Path(name).is_relative_to(package)]
-    assert ours == ["schema.py", "notes.py", "fields.py"]
 
 
 def test_threads_do_not_mix_their_paths(on):
