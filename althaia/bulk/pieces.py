@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Item = tuple[int, Any]
@@ -118,7 +118,7 @@ class Problem:
     errors: Any
 
     def as_dict(self) -> dict[str, Any]:
-        return {"file": self.file, "line": self.line, "kind": self.kind, "errors": self.errors}
+        return asdict(self)
 
 
 @dataclass(slots=True)
@@ -160,16 +160,8 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data for JSON, with the most frequent messages first."""
-        return {
-            "files": self.files,
-            "records": self.records,
-            "valid": self.valid,
-            "invalid": self.invalid,
-            "unreadable": self.unreadable,
-            "exceptions": self.exceptions,
-            "messages": dict(self.messages.most_common()),
-            "lost": self.lost,
-        }
+        found = {"files": self.files, "records": self.records, "valid": self.valid, **asdict(self)}
+        return found | {"messages": dict(self.messages.most_common())}
 
 
 def _paths(errors: Any, above: str = "") -> Iterator[str]:

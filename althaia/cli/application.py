@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 
@@ -68,7 +69,7 @@ def lines_of(name: str | None) -> list[Line]:
     # An application may make the same class again and again.
     alike = Counter(
         line_of(cls)
-        for cls in _below(marshmallow.Schema)
+        for cls in dict.fromkeys(_below(marshmallow.Schema))
         if f"{cls.__module__}.".startswith(f"{name or 'marshmallow'}.") is (name is not None)
     )
     if name is not None and not alike:
@@ -105,14 +106,9 @@ def _import(name: str) -> None:
             import_module(each.name)
 
 
-def _below(cls: type) -> list[type]:
-    """Return all subclasses of a class, each once."""
-    found: dict[type, None] = {}
-    waiting = [cls]
-    while waiting:
-        subclasses: list[type] = type.__subclasses__(waiting.pop())
-        for each in subclasses:
-            if each not in found:
-                found[each] = None
-                waiting.append(each)
-    return list(found)
+def _below(cls: type) -> Iterator[type]:
+    """Yield all subclasses of a class; one with two bases below it twice."""
+    subclasses: list[type] = type.__subclasses__(cls)
+    for each in subclasses:
+        yield each
+        yield from _below(each)

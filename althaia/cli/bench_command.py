@@ -13,8 +13,6 @@ request around these calls, a database or a framework, is not in the figures.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -22,7 +20,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import althaia
 from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Pair, Process, sentence
 from althaia.cli.terminal import Watch, bar, table
@@ -140,20 +137,9 @@ def measured(
                 text = sentence(found, steady=steady)
                 rows.append(Row(name, count, False, "", text, steady))
         left = pair.planned.ask("explained")["left"]
-    info = althaia.info()
     return {
         "schema": schema,
         "data": given["about"],
-        "versions": {
-            "althaia": info.version,
-            "marshmallow": info.real_version or info.served.version,
-            "python": info.python,
-        },
-        "machine": {
-            "system": platform.platform(),
-            "processor": platform.processor() or platform.machine(),
-            "processors": os.cpu_count(),
-        },
         "failing": given["failing"],
         "failure": given["why"],
         "not_measured": no_dump,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from althaia.cli import CommandError, bench_command
 
@@ -29,10 +29,6 @@ class Estimate:
     """How many times faster a schema is, on data made up from its fields."""
     unknown: dict[str, str]
     """Schemas that were not measured and count as unchanged, with the reasons."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain data, ready for JSON."""
-        return asdict(self)
 
     def lines(self) -> Iterator[str]:
         if self.after is None:

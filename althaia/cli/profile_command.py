@@ -15,6 +15,7 @@ import atexit
 import json
 import sys
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ def _show(stack: ExitStack, result: Profile, options: argparse.Namespace) -> Non
     found, text = result.as_dict(), result.as_text()
     if settings().disable and result.lines:
         saved = estimate(result)
-        found["estimate"] = saved.as_dict()
+        found["estimate"] = asdict(saved)
         text = "\n".join((text, "", *saved.lines()))
     if options.json:
         text = json.dumps(found, indent=2)

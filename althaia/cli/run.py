@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
+    from types import CodeType, TracebackType
     from typing import Any
 
 
@@ -121,7 +121,21 @@ def _run_text(source: str | bytes, filename: str) -> None:
     if not sys.flags.safe_path:
         sys.path.insert(0, "")
     code = compile(source, filename, "exec", dont_inherit=True)
+    if sys.version_info >= (3, 13) and isinstance(source, str):
+        # Since 3.13 a traceback shows the lines of '-c'.
+        _register_lines(code, source, filename)
     exec(code, _clear_main(BuiltinImporter))
+
+
+def _register_lines(code: CodeType, source: str, filename: str) -> None:
+    import linecache
+
+    if hasattr(linecache, "_interactive_cache"):
+        # The lines belong to the code: tracebacks show them, warnings do not.
+        linecache._register_code(code, source, filename)  # type: ignore[attr-defined]
+    else:
+        lines = [f"{line}\n" for line in source.splitlines()]
+        linecache.cache[filename] = (len(source), None, lines, filename)
 
 
 def _clear_main(loader: object, path: str | None = None) -> dict[str, Any]:

@@ -142,6 +142,8 @@ def _difference(
     pair = (id(planned), id(upstream))
     if planned is upstream or pair in above:
         return None
+    if type(planned) is type(upstream) is str and planned == upstream:
+        return None  # The most frequent case.
     (kind, text, parts), (other_kind, other_text, others) = look(planned), look(upstream)
     where = path.removeprefix(".")
     if kind != other_kind:
@@ -149,13 +151,13 @@ def _difference(
         return Difference(where, one, other)
     if parts is None or others is None:
         return None if text == other_text else Difference(where, show(planned), show(upstream))
+    inside = above | {pair}
     for key in {**parts, **others}:
         if key not in parts or key not in others:
             one, other = (
                 show(each[key]) if key in each else "(missing)" for each in (parts, others)
             )
             return Difference(f"{path}{key}".removeprefix("."), one, other)
-        inside = above | {pair}
         if found := _difference(parts[key], others[key], path + key, inside, look, show):
             return found
     if list(parts) == list(others):

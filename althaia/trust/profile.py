@@ -1,21 +1,21 @@
 """Profile: where the time of dumps and loads goes, by schema class and user's code.
 
 Nothing of it stands in the engine. Each call is timed around the seam's function, and CPython tells
-which Python functions run inside it: by ``sys.monitoring``, before 3.12 by ``sys.setprofile``.
-Compiled code has no such functions, so that what is left is marshmallow's own work. Where no plans
-run, marshmallow's methods are timed instead.
+a profile function which Python functions run inside it. Compiled code has no such functions, so
+that what is left is marshmallow's own work. Where no plans run, marshmallow's methods are timed
+instead.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
-from threading import RLock
 from time import perf_counter, process_time
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -41,7 +41,6 @@ NO_PLAN_YET = (
     "no plan yet: one is made at the sixteenth call, at about the twelfth where each makes an "
     "instance, and not for an instance whose fields were looked at before its first call"
 )
-_ONE_MORE = "Your own code is not told: CPython has no place for one more profiler."
 _NO_PLANS = "No plans run here: calls are timed as a whole, and nothing is known of your own code."
 
 
@@ -134,7 +133,7 @@ class _Lines(dict[tuple[str, str], Line]):
         return self[key]
 
 
-_lock = RLock()
+_lock = threading.RLock()
 _measuring: list[_Lines] = []
 """To which each call is added."""
 _profiles = 0
@@ -158,7 +157,9 @@ def profile() -> Iterator[Profile]:
     result = Profile()
     lines = _Lines()
     began = process_time()
-    with (_with_plans if _has_plans() else _without_plans)(lines, result):
+    if not _has_plans():
+        result.note = _NO_PLANS
+    with (_without_plans if result.note else _with_plans)(lines):
         yield result
     result.processor = process_time() - began
     for line in lines.values():
@@ -167,27 +168,25 @@ def profile() -> Iterator[Profile]:
 
 
 @contextmanager
-def _with_plans(lines: _Lines, result: Profile) -> Iterator[None]:
+def _with_plans(lines: _Lines) -> Iterator[None]:
     global _profiles
     with _lock:
         _profiles += 1
-        if _profiles == 1 and not _watch_functions():
-            result.note = _ONE_MORE
+        _watch_functions(True)
         _switch(lines, True)
     try:
         yield
     finally:
         with _lock:
             _profiles -= 1
-            if _profiles == 0:
-                _watch_no_functions()
+            _watch_functions(_profiles > 0)
             _switch(lines, False)
         for line in lines.values():
             line.why = tuple(_outside(lines.classes[line.schema](), line))
 
 
 @contextmanager
-def _without_plans(lines: _Lines, result: Profile) -> Iterator[None]:
+def _without_plans(lines: _Lines) -> Iterator[None]:
     """Time the methods of the marshmallow that the program uses."""
     import marshmallow
 
@@ -202,7 +201,6 @@ def _without_plans(lines: _Lines, result: Profile) -> Iterator[None]:
         _measuring.remove(lines)
         for name, method in replaced.items():
             setattr(owner, name, method)
-        result.note = _NO_PLANS * bool(lines)
 
 
 def _switch(lines: _Lines, on: bool) -> None:
@@ -379,9 +377,6 @@ def _objects_of(given: Any, result: Any) -> int:
 
 # ---- The user's functions --------------------------------------------------------------
 
-_tool = -1
-"""The number by which ``sys.monitoring`` knows this profiler; -1: it has none."""
-
 
 @cache
 def _is_users(file: str) -> bool:
@@ -394,7 +389,7 @@ def _is_users(file: str) -> bool:
     return not file.startswith(("<frozen", "<althaia"))
 
 
-def _entered(code: CodeType, *_: object) -> None:
+def _entered(code: CodeType) -> None:
     """A function begins, or goes on after a ``yield``."""
     call = _now.get()
     if call is None:
@@ -405,7 +400,7 @@ def _entered(code: CodeType, *_: object) -> None:
         call.code, call.depth, call.before, call.entered = code, 1, call.inside, perf_counter()
 
 
-def _left(code: CodeType, *_: object) -> None:
+def _left(code: CodeType) -> None:
     """A function ends, by an exception or a ``yield``, too."""
     call = _now.get()
     if call is None or call.code is not code:
@@ -425,40 +420,16 @@ def _told(frame: FrameType, event: str, _: object) -> None:
         _left(frame.f_code)
 
 
+def _watch_functions(on: bool) -> None:
+    """From CPython 3.12 on: let it tell functions of all threads, or no more. Switching this for
+    each call would let CPython change its code for each."""
+    if sys.version_info >= (3, 12) and sys.getprofile() in (None, _told):
+        threading.setprofile_all_threads(_told if on else None)
+
+
 def _begin() -> bool:
     """Before CPython 3.12: let it tell the functions of this thread, unless it tells another."""
     if not _profiles or sys.version_info >= (3, 12) or sys.getprofile() is not None:
         return False
     sys.setprofile(_told)
     return True
-
-
-def _watch_functions() -> bool:
-    """From CPython 3.12 on: let it tell functions. Return False if all its tools are taken."""
-    global _tool
-    if sys.version_info < (3, 12):
-        return True
-    monitoring = sys.monitoring
-    free = [tool for tool in (monitoring.PROFILER_ID, 3, 4) if monitoring.get_tool(tool) is None]
-    if not free:
-        return False
-    _tool = free[0]
-    monitoring.use_tool_id(_tool, "althaia.profile")
-    events = 0
-    for callback, names in (
-        (_entered, ("PY_START", "PY_RESUME", "PY_THROW")),
-        (_left, ("PY_RETURN", "PY_YIELD", "PY_UNWIND")),
-    ):
-        for event in (getattr(monitoring.events, name) for name in names):
-            monitoring.register_callback(_tool, event, callback)
-            events |= event
-    monitoring.set_events(_tool, events)
-    return True
-
-
-def _watch_no_functions() -> None:
-    global _tool
-    if sys.version_info >= (3, 12) and _tool >= 0:
-        sys.monitoring.set_events(_tool, 0)
-        sys.monitoring.free_tool_id(_tool)
-        _tool = -1

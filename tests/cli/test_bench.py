@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
 import signal
 import subprocess
@@ -262,14 +261,6 @@ def test_what_fails_with_one_library_only_is_a_difference(bench):
     assert report(done)["rows"][-1]["difference"].startswith(
         "[1]: 'ValueError:' by althaia, (missing) by marshmallow"
     )
-
-
-@pytest.mark.slow
-def test_versions_and_machine_are_part_of_the_figures(bench):
-    shown = report(bench("shop:Line", "--dump", "--json"))
-    assert set(shown["versions"]) == {"althaia", "marshmallow", "python"}
-    assert shown["versions"]["python"].endswith(platform.python_version())
-    assert shown["machine"]["processors"] == os.cpu_count()
 
 
 @pytest.mark.slow
