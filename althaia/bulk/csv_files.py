@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -55,9 +54,8 @@ def csv_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
 
     One process reads all of them: where a record ends depends on all quotes before.
     """
-    with open(path, "rb") as opened:
-        # surrogateescape: an invalid byte becomes a lone surrogate, which UTF-8 never contains.
-        text = io.TextIOWrapper(opened, "utf-8-sig", "surrogateescape", newline="")
+    # surrogateescape: an invalid byte becomes a lone surrogate, which UTF-8 never contains.
+    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         read = 0
 
         def lines() -> Iterator[str]:

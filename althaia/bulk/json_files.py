@@ -3,7 +3,6 @@ are."""
 
 from __future__ import annotations
 
-import codecs
 import io
 import json
 import re
@@ -35,7 +34,8 @@ def json_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
 
 def _elements(path: str) -> Iterator[tuple[Item, int]]:
     """Yield each element of an array, and about where it ends."""
-    with open(path, "rb") as opened:
+    # surrogateescape: an invalid byte becomes a lone surrogate, which UTF-8 never contains.
+    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as opened:
         text = _Text(opened)
         number = 1
         try:
@@ -55,20 +55,15 @@ def _elements(path: str) -> Iterator[tuple[Item, int]]:
 class _Text:
     """JSON text, read in blocks and discarded once it is decoded."""
 
-    def __init__(self, file: io.BufferedReader) -> None:
+    def __init__(self, file: io.TextIOWrapper) -> None:
         self._file = file
-        # surrogateescape: an invalid byte becomes a lone surrogate, which UTF-8 never contains.
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
         self._decode = json.JSONDecoder().raw_decode
         self._text = ""
-        self._at = 0
-        self._bytes = 0
-        self._ended = False
-        self._broken = False
+        self._at = self._read = 0
 
     def place(self) -> int:
-        """The approximate number of bytes read; text in the buffer is counted in characters."""
-        return self._bytes - (len(self._text) - self._at)
+        """The characters consumed, about as many as bytes."""
+        return self._read - (len(self._text) - self._at)
 
     def character(self) -> str:
         """Return the next character that is not white space, "" at the end."""
@@ -107,18 +102,12 @@ class _Text:
             if end < len(self._text) - len("e+") or not self._more(size):
                 begin = self._at
                 self._at += length
-                if self._broken and has_surrogates(self._text[begin : self._at]):
-                    return Unreadable(NOT_UTF8)
-                return value
+                broken = has_surrogates(self._text[begin : self._at])
+                return Unreadable(NOT_UTF8) if broken else value
 
     def _more(self, size: int) -> bool:
-        if self._ended:
-            return False
-        block = self._file.read(size)
-        self._bytes += len(block)
-        self._ended = not block
-        more = self._decoder.decode(block, final=self._ended)
-        self._broken = self._broken or has_surrogates(more)
+        more = self._file.read(size)
+        self._read += len(more)
         self._text = self._text[self._at :] + more
         self._at = 0
-        return not self._ended
+        return bool(more)

@@ -31,9 +31,8 @@ class Estimate:
     """Schemas that were not measured and count as unchanged, with the reasons."""
 
     def lines(self) -> Iterator[str]:
-        if self.after is None:
-            forecast = "what althaia would save could not be measured:"
-        else:
+        forecast = "what althaia would save could not be measured:"
+        if self.after is not None:
             forecast = f"with althaia about {self.after:.0%}"
             if self.measured < 0.995:
                 forecast += f", measured for {self.measured:.0%} of marshmallow's share"
@@ -49,18 +48,12 @@ def estimate(profile: Profile) -> Estimate:
     own = sum(line.own for line in profile.lines)
     # A process that waits takes more time than its processor does.
     whole = max(profile.processor, own) or 1.0
-    ratios: dict[str, float] = {}
-    unknown: dict[str, str] = {}
-    saved = measured = 0.0
-    for line in profile.lines[:MOST]:
-        name = f"{line.schema}.{line.direction}"
-        found = _ratio(line)
-        if isinstance(found, str):
-            unknown[name] = found
-        else:
-            ratios[name] = found
-            measured += line.own
-            saved += line.own * max(1 - 1 / found, 0)
+    dearest = {f"{line.schema}.{line.direction}": line for line in profile.lines[:MOST]}
+    found = {name: _ratio(line) for name, line in dearest.items()}
+    ratios = {name: ratio for name, ratio in found.items() if isinstance(ratio, float)}
+    unknown = {name: why for name, why in found.items() if isinstance(why, str)}
+    measured = sum(dearest[name].own for name in ratios)
+    saved = sum(dearest[name].own * max(1 - 1 / ratio, 0) for name, ratio in ratios.items())
     after = (own - saved) / (whole - saved) if ratios else None
     return Estimate(own / whole, after, measured / own if own else 0.0, ratios, unknown)
 

@@ -85,6 +85,7 @@ class Line:
             self.user += taken
 
 
+@dataclass(repr=False)
 class Profile:
     """What was measured. Filled when the ``with`` block ends.
 
@@ -93,18 +94,13 @@ class Profile:
     :ivar note: what this profile cannot tell, else "".
     """
 
-    def __init__(self) -> None:
-        self.lines: list[Line] = []
-        self.processor = 0.0
-        self.note = ""
+    lines: list[Line] = field(default_factory=list)
+    processor: float = 0.0
+    note: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as values that JSON knows."""
-        return {
-            "lines": [asdict(line) for line in self.lines],
-            "processor": self.processor,
-            "note": self.note,
-        }
+        return asdict(self)
 
     def as_text(self) -> str:
         """Tables of at most 80 columns."""
@@ -145,7 +141,7 @@ _timed = _Lines()
 def profile() -> Iterator[Profile]:
     """Measure where the time of dumps and loads goes, by schema class and user's function.
 
-    Answers and exceptions stay the same. Each call takes about 4 µs more meanwhile.
+    Answers and exceptions stay the same. Each call takes 4 to 15 µs more meanwhile.
 
     :returns: a context manager that gives an object with ``lines``, ``as_text()``, ``as_dict()``
         and ``as_html()``, filled when the ``with`` block ends.
