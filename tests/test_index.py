@@ -12,9 +12,10 @@ PAGE = (TESTS / "README.md").read_text("utf-8")
 
 
 def rows() -> dict[str, list[str]]:
-    """The tests of each row of the table."""
-    found = re.findall(r"^\| `([^`]+)` \| (.+) \|$", PAGE.partition("| --- |")[2], re.M)
-    return {source: re.findall(r"`([^`]+)`", tests) for source, tests in found}
+    """The tests of each module that a row of the table names."""
+    found = re.findall(r"^\| (`[^|]+`) \| (.+) \|$", PAGE.partition("| --- |")[2], re.M)
+    names = re.compile(r"`([^`]+)`")
+    return {each: names.findall(tests) for sources, tests in found for each in names.findall(sources)}
 
 
 def rows_for(source: str, table: dict[str, list[str]]) -> list[str]:
