@@ -94,11 +94,6 @@ def replace_all(self, log, name, field):
         self.declared_fields = dict(reversed(self.declared_fields.items()))
 
 
-def take_over(self, log, name, field):
-    if name == "id":
-        self._bind_field = lambda name, field: log("taken over", name)
-
-
 def mark(self, log, name, field):
     self.load_only.add("name")
     self.dump_only.add("when")
@@ -123,8 +118,8 @@ def class_changes(self, log, name, field):
 
 
 HOOKS = (
-    look, rename, collide, collide_targets, hide, add, exchange, remove, replace_all, take_over,
-    mark, fail, keep, messages, class_changes,
+    look, rename, collide, collide_targets, hide, add, exchange, remove, replace_all, mark, fail,
+    keep, messages, class_changes,
 )  # fmt: skip
 
 

@@ -457,3 +457,12 @@ def test_the_steps_of_all_depths_with_their_reasons() -> None:
     assert {path for path, step in found.items() if step.why} == {"slugs.items", "odd"}
     assert found["odd"].why == "the schema class overrides __getattribute__"
     assert found["lost"].unresolved.startswith("RegistryError: ")
+
+
+def test_a_replaced_init_fields_leaves_instances_lazy() -> None:
+    class Plain(ma.Schema):
+        number = fields.Integer()
+
+    original = ma.Schema._init_fields
+    with mock.patch.object(ma.Schema, "_init_fields", lambda self: original(self)):
+        assert althaia.explain(Plain).built == ""

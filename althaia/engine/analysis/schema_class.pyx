@@ -123,8 +123,9 @@ def examine_nested(Upstream upstream, schema):
     try:
         analysis.known("schema.Schema._init_fields")
         _check_construction(analysis, cls)
-        if not upstream.defines(cls, "on_bind_field", upstream.Schema):
-            raise NotPlannable(upstream.why_not(cls, "on_bind_field", upstream.Schema))
+        for name in ("_init_fields", "on_bind_field"):
+            if not upstream.defines(cls, name, upstream.Schema):
+                raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
         if static(cls, "__new__") is not object.__new__:
             # copy.copy() calls it.
             raise NotPlannable(f"__new__ is overridden by {upstream.owner(cls, '__new__')}")
@@ -210,10 +211,18 @@ cdef int _check_instances(object cls, Upstream upstream) except -1:
 cdef int _check_class(Analysis analysis, object cls) except -1:
     upstream = analysis.upstream
     for name in CONSTRUCTION:
-        # A user's hook is called for each instance.
-        if not upstream.defines(cls, name, upstream.Schema) and (
-            name != "on_bind_field" or upstream.has(cls, name, upstream.Schema)
+        if name == "_init_fields":
+            # A user's function is called for each instance, which may be lazy all the same.
+            if is_data_descriptor(static(cls, name)):
+                raise NotPlannable(f"{name} is a descriptor of {upstream.owner(cls, name)}")
+        elif (
+            name == "on_bind_field"
+            and not upstream.has(cls, name, upstream.Schema)
+            and upstream.defines(cls, "_init_fields", upstream.Schema)
         ):
+            # A user's hook is called for each instance.
+            pass
+        elif not upstream.defines(cls, name, upstream.Schema):
             raise NotPlannable(upstream.why_not(cls, name, upstream.Schema))
     made = static(cls, "dict_class")
     if not (

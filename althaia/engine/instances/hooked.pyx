@@ -35,7 +35,7 @@ cdef int bind(object schema, OwnFields own) except -1:
     The hook may change the schema. Hence each attribute is read at the moment at which upstream's
     code reads it.
     """
-    cdef object fields = new_mapping(schema), load_fields, dump_fields, copied
+    cdef object fields = schema.dict_class(), load_fields, dump_fields, copied
     cdef bint are_copies = True
     for name, number in <tuple>own.prototype.attributes["fields"]:
         copied = own.by_number[number]
@@ -44,36 +44,23 @@ cdef int bind(object schema, OwnFields own) except -1:
             if not upstream.infers_fields:
                 raise KeyError(name)
             field = upstream.live["fields"]["Inferred"]()
-        if field is not copied or not is_bound_by_default(schema, name, field):
+        if field is not copied:
             schema._bind_field(name, field)
         else:
+            if name in schema.load_only:
+                field.load_only = True
+            if name in schema.dump_only:
+                field.dump_only = True
             own.bind(name, number, schema)
             schema.on_bind_field(name, field)
         fields[name] = field
         are_copies = are_copies and field is copied
-    load_fields, dump_fields = new_mapping(schema), new_mapping(schema)
+    load_fields, dump_fields = schema.dict_class(), schema.dict_class()
     sort(are_copies, fields, load_fields, dump_fields)
     schema.fields = fields
     schema.dump_fields = dump_fields
     schema.load_fields = load_fields
     return 0
-
-
-cdef bint is_bound_by_default(object schema, object name, object field) except -1:
-    """Whether the schema's own attributes leave ``_bind_field`` as it is. If so, mark the field as
-    that method does, by the schema's sets of names."""
-    cdef InstanceDict state = existing_dict(schema)
-    cdef object load_only, dump_only
-    if state is None or "_bind_field" in <dict>state:
-        return False
-    load_only, dump_only = (<dict>state).get("load_only"), (<dict>state).get("dump_only")
-    if type(load_only) is not set or type(dump_only) is not set:
-        return False
-    if name in <set>load_only:
-        field.load_only = True
-    if name in <set>dump_only:
-        field.dump_only = True
-    return True
 
 
 cdef int sort(bint are_copies, object fields, object load_fields, object dump_fields) except -1:
@@ -114,12 +101,6 @@ cdef int sort(bint are_copies, object fields, object load_fields, object dump_fi
     load_fields.update(schema.load_fields)
     dump_fields.update(schema.dump_fields)
     return 0
-
-
-cdef object new_mapping(object schema):
-    """Return what ``schema.dict_class()`` returns."""
-    cdef object found = althaia_type_lookup(type(schema), "dict_class")
-    return found() if found is dict or found is OrderedDict else schema.dict_class()
 
 
 # ---- The prototype after the hook --------------------------------------------------------

@@ -43,6 +43,9 @@ cdef str GET_STATE = "__getstate__"
 cdef object object_state = object.__getstate__
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
 cdef str INIT = "__init__"
+cdef str INIT_FIELDS = "_init_fields"
+# What `InstanceDict.lazy` is while a user's function runs in the place of `Schema._init_fields`.
+cdef int UNBOUND = 2
 cdef frozenset kept_names = frozenset({MANY, PARTIAL, UNKNOWN, ERROR_MESSAGES})
 # An instance attribute of one of these names shadows an attribute of the class that plans use.
 cdef frozenset shadowing = frozenset()
@@ -99,19 +102,19 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     if key is None:
         return False
     blueprint = valid_blueprint(cls, schema)
-    if blueprint is None or blueprint.reason:
+    if blueprint is None or blueprint.reason or (blueprint.has_hook and not ALTHAIA_HAS_GIL):
         return False
     prototype = blueprint.find(key)
     if prototype is None:
         return False
     kept = settings_of(blueprint, many, partial, unknown, context)
-    if blueprint.has_hook:
-        return bind_with_hook(schema, kept, prototype)
-    kept[ERROR_MESSAGES] = messages_of(cls)
-    state = start(schema, kept, prototype)
-    if state is None:
+    if (
+        blueprint.has_hook
+        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
+    ):
+        return bind_with_users_code(schema, kept, prototype)
+    if not make_lazy(schema, kept, prototype):
         return False
-    state.lazy = True
     if context:
         warn_of_context()
     return True
@@ -138,21 +141,25 @@ cdef bint is_made_without_options(object schema) except -1:
     cdef object cls = type(schema)
     cdef Blueprint blueprint = blueprint_of(cls)
     cdef object found
-    cdef dict kept
-    cdef InstanceDict state
     if (
         blueprint is None
         or blueprint.has_hook
         or sample.on
         or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
+        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
     ):
         return False
     found = blueprint.prototypes.get(DEFAULTS)
     if type(found) is not Prototype or not blueprint.holds(schema):
         return False
-    kept = settings_of(blueprint, None, None, None, None)
-    kept[ERROR_MESSAGES] = messages_of(cls)
-    state = start(schema, kept, <Prototype>found)
+    return make_lazy(schema, settings_of(blueprint, None, None, None, None), <Prototype>found)
+
+
+cdef bint make_lazy(object schema, dict kept, Prototype prototype) except -1:
+    """Make a new instance lazy. Return False, having changed nothing, if that cannot be."""
+    cdef InstanceDict state
+    kept[ERROR_MESSAGES] = messages_of(type(schema))
+    state = start(schema, kept, prototype)
     if state is None:
         return False
     state.lazy = True
@@ -193,25 +200,49 @@ cdef InstanceDict start(object schema, dict kept, Prototype prototype):
     return state
 
 
-cdef bint bind_with_hook(object schema, dict kept, Prototype prototype) except -1:
-    """Construct an instance whose class has an ``on_bind_field``. The hook is called for each field
-    of an instance that has the attributes that upstream sets before."""
-    cdef InstanceDict state = start(schema, kept, prototype) if ALTHAIA_HAS_GIL else None
-    cdef OwnFields own_fields
+cdef bint bind_with_users_code(object schema, dict kept, Prototype prototype) except -1:
+    """Construct an instance whose class has an ``on_bind_field``, or another function in the place
+    of ``Schema._init_fields``.
+
+    The hook is called for each field of an instance that has the attributes that upstream sets
+    before. Most functions, such as Superset's, only call upstream's, where the instance becomes
+    lazy (:func:`binding`). If the function reads an attribute before, the instance gets the same.
+    """
+    cdef InstanceDict state = start(schema, kept, prototype)
+    cdef OwnFields own_fields = None
     if state is None:
         return False
-    state.building = True
-    own_fields = own_fields_of(prototype, None)
-    add_missing(state, prototype.unbound(own_fields, schema))
+    state.building, state.lazy = True, UNBOUND
+    if prototype.blueprint.has_hook:
+        own_fields = own_fields_of(prototype, None)
+        add_missing(state, prototype.unbound(own_fields, schema))
+        state.lazy = False
     if kept.get(CONTEXT):
         warn_of_context()
-    bind(schema, own_fields)
+    if own_fields is not None:
+        bind(schema, own_fields)
+    else:
+        schema._init_fields()
+        if state.lazy == UNBOUND:
+            # It did not call upstream's: the fields stay unbound.
+            materialise_if_lazy(schema)
     state.building = False
     set_messages(schema)
     # The hook may have replaced the dictionary.
     state = existing_dict(schema)
-    if state is not None:
+    if state is not None and own_fields is not None:
         state._own_fields = own_fields
+    return True
+
+
+cdef bint is_left_unbound(object schema, InstanceDict state) except -1:
+    """At the beginning of upstream's ``Schema._init_fields``: make an instance lazy whose
+    construction has called a user's function. Return False if its attributes were read or set
+    meanwhile; upstream's code then binds the fields."""
+    if ERROR_MESSAGES in <dict>state or materialise_if_touched(schema, state):
+        materialise_if_lazy(schema)
+        return False
+    state.lazy = True
     return True
 
 
@@ -330,7 +361,7 @@ cdef object prototype_of(object schema, InstanceDict state):
     and return None. It then needs plans of its own.
     """
     cdef Prototype prototype = <Prototype>state.prototype
-    if state.handed_out:
+    if state.handed_out or state.building:
         materialise(schema, state)
         return None
     return None if materialise_if_touched(schema, state) else prototype.schema
@@ -380,6 +411,9 @@ cdef int materialise(object schema, InstanceDict state) except -1:
         while True:
             before = state.own_fields()
             own_fields = own_fields_of(prototype, <OwnFields>before)
+            if state.lazy == UNBOUND:
+                missing = prototype.unbound(own_fields, schema)
+                break
             missing = prototype.build(own_fields, schema)
             # A call in progress continues with the prototype's fields, and finds these by them.
             if state.exchange_fields(before, own_fields):

@@ -11,8 +11,6 @@ fields when it is materialised. ``nested_schema`` calls :func:`lazy_copy` and :f
 # prototypes of one instance.
 cdef int COPIES_BEFORE_EXAMINATION = 8
 cdef int MOST_PROTOTYPES_OF_COPIES = 16
-# A marker that no entry has, so that every entry is compared.
-cdef object NO_MARKER = object()
 
 
 @cython.final
@@ -44,7 +42,7 @@ cdef class CopyBlueprint(Blueprint):
         if (
             self.guard is None
             or not self.guard.holds(nested, state)
-            or not althaia_same_entries(state, self.keys, self.values, NO_MARKER)
+            or not althaia_same_entries(state, self.keys, self.values, ABSENT)
         ):
             return False
         for i in range(len(self.contents)):

@@ -33,6 +33,8 @@ def binding(schema):
         state = made_dict(schema)
         if state is None:
             return False
+        if type(state) is InstanceDict and (<InstanceDict>state).lazy == UNBOUND:
+            return is_left_unbound(schema, <InstanceDict>state)
         fields = (<dict>state).get("fields")
     if fields is not None and not (type(fields) is dict and len(<dict>fields) == 0):
         althaia_count(&rebound, 1)
@@ -222,6 +224,8 @@ cdef bint is_fresh(object schema) except -1:
         not is_lazy(state)
         or althaia_has_weak_references(schema)
         or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
+        # Upstream calls it once more, for the copy.
+        or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
         or althaia_type_lookup(cls, "__new__") is not object_new
         or type(cls) is not upstream.SchemaMeta
         or (<Prototype>state.prototype).blueprint.copies_bind_anew

@@ -52,12 +52,13 @@ cdef class Prototype:
     cdef int read(self) except -1:
         """Read how the attributes of an instance are made."""
         self.fields, self.index, self.changes, self.sets, self.bindings = [], {}, [], [], {}
-        cdef dict attributes = {}
+        cdef dict attributes = {}, alike = {}
         for name, value in vars_of(self.schema).items():
             if name in MAPPINGS and self.original is None:
-                attributes[name] = tuple([
+                entries = tuple([
                     (key, number_of(self, field, self.schema)) for key, field in value.items()
                 ])
+                attributes[name] = alike.setdefault((type(value), entries), entries)
             elif name in lazy_names:
                 attributes[name] = None
         self.attributes = attributes
@@ -72,7 +73,16 @@ cdef class Prototype:
 
         :param own_fields: the schema's own fields so far. The missing ones are added.
         """
-        return {name: self.attribute(name, own_fields, schema) for name in self.attributes}
+        cdef dict built = {}
+        cdef object value = None, last = None
+        for name, numbers in self.attributes.items():
+            # Mostly a mapping has the same fields as the one before.
+            if numbers is None or numbers is not last:
+                value = self.attribute(name, own_fields, schema)
+            else:
+                value = value.copy()
+            built[name], last = value, numbers
+        return built
 
     cdef object attribute(self, object name, OwnFields own_fields, object schema):
         """Return one attribute of an instance; see :func:`build`."""
