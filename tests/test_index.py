@@ -14,8 +14,8 @@ PAGE = (TESTS / "README.md").read_text("utf-8")
 def rows() -> dict[str, list[str]]:
     """The tests of each module that a row of the table names."""
     found = re.findall(r"^\| (`[^|]+`) \| (.+) \|$", PAGE.partition("| --- |")[2], re.M)
-    names = re.compile(r"`([^`]+)`")
-    return {each: names.findall(tests) for sources, tests in found for each in names.findall(sources)}
+    pairs = [tuple(re.findall(r"`([^`]+)`", cell) for cell in row) for row in found]
+    return {source: tests for sources, tests in pairs for source in sources}
 
 
 def rows_for(source: str, table: dict[str, list[str]]) -> list[str]:
