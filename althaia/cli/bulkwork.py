@@ -57,11 +57,16 @@ def run(
     # Modules of the current folder can be imported, as under 'python -m'.
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    with _ended_by_signal() as go_on, progress(files) as watch:
+    total = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
+    done = 0
+    with _ended_by_signal() as go_on, bar(total) as show:
 
         def after(partition: Partition, summary: Summary) -> None:
+            nonlocal done
             go_on()
-            watch(partition, summary)
+            done += partition.share
+            bad = summary.records - summary.valid
+            show(done, f"{summary.records:,} records, {bad:,} not valid")
 
         try:
             summary = job(
@@ -142,21 +147,6 @@ class _Teller:
             self._left -= 1
             said = problem.errors if isinstance(problem.errors, str) else json.dumps(problem.errors)
             print(f"{problem.file}:{problem.line}: {said}")
-
-
-@contextmanager
-def progress(files: list[str]) -> Iterator[Callable[[Partition, Summary], object]]:
-    """A progress bar of the processed bytes on a terminal; nothing elsewhere."""
-    with bar(sum(os.path.getsize(file) for file in files if os.path.isfile(file))) as show:
-        done = 0.0
-
-        def watch(partition: Partition, summary: Summary) -> None:
-            nonlocal done
-            done += partition.share
-            bad = summary.records - summary.valid
-            show(done, f"{summary.records:,} records, {bad:,} not valid")
-
-        yield watch
 
 
 def _lines(summary: Summary) -> Iterator[str]:

@@ -29,12 +29,7 @@ from typing import Any, Final
 from althaia import seam
 from althaia.switch.config import settings
 from althaia.switch.release import has_engine
-from althaia.trust.differences import (
-    Difference,
-    first_difference,
-    first_difference_of_texts,
-    short_repr,
-)
+from althaia.trust.differences import Difference, first_difference
 from althaia.trust.input_copies import copy_of, is_one_shot, schema_classes
 from althaia.trust.seam_layers import run_upstream
 
@@ -321,20 +316,10 @@ def _difference(planned: _Outcome, upstream: _Outcome) -> Difference | None:
 
     :raises _Skipped: a value cannot be compared.
     """
-    (value, error), (other_value, other_error) = planned, upstream
     try:
-        if error is not None and other_error is not None:
-            same = type(error) is type(other_error)
-            return first_difference(error, other_error, type(error).__name__ if same else "")
-        if error is not None or other_error is not None:
-            one, other = (
-                short_repr(value) if error is None else f"raised {short_repr(error)}"
-                for value, error in (planned, upstream)
-            )
-            return Difference("", one, other)
-        if isinstance(value, (str, bytes)) and isinstance(other_value, (str, bytes)):
-            return first_difference_of_texts(value, other_value)
-        return first_difference(value, other_value)
+        return first_difference(
+            *(value if error is None else error for value, error in (planned, upstream))
+        )
     except Exception as problem:
         raise _Skipped(f"whose results cannot be compared ({type(problem).__name__})") from problem
 

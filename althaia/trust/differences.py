@@ -67,24 +67,25 @@ class Difference:
         return f"{where}: {self.planned} by the plan, {self.upstream} by marshmallow's own code"
 
 
-def first_difference(planned: Any, upstream: Any, path: str = "") -> Difference | None:
+def first_difference(planned: Any, upstream: Any) -> Difference | None:
     """Return the first difference of two results, in the order of the planned one; or None.
 
-    :param path: that of the results
     :raises RecursionError: they are nested too deeply to be compared.
     """
+    same = type(planned) is type(upstream)
+    if same and isinstance(planned, (str, bytes)):
+        return _difference_of_texts(planned, upstream)
+    path = type(planned).__name__ if same and isinstance(planned, BaseException) else ""
     return _difference(planned, upstream, path, frozenset(), _look, short_repr)
 
 
-def first_difference_of_texts(planned: str | bytes, upstream: str | bytes) -> Difference | None:
+def _difference_of_texts(planned: Any, upstream: Any) -> Difference | None:
     """Do the same for JSON text: the path is that of the value, or the index of the character."""
-    if type(planned) is not type(upstream):
-        return first_difference(planned, upstream)
     if planned == upstream:
         return None
     with suppress(ValueError, RecursionError):
-        found = first_difference(json.loads(planned), json.loads(upstream))
-        if found is not None:
+        values = json.loads(planned), json.loads(upstream)
+        if found := _difference(*values, "", frozenset(), _look, short_repr):
             return found
     pairs = enumerate(zip(planned, upstream, strict=False))
     shorter = min(len(planned), len(upstream))
@@ -100,7 +101,7 @@ def written(value: Any, above: tuple[int, ...] = ()) -> Written:
     named.
     """
     kind, text, parts = _look(value)
-    name = _name(kind).removeprefix("althaia.")
+    name = _name(kind)
     if parts is None or id(value) in above:
         return [name, text or "…", None]
     inside = (*above, id(value))
@@ -112,7 +113,7 @@ def first_difference_of_written(planned: Written, upstream: Written) -> Differen
     if planned == upstream:
         return None
     if planned[0] == upstream[0] == "str":
-        return first_difference_of_texts(literal_eval(planned[1]), literal_eval(upstream[1]))
+        return _difference_of_texts(literal_eval(planned[1]), literal_eval(upstream[1]))
     return _difference(planned, upstream, "", frozenset(), _look_at_written, _text_of_written)
 
 
@@ -209,7 +210,8 @@ def _own_attributes(value: Any) -> dict[str, Any]:
 def _name(kind: Any) -> str:
     if isinstance(kind, str):
         return kind
-    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    return name.removeprefix("builtins.").removeprefix("althaia.")
 
 
 def repr_of(value: Any) -> str:

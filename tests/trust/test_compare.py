@@ -178,8 +178,8 @@ def test_exceptions_are_compared(plant):
         Order().load({"number": 1})
     [finding] = althaia.compare_report().findings
     assert finding.path == ""
-    assert finding.difference.planned.startswith("raised ValidationError(")
-    assert finding.difference.upstream == "{'number': 1}"
+    assert finding.difference.planned.startswith("marshmallow.exceptions.ValidationError ")
+    assert finding.difference.upstream == "dict {'number': 1}"
 
 
 def test_messages_of_exceptions_are_compared(monkeypatch, plant):
