@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial as partial_of
 from typing import Any, overload
 
 from althaia.streams import upstream_of
@@ -89,8 +88,25 @@ def loads_stream(
             f"max_line_bytes is a number of at least 1, or None, not {max_line_bytes!r}"
         )
     lines = Lines(max_line_bytes)
-    options = {**options, "many": False, "partial": partial, "unknown": unknown}
-    load = partial_of(_load_line, schema, invalid, max_line_bytes, options)
+
+    def load(numbered: NumberedLine) -> LoadedLine:
+        number, line = numbered
+        if line is None:
+            said = f"line {number} has more than {max_line_bytes} bytes (max_line_bytes)"
+            return LoadedLine(number, error=LineTooLongError(said))
+        try:
+            value = schema.loads(line, many=False, partial=partial, unknown=unknown, **options)
+        except invalid as error:
+            return LoadedLine(number, error=error)
+        except (ValueError, RecursionError) as error:
+            try:
+                schema.opts.render_module.loads(line, **options)
+            except (ValueError, RecursionError):
+                return LoadedLine(number, error=error)
+            # Not the text: somebody's own code raised it.
+            raise
+        return LoadedLine(number, value)
+
     if isinstance(source, AsyncIterable):
         return _load_later(load, lines, source)
     return _load(load, lines, _chunks(source))
@@ -160,35 +176,3 @@ async def _load_later(
             yield load(line)
     for line in lines.end():
         yield load(line)
-
-
-def _load_line(
-    schema: Any,
-    invalid: type[Exception],
-    most: int | None,
-    options: dict[str, Any],
-    numbered: NumberedLine,
-) -> LoadedLine:
-    number, line = numbered
-    if line is None:
-        said = f"line {number} has more than {most} bytes (max_line_bytes)"
-        return LoadedLine(number, error=LineTooLongError(said))
-    try:
-        return LoadedLine(number, schema.loads(line, **options))
-    except invalid as error:
-        return LoadedLine(number, error=error)
-    except (ValueError, RecursionError) as error:
-        if _is_readable(schema, line, options):
-            # Not the text: somebody's own code raised it.
-            raise
-        return LoadedLine(number, error=error)
-
-
-def _is_readable(schema: Any, line: bytes, options: dict[str, Any]) -> bool:
-    """Return whether the render module can parse a line."""
-    own = {name: v for name, v in options.items() if name not in ("many", "partial", "unknown")}
-    try:
-        schema.opts.render_module.loads(line, **own)
-    except (ValueError, RecursionError):
-        return False
-    return True

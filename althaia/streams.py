@@ -86,12 +86,12 @@ def stream(
     json.JSONEncoder(**options).encode([])
     if not isinstance(chunk_bytes, int) or chunk_bytes < 1:
         raise ValueError(f"chunk_bytes is a number of bytes, at least 1, not {chunk_bytes!r}")
-    pieces = Lines(schema, options) if lines else Array(schema, options)
+    pieces: _Pieces = (Lines if lines else Array)(schema, options, chunk_bytes)
     if callable(iterable) and not isinstance(iterable, Iterable | AsyncIterable):
         iterable = iterable() if isasyncgenfunction(iterable) else _opened(iterable)
     if isinstance(iterable, AsyncIterable):
-        return _chunks_later(pieces, iterable, chunk_bytes)
-    return _chunks(pieces, iter(iterable), chunk_bytes)
+        return _chunks_later(pieces, iterable)
+    return _chunks(pieces, iter(iterable))
 
 
 def upstream_of(schema: Any) -> Namespace:
@@ -139,15 +139,38 @@ def _why_not(schema: Any, options: dict[str, Any], lines: bool) -> str:
     return ""
 
 
-class Array:
-    """Writes a JSON array: the objects of each batch without the brackets around them.
+class _Pieces:
+    """Encodes a collection batch by batch; ``size`` is how many objects the next chunk takes.
 
     :param options: those of ``schema.dumps``.
     """
 
-    def __init__(self, schema: Any, options: dict[str, Any]) -> None:
+    def __init__(self, schema: Any, options: dict[str, Any], chunk_bytes: int) -> None:
         self.schema = schema
         self.options = options
+        self.chunk_bytes = chunk_bytes
+        self.size = FIRST_BATCH
+
+    def chunk(self, batch: list[Any]) -> bytes:
+        """Return the text of some objects, and learn from its size."""
+        made = self.encode(batch)
+        fitting = self.chunk_bytes * len(batch) // max(len(made), 1)
+        self.size = max(1, min(fitting, self.size * 4, LARGEST_BATCH))
+        return made
+
+    def encode(self, batch: list[Any]) -> bytes:
+        raise NotImplementedError
+
+    def finish(self) -> bytes:
+        """Return the bytes after the last object."""
+        return b""
+
+
+class Array(_Pieces):
+    """Writes a JSON array: the objects of each batch without the brackets around them."""
+
+    def __init__(self, schema: Any, options: dict[str, Any], chunk_bytes: int) -> None:
+        super().__init__(schema, options, chunk_bytes)
         encoder = json.JSONEncoder(**options)
         self.separator = encoder.item_separator.encode()
         # The end of the array: with an indent there is a line break before the bracket.
@@ -174,65 +197,37 @@ class Array:
             notes[-1] = f"{head} {int(index) + self.done}"
 
     def finish(self) -> bytes:
-        """Return the bytes after the last object."""
         return self.end if self.done else b"[]"
 
 
-class Lines:
+class Lines(_Pieces):
     """Writes one object per line (NDJSON)."""
-
-    def __init__(self, schema: Any, options: dict[str, Any]) -> None:
-        self.schema = schema
-        self.options = options
 
     def encode(self, batch: list[Any]) -> bytes:
         dump_bytes = althaia_json.dump_bytes
         lines = [dump_bytes(self.schema, each, many=False, **self.options) for each in batch]
         return b"\n".join([*lines, b""])
 
-    def finish(self) -> bytes:
-        return b""
-
 
 def _opened(source: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     yield from source()
 
 
-class Batches:
-    """Computes how many objects make a chunk from the size of the last ones."""
-
-    def __init__(self, chunk_bytes: int) -> None:
-        self.chunk_bytes = chunk_bytes
-        self.size = FIRST_BATCH
-
-    def learn(self, objects: int, made: int) -> None:
-        fitting = self.chunk_bytes * objects // max(made, 1)
-        self.size = max(1, min(fitting, self.size * 4, LARGEST_BATCH))
-
-
-def _chunks(pieces: Array | Lines, objects: Iterator[Any], chunk_bytes: int) -> Iterator[bytes]:
-    batches = Batches(chunk_bytes)
-    while batch := list(islice(objects, batches.size)):
-        chunk = pieces.encode(batch)
-        batches.learn(len(batch), len(chunk))
-        yield chunk
+def _chunks(pieces: _Pieces, objects: Iterator[Any]) -> Iterator[bytes]:
+    while batch := list(islice(objects, pieces.size)):
+        yield pieces.chunk(batch)
     if end := pieces.finish():
         yield end
 
 
-async def _chunks_later(
-    pieces: Array | Lines, objects: AsyncIterable[Any], chunk_bytes: int
-) -> AsyncIterator[bytes]:
-    batches = Batches(chunk_bytes)
+async def _chunks_later(pieces: _Pieces, objects: AsyncIterable[Any]) -> AsyncIterator[bytes]:
     batch: list[Any] = []
     async for each in objects:
         batch.append(each)
-        if len(batch) >= batches.size:
-            chunk = pieces.encode(batch)
-            batches.learn(len(batch), len(chunk))
+        if len(batch) >= pieces.size:
+            yield pieces.chunk(batch)
             batch = []
-            yield chunk
     if batch:
-        yield pieces.encode(batch)
+        yield pieces.chunk(batch)
     if end := pieces.finish():
         yield end
