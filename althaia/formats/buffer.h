@@ -10,88 +10,47 @@
 
 #define ALTHAIA_BUFFER_FIRST 512
 
-/* From this capacity on the buffer is the memory of a str object, so that long text is not copied
- * at the end and is not in memory twice. */
-#define ALTHAIA_BUFFER_IN_PLACE 65536
-
 typedef struct {
     char *data;
     Py_ssize_t size;
     Py_ssize_t capacity;
     /* 1 once a byte above 127 was written. */
     int beyond_ascii;
-    /* 1 if the bytes will become a str. */
-    int becomes_text;
-    /* The str that contains `data`; NULL if `data` was allocated by PyMem_Realloc(). */
+    /* The str that contains `data`. It becomes the result, so that long text is not copied at the
+     * end and is not in memory twice. */
     PyObject *text;
 } althaia_buffer;
 
 static void
 althaia_buffer_free(althaia_buffer *buffer)
 {
-    if (buffer->text != NULL) {
-        Py_DECREF(buffer->text);
-    }
-    else {
-        PyMem_Free(buffer->data);
-    }
+    Py_XDECREF(buffer->text);
     memset(buffer, 0, sizeof(*buffer));
-}
-
-/* Enlarge the buffer to `wanted` bytes. Its memory is then that of a str object. */
-static int
-althaia_buffer_place(althaia_buffer *buffer, Py_ssize_t wanted)
-{
-    if (buffer->text != NULL) {
-        if (PyUnicode_Resize(&buffer->text, wanted) < 0) {
-            return -1;
-        }
-    }
-    else {
-        PyObject *text = PyUnicode_New(wanted, 127);
-        if (text == NULL) {
-            return -1;
-        }
-        if (buffer->size > 0) {
-            memcpy(PyUnicode_1BYTE_DATA(text), buffer->data, (size_t)buffer->size);
-        }
-        PyMem_Free(buffer->data);
-        buffer->text = text;
-    }
-    buffer->data = (char *)PyUnicode_1BYTE_DATA(buffer->text);
-    buffer->capacity = wanted;
-    return 0;
 }
 
 static int
 althaia_buffer_grow(althaia_buffer *buffer, Py_ssize_t more)
 {
-    Py_ssize_t wanted;
-    char *data;
-    if (more >= PY_SSIZE_T_MAX - buffer->size) {
+    Py_ssize_t wanted = buffer->size + more + 1, ample = ALTHAIA_BUFFER_FIRST;
+    if (more >= PY_SSIZE_T_MAX / 4 || buffer->capacity >= PY_SSIZE_T_MAX / 4) {
         PyErr_NoMemory();
         return -1;
-    }
-    wanted = buffer->size + more + 1;
-    if (wanted < ALTHAIA_BUFFER_FIRST) {
-        wanted = ALTHAIA_BUFFER_FIRST;
     }
     /* A buffer of more than 1 MB grows by half, a smaller one is doubled. */
-    else if (buffer->capacity < PY_SSIZE_T_MAX / 4) {
-        Py_ssize_t ample
-            = buffer->capacity + (buffer->capacity >> (buffer->capacity > (1 << 20)));
-        wanted = ample > wanted ? ample : wanted;
+    if (buffer->text != NULL) {
+        ample = buffer->capacity + (buffer->capacity >> (buffer->capacity > (1 << 20)));
     }
-    if (buffer->text != NULL
-        || (buffer->becomes_text && !buffer->beyond_ascii && wanted >= ALTHAIA_BUFFER_IN_PLACE)) {
-        return althaia_buffer_place(buffer, wanted);
+    wanted = ample > wanted ? ample : wanted;
+    if (buffer->text == NULL) {
+        buffer->text = PyUnicode_New(wanted, 127);
     }
-    data = PyMem_Realloc(buffer->data, (size_t)wanted);
-    if (data == NULL) {
-        PyErr_NoMemory();
+    else if (PyUnicode_Resize(&buffer->text, wanted) < 0) {
         return -1;
     }
-    buffer->data = data;
+    if (buffer->text == NULL) {
+        return -1;
+    }
+    buffer->data = (char *)PyUnicode_1BYTE_DATA(buffer->text);
     buffer->capacity = wanted;
     return 0;
 }
@@ -173,18 +132,10 @@ althaia_buffer_text(althaia_buffer *buffer)
     if (buffer->beyond_ascii) {
         text = PyUnicode_DecodeUTF8(buffer->data, buffer->size, "surrogatepass");
     }
-    else if (buffer->text != NULL) {
-        if (PyUnicode_Resize(&buffer->text, buffer->size) == 0) {
-            text = buffer->text;
-            buffer->text = NULL;
-            buffer->data = NULL;
-        }
-    }
-    else {
-        text = PyUnicode_New(buffer->size, 127);
-        if (text != NULL && buffer->size > 0) {
-            memcpy(PyUnicode_1BYTE_DATA(text), buffer->data, (size_t)buffer->size);
-        }
+    else if (althaia_reserve(buffer, 0) != NULL
+             && PyUnicode_Resize(&buffer->text, buffer->size) == 0) {
+        text = buffer->text;
+        buffer->text = NULL;
     }
     althaia_buffer_free(buffer);
     return text;

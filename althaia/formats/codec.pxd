@@ -10,7 +10,6 @@ cdef extern from "althaia/formats/buffer.h":
         Py_ssize_t size
         Py_ssize_t capacity
         bint beyond_ascii
-        bint becomes_text
 
     void althaia_buffer_free(althaia_buffer* buffer)
     char* althaia_reserve(althaia_buffer* buffer, Py_ssize_t more) except NULL
@@ -127,7 +126,6 @@ cdef enum Kind:
     UNSIGNED        # `unsigned`: beyond the signed numbers
     REAL            # `real`
     TEXT            # ASCII characters that stand for themselves
-    ESCAPED         # ASCII characters with backslashes among them
     RAW             # bytes
     OBJECT          # `object`, an owned reference
     ARRAY           # `size` values follow, up to slot `next`
@@ -162,8 +160,7 @@ cdef class Tape:
     cdef Slot* slots
     cdef Py_ssize_t count
     cdef Py_ssize_t room
-    cdef dict shared, wide_keys
-    cdef PyObject** memo
+    cdef dict shared, known_keys
 
     cdef int grow(self) except -1
     cdef object make(self, Py_ssize_t at)

@@ -7,6 +7,7 @@ May import ``cpython`` and ``seam``.
 
 import builtins
 import inspect
+import json as standard_json
 import sys
 from contextlib import suppress
 
@@ -25,16 +26,14 @@ from libc.stdint cimport int32_t, int64_t, int8_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memchr, memcpy, memmove, memset
 
 from althaia import seam
-from althaia.formats.json import shipped_encoder as standard
-from althaia.formats.json.shipped_encoder import json
 
 from althaia.cpython.primitives cimport ALTHAIA_HAS_GIL, althaia_same_entries
 
 include "sink.pyx"
 include "tape.pyx"
 include "keys.pyx"
-include "json/style.pyx"
 include "json/shipped.pyx"
+include "json/style.pyx"
 include "json/json_parser.pyx"
 include "json/json_writer.pyx"
 include "msgpack/msgpack_parser.pyx"

@@ -5,7 +5,7 @@ parser replace. To add a format, add a folder beside ``json`` and ``msgpack``, a
 here.
 """
 
-cdef tuple JSON_WRITERS = (standard.DUMPS, json_dumps)
+cdef tuple JSON_WRITERS = (DUMPS, json_dumps)
 cdef tuple JSON_READERS = (LOADS, json_loads)
 
 # Two formats have functions of these names.

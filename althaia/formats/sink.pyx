@@ -183,7 +183,6 @@ cdef class Sink:
         text = self.buffer
         memset(&self.buffer, 0, sizeof(althaia_buffer))
         self.buffer.beyond_ascii = text.beyond_ascii
-        self.buffer.becomes_text = text.becomes_text and text.size == 0
         try:
             for later in deferred:
                 self.fill(later)

@@ -40,9 +40,7 @@ cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text) noexcept
     void* PyUnicode_DATA(object text) noexcept
     int PyUnicode_KIND(object text) noexcept
-    uint32_t PyUnicode_READ(int kind, const void* text, Py_ssize_t at) noexcept
     str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
-    str PyUnicode_FromKindAndData(int kind, const void* text, Py_ssize_t size)
     Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
 
 cdef extern from "althaia/cpython/stack.h":
@@ -51,12 +49,8 @@ cdef extern from "althaia/cpython/stack.h":
 cdef extern from "althaia/formats/words.h":
     bint althaia_same_bytes(const void* one, const void* other, size_t size) noexcept
 
-# Keys of at most LONGEST_KEPT_KEY characters are cached in a table of MEMO_SIZE entries.
 cdef enum:
-    MEMO_SIZE = 128
-    LONGEST_KEPT_KEY = 48
     FIRST_ROOM = 32
-    CHARACTERS_AT_HAND = 512
 
 
 @cython.final
@@ -64,9 +58,9 @@ cdef enum:
 cdef class Tape:
     """The slots of one text.
 
-    ``owner`` is the object that contains the text and keeps it alive. If that is a str beyond
+    ``owner`` is the str or bytes that contains the text and keeps it alive. If that is a str beyond
     ASCII, ``text`` is in ``marks``, where a byte stands for each character. ``has_objects`` is true
-    if a slot is an OBJECT: text beyond ASCII becomes a str at once.
+    if a slot is an OBJECT: text beyond ASCII or with escapes becomes a str at once.
     ``shared`` maps a slot to the container that :meth:`share` has returned for it, so that reading
     that slot again, or a container around it, gives the same object.
     """
@@ -78,10 +72,6 @@ cdef class Tape:
                 if self.slots[i].kind == OBJECT:
                     Py_DECREF(<object>self.slots[i].content.object)
         PyMem_Free(self.slots)
-        if self.memo is not NULL:
-            for i in range(MEMO_SIZE):
-                Py_XDECREF(self.memo[i])
-            PyMem_Free(self.memo)
 
     cdef int grow(self) except -1:
         """Double the capacity of the array of slots."""
@@ -169,8 +159,6 @@ cdef class Tape:
             return True
         if kind == FALSE:
             return False
-        if kind == ESCAPED:
-            return unescaped(1, self.text + slot.content.start, slot.size)
         if kind == OBJECT:
             return <object>slot.content.object
         if kind == UNSIGNED:
@@ -178,52 +166,11 @@ cdef class Tape:
         return PyBytes_FromStringAndSize(<const char*>self.text + slot.content.start, slot.size)
 
     cdef object key(self, const Slot* slot):
-        """Return the key at a slot. Short keys are cached, and those beyond ASCII, so that equal
-        keys of a text are mostly the same object."""
-        cdef PyObject** place
-        cdef const uint8_t* text = self.text + slot.content.start
-        if slot.kind == OBJECT:
-            if self.wide_keys is None:
-                self.wide_keys = {}
-            found = <object>slot.content.object
-            return self.wide_keys.setdefault(found, found)
-        if slot.kind != TEXT or not 0 < slot.size <= LONGEST_KEPT_KEY:
-            return self.scalar(slot)
-        if self.memo is NULL:
-            self.memo = <PyObject**>PyMem_Calloc(MEMO_SIZE, sizeof(PyObject*))
-            if self.memo is NULL:
-                raise MemoryError()
-        place = &self.memo[mixed(text, slot.size) % MEMO_SIZE]
-        if (
-            place[0] is not NULL
-            and PyUnicode_GET_LENGTH(<object>place[0]) == slot.size
-            and althaia_same_bytes(PyUnicode_DATA(<object>place[0]), text, slot.size)
-        ):
-            return <object>place[0]
-        key = plain_text(self, slot)
-        Py_XDECREF(place[0])
-        Py_INCREF(key)
-        place[0] = <PyObject*>key
-        return key
-
-
-# By the character behind a backslash, the one that both stand for; 0 if they are no sequence.
-cdef uint8_t[256] ESCAPED_CHARACTERS
-# By the character, 0x10000 for one that is no hexadecimal digit.
-cdef uint32_t[256] HEXADECIMAL_DIGITS
-
-
-cdef int fill_tables() except -1:
-    cdef dict characters = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t'))
-    cdef int code, digit
-    for code in range(256):
-        digit = b"0123456789abcdef".find(bytes([code]).lower())
-        ESCAPED_CHARACTERS[code] = characters.get(code, 0)
-        HEXADECIMAL_DIGITS[code] = 0x10000 if digit < 0 else digit
-    return 0
-
-
-fill_tables()
+        """Return the key at a slot. Equal keys of a text are the same object."""
+        if self.known_keys is None:
+            self.known_keys = {}
+        key = self.scalar(slot)
+        return self.known_keys.setdefault(key, key)
 
 
 cdef object plain_text(Tape tape, const Slot* slot):
@@ -237,66 +184,3 @@ cdef object plain_text(Tape tape, const Slot* slot):
     made = PyUnicode_New(size, 127)
     memcpy(PyUnicode_DATA(made), at, size)
     return made
-
-
-cdef str unescaped(int kind, const void* text, Py_ssize_t size):
-    """Return the characters of a str with their escape sequences, which the parser has validated,
-    replaced.
-
-    :param kind: the bytes of a character, as ``PyUnicode_KIND`` has them.
-    """
-    cdef uint32_t at_hand[CHARACTERS_AT_HAND]
-    cdef uint32_t* characters = at_hand
-    cdef Py_ssize_t at = 0, length = 0
-    at_hand[0] = 0
-    if size > CHARACTERS_AT_HAND:
-        characters = <uint32_t*>PyMem_Malloc(size * sizeof(uint32_t))
-        if characters is NULL:
-            raise MemoryError
-    try:
-        while at < size:
-            characters[length] = PyUnicode_READ(kind, text, at)
-            at += 1
-            if characters[length] == c"\\":
-                at = put_escaped(kind, text, at, size, characters + length)
-            length += 1
-        return PyUnicode_FromKindAndData(sizeof(uint32_t), characters, length)
-    finally:
-        if characters != at_hand:
-            PyMem_Free(characters)
-
-
-cdef inline Py_ssize_t put_escaped(
-    int kind, const void* text, Py_ssize_t at, Py_ssize_t size, uint32_t* character
-) noexcept:
-    """Write the character of an escape sequence, whose backslash precedes ``at``, and return the
-    index after it."""
-    cdef uint32_t code = PyUnicode_READ(kind, text, at), low
-    at += 1
-    if code != c"u":
-        character[0] = ESCAPED_CHARACTERS[code]
-        return at
-    code = hexadecimal(kind, text, at)
-    at += 4
-    if (
-        code & 0xFC00 == 0xD800
-        and at + 6 <= size
-        and PyUnicode_READ(kind, text, at) == c"\\"
-        and PyUnicode_READ(kind, text, at + 1) == c"u"
-    ):
-        low = hexadecimal(kind, text, at + 2)
-        if low & 0xFC00 == 0xDC00:
-            at += 6
-            code = 0x10000 + (((code & 0x3FF) << 10) | (low & 0x3FF))
-    character[0] = code
-    return at
-
-
-cdef inline uint32_t hexadecimal(int kind, const void* text, Py_ssize_t at) noexcept:
-    """Return the value of four hexadecimal digits; 0x10000 or more if one is none."""
-    return (
-        HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at)] << 12
-        | HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at + 1)] << 8
-        | HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at + 2)] << 4
-        | HEXADECIMAL_DIGITS[PyUnicode_READ(kind, text, at + 3)]
-    )

@@ -46,34 +46,26 @@ althaia_item(PyObject *items, Py_ssize_t index)
 }
 
 /* Store new references to the values of a dictionary that holds exactly these keys, compared by
- * identity and in order, and return 1. Return 0 if it holds others, if keys were deleted from it, or
- * if its layout is not known. */
+ * identity and in order, and return 1; else return 0. */
 static int
 althaia_values_by_keys(PyObject *dict, PyObject *names, PyObject **values)
 {
-#if ALTHAIA_KNOWS_ENTRIES
-    althaia_keys *keys = althaia_keys_of(dict);
-    althaia_entry *entries = althaia_entries(keys);
-    Py_ssize_t size = PyTuple_GET_SIZE(names);
-    int split = althaia_values_of(dict) != NULL;
-    if (PyDict_GET_SIZE(dict) != size || keys->kind == ALTHAIA_GENERAL_KEYS || keys->used < size) {
-        return 0;
-    }
-    for (Py_ssize_t n = 0; n < size; n++) {
-        Py_ssize_t at = split ? althaia_nth_index(dict, n) : n;
-        values[n] = split ? althaia_values_of(dict)->values[at] : entries[n].value;
-        if (entries[at].key != PyTuple_GET_ITEM(names, n) || values[n] == NULL) {
-            return 0;
+    Py_ssize_t size = PyTuple_GET_SIZE(names), position = 0, count = 0;
+    PyObject *key, *value;
+    ALTHAIA_BEGIN_CRITICAL(dict);
+    if (PyDict_GET_SIZE(dict) == size) {
+        while (PyDict_Next(dict, &position, &key, &value) && key == PyTuple_GET_ITEM(names, count)) {
+            values[count++] = Py_NewRef(value);
         }
     }
-    for (Py_ssize_t n = 0; n < size; n++) {
-        Py_INCREF(values[n]);
+    ALTHAIA_END_CRITICAL();
+    if (count == size) {
+        return 1;
     }
-    return 1;
-#else
-    (void)dict, (void)names, (void)values;
+    while (count > 0) {
+        Py_DECREF(values[--count]);
+    }
     return 0;
-#endif
 }
 
 #endif

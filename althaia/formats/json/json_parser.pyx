@@ -34,13 +34,10 @@ cdef extern from *:
     size_t althaia_stack_left() noexcept
 
 cdef enum:
-    # The most stack that the standard library's parser needs for a level of nesting. It does not
-    # check how much is left.
-    STACK_A_LEVEL = 512
-    # With this much stack the standard library reaches its own recursion limit first.
+    # Text nested deeper is left to the standard library, whose limit depends on the stack. It does
+    # not check how much is left; with this much it reaches its own recursion limit first.
+    MOST_DEPTH = 1024
     MUCH_STACK = 4 << 20
-    # Text nested deeper is left to the standard library, whose limit depends on the stack.
-    MOST_DEPTH = 64
     # Longer numbers are left to the standard library. The interpreter may refuse integers with more
     # digits: sys.set_int_max_str_digits() accepts no limit below 640.
     MOST_DIGITS = 640
@@ -55,8 +52,6 @@ cdef uint64_t WHITE_SPACE = 1 << c" " | 1 << c"\n" | 1 << c"\r" | 1 << c"\t"
 
 althaia_make_tens()
 
-# The interpreter's own, which is called if a program has replaced ``json.loads`` by ours.
-LOADS = json.loads
 # The size in a slot has 32 bits.
 cdef Py_ssize_t MOST_TEXT = 0x7FFFFFFF
 
@@ -89,74 +84,38 @@ cdef Tape read_json(object text):
     """Return the tape of a JSON document, or None if ``json.loads`` must be called.
 
     Runs no user code. Accepts only exact ``str``, ``bytes`` and ``bytearray``.
+
+    :raises UnicodeDecodeError: as ``json.loads`` does.
+    :raises RecursionError: ``json.loads`` would overflow the stack of this thread.
     """
     cdef Tape tape
     cdef Py_ssize_t size
+    cdef str owner
+    if type(text) is not str and type(text) is not bytes and type(text) is not bytearray:
+        return None
     if not json_is_as_shipped():
         return None
+    owner = text if type(text) is str else decoded(text)
+    size = len(owner)
+    if size > MOST_TEXT:
+        return None
     tape = Tape.__new__(Tape)
-    tape.owner = owner = document(text)
-    if type(owner) is bytes:
-        tape.text, size = <const uint8_t*>PyBytes_AS_STRING(owner), PyBytes_GET_SIZE(owner)
-    elif type(owner) is str:
-        tape.text, size = <const uint8_t*>PyUnicode_DATA(owner), len(<str>owner)
-        if not PyUnicode_IS_ASCII(owner):
-            tape.marks = PyBytes_FromStringAndSize(NULL, size)
-            althaia_mark(
-                PyUnicode_KIND(owner), tape.text, size, PyBytes_AS_STRING(tape.marks)
-            )
-            tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
-    else:
-        return None
-    if size <= MOST_TEXT and scan(tape, tape.text, size):
-        return tape
-    if althaia_stack_left() < MUCH_STACK:
-        check_depth(tape.text, size)
-    return None
+    tape.owner = owner
+    tape.text = <const uint8_t*>PyUnicode_DATA(owner)
+    if not PyUnicode_IS_ASCII(owner):
+        tape.marks = PyBytes_FromStringAndSize(NULL, size)
+        althaia_mark(PyUnicode_KIND(owner), tape.text, size, PyBytes_AS_STRING(tape.marks))
+        tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
+    return tape if scan(tape, tape.text, size) else None
 
 
-cdef object document(object text):
-    """Return a JSON document as a str, or as bytes of ASCII characters; None if it is in none of
-    the encodings of JSON."""
-    cdef const uint8_t* first
-    cdef str encoding = "utf-8"
-    if type(text) is bytearray:
-        text = bytes(text)
-    if type(text) is not bytes:
-        return text
-    # JSON in UTF-16 or UTF-32 has a zero among its first two bytes, or begins with a byte order
-    # mark.
-    first = <const uint8_t*>PyBytes_AS_STRING(text)
-    if PyBytes_GET_SIZE(text) < 2 or first[0] == 0 or first[1] == 0 or first[0] >= 0x80:
-        encoding = json.detect_encoding(text)
-    elif althaia_bytes_are_ascii(first, PyBytes_GET_SIZE(text)):
-        return text
-    try:
-        return text.decode(encoding, "surrogatepass")
-    except UnicodeDecodeError:
-        return None
-
-
-cdef int check_depth(const uint8_t* text, Py_ssize_t size) except -1:
-    """Check that the standard library can parse the text on the stack that is left.
-
-    :raises RecursionError: the standard library would overflow the stack of this thread.
-    """
-    cdef Py_ssize_t at = 0, depth = 0, most = althaia_stack_left() // STACK_A_LEVEL
-    cdef bint quoted = False
-    while at < size and depth <= most:
-        if quoted and text[at] == c"\\":
-            at += 1
-        elif text[at] == c'"':
-            quoted = not quoted
-        elif not quoted and (text[at] == c"{" or text[at] == c"["):
-            depth += 1
-        elif not quoted and (text[at] == c"}" or text[at] == c"]"):
-            depth -= 1
-        at += 1
-    if depth > most:
-        raise RecursionError("maximum recursion depth exceeded: the thread's stack is used up")
-    return 0
+cdef str decoded(object text):
+    """Return the text of a JSON document in UTF-8, UTF-16 or UTF-32."""
+    cdef bytes start = bytes(text[:2])
+    # UTF-16 and UTF-32 have a zero among the first two bytes, or begin with a byte order mark.
+    if len(start) == 2 and 0 < start[0] < 0x80 and start[1] != 0:
+        return text.decode("utf-8", "surrogatepass")
+    return text.decode(json.detect_encoding(text), "surrogatepass")
 
 
 # ---- The parser ---------------------------------------------------------------------
@@ -185,6 +144,8 @@ cdef bint scan(Tape tape, const uint8_t* text, Py_ssize_t size) except -1:
         here = text[at]
         if here == c"{" or here == c"[":
             if depth == MOST_DEPTH:
+                if althaia_stack_left() < MUCH_STACK:
+                    raise RecursionError("maximum recursion depth exceeded: the stack is used up")
                 return False
             containers[depth] = tape.count
             depth += 1
@@ -278,67 +239,51 @@ cdef inline Py_ssize_t read_text(
     Tape tape, const uint8_t* text, Py_ssize_t start, Py_ssize_t size
 ) except? -1:
     """Return the index after the quote that ends the string from ``start`` on, or -1."""
-    cdef Slot* slot
     cdef uint64_t seen = 0
     cdef Py_ssize_t at = start + althaia_plain_run(text + start, size - start, &seen)
     if text[at] != c'"' or seen & HIGH_BITS:
         return read_odd_text(tape, text, start, size)
-    slot = new_slot(tape, TEXT)
+    return put_characters(tape, start, at)
+
+
+cdef inline Py_ssize_t put_characters(Tape tape, Py_ssize_t start, Py_ssize_t end) except? -1:
+    """Append text up to the quote at ``end``, and return the index after it."""
+    cdef Slot* slot = new_slot(tape, TEXT)
     slot.content.start = start
-    slot.size = <uint32_t>(at - start)
-    return at + 1
+    slot.size = <uint32_t>(end - start)
+    return end + 1
 
 
 cdef Py_ssize_t read_odd_text(
     Tape tape, const uint8_t* text, Py_ssize_t start, Py_ssize_t size
 ) except? -1:
     """Do the same for text with escapes, beyond ASCII, or near the end of the document."""
-    cdef Slot* slot
-    cdef bint escaped = False
     cdef uint64_t seen = 0
-    cdef uint8_t here
     cdef Py_ssize_t at = start
     while True:
         at += althaia_plain_run(text + at, size - at, &seen)
-        here = text[at]
-        if here == c'"':
+        if text[at] == c'"':
             break
-        if here < 0x20:
+        if text[at] < 0x20:
             return -1
-        if here != c"\\":
-            seen |= here
-            at += 1
-        # Escape sequences for text beyond ASCII follow each other.
-        while text[at] == c"\\":
-            escaped = True
-            at = read_escape(text, at + 1, size)
-            if at < 0:
-                return -1
-    if seen & HIGH_BITS:
-        put_wide_text(tape, start, at, escaped)
-        return at + 1
-    slot = new_slot(tape, ESCAPED if escaped else TEXT)
-    slot.content.start = start
-    slot.size = <uint32_t>(at - start)
+        if text[at] == c"\\":
+            return read_escaped(tape, start)
+        seen |= text[at]
+        at += 1
+    if seen & HIGH_BITS == 0:
+        return put_characters(tape, start, at)
+    put_object(tape, PyUnicode_Substring(tape.owner, start, at))
     return at + 1
 
 
-cdef int put_wide_text(Tape tape, Py_ssize_t start, Py_ssize_t end, bint escaped) except -1:
-    """Append text beyond ASCII, of a str."""
-    cdef object text = tape.owner
-    cdef int kind = PyUnicode_KIND(text)
-    if escaped:
-        text = unescaped(kind, <const char*>PyUnicode_DATA(text) + start * kind, end - start)
-    else:
-        text = PyUnicode_Substring(text, start, end)
-    return put_object(tape, text)
-
-
-cdef inline Py_ssize_t read_escape(const uint8_t* text, Py_ssize_t at, Py_ssize_t size) noexcept:
-    """Return the index after the escape sequence whose backslash precedes ``at``, or -1."""
-    if text[at] != c"u":
-        return at + 1 if ESCAPED_CHARACTERS[text[at]] else -1
-    return at + 5 if at + 5 < size and hexadecimal(1, text, at + 1) < 0x10000 else -1
+cdef Py_ssize_t read_escaped(Tape tape, Py_ssize_t start) except? -1:
+    """Do the same for text with escapes, by json's own function."""
+    try:
+        value, end = find_end(tape.owner, start)
+    except ValueError:
+        return -1
+    put_object(tape, value)
+    return end
 
 
 cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) except? -1:

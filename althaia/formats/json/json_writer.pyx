@@ -1,8 +1,7 @@
 """Writes JSON text: ``dumps`` for any value, and the sink for dumps.
 
 Values of built-in types and of their subclasses are encoded here, with the same characters and
-errors as ``json``. Any other value is passed to CPython's encoder. Text with line breaks
-(``indent``) is left to the standard library.
+errors as ``json``. Text with line breaks (``indent``) is left to the standard library.
 """
 
 cdef extern from "Python.h":
@@ -12,19 +11,13 @@ cdef extern from "Python.h":
     int Py_EnterRecursiveCall(const char* where)
     void Py_LeaveRecursiveCall()
 
-cdef extern from "althaia/formats/walking.h":
-    void* althaia_item(object items, Py_ssize_t index)
-    bint althaia_values_by_keys(dict mapping, tuple keys, PyObject** values)
-
 
 cdef extern from "althaia/formats/json/scalars.h":
     int althaia_put_quoted(
         althaia_buffer* buffer, const char* text, Py_ssize_t length
     ) except -1
     int althaia_put_text(althaia_buffer* buffer, object text, bint ensure_ascii) except -1
-    int althaia_put_small_integer(althaia_buffer* buffer, object number) except -1
     int althaia_put_double(althaia_buffer* buffer, double number) except -1
-    bint althaia_is_long(object text)
     int althaia_put_scalar(
         althaia_buffer* buffer, object value, bint ensure_ascii
     ) except -1
@@ -33,16 +26,14 @@ cdef extern from "althaia/formats/json/scalars.h":
         bint ensure_ascii
     ) except -1
 
-cdef object unserializable = standard.unserializable
 cdef enum:
-    # Dictionaries with more keys rarely have the same keys as others.
-    MOST_KEYS = 64
-    # The number of recent records that are compared with a dictionary.
-    FEW_RECORDS = 8
+    # The least length of text that may be kept apart. Each character takes three bytes in UTF-8.
+    LONG_TEXT = 128
     # The byte in the place of text that is kept apart. UTF-8 does not have it.
     APART = 0xFF
-    # After this many dictionaries with new keys, an encoder creates no further records.
+    # After this many dictionaries with new keys a sink looks for no further records.
     MOST_STRANGERS = 64
+
 # A built-in type from 3.15 on.
 cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
 
@@ -72,7 +63,7 @@ def json_dumps(obj, *args, **options):
     cdef JSONSink sink
     cdef Format format = None if args else format_of(options)
     if format is None:
-        return standard.dumps(obj, *args, **options)
+        return standard_dumps(obj, *args, **options)
     sink = JSONSink(format, options.get("default"))
     sink.encode(obj, 0)
     return sink.finished()
@@ -80,7 +71,7 @@ def json_dumps(obj, *args, **options):
 
 # A function in C that a program has put there may have no signature.
 with suppress(ValueError):
-    json_dumps.__signature__ = inspect.signature(standard.DUMPS)
+    json_dumps.__signature__ = inspect.signature(DUMPS)
 
 
 cdef JSONSink open_json(dict options):
@@ -101,16 +92,12 @@ cdef class JSONSink(Sink):
     # Long text. Encoding it as UTF-8 and decoding it again would take longer than all else. In the
     # buffer APART, and the number of the text, are in its place.
     cdef list apart
-    cdef list recent
     cdef Py_ssize_t strangers
 
     def __cinit__(self, Format format, default):
         self.form = self.format = format
         self.default = unserializable if default is None else default
         self.sorts = format.sort_keys
-        self.recent = []
-        self.buffer.beyond_ascii = format.beyond_ascii
-        self.buffer.becomes_text = True
 
     # ---- Any value ------------------------------------------------------------------
 
@@ -118,42 +105,26 @@ cdef class JSONSink(Sink):
         """Encode one value. The level does not change JSON text."""
         if put_scalar(self, value):
             return 0
-        if type(value) is str:
-            return put_string(self, value)
-        if type(value) is dict:
-            return self.encode_dict(value)
-        if type(value) is list or type(value) is tuple:
-            return self.encode_list(value)
-        return self.encode_other(value)
-
-    cdef int encode_float(self, object value) except -1:
-        cdef double number = PyFloat_AS_DOUBLE(value)
-        if isfinite(number):
-            return althaia_put_double(&self.buffer, number)
-        if not self.format.allow_nan:
-            # The message of the error differs between Python versions.
-            return self.encode_by_standard(value)
-        if number != number:
-            return self.put_json("NaN")
-        return self.put_json("Infinity" if number > 0 else "-Infinity")
-
-    cdef int encode_other(self, object value) except -1:
-        """Encode a value that is no usual one: an odd number, or perhaps of a subclass."""
         if isinstance(value, str):
             return put_string(self, value)
         if isinstance(value, int):
-            if not althaia_put_small_integer(&self.buffer, value):
-                self.put_json(int.__repr__(value))
-            return 0
-        if isinstance(value, float):
-            return self.encode_float(value)
+            return self.put_json(int.__repr__(value))
+        if isinstance(value, float) and self.format.allow_nan:
+            return self.encode_float(PyFloat_AS_DOUBLE(value))
         if isinstance(value, (list, tuple)):
             return self.encode_list(value)
         if isinstance(value, dict):
             return self.encode_dict(value)
-        if isinstance(value, FROZEN_DICT):
+        if isinstance(value, float) or isinstance(value, FROZEN_DICT):
             return self.encode_by_standard(value)
         return self.encode_by_default(value)
+
+    cdef int encode_float(self, double number) except -1:
+        if isfinite(number):
+            return althaia_put_double(&self.buffer, number)
+        if number != number:
+            return self.put_json("NaN")
+        return self.put_json("Infinity" if number > 0 else "-Infinity")
 
     cdef int encode_by_default(self, object value) except -1:
         """Encode what ``default`` returns for the value."""
@@ -174,7 +145,7 @@ cdef class JSONSink(Sink):
 
     cdef int encode_by_standard(self, object value) except -1:
         """Encode the value by the interpreter's own encoder."""
-        return self.put_json(standard.DUMPS(value, default=self.default, **self.format.options))
+        return self.put_json(DUMPS(value, default=self.default, **self.format.options))
 
     cdef int put_json(self, str text) except -1:
         """Write JSON text that the interpreter has made."""
@@ -182,7 +153,7 @@ cdef class JSONSink(Sink):
         if PyUnicode_IS_ASCII(text):
             return althaia_put_bytes(&self.buffer, <const char*>PyUnicode_DATA(text), len(text))
         self.buffer.beyond_ascii = True
-        if not althaia_is_long(text):
+        if len(text) < LONG_TEXT or PyUnicode_KIND(text) == 1:
             encoded = utf8(text)
             return althaia_put_bytes(&self.buffer, <const char*>encoded, len(encoded))
         if self.apart is None:
@@ -240,35 +211,16 @@ cdef class JSONSink(Sink):
                 return althaia_put_bytes(&self.buffer, b"{}", 2)
             self.open(value)
             althaia_put_byte(&self.buffer, b"{")
-            if type(value) is dict and self.walks_in_place():
-                self.encode_in_place(<dict>value)
-            elif type(value) is not dict or not self.encode_known(<dict>value):
+            if (
+                type(value) is not dict
+                or self.strangers == MOST_STRANGERS
+                or not self.encode_known(<dict>value)
+            ):
                 self.encode_pairs(value)
             self.depth -= 1
             return althaia_put_byte(&self.buffer, b"}")
         finally:
             Py_LeaveRecursiveCall()
-
-    cdef bint walks_in_place(self) noexcept:
-        """Return whether a ``default`` of the user's may change a dictionary that is encoded. From
-        CPython 3.12 on json sees such changes, unless it sorts the keys."""
-        return (
-            ALTHAIA_HAS_GIL
-            and not self.format.sort_keys
-            and self.default is not unserializable
-        )
-
-    cdef int encode_in_place(self, dict mapping) except -1:
-        cdef PyObject* key
-        cdef PyObject* value
-        cdef Py_ssize_t position = 0
-        cdef bint first = True
-        while PyDict_Next(mapping, &position, &key, &value):
-            # Own references: user code may remove both from the dictionary.
-            held_key, held_value = <object>key, <object>value
-            self.encode_pair(held_key, held_value, mapping, first)
-            first = False
-        return 0
 
     cdef bint encode_known(self, dict mapping) except -1:
         """Encode an exact dict by a record. Return False, with nothing written, if there is no
@@ -276,8 +228,9 @@ cdef class JSONSink(Sink):
         # Owned: user code may change the dictionary while it is encoded.
         cdef PyObject* values[MOST_KEYS]
         cdef Py_ssize_t rank = 0, at, count
-        cdef Record record = self.known_record(mapping, values)
+        cdef Record record = self.format.known_record(mapping, values)
         if record is None:
+            self.strangers += 1
             return False
         count = record.encoded.count
         self.buffer.beyond_ascii |= record.beyond_ascii
@@ -295,40 +248,6 @@ cdef class JSONSink(Sink):
             for at in range(count):
                 Py_DECREF(<object>values[at])
 
-    cdef Record known_record(self, dict mapping, PyObject** values):
-        """Return a record for the keys of a dictionary and take its values; None if there is no
-        such record."""
-        cdef Record record
-        if len(mapping) > MOST_KEYS:
-            return None
-        for record in self.recent:
-            if althaia_values_by_keys(mapping, record.keys, values):
-                return record
-        record = self.new_record(mapping)
-        # The GC may have run user code meanwhile, which changed the dictionary.
-        if record is None or not althaia_values_by_keys(mapping, record.keys, values):
-            return None
-        return record
-
-    cdef Record new_record(self, dict mapping):
-        """Return a record for the keys of a dictionary; None if one is not str, or if these keys
-        occur for the first time."""
-        cdef Record record
-        cdef tuple keys
-        if self.strangers == MOST_STRANGERS:
-            return None
-        self.strangers += 1
-        # Not by iterating in Python: the GC may run user code that changes the dictionary.
-        keys = tuple(PyDict_Keys(mapping))
-        for key in keys:
-            if type(key) is not str:
-                return None
-        record = self.format.record_of(keys)
-        if record is not None:
-            self.recent.insert(0, record)
-            del self.recent[FEW_RECORDS:]
-        return record
-
     cdef int encode_pairs(self, object mapping) except -1:
         cdef list pairs = PyMapping_Items(mapping)
         cdef bint first = True
@@ -337,22 +256,18 @@ cdef class JSONSink(Sink):
         for pair in pairs:
             if not isinstance(pair, tuple) or len(<tuple>pair) != 2:
                 raise ValueError("items must return 2-tuples")
-            self.encode_pair((<tuple>pair)[0], (<tuple>pair)[1], mapping, first)
+            key, value = <tuple>pair
+            if not first:
+                put_piece(&self.buffer, <PyObject*>self.format.item_separator)
             first = False
+            self.encode_key(key)
+            put_piece(&self.buffer, <PyObject*>self.format.key_separator)
+            self.encode_item(value, mapping, key)
         return 0
 
-    cdef int encode_pair(self, object key, object value, object mapping, bint first) except -1:
-        if not first:
-            put_piece(&self.buffer, <PyObject*>self.format.item_separator)
-        if isinstance(key, str):
-            put_string(self, key)
-        else:
-            self.encode_key(key)
-        put_piece(&self.buffer, <PyObject*>self.format.key_separator)
-        return self.encode_item(value, mapping, key)
-
     cdef int encode_key(self, object key) except -1:
-        """Write a key that is no str."""
+        if isinstance(key, str):
+            return put_string(self, key)
         if not isinstance(key, (int, float)) and key is not None:
             # The interpreter's encoder raises its error.
             return self.encode_by_standard({key: None})
@@ -459,9 +374,9 @@ cdef inline int put_piece(althaia_buffer* buffer, PyObject* piece) except -1:
 
 cdef inline int put_string(JSONSink self, object text) except -1:
     """Write the characters of a str, or of an instance of a subclass, in quotes."""
-    if not self.format.ensure_ascii and althaia_is_long(text):
-        return self.put_json(quote(text))
-    return althaia_put_text(&self.buffer, text, self.format.ensure_ascii)
+    if althaia_put_text(&self.buffer, text, self.format.ensure_ascii):
+        return 0
+    return self.put_json(quote(text))
 
 
 cdef inline bint put_scalar(JSONSink self, object value) except -1:

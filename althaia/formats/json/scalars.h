@@ -8,26 +8,13 @@
 #include "althaia/formats/json/number_text.h"
 #include "althaia/formats/json/quoting.h"
 
-/* The least length of text beyond ASCII and Latin-1 that may be kept apart. */
-#define ALTHAIA_LONG_TEXT 128
-
-/* Return 1 if text has many characters, of which some take three bytes in UTF-8. */
-static inline int
-althaia_is_long(PyObject *text)
-{
-    return PyUnicode_GET_LENGTH(text) >= ALTHAIA_LONG_TEXT && PyUnicode_KIND(text) > 1;
-}
-
 /* Write a value and return 1. Return 0, with nothing written, if it is none that can be written at
  * once; -1 on error. */
 static inline int
 althaia_put_scalar(althaia_buffer *buffer, PyObject *value, int ensure_ascii)
 {
     if (PyUnicode_CheckExact(value)) {
-        if (!ensure_ascii && althaia_is_long(value)) {
-            return 0;
-        }
-        return althaia_put_text(buffer, value, ensure_ascii) < 0 ? -1 : 1;
+        return althaia_put_text(buffer, value, ensure_ascii);
     }
     if (PyLong_CheckExact(value)) {
         /* One of more than 64 bits may have more digits than the interpreter accepts. */

@@ -1,8 +1,8 @@
-"""Whether the module ``json`` is unpatched.
+"""The module ``json``, and whether it is unpatched.
 
 Programs replace ``JSONEncoder.default``, the default encoder, a method of the decoder, and so on.
-When this module is imported, it checks that the parts of ``json`` are the interpreter's own, and
-records them. Each call compares them with the record.
+When this module is imported, it checks that these are the interpreter's own, and records them. Each
+call compares them with the record.
 """
 
 cdef extern from "Python.h":
@@ -12,17 +12,47 @@ cdef extern from "Python.h":
     object PyObject_GenericGetDict(object owner, void* context)
 
 
+# marshmallow's own. A program may have replaced ``sys.modules["json"]`` since.
+json = seam.defined.get("schema", {}).get("json", standard_json)
+# The interpreter's own, which are called if a program has replaced json's functions by ours.
+DUMPS, LOADS = json.dumps, json.loads
 cdef bint shipped = False
-# Global names that dumps() and loads() use; namespace, name and value of each.
+# What dumps() and loads() use: dictionary, name and value of each.
 cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
-# JSONEncoder and JSONDecoder, and their attributes; their default instances, and their attributes.
-cdef tuple CLASSES = (), METHODS = (), INSTANCES = (), STATE_NAMES = (), STATES = ()
-# The type versions of the two classes when their attributes were last compared.
-cdef unsigned int[2] versions
-# json's own functions in C that quote text, in ASCII and not.
-cdef object quote_ascii = None, quote = None
+cdef Kept encoder = None, decoder = None
+# json's own functions in C: two quote text, in ASCII and not; one reads a string up to its end.
+cdef object quote_ascii = None, quote = None, find_end = None
 cdef object find_constant = None
-cdef object ABSENT = object()
+
+
+@cython.final
+cdef class Kept:
+    """A class of json's with its default instance, and the attributes of both."""
+
+    cdef object cls, instance
+    cdef dict methods
+    cdef tuple names, values
+    # The type version of the class when its attributes were last compared.
+    cdef unsigned int version
+
+    def __cinit__(self, instance):
+        self.cls, self.instance = type(instance), instance
+        self.methods = dict(vars(self.cls))
+        self.names, self.values = tuple(vars(instance)), tuple(vars(instance).values())
+
+    cdef bint holds(self) except -1:
+        """Return whether both have their attributes still."""
+        # Read before the class is compared: another thread may change the class meanwhile.
+        cdef unsigned int version = (<PyTypeObject*>self.cls).tp_version_tag
+        if type(self.instance) is not self.cls or not althaia_same_entries(
+            PyObject_GenericGetDict(self.instance, NULL), self.names, self.values, self
+        ):
+            return False
+        if version == 0 or version != self.version:
+            if not seam.has_kept(self.cls, self.methods):
+                return False
+            self.version = version
+        return True
 
 
 cdef bint json_is_as_shipped() except -1:
@@ -36,77 +66,45 @@ cdef bint json_is_as_shipped() except -1:
             <object>PyTuple_GET_ITEM(NAMESPACES, i), <object>PyTuple_GET_ITEM(NAMES, i)
         ) != PyTuple_GET_ITEM(VALUES, i):
             return False
-    for i in range(2):
-        cls, instance = <object>PyTuple_GET_ITEM(CLASSES, i), <object>PyTuple_GET_ITEM(INSTANCES, i)
-        if (
-            type(instance) is not cls
-            or not has_kept_class(cls, i)
-            or not althaia_same_entries(
-                PyObject_GenericGetDict(instance, NULL),
-                <tuple>PyTuple_GET_ITEM(STATE_NAMES, i),
-                <tuple>PyTuple_GET_ITEM(STATES, i),
-                ABSENT,
-            )
-        ):
-            return False
-    return True
-
-
-cdef bint has_kept_class(object cls, Py_ssize_t i) except -1:
-    """Return whether a class has its original attributes and inherits none."""
-    # Read the type version before comparing the class: another thread may change the class
-    # meanwhile.
-    cdef unsigned int version = (<PyTypeObject*>cls).tp_version_tag
-    if version == 0 or version != versions[i]:
-        if cls.__bases__ != (object,) or not seam.has_kept(cls, METHODS[i]):
-            return False
-        versions[i] = version
-    return True
+    return encoder.holds() and decoder.holds()
 
 
 cdef int record() except -1:
     """Record the parts of ``json``, and find out whether they are the interpreter's own."""
-    global shipped, NAMESPACES, NAMES, VALUES, CLASSES, METHODS, INSTANCES, STATE_NAMES, STATES
-    global quote_ascii, quote, find_constant
+    global shipped, NAMESPACES, NAMES, VALUES, encoder, decoder
+    global quote_ascii, quote, find_end, find_constant
     import _json
     import json.decoder
     import json.encoder
-    package, encoder = vars(json), vars(json.encoder)
+    package, module = vars(json), vars(json.encoder)
     quote_ascii, quote = _json.encode_basestring_ascii, _json.encode_basestring
+    find_end = _json.scanstring
     entries = [
-        *((package, name) for name in (
-            "JSONEncoder", "_default_encoder", "_default_decoder", "detect_encoding",
-        )),
-        *((encoder, name) for name in (
-            "c_make_encoder", "encode_basestring", "encode_basestring_ascii",
-        )),
+        (package, "JSONEncoder", json.encoder.JSONEncoder),
+        (package, "_default_encoder", json._default_encoder),
+        (package, "_default_decoder", json._default_decoder),
+        (package, "detect_encoding", json.detect_encoding),
+        (module, "c_make_encoder", _json.make_encoder),
+        (module, "encode_basestring", quote),
+        (module, "encode_basestring_ascii", quote_ascii),
     ]
-    NAMESPACES = tuple([namespace for namespace, _ in entries])
-    NAMES = tuple([name for _, name in entries])
-    VALUES = tuple([namespace[name] for namespace, name in entries])
-    CLASSES = (json.encoder.JSONEncoder, json.decoder.JSONDecoder)
-    METHODS = tuple([dict(vars(cls)) for cls in CLASSES])
-    INSTANCES = (package["_default_encoder"], package["_default_decoder"])
-    STATE_NAMES = tuple([tuple(vars(instance)) for instance in INSTANCES])
-    STATES = tuple([tuple(vars(instance).values()) for instance in INSTANCES])
+    NAMESPACES, NAMES, VALUES = zip(*entries)
+    encoder, decoder = Kept(json._default_encoder), Kept(json._default_decoder)
     find_constant = json._default_decoder.scan_once.parse_constant
-    homes = [id(package), id(encoder), id(vars(json.decoder))]
+    homes = [id(package), id(module), id(vars(json.decoder))]
     functions = [
-        json.dumps, json.loads, json.detect_encoding,
-        *(each for methods in METHODS for each in methods.values() if callable(each)),
+        DUMPS, LOADS, json.detect_encoding,
+        *filter(callable, (*encoder.methods.values(), *decoder.methods.values())),
     ]
     shipped = (
         all([id(getattr(function, "__globals__", None)) in homes for function in functions])
-        and (CLASSES[0].item_separator, CLASSES[0].key_separator) == (", ", ": ")
-        and encoder["c_make_encoder"] is _json.make_encoder
-        and encoder["encode_basestring"] is quote
-        and encoder["encode_basestring_ascii"] is quote_ascii
-        and all([
-            type(instance) is cls
-            and {**vars(instance), "scan_once": None} == {**vars(cls()), "scan_once": None}
-            for instance, cls in zip(INSTANCES, CLASSES)
-        ])
+        and encoder.cls is json.encoder.JSONEncoder
+        and decoder.cls is json.decoder.JSONDecoder
+        and (encoder.cls.item_separator, encoder.cls.key_separator) == (", ", ": ")
+        and vars(json._default_encoder) == vars(encoder.cls())
         and type(json._default_decoder.scan_once) is _json.make_scanner
+        and {**vars(json._default_decoder), "scan_once": None}
+        == {**vars(decoder.cls()), "scan_once": None}
     )
     return 0
 
@@ -116,3 +114,15 @@ try:
 except Exception:
     # A program has replaced a part of json by an object of another kind: json is patched.
     pass
+
+
+def standard_dumps(*args, **options):
+    """Call ``json.dumps``, which a program may have replaced."""
+    present = json.dumps
+    is_ours = getattr(present, "__module__", None) == "althaia.json"
+    return (DUMPS if is_ours else present)(*args, **options)
+
+
+def unserializable(value):
+    """Raise json's own TypeError; used as ``default`` if there is none."""
+    return json.JSONEncoder().default(value)

@@ -1,7 +1,17 @@
 """The options of JSON text, and the keys of objects encoded with them."""
 
-# A format forgets all sets of keys when it has remembered this many.
-cdef Py_ssize_t MOST_KNOWN = 256
+cdef extern from "althaia/formats/walking.h":
+    void* althaia_item(object items, Py_ssize_t index)
+    bint althaia_values_by_keys(dict mapping, tuple keys, PyObject** values)
+
+cdef enum:
+    # Dictionaries with more keys rarely have the same keys as others.
+    MOST_KEYS = 64
+    # The number of recent records that are compared with a dictionary.
+    FEW_RECORDS = 8
+    # A format forgets all sets of keys when it has remembered this many.
+    MOST_KNOWN = 256
+
 cdef object MET_ONCE = "met once"
 # The options of which a format is made.
 cdef dict OPTIONS = {
@@ -21,10 +31,11 @@ cdef bytes utf8(str text):
 cdef class Format:
     """The options of ``json.dumps`` for text without line breaks, except ``default``."""
 
-    cdef readonly bint ensure_ascii, allow_nan, sort_keys, beyond_ascii
+    cdef readonly bint ensure_ascii, allow_nan, sort_keys
     cdef readonly bytes item_separator, key_separator
     cdef readonly dict options
     cdef dict known
+    cdef list recent
 
     def __init__(self, dict options):
         item_separator, key_separator = options["separators"]
@@ -34,8 +45,8 @@ cdef class Format:
         self.sort_keys = options["sort_keys"]
         self.item_separator = utf8(item_separator)
         self.key_separator = utf8(key_separator)
-        self.beyond_ascii = not (item_separator + key_separator).isascii()
         self.known = {}
+        self.recent = []
 
     cdef Record record(self, tuple keys):
         """Return a new record for these keys, each with the separators around it."""
@@ -45,21 +56,35 @@ cdef class Format:
         ]
         return Record(self, keys, texts, len(self.item_separator), self.sort_keys)
 
-    cdef Record record_of(self, tuple keys):
-        """Return the record for the keys of a dictionary, all of them str.
+    cdef Record known_record(self, dict mapping, PyObject** values):
+        """Return a record for the keys of a dictionary and take its values.
 
-        Return None for keys that occur for the first time: only if they occur again, a record saves
-        more than making it costs.
+        Return None if there is none, because a key is not str, or because these keys occur for the
+        first time: only if they occur again, a record saves more than making it costs.
         """
+        cdef Record record
+        cdef tuple keys
+        if len(mapping) > MOST_KEYS:
+            return None
+        for record in self.recent:
+            if althaia_values_by_keys(mapping, record.keys, values):
+                return record
+        # Not by iterating in Python: the GC may run user code that changes the dictionary.
+        keys = tuple(PyDict_Keys(mapping))
+        if not all([type(key) is str for key in keys]):
+            return None
         found = self.known.get(keys)
-        if found is None:
+        record = self.record(keys) if found is MET_ONCE else found
+        # The keys may be other objects with the same text. And the GC may have run user code
+        # meanwhile, which changed the dictionary.
+        if record is None or not althaia_values_by_keys(mapping, record.keys, values):
             if len(self.known) >= MOST_KNOWN:
                 self.known.clear()
             self.known[keys] = MET_ONCE
             return None
-        if found is MET_ONCE:
-            found = self.known[keys] = self.record(keys)
-        return found
+        self.known[keys] = record
+        self.recent = [record, *self.recent[:FEW_RECORDS - 1]]
+        return record
 
 
 cdef Format DEFAULT = Format(OPTIONS)
@@ -69,7 +94,9 @@ cdef bint is_plain_option(str name, object value) except -1:
     """Return whether an option of a format has a value that needs no conversion."""
     if name != "separators":
         return type(value) is bool
-    return type(value) is tuple and len(value) == 2 and all([type(each) is str for each in value])
+    return type(value) is tuple and len(value) == 2 and all([
+        type(each) is str and each.isascii() for each in value
+    ])
 
 
 cdef Format format_of(dict options):
