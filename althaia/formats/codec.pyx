@@ -14,12 +14,12 @@ from contextlib import suppress
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_GetItemWithError, PyDict_Keys, PyDict_Next, PyDict_SetItem
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Keys, PyDict_SetItem
 from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.list cimport PyList_Append, PyList_AsTuple
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, int8_t, uint32_t, uint64_t, uint8_t
