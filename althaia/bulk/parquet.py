@@ -80,30 +80,22 @@ def parquet_items(partition: Partition) -> Iterator[Item]:
             before += batch.num_rows
 
 
-def _rows_of(batch: Any) -> Iterator[dict[str, Any] | Unreadable]:
-    wrong: dict[int, Unreadable] = {}
-    columns = [
-        (name, _values(name, column, wrong))
-        for name, column in zip(batch.schema.names, batch.columns, strict=True)
-    ]
-    for i in range(batch.num_rows):
-        yield wrong.get(i) or {name: values[i] for name, values in columns}
-
-
-def _values(name: str, column: Any, wrong: dict[int, Unreadable]) -> list[Any]:
-    """Return the values of a column. ``wrong`` gets the reason for each that cannot be read."""
+def _rows_of(batch: Any) -> list[dict[str, Any] | Unreadable]:
     with suppress(*NO_FORM):
-        return [_plain(value) for value in column.to_pylist()]
-    values = []
-    for i, scalar in enumerate(column):
+        return [_plain(row) for row in batch.to_pylist()]
+    return [_row_of(batch.slice(i, 1)) for i in range(batch.num_rows)]
+
+
+def _row_of(row: Any) -> dict[str, Any] | Unreadable:
+    found = {}
+    for name, column in zip(row.schema.names, row.columns, strict=True):
         try:
-            values.append(_plain(scalar.as_py()))
+            found[name] = _plain(column[0].as_py())
         except NO_FORM as error:
-            values.append(None)
             # Name the type of the error, because the message of a KeyError is only the key.
             text = f"has a value that cannot be read: {name}: {type(error).__name__}: {error}"
-            wrong.setdefault(i, Unreadable(text))
-    return values
+            return Unreadable(text)
+    return found
 
 
 def _plain(value: Any) -> Any:

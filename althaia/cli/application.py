@@ -11,9 +11,7 @@ from importlib import import_module
 
 import althaia
 from althaia.cli import CommandError, target
-from althaia.engine.explain import Explanation
-
-MOST_NAMED = 4
+from althaia.engine.explain import Explanation, some_of
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,7 @@ class Line:
             return f"       ?  {self.schema}: {self.error}"
         text = f"{len(self.unplanned):>4}/{self.fields:<4}{self.schema}"
         if self.unplanned:
-            more = ", …" if len(self.unplanned) > MOST_NAMED else ""
-            text += f": {', '.join(self.unplanned[:MOST_NAMED])}{more}"
+            text += f": {some_of(self.unplanned)}"
         if self.unresolved:
             text += f" (nested schema unknown: {'; '.join(self.unresolved)})"
         if self.built:

@@ -77,7 +77,7 @@ def run(
                 errors_to=options.errors_to,
                 empty=options.empty,
                 most_unpacked=options.most_unpacked,
-                tell=_Teller(0 if options.json else options.show),
+                tell=_telling(0 if options.json else options.show),
                 watch=after,
             )
         except BulkError as error:
@@ -136,17 +136,16 @@ def _ended_by_signal() -> Iterator[Callable[[], None]]:
             signal.signal(number, signal.SIG_IGN if came else handler)
 
 
-class _Teller:
-    """Prints the first problems as ``file:line: what is wrong``."""
+def _telling(most: int) -> Callable[[Problem], None]:
+    """Return a function that prints the first problems as ``file:line: what is wrong``."""
+    left = iter(range(most))
 
-    def __init__(self, most: int) -> None:
-        self._left = most
-
-    def __call__(self, problem: Problem) -> None:
-        if self._left > 0:
-            self._left -= 1
+    def tell(problem: Problem) -> None:
+        if next(left, None) is not None:
             said = problem.errors if isinstance(problem.errors, str) else json.dumps(problem.errors)
             print(f"{problem.file}:{problem.line}: {said}")
+
+    return tell
 
 
 def _lines(summary: Summary) -> Iterator[str]:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import althaia
 from althaia import seam
 from althaia.cli import Answer, application, target
+from althaia.engine.explain import some_of
 from althaia.switch import config, late, redirect, release
 from althaia.switch.status import Info, suggested
 
@@ -153,7 +154,6 @@ def _schemas() -> Verdict:
     classes = "schema class" if len(lines) == 1 else "schema classes"
     text = f"{len(lines)} {classes}, {len(left)} with steps outside a plan"
     if left:
-        more = ", …" if len(left) > application.MOST_NAMED else ""
-        names = ", ".join(line.schema for line in left[: application.MOST_NAMED])
-        text += f": {names}{more} (python -m althaia explain MODULE says why)"
+        names = some_of([line.schema for line in left])
+        text += f": {names} (python -m althaia explain MODULE says why)"
     return Verdict(NOTE if left else OK, "schemas", text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from althaia.engine.plan import Upstream
 
 MOST_NAMED = 5
-"""Fields that the summary names."""
+"""Fields or schemas that one line names."""
 
 DEEPEST = 40
 """The most levels of nesting shown. Schemas that make new nested schemas would never end."""
@@ -201,9 +201,8 @@ class Direction:
         if not self.fields:
             text = f"{self.name}: no fields"
         if left:
-            named = ", ".join(left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
             verb = "runs its" if len(left) == 1 else "run their"
-            text += f" ({named} {verb} own code, as slowly as without althaia)"
+            text += f" ({some_of(left)} {verb} own code, as slowly as without althaia)"
         if unknown:
             text += f", a nested schema of {', '.join(unknown)} is unknown"
         if self.overridden and not (self.whole and self.fields):
@@ -314,6 +313,11 @@ class Explanation:
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.schema}: {'seen' if self.seen else self.summary()}>"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return the first names of some, and whether there are more."""
+    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
 
 
 def lines_of_readers(readers: Mapping[str, str]) -> Iterator[str]:
