@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from althaia.bulk.pieces import (
@@ -13,18 +14,18 @@ from althaia.bulk.pieces import (
     Item,
     Partition,
     Unreadable,
-    batches,
     different,
     has_surrogates,
 )
 
+BOM = "\ufeff"
 MOST_IN_CELL = 8 * 2**20
 """The most characters of a CSV cell; csv needs four bytes for each. A longer cell is reported as a
 quote that is never closed."""
 TOO_LONG = f"not CSV: a cell has more than {MOST_IN_CELL:,} characters; the rest is not read"
 
 Record = tuple[int, list[str] | str]
-"""The line at which a record begins, and its cells or the reason why it cannot be read."""
+"""The line at which a record ends, and its cells or the reason why it cannot be read."""
 
 
 def csv_records(lines: Iterable[str]) -> Iterator[Record]:
@@ -37,37 +38,47 @@ def csv_records(lines: Iterable[str]) -> Iterator[Record]:
     csv.field_size_limit(max(csv.field_size_limit(), MOST_IN_CELL))
     reader = csv.reader(lines, strict=True)
     while True:
-        number = reader.line_num + 1
         try:
-            yield number, next(reader)
+            cells: list[str] | str = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            if "field limit" in str(error):
-                yield number, TOO_LONG
-                return
-            yield number, f"not CSV: {error}"
+            cells = TOO_LONG if "field limit" in str(error) else f"not CSV: {error}"
+        yield reader.line_num, cells
+        if cells == TOO_LONG:
+            return
 
 
 def csv_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
-    """Yield partitions, which contain their records; at least one, which names the columns.
+    """Yield partitions of about ``size`` bytes that end where a record ends; at least one.
 
-    One process reads all of them: where a record ends depends on all quotes before.
+    The csv module decides where that is, because its rules are many: a quote inside an unquoted
+    cell is text, for example.
     """
-    # surrogateescape: an invalid byte becomes a lone surrogate, which UTF-8 never contains.
-    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-        read = 0
+    at = 0
 
-        def lines() -> Iterator[str]:
-            nonlocal read
+    def lines() -> Iterator[str]:
+        nonlocal at
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as text:
             for line in text:
-                read += len(line)
-                yield line
+                own = line if at else line.removeprefix(BOM)
+                at += len(line) if line.isascii() else len(line.encode(errors="surrogateescape"))
+                yield own
 
-        records = csv_records(lines())
-        columns = _columns(file, next(records, (1, []))[1])
-        found = ((item, read) for item in _items(records, columns))
-        yield from batches(file, path, "csv", found, size, columns)
+    records = csv_records(lines())
+    before, head = next(records, (0, []))
+    columns = _columns(file, head)
+    start = first = at
+
+    def partition() -> Partition:
+        return Partition(file, path, "csv", start, at, at - start, columns, before)
+
+    for line, _ in records:
+        if at >= start + size:
+            yield partition()
+            start, before = at, line
+    if at > start or start == first:
+        yield partition()
 
 
 def _columns(file: str, head: list[str] | str) -> tuple[str, ...]:
@@ -81,11 +92,12 @@ def _columns(file: str, head: list[str] | str) -> tuple[str, ...]:
     return different(file, head)
 
 
-def _items(
-    records: Iterator[tuple[int, list[str] | str]], columns: Sequence[str]
-) -> Iterator[Item]:
-    """Yield the records as dictionaries; an empty line is none."""
-    for number, cells in records:
+def csv_items(partition: Partition, content: bytes) -> Iterator[Item]:
+    """Yield the records of a partition by the line at which they begin; an empty line is none."""
+    columns, line = partition.columns, partition.before
+    text = io.StringIO(content.decode(errors="surrogateescape"), newline="")
+    for end, cells in csv_records(text):
+        number, line = line + 1, partition.before + end
         if isinstance(cells, str):
             yield number, Unreadable(cells)
         elif len(cells) == len(columns):

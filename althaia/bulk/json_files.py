@@ -15,10 +15,11 @@ from althaia.bulk.pieces import (
     Item,
     Partition,
     Unreadable,
-    batches,
     has_surrogates,
 )
 
+ELEMENTS = 10_000
+"""The most elements of an array in one partition."""
 MOST_CHARACTERS = 64 * 2**20
 """The most characters of an element; a longer one is treated as unterminated."""
 _NEAR = 16
@@ -29,7 +30,20 @@ _spaces = re.compile(r"[ \t\r\n]*").match
 
 def json_partitions(file: str, path: str, size: int) -> Iterator[Partition]:
     """Yield partitions, which contain their elements, of about ``size`` bytes of text."""
-    return batches(file, path, "json", _elements(path), size)
+    batch: list[Item] = []
+    start = end = 0
+
+    def partition() -> Partition:
+        first, last, share = batch[0][0], batch[-1][0], end - start
+        return Partition(file, path, "json", first, last, share, items=tuple(batch))
+
+    for item, end in _elements(path):
+        batch.append(item)
+        if end - start >= size or len(batch) == ELEMENTS:
+            yield partition()
+            batch, start = [], end
+    if batch:
+        yield partition()
 
 
 def _elements(path: str) -> Iterator[tuple[Item, int]]:

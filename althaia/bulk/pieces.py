@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,8 +17,6 @@ Item = tuple[int, Any]
 
 BLOCK = 2**20
 """The number of bytes read at a time."""
-ELEMENTS = 10_000
-"""The most records that a partition contains itself."""
 NOT_UTF8 = "not UTF-8"
 MOST_KINDS = 1_000
 """The most different messages that are counted separately; the others share one counter."""
@@ -38,8 +36,8 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A part of a file from ``start`` to ``end``: of NDJSON in bytes; of Parquet in row groups, at
-    most one; of a JSON array or CSV the numbers of the records, which ``items`` contains.
+    """A part of a file from ``start`` to ``end``: in bytes; for Parquet in row groups, at most one;
+    for a JSON array in elements, which ``items`` contains.
 
     ``path`` is where it is read, which for a copied file is not ``file``. ``share`` is the
     approximate number of bytes of the file that it covers. ``columns`` are the names of the
@@ -59,37 +57,8 @@ class Partition:
     def __str__(self) -> str:
         if self.form == "parquet":
             return f"{self.file}, row group {self.start + 1}"
-        unit = {"json": "elements", "csv": "lines"}.get(self.form, "bytes")
+        unit = "elements" if self.form == "json" else "bytes"
         return f"{self.file}, {unit} {self.start:,} to {self.end:,}"
-
-
-def batches(
-    file: str,
-    path: str,
-    form: str,
-    found: Iterable[tuple[Item, int]],
-    size: int,
-    columns: tuple[str, ...] = (),
-) -> Iterator[Partition]:
-    """Yield partitions that contain what was found: so many records, or about ``size`` bytes.
-
-    :param found: each record, and about where it ends
-    :param columns: if there are any, there is at least one partition
-    """
-    batch: list[Item] = []
-    start = end = 0
-
-    def partition() -> Partition:
-        first, last = (batch[0][0], batch[-1][0]) if batch else (0, 0)
-        return Partition(file, path, form, first, last, end - start, columns, items=tuple(batch))
-
-    for item, end in found:
-        batch.append(item)
-        if end - start >= size or len(batch) == ELEMENTS:
-            yield partition()
-            batch, start = [], end
-    if batch or (columns and not end):
-        yield partition()
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from althaia.bulk.csv_files import csv_partitions
+from althaia.bulk.csv_files import csv_items, csv_partitions
 from althaia.bulk.json_files import json_partitions
 from althaia.bulk.pieces import BLOCK, BulkError, Item, Partition, Unreadable, naming
 
@@ -33,8 +33,6 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-IN_ORDER = ("json", "csv")
-"""Forms that are read from beginning to end, by one process."""
 STANDARD_INPUT = "-"
 PACKED = ".gz"
 UNPACKED_TIMES, UNPACKED_AT_LEAST = 200, 64 * 2**20
@@ -122,7 +120,7 @@ def partitions(
     path = path or file
     with naming(file):
         mode = os.stat(path).st_mode
-        if form not in IN_ORDER and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        if form != "json" and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise BulkError(
                 f"{file}: is a pipe or a device, and {form} is read from more than one place: "
                 "write it to a file first"
@@ -155,8 +153,10 @@ def items(partition: Partition) -> Iterator[Item]:
 
     :raises BulkError: the file cannot be read
     """
-    if partition.form in IN_ORDER:
+    if partition.form == "json":
         return iter(partition.items)
+    if partition.form == "csv":
+        return csv_items(partition, b"".join(_lines(partition)))
     if partition.form == "ndjson":
         return _ndjson_items(partition)
     from althaia.bulk.parquet import parquet_items

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from althaia.bulk import csv_files, json_files, pieces
+from althaia.bulk import csv_files, json_files
 from althaia.bulk.pieces import BulkError, Unreadable
 from althaia.bulk.reading import form_of, items, partitions
 
@@ -97,7 +97,7 @@ def test_json_arrays_in_blocks_of_any_size(tmp_path, monkeypatch, block, element
     file = tmp_path / "x.json"
     file.write_text(" " + json.dumps(values, ensure_ascii=False, indent=1) + "\n ")
     monkeypatch.setattr(json_files, "BLOCK", block)
-    monkeypatch.setattr(pieces, "ELEMENTS", elements)
+    monkeypatch.setattr(json_files, "ELEMENTS", elements)
     assert read(file, "json", size) == list(enumerate(values, 1))
 
 
@@ -153,7 +153,7 @@ def test_json_with_bytes_that_are_no_characters(tmp_path, monkeypatch, block):
 def test_a_partition_of_a_json_array_holds_so_much_text_and_so_many_elements(
     tmp_path, monkeypatch, size, elements, most
 ):
-    monkeypatch.setattr(pieces, "ELEMENTS", elements)
+    monkeypatch.setattr(json_files, "ELEMENTS", elements)
     file = tmp_path / "x.json"
     file.write_text("[" + ",".join(['"' + "x" * 97 + '"'] * 500) + "]")
     found = list(partitions(str(file), "json", size))
@@ -205,7 +205,7 @@ def test_a_file_that_is_not_there(tmp_path):
         list(partitions(str(tmp_path / "x"), "ndjson"))
 
 
-@pytest.mark.parametrize("form", ["ndjson", "parquet"])
+@pytest.mark.parametrize("form", ["ndjson", "csv", "parquet"])
 def test_what_can_be_read_once_only_is_refused(tmp_path, form):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -214,21 +214,14 @@ def test_what_can_be_read_once_only_is_refused(tmp_path, form):
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize(
-    ("form", "text", "wanted"),
-    [
-        ("json", "[1, 2]", ((1, 1), (2, 2))),
-        ("csv", "a\n1\n2\n", ((2, {"a": "1"}), (3, {"a": "2"}))),
-    ],
-)
-def test_an_array_or_csv_comes_through_a_pipe(tmp_path, form, text, wanted):
+def test_a_json_array_comes_through_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+    writer = threading.Thread(target=pipe.write_text, args=("[1, 2]",), daemon=True)
     writer.start()
-    (partition,) = partitions(str(pipe), form)
+    (partition,) = partitions(str(pipe), "json")
     writer.join()
-    assert partition.items == wanted
+    assert partition.items == ((1, 1), (2, 2))
 
 
 @pytest.mark.parametrize("size", [1, 5, 12, 10**6])

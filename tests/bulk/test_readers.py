@@ -10,11 +10,16 @@ from althaia import bulk
 from althaia.bulk.reading import items, partitions
 from tests.bulk import schemas
 
+RECORDS = {
+    "ndjson": b"".join(b'{"id": %d}\n' % i for i in range(100, 200)),
+    "csv": b"id\n" + b"".join(b"%d\n" % i for i in range(100, 200)),
+}
 
-@pytest.fixture
-def file(tmp_path):
-    made = tmp_path / "x.ndjson"
-    made.write_bytes(b"".join(b'{"id": %d}\n' % i for i in range(100, 200)))
+
+@pytest.fixture(params=RECORDS)
+def file(request, tmp_path):
+    made = tmp_path / f"x.{request.param}"
+    made.write_bytes(RECORDS[request.param])
     return made
 
 
