@@ -10,8 +10,7 @@ import inspect
 import sys
 from contextlib import suppress
 from importlib import import_module
-from types import ModuleType
-from typing import Any
+from types import SimpleNamespace
 from unittest import mock
 
 with suppress(ImportError):  # A pure build has no compiled functions.
@@ -25,18 +24,12 @@ COMPILED: tuple[type, ...] = tuple(
 """The type of compiled functions: Cython keeps it in a module of its own."""
 
 
-class _Inspect(ModuleType):
-    """The module ``inspect``, except that it accepts compiled functions."""
+def _is_function(value: object) -> bool:
+    return inspect.isfunction(value) or isinstance(value, COMPILED)
 
-    def __init__(self) -> None:
-        super().__init__(inspect.__name__, inspect.__doc__)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(inspect, name)
-
-    @staticmethod
-    def isfunction(value: object) -> bool:
-        return inspect.isfunction(value) or isinstance(value, COMPILED)
+# The module ``inspect``, except that it accepts compiled functions.
+_INSPECT = SimpleNamespace(**{**vars(inspect), "isfunction": _is_function})
 
 
 def teach() -> None:
@@ -45,7 +38,7 @@ def teach() -> None:
     mock.FunctionTypes = tuple(dict.fromkeys((*types, *COMPILED)))  # type: ignore[attr-defined]
     plugin = sys.modules.get("pytest_mock.plugin")
     if plugin is not None and plugin.inspect is inspect:
-        plugin.inspect = _Inspect()  # type: ignore[attr-defined]
+        plugin.inspect = _INSPECT  # type: ignore[attr-defined]
 
 
 def forget() -> None:
@@ -55,5 +48,5 @@ def forget() -> None:
         kind for kind in types if kind not in COMPILED
     )
     plugin = sys.modules.get("pytest_mock.plugin")
-    if plugin is not None and isinstance(plugin.inspect, _Inspect):
+    if plugin is not None and plugin.inspect is _INSPECT:
         plugin.inspect = inspect  # type: ignore[attr-defined]

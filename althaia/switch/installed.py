@@ -40,11 +40,9 @@ class ReleaseError(RuntimeError):
 def served() -> str | None:
     """Return the release from which our copy was made; empty in a pure build, which has no copy;
     None if the package was never built."""
-    # The build writes the stamp, so that its form is known. Importing json would take longer than
-    # this whole module.
-    found = _stamp()
-    version = found.partition('"upstream": {')[2].partition('"version": "')[2].partition('"')[0]
-    return version if found else None
+    found = build_info()
+    upstream = found.get("upstream") or {"version": ""}
+    return str(upstream["version"]) if found else None
 
 
 def installed() -> str | None:
@@ -85,16 +83,12 @@ def build_info() -> dict[str, Any]:
     """Return what the build has recorded; empty if the package was never built."""
     import json
 
-    found: dict[str, Any] = json.loads(_stamp() or "{}")
-    return found
-
-
-def _stamp() -> str:
     # Not by open(): the package may lie in an archive.
     loader: Any = globals()["__loader__"]
     package = os.path.dirname(os.path.dirname(__file__))
     try:
         data: bytes = loader.get_data(os.path.join(package, "_build_info.json"))
     except OSError:
-        return ""
-    return data.decode()
+        return {}
+    found: dict[str, Any] = json.loads(data)
+    return found

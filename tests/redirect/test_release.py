@@ -417,7 +417,7 @@ def test_asking_costs_little_and_imports_nothing(tmp_path):
         import sys
         from althaia.switch import installed
         before = set(sys.modules)
-        installed.served(), installed.installed()
+        installed.installed()
         print(sorted(set(sys.modules) - before))
     """
     assert succeed("-c", dedent(code), cwd=tmp_path).strip() == "[]"
