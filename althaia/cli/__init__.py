@@ -132,13 +132,13 @@ def module_of(command: str) -> ModuleType:
 def _execute(command: str, words: list[str]) -> int:
     prog = f"python -m althaia {command}"
     try:
-        from argparse import ArgumentParser, RawDescriptionHelpFormatter
+        from argparse import ArgumentParser
 
+        from althaia.cli.wrapping import Wrapping
         from althaia.switch.redirect import REFUSALS
 
         module = module_of(command)
-        as_written = RawDescriptionHelpFormatter
-        parser = ArgumentParser(prog, description=module.__doc__, formatter_class=as_written)
+        parser = ArgumentParser(prog, description=module.__doc__, formatter_class=Wrapping)
         module.configure(parser)
         try:
             options = parser.parse_args(words)

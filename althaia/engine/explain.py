@@ -56,7 +56,7 @@ class _Text:
 
     def __init__(self, verbose: bool, depth: int | None) -> None:
         self.verbose, self.depth = verbose, depth
-        self.shown: set[object] = set()
+        self.shown: set[str] = set()
         self.level = 0
 
 
@@ -287,11 +287,7 @@ class Explanation:
 
     def lines(self, indent: str, text: _Text) -> Iterator[str]:
         head = f"{indent}{self.schema}{' (many)' if self.many else ''}"
-        steps = [
-            (each.name, *((field.name, field.step) for field in each.fields))
-            for each in self.directions()
-        ]
-        key = (self.schema, self.many, *steps)
+        key = repr(self.as_dict())
         if self.seen or key in text.shown:
             yield f"{head}: as above"
             return

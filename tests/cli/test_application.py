@@ -170,6 +170,15 @@ def test_a_closed_pipe_ends_quietly(explain, tmp_path, words):
         assert process.stderr.read().strip() == b""
 
 
+@pytest.mark.parametrize("command", ["bench", "check", "compare", "convert", "explain", "info"])
+def test_help_is_as_wide_as_the_terminal(run, command):
+    for columns in ("60", "80"):
+        shown = run("-m", "althaia", command, "--help", env={"COLUMNS": columns}).stdout
+        # argparse does not divide an option; an example is to be copied.
+        text = shown.partition("\n\n")[2].splitlines()
+        assert max(len(line) for line in text if "    python -m" not in line) <= int(columns)
+
+
 def test_the_console_script_is_the_command_line():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     module, _, name = project["scripts"]["althaia"].partition(":")
