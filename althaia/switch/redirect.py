@@ -237,7 +237,7 @@ class _Finder:
 
 
 class _OwnLoader:
-    """Loads a module under our name by another loader, then gives it marshmallow's name."""
+    """Loads a module under our name, with the loader of its file; then gives it marshmallow's."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -247,11 +247,25 @@ class _OwnLoader:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
+        name = self._settle(module)
+        self._execute(module, name)
+        _redirect.present(name, module)
+
+    def _settle(self, module: ModuleType) -> str:
+        """Put the loader of the file in our place, and return the module's name."""
         spec = module.__spec__
         assert spec is not None
+        # The import system has put a spec with this loader into the module.
         spec.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        _redirect.present(spec.name, module)
+        return spec.name
+
+    def _execute(self, module: ModuleType, name: str) -> None:
+        release = releases.serve()
+        if release.how == releases.COMPILED:
+            self._loader.exec_module(module)
+        else:
+            path = getattr(module.__spec__, "origin", None) or ""
+            release.execute(module, name.removeprefix(_PREFIX), self._loader, path)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -268,13 +282,10 @@ class _AliasLoader(_OwnLoader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        spec = module.__spec__
-        assert spec is not None
-        # The import system has put a spec with this loader into the module.
-        spec.loader = module.__loader__ = self._loader
+        name = self._settle(module)
         if not self._created:  # importlib.reload() calls no create_module().
-            self._loader.exec_module(module)
-        _redirect.present(_PREFIX + spec.name, module)
+            self._execute(module, name)
+        _redirect.present(_PREFIX + name, module)
         # Modules of our copy may have been imported before the finder was installed.
         _redirect.present_loaded()
 

@@ -101,9 +101,17 @@ class Release:
         self._codes, self.left_out, self.unread, self.variants = found
         return "schema.py" in found[0]
 
-    def code(self, path: str) -> CodeType | None:
-        """Return the code of one of its files with our hooks; None if that fails."""
-        file = os.path.relpath(path, self.location).replace(os.sep, "/")
+    def execute(self, module: ModuleType, name: str, loader: Any, path: str) -> None:
+        """Execute one of its modules with our hooks, or as it is if that fails.
+
+        :param name: the module's own name, which is that of the loader
+        """
+        code = self._code(os.path.relpath(path, self.location).replace(os.sep, "/"))
+        exec(code or loader.get_code(name), module.__dict__)
+        if name == REAL:
+            self.say()
+
+    def _code(self, file: str) -> CodeType | None:
         if file in self._codes:
             return self._codes.pop(file)
         try:
@@ -331,31 +339,6 @@ def searches(name: str) -> bool:
     return getattr(_search, "name", None) == name
 
 
-class InstalledLoader:
-    """Executes one of the installed files with our hooks."""
-
-    def __init__(self, spec: ModuleSpec, release: Release) -> None:
-        self._loader: Any = spec.loader
-        self._name = spec.name
-        self._path = spec.origin or ""
-        self._release = release
-
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Let the import system create an ordinary module."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        exec(self.get_code(), module.__dict__)
-        if self._name == REAL:
-            self._release.say()
-
-    def get_code(self, fullname: str = "") -> CodeType:
-        found: CodeType = self._release.code(self._path) or self._loader.get_code(self._name)
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-
 class _RealLoader:
     """Loads one of our names: it returns the module of the real marshmallow."""
 
@@ -373,17 +356,16 @@ class _RealLoader:
 
 
 def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    """Return the spec, under this name, of a module of the installed release with our hooks."""
+    """Return the spec, under this name, of a module of the installed release."""
     release = serve()
     spec = release.spec if real_name == REAL else real_spec(real_name, path)
     if spec is None or spec.loader is None or not spec.origin:
         return spec
     from importlib.util import spec_from_file_location
 
-    loader: Any = InstalledLoader(spec, release)
     places = spec.submodule_search_locations
     return spec_from_file_location(
-        name, spec.origin, loader=loader, submodule_search_locations=places
+        name, spec.origin, loader=spec.loader, submodule_search_locations=places
     )
 
 
