@@ -11,6 +11,13 @@ cdef extern from "althaia/formats/walking.h":
     object althaia_class_name(object cls)
 
 
+cdef int add_note(object error, object container, object place) except -1:
+    """Add the note that json adds for a container around the value that could not be encoded."""
+    name = althaia_class_name(container)
+    BaseException.add_note(error, f"when serializing {name} item {place!r}")
+    return 0
+
+
 cdef class Record:
     """The keys of a plan's dictionaries, encoded for one kind of sink.
 
@@ -219,6 +226,5 @@ cdef class Sink:
             return self.encode(later.value, later.level)
         except BaseException as error:
             for container, place in later.path:
-                name = althaia_class_name(container)
-                BaseException.add_note(error, f"when serializing {name} item {place!r}")
+                add_note(error, container, place)
             raise

@@ -7,7 +7,7 @@ exception. Hence every message, position and limit is that of the running interp
 cdef extern from "Python.h":
     double PyOS_string_to_double(const char* digits, char** end, object overflow) except? -1.0
 
-cdef extern from "althaia/formats/json/scanning.h":
+cdef extern from "althaia/formats/words.h":
     Py_ssize_t althaia_plain_run(const uint8_t* text, Py_ssize_t size, uint64_t* seen) noexcept
     bint althaia_bytes_are_ascii(const uint8_t* text, ptrdiff_t size) noexcept
     void althaia_mark(int kind, const void* text, ptrdiff_t size, char* marks) noexcept

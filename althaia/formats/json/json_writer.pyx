@@ -8,9 +8,6 @@ cdef extern from "Python.h":
     object PySequence_Fast(object sequence, const char* message)
     list PyMapping_Items(object mapping)
     bint PyUnicode_IS_ASCII(object text)
-    int Py_EnterRecursiveCall(const char* where)
-    void Py_LeaveRecursiveCall()
-
 
 cdef extern from "althaia/formats/json/scalars.h":
     int althaia_put_quoted(
@@ -36,13 +33,6 @@ cdef enum:
 
 # A built-in type from 3.15 on.
 cdef object FROZEN_DICT = getattr(builtins, "frozendict", ())
-
-
-cdef int enter() except -1:
-    """Begin a level of recursion. The caller must call ``Py_LeaveRecursiveCall()`` afterwards."""
-    althaia_check_stack()
-    # Py_EnterRecursiveCall() may return a positive number on error; Cython expects -1.
-    return -1 if Py_EnterRecursiveCall(b" while encoding a JSON object") else 0
 
 
 def json_dumps(obj, *args, **options):
@@ -130,7 +120,6 @@ cdef class JSONSink(Sink):
         """Encode what ``default`` returns for the value."""
         self.open(value)
         replacement = self.default(value)
-        enter()
         try:
             self.encode(replacement, 0)
         except BaseException as error:
@@ -138,8 +127,6 @@ cdef class JSONSink(Sink):
                 name = althaia_class_name(type(value))
                 BaseException.add_note(error, f"when serializing {name} object")
             raise
-        finally:
-            Py_LeaveRecursiveCall()
         self.depth -= 1
         return 0
 
@@ -172,55 +159,42 @@ cdef class JSONSink(Sink):
         try:
             return self.encode(value, 0)
         except BaseException as error:
-            name = althaia_class_name(type(container))
-            BaseException.add_note(error, f"when serializing {name} item {key!r}")
+            add_note(error, type(container), key)
             raise
 
     cdef int encode_list(self, object value) except -1:
-        enter()
-        try:
-            items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
-            if len(items) == 0:
-                return althaia_put_bytes(&self.buffer, b"[]", 2)
-            self.open(value)
-            althaia_put_byte(&self.buffer, b"[")
-            self.encode_items(items, value)
-            self.depth -= 1
-            return althaia_put_byte(&self.buffer, b"]")
-        finally:
-            Py_LeaveRecursiveCall()
-
-    cdef int encode_items(self, object items, object container) except -1:
         cdef Py_ssize_t i = 0
+        cdef object items = PySequence_Fast(value, b"_iterencode_list needs a sequence")
         cdef void* taken = althaia_item(items, 0)
+        if taken is NULL:
+            return althaia_put_bytes(&self.buffer, b"[]", 2)
+        self.open(value)
+        althaia_put_byte(&self.buffer, b"[")
         while taken is not NULL:
             item = <object>taken
             Py_DECREF(item)
             if i:
                 put_piece(&self.buffer, <PyObject*>self.format.item_separator)
             if not put_scalar(self, item):
-                self.encode_item(item, container, i)
+                self.encode_item(item, value, i)
             i += 1
             taken = althaia_item(items, i)
-        return 0
+        self.depth -= 1
+        return althaia_put_byte(&self.buffer, b"]")
 
     cdef int encode_dict(self, object value) except -1:
-        enter()
-        try:
-            if len(<dict>value) == 0:
-                return althaia_put_bytes(&self.buffer, b"{}", 2)
-            self.open(value)
-            althaia_put_byte(&self.buffer, b"{")
-            if (
-                type(value) is not dict
-                or self.strangers == MOST_STRANGERS
-                or not self.encode_known(<dict>value)
-            ):
-                self.encode_pairs(value)
-            self.depth -= 1
-            return althaia_put_byte(&self.buffer, b"}")
-        finally:
-            Py_LeaveRecursiveCall()
+        if len(<dict>value) == 0:
+            return althaia_put_bytes(&self.buffer, b"{}", 2)
+        self.open(value)
+        althaia_put_byte(&self.buffer, b"{")
+        if (
+            type(value) is not dict
+            or self.strangers == MOST_STRANGERS
+            or not self.encode_known(<dict>value)
+        ):
+            self.encode_pairs(value)
+        self.depth -= 1
+        return althaia_put_byte(&self.buffer, b"}")
 
     cdef bint encode_known(self, dict mapping) except -1:
         """Encode an exact dict by a record. Return False, with nothing written, if there is no
@@ -281,6 +255,7 @@ cdef class JSONSink(Sink):
         :raises ValueError: the container is being encoded already.
         """
         cdef Py_ssize_t i
+        althaia_check_stack()
         for i in range(self.depth):
             if self.levels[i].record == <PyObject*>container:
                 raise ValueError("Circular reference detected")

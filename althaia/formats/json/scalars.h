@@ -1,12 +1,180 @@
-/* Writes values of built-in types that cannot change, and whose encoding cannot fail. */
+/* Writes values of built-in types that cannot change, and whose encoding cannot fail: numbers as
+ * Python's repr does. */
 #ifndef ALTHAIA_SCALARS_H
 #define ALTHAIA_SCALARS_H
 
 #include <Python.h>
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
-#include "althaia/formats/json/number_text.h"
+#include "althaia/formats/buffer.h"
+#include "althaia/formats/json/doubles.h"
 #include "althaia/formats/json/quoting.h"
+
+/* At least as much as the functions below write, with the zeros that they copy behind the end. */
+#define ALTHAIA_LONGEST_NUMBER 48
+
+/* Write a number of at most eight digits. Up to seven bytes more may be written. */
+static inline char *
+althaia_format_few(char *at, uint32_t number)
+{
+    uint64_t digits;
+    int zeros;
+    if (number < 10) {
+        *at = (char)('0' + number);
+        return at + 1;
+    }
+    digits = althaia_eight_digits(number);
+    zeros = althaia_trailing_zeros(digits) / 8;
+    althaia_store_word(at, (digits | ALTHAIA_EACH_BYTE('0')) >> 8 * zeros);
+    return at + 8 - zeros;
+}
+
+/* Write a number. Up to seven bytes more may be written. */
+static char *
+althaia_format_unsigned(char *at, uint64_t number)
+{
+    if (number < 100000000) {
+        return althaia_format_few(at, (uint32_t)number);
+    }
+    at = althaia_format_unsigned(at, number / 100000000);
+    number = althaia_eight_digits((uint32_t)(number % 100000000));
+    althaia_store_word(at, number | ALTHAIA_EACH_BYTE('0'));
+    return at + 8;
+}
+
+/* Store the value of an integer of at most 64 bits and return 1. Return 0 if it has more bits. */
+static inline int
+althaia_small_integer(PyObject *number, long long *value)
+{
+    int overflow;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (PyUnstable_Long_IsCompact((PyLongObject *)number)) {
+        *value = PyUnstable_Long_CompactValue((PyLongObject *)number);
+        return 1;
+    }
+#endif
+    *value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    return !overflow;
+}
+
+/* Write an integer of at most 64 bits and return 1. Return 0 if it has more bits, -1 on error. */
+static inline int
+althaia_put_small_integer(althaia_buffer *buffer, PyObject *number)
+{
+    long long value;
+    char *at;
+    if (!althaia_small_integer(number, &value)) {
+        return 0;
+    }
+    at = althaia_reserve(buffer, ALTHAIA_LONGEST_NUMBER);
+    if (at == NULL) {
+        return -1;
+    }
+    if (value < 0) {
+        *at++ = '-';
+    }
+    at = althaia_format_unsigned(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    buffer->size = at - buffer->data;
+    return 1;
+}
+
+/* Write an exponent with its sign and at least two digits. */
+static char *
+althaia_format_exponent(char *at, int exponent)
+{
+    *at++ = 'e';
+    *at++ = exponent < 0 ? '-' : '+';
+    if (abs(exponent) < 10) {
+        *at++ = '0';
+    }
+    return althaia_format_unsigned(at, (uint64_t)abs(exponent));
+}
+
+/* Write a number of at most 15 digits, four of them after the point, without needless zeros. */
+static inline char *
+althaia_format_places(char *at, uint64_t number)
+{
+    uint64_t places = althaia_eight_digits((uint32_t)(number % 10000) * 10000);
+    at = althaia_format_unsigned(at, number / 10000);
+    *at = '.';
+    althaia_store_word(at + 1, places | ALTHAIA_EACH_BYTE('0'));
+    return at + 1 + (places ? 8 - althaia_leading_zeros(places) / 8 : 1);
+}
+
+/* Write a finite number.
+ *
+ * Most numbers have few decimal places. Such text is the shortest: no two texts of at most 15 digits
+ * are nearest to the same double, and the division rounds as reading the text does. */
+static char *
+althaia_format_double(char *at, double number)
+{
+    /* Digits of the number, then as many zeros as may be copied with them. */
+    char digits[48];
+    const char *first = digits;
+    uint64_t bits, whole, words[3];
+    int power, last = 2, count, point;
+    memcpy(&bits, &number, 8);
+    if (bits >> 63) {
+        *at++ = '-';
+        bits &= ~(UINT64_C(1) << 63);
+        number = -number;
+    }
+    if (number < 1e11) {
+        whole = (uint64_t)(number * 10000 + 0.5);
+        if ((double)whole / 10000 == number) {
+            return althaia_format_places(at, whole);
+        }
+    }
+    whole = althaia_shortest(bits, &power);
+    words[0] = althaia_eight_digits((uint32_t)(whole / 10000000000000000u));
+    words[1] = althaia_eight_digits((uint32_t)(whole / 100000000 % 100000000));
+    words[2] = althaia_eight_digits((uint32_t)(whole % 100000000));
+    memset(digits + 24, '0', 24);
+    for (int i = 0; i < 3; i++) {
+        althaia_store_word(digits + 8 * i, words[i] | ALTHAIA_EACH_BYTE('0'));
+    }
+    while (words[last] == 0) {
+        last--;
+    }
+    for (count = 0; words[count] == 0; count++) {
+    }
+    first += 8 * count + althaia_trailing_zeros(words[count]) / 8;
+    /* The number of digits before the point, and of all that count. */
+    point = (int)(digits + 24 - first) + power;
+    count = (int)(digits + 8 * last + 8 - first) - althaia_leading_zeros(words[last]) / 8;
+    if (point > 16 || point < -3) {
+        *at++ = *first;
+        if (count > 1) {
+            *at++ = '.';
+            memcpy(at, first + 1, 16);
+            at += count - 1;
+        }
+        return althaia_format_exponent(at, point - 1);
+    }
+    if (point <= 0) {
+        memcpy(at, "0.000", 5);
+        memcpy(at + 2 - point, first, 17);
+        return at + 2 - point + count;
+    }
+    memcpy(at, first, 16);
+    at[point] = '.';
+    memcpy(at + point + 1, first + point, 16);
+    return at + 1 + (count > point ? count : point + 1);
+}
+
+/* Write a finite number. */
+static int
+althaia_put_double(althaia_buffer *buffer, double number)
+{
+    char *at = althaia_reserve(buffer, ALTHAIA_LONGEST_NUMBER);
+    if (at == NULL) {
+        return -1;
+    }
+    buffer->size = althaia_format_double(at, number) - buffer->data;
+    return 0;
+}
 
 /* Write a value and return 1. Return 0, with nothing written, if it is none that can be written at
  * once; -1 on error. */

@@ -142,142 +142,96 @@ cdef int scan_msgpack(Tape tape, const uint8_t* data, Py_ssize_t size) except -1
             return 0
 
 
-cdef uint64_t number_at(const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width) except? 0:
-    """Read an unsigned big-endian number of ``width`` bytes."""
-    cdef uint64_t value = 0
-    cdef int i
-    if size - at < width:
-        failed(f"cut off: {width} bytes of a number or a size should follow", at)
-    for i in range(width):
-        value = value << 8 | data[at + i]
-    return value
+# The kind of value, and the bytes of its number or size, behind each head from 0xC0 to 0xDF. The
+# width 0xFF is that of heads which begin no value here.
+cdef bytes KINDS = bytes([
+    NONE, NONE, FALSE, TRUE, RAW, RAW, RAW, NONE, NONE, NONE, REAL, REAL,
+    UNSIGNED, UNSIGNED, UNSIGNED, UNSIGNED, WHOLE, WHOLE, WHOLE, WHOLE,
+    NONE, NONE, NONE, NONE, NONE, TEXT, TEXT, TEXT, ARRAY, ARRAY, RECORD, RECORD,
+])
+cdef bytes WIDTHS = bytes([
+    0, 0xFF, 0, 0, 1, 2, 4, 0xFF, 0xFF, 0xFF, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8,
+    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 4, 2, 4, 2, 4,
+])
 
 
 cdef Py_ssize_t read_value(
     Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size
 ) except -1:
     """Append a value, or the head of a container, to the tape. Return the index after it."""
-    cdef uint8_t head
+    cdef uint8_t head, kind, width
+    cdef uint64_t value = 0
+    cdef int i
     if at >= size:
         failed("cut off: a value should follow", at)
     head = data[at]
     at += 1
-    if head < 0x80:
-        return put_whole(tape, head, at)
-    if head < 0x90:
-        return put_head(tape, RECORD, head & 0x0F, at, size)
-    if head < 0xA0:
-        return put_head(tape, ARRAY, head & 0x0F, at, size)
+    if head < 0x80 or head >= 0xE0:
+        new_slot(tape, WHOLE).content.whole = <int8_t>head
+        return at
     if head < 0xC0:
-        return put_text(tape, data, at, size, head & 0x1F)
-    if head >= 0xE0:
-        return put_whole(tape, <int8_t>head, at)
-    if head == 0xC0:
-        new_slot(tape, NONE)
-        return at
-    if head == 0xC2 or head == 0xC3:
-        new_slot(tape, TRUE if head == 0xC3 else FALSE)
-        return at
-    if 0xC4 <= head <= 0xC6:
-        return put_sized(tape, data, at, size, RAW, 1 << (head - 0xC4))
-    if head == 0xCA or head == 0xCB:
-        return put_real(tape, data, at, size, head == 0xCA)
-    if 0xCC <= head <= 0xD3:
-        return put_integer(tape, data, at, size, 1 << (head & 3), head >= 0xD0)
-    if 0xD9 <= head <= 0xDB:
-        return put_sized(tape, data, at, size, TEXT, 1 << (head - 0xD9))
-    if head == 0xDC or head == 0xDD:
-        return put_sized(tape, data, at, size, ARRAY, 2 if head == 0xDC else 4)
-    if head == 0xDE or head == 0xDF:
-        return put_sized(tape, data, at, size, RECORD, 2 if head == 0xDE else 4)
+        kind = RECORD if head < 0x90 else ARRAY if head < 0xA0 else TEXT
+        return put_sized(tape, data, at, size, kind, head & (0x1F if kind == TEXT else 0x0F))
+    kind, width = KINDS[head - 0xC0], WIDTHS[head - 0xC0]
     if head == 0xC1:
         failed("0xc1 begins nothing in MessagePack", at - 1)
-    failed("an extension type, which is no Python value here", at - 1)
-
-
-cdef Py_ssize_t put_whole(Tape tape, int64_t value, Py_ssize_t at) except -1:
-    new_slot(tape, WHOLE).content.whole = value
-    return at
-
-
-cdef Py_ssize_t put_integer(
-    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int width, bint has_sign
-) except -1:
-    cdef uint64_t value = number_at(data, at, size, width)
-    # The bits above a signed number are copies of its sign.
-    cdef uint64_t sign = <uint64_t>1 << (8 * width - 1)
-    if has_sign or <int64_t>value >= 0:
-        return put_whole(tape, <int64_t>((value ^ sign) - sign if has_sign else value), at + width)
-    new_slot(tape, UNSIGNED).content.unsigned = value
+    if width == 0xFF:
+        failed("an extension type, which is no Python value here", at - 1)
+    if size - at < width:
+        failed(f"cut off: {width} bytes of a number or a size should follow", at)
+    for i in range(width):
+        value = value << 8 | data[at + i]
+    if kind == TEXT or kind == RAW or kind >= ARRAY:
+        return put_sized(tape, data, at + width, size, kind, value)
+    put_number(tape, kind, value, width)
     return at + width
 
 
-cdef Py_ssize_t put_real(
-    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, bint single
-) except -1:
-    cdef int width = 4 if single else 8
-    cdef uint64_t bits = number_at(data, at, size, width)
-    cdef uint32_t few = <uint32_t>bits
+cdef int put_number(Tape tape, uint8_t kind, uint64_t value, int width) except -1:
+    """Append a number, or a constant, of ``width`` bytes."""
+    cdef uint32_t few = <uint32_t>value
     cdef float small
-    cdef double real
-    if single:
-        memcpy(&small, &few, 4)
-        real = small
-    else:
-        memcpy(&real, &bits, 8)
-    new_slot(tape, REAL).content.real = real
-    return at + width
+    cdef Slot* slot
+    if kind == UNSIGNED and <int64_t>value >= 0:
+        kind = WHOLE
+    elif kind == WHOLE:
+        # The bits above a signed number are copies of its sign.
+        value = <uint64_t>(<int64_t>(value << (64 - 8 * width)) >> (64 - 8 * width))
+    slot = new_slot(tape, kind)
+    slot.content.unsigned = value
+    if kind == REAL:
+        memcpy(&slot.content.real, &value, 8)
+        if width == 4:
+            memcpy(&small, &few, 4)
+            slot.content.real = small
+    return 0
 
 
 cdef Py_ssize_t put_sized(
-    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, int kind, int width
+    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, uint8_t kind, uint64_t claimed
 ) except -1:
-    """Append a value whose size precedes it, in ``width`` bytes."""
-    cdef uint64_t claimed = number_at(data, at, size, width)
-    if kind == TEXT:
-        return put_text(tape, data, at + width, size, claimed)
-    if kind == RAW:
-        return put_bytes(tape, RAW, at + width, size, claimed)
-    return put_head(tape, kind, claimed, at + width, size)
+    """Append text or bytes, or the head of a container, of a size that precedes it.
 
-
-cdef Py_ssize_t put_head(
-    Tape tape, int kind, uint64_t claimed, Py_ssize_t at, Py_ssize_t size
-) except -1:
-    """Append the head of a container. A size that exceeds the remaining bytes is an error, because
-    each value takes at least one byte."""
-    cdef uint64_t least = claimed * 2 if kind == RECORD else claimed
-    if least > <uint64_t>(size - at):
-        failed(f"cut off: a container of {claimed} begins, and {size - at} bytes follow", at)
-    new_slot(tape, kind).size = <uint32_t>claimed
-    return at
-
-
-cdef Py_ssize_t put_bytes(
-    Tape tape, uint8_t kind, Py_ssize_t at, Py_ssize_t size, uint64_t length
-) except -1:
-    """Append RAW or TEXT of that many bytes."""
+    A size that exceeds the remaining bytes is an error: each value takes at least one byte. Text
+    beyond ASCII becomes a str at once, because decoding it validates it.
+    """
     cdef Slot* slot
-    if length > <uint64_t>(size - at):
-        failed(f"cut off: {length} bytes of text should follow, and {size - at} do", at)
-    slot = new_slot(tape, kind)
-    slot.content.start = at
-    slot.size = <uint32_t>length
-    return at + <Py_ssize_t>length
-
-
-cdef Py_ssize_t put_text(
-    Tape tape, const uint8_t* data, Py_ssize_t at, Py_ssize_t size, uint64_t length
-) except -1:
-    """Append text. Text beyond ASCII becomes a str at once, because decoding it validates it."""
-    cdef Py_ssize_t end = put_bytes(tape, TEXT, at, size, length)
-    if althaia_bytes_are_ascii(data + at, <Py_ssize_t>length):
-        return end
-    tape.count -= 1
-    try:
-        put_object(
-            tape, PyUnicode_DecodeUTF8(<const char*>data + at, <Py_ssize_t>length, "strict")
-        )
-    except UnicodeDecodeError as error:
-        raise MessagePackDecodeError("text that is not UTF-8", at + error.start) from None
-    return end
+    if kind >= ARRAY:
+        if claimed * (2 if kind == RECORD else 1) > <uint64_t>(size - at):
+            failed(f"cut off: a container of {claimed} begins, and {size - at} bytes follow", at)
+        new_slot(tape, kind).size = <uint32_t>claimed
+        return at
+    if claimed > <uint64_t>(size - at):
+        failed(f"cut off: {claimed} bytes of text should follow, and {size - at} do", at)
+    if kind == TEXT and not althaia_bytes_are_ascii(data + at, <Py_ssize_t>claimed):
+        try:
+            put_object(
+                tape, PyUnicode_DecodeUTF8(<const char*>data + at, <Py_ssize_t>claimed, "strict")
+            )
+        except UnicodeDecodeError as error:
+            raise MessagePackDecodeError("text that is not UTF-8", at + error.start) from None
+    else:
+        slot = new_slot(tape, kind)
+        slot.content.start = at
+        slot.size = <uint32_t>claimed
+    return at + <Py_ssize_t>claimed

@@ -96,10 +96,8 @@ cdef class MessagePackSink(Sink):
             return 0
         if isinstance(value, float):
             return althaia_pack_double(&self.buffer, PyFloat_AS_DOUBLE(value))
-        if isinstance(value, bytes):
-            return self.pack_stored(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
-        if isinstance(value, bytearray):
-            return self.pack_exported(value)
+        if isinstance(value, (bytes, bytearray)):
+            return self.pack_bytes(value)
         if isinstance(value, str):
             return self.pack_text(value)
         # Not Py_EnterRecursiveCall(): the interpreter's recursion limit is below MessagePack's.
@@ -124,15 +122,12 @@ cdef class MessagePackSink(Sink):
         althaia_pack_head(&self.buffer, &ALTHAIA_TEXT, size)
         return althaia_put_bytes(&self.buffer, text, size)
 
-    cdef int pack_stored(self, const char* data, Py_ssize_t size) except -1:
-        althaia_pack_head(&self.buffer, &ALTHAIA_BYTES, size)
-        return althaia_put_bytes(&self.buffer, data, size)
-
-    cdef int pack_exported(self, object value) except -1:
+    cdef int pack_bytes(self, object value) except -1:
         cdef Py_buffer view
         PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
         try:
-            return self.pack_stored(<const char*>view.buf, view.len)
+            althaia_pack_head(&self.buffer, &ALTHAIA_BYTES, view.len)
+            return althaia_put_bytes(&self.buffer, <const char*>view.buf, view.len)
         finally:
             PyBuffer_Release(&view)
 
@@ -168,7 +163,7 @@ cdef class MessagePackSink(Sink):
         if isinstance(value, (list, tuple)):
             return self.pack_items(value, level + 1)
         if isinstance(value, memoryview):
-            return self.pack_exported(value)
+            return self.pack_bytes(value)
         if self.default is None or made:
             cls = type(value)
             name = (<PyTypeObject*>cls).tp_name.decode()
