@@ -37,7 +37,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
 
 LOOKS: dict[str, Callable[[Any], Any]] = {
     "fields": lambda schema: list(schema.fields),
-    "vars": lambda schema: list(vars(schema)),
+    "vars": lambda schema: sorted(vars(schema)),
     "only": lambda schema: schema.only,
     "repr": repr,
     "nested": lambda schema: schema.fields["n"].schema.fields["x"].root is schema,
@@ -126,7 +126,7 @@ def _spy(ma: Any, log: Any, owner: Any, name: str) -> None:
 
 def show(log: Any, schema: Any) -> None:
     """An instance's attributes, and which of its fields are its own, its class's or bound."""
-    log("vars", list(vars(schema)))
+    log("vars", sorted(vars(schema)))
     declared = type(schema)._declared_fields
     for name, field in vars(schema).get("declared_fields", {}).items():
         log(name, sorted(vars(field)), field.parent is schema, field is declared.get(name))

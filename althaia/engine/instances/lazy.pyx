@@ -395,8 +395,9 @@ cdef object prototype_to_plan(object schema, InstanceDict state):
 # ---- Materialising ----------------------------------------------------------------------
 
 
-cdef int materialise(object schema, InstanceDict state) except -1:
-    """Give a lazy instance all attributes that its construction would have set.
+cdef int materialise(object schema, InstanceDict state, str alone=None) except -1:
+    """Give a lazy instance all attributes that its construction would have set; or one ``alone``,
+    and the others of the same fields at the next call or look.
 
     No other code runs meanwhile: upstream's is not called, and the GC is off. Without the GIL
     several threads may do this at once. They agree on the fields, because only one can store them,
@@ -414,12 +415,16 @@ cdef int materialise(object schema, InstanceDict state) except -1:
             if state.lazy == UNBOUND:
                 missing = prototype.unbound(own_fields, schema)
                 break
-            missing = prototype.build(own_fields, schema)
+            if alone is None:
+                missing = prototype.build(own_fields, schema)
+            else:
+                missing = {alone: prototype.attribute(alone, own_fields, schema)}
             # A call in progress continues with the prototype's fields, and finds these by them.
             if state.exchange_fields(before, own_fields):
                 break
         add_missing(state, missing)
-        althaia_write_int(&state.lazy, False)
+        if alone is None:
+            althaia_write_int(&state.lazy, False)
     finally:
         collect_again(collecting)
     return 0
@@ -489,7 +494,13 @@ cdef object lazy_getattr(object obj, object name):
     """Called before an attribute of ``intercepted`` is read. Materialise the instance if it lacks
     the attribute, or if the attribute gives the caller the whole dictionary. Return the attribute,
     or None if it is read as usual."""
-    materialise_if_lazy(obj)
+    cdef InstanceDict state = existing_dict(obj)
+    # Many hooks read nothing else.
+    if name == FIELDS and is_lazy(state) and state.lazy != UNBOUND:
+        if FIELDS not in <dict>state:
+            materialise(obj, state, FIELDS)
+    else:
+        materialise_if_lazy(obj)
     if name == GET_STATE and althaia_type_lookup(type(obj), name) is object_state:
         return MethodType(plain_state, obj)
     return None

@@ -72,7 +72,7 @@ def scenario(**made: Any) -> Callable[[Any], Any]:
         )
         dumped = schema.dump(DATA)
         schema.context["later"] = 1
-        return dumped, schema.dump(DATA), schema.load({"one": {"a": "5"}}), list(vars(schema))
+        return dumped, schema.dump(DATA), schema.load({"one": {"a": "5"}}), sorted(vars(schema))
 
     return ask
 
@@ -88,7 +88,7 @@ def by_options(**options: Any) -> Callable[[Any], Any]:
         parents = [field.parent is schema for field in schema.fields.values()]
         loaded = cls().load({"one": {"a": "5"}}), cls(unknown="include").load({"z": 1})
         dumped = cls().dump(dict(DATA, extra=(1,))), cls(many=True).dumps([DATA])
-        return repr(dumped), repr(loaded), list(vars(cls())), made, parents
+        return repr(dumped), repr(loaded), sorted(vars(cls())), made, parents
 
     return ask
 
@@ -141,7 +141,12 @@ def set_on_instance(ma: Any) -> Any:
         schema = S()
     schema.ordered = True
     schema.context = {"b": 1}
-    return type(schema.dump({"a": 1})).__name__, schema.context, schema.ordered, list(vars(schema))
+    return (
+        type(schema.dump({"a": 1})).__name__,
+        schema.context,
+        schema.ordered,
+        sorted(vars(schema)),
+    )
 
 
 def colliding(ma: Any) -> Any:
@@ -198,11 +203,7 @@ def main() -> None:
         assert expected == actual, (
             f"{name}:\n{expected[0][-1]}\n{actual[0][-1]}\n{expected[1][:3]}\n{actual[1][:3]}"
         )
-    classes = [
-        *schemas(ours),
-        *(schemas(ours, **options)[0] for options in ({"ordered": True}, {"additional": ["x"]})),
-    ]
-    for cls in classes:
+    for cls in (*schemas(ours), schemas(ours, ordered=True)[0]):
         warnings.simplefilter("ignore")
         made = [cls(context={"z": 1}) for _ in range(16)]
         assert is_lazy(made[-1]), cls
