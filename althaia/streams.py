@@ -23,7 +23,7 @@ Namespace = dict[str, Any]
 FIRST_BATCH = 16
 LARGEST_BATCH = 4096
 
-_FORMS = (json, althaia_json)
+FORMS = (json, althaia_json)
 _OWN = ("dump", "dumps", "_serialize", "_invoke_dump_processors", "_invoke_processors")
 
 
@@ -115,7 +115,7 @@ def _why_not(schema: Any, options: dict[str, Any], lines: bool) -> str:
                 f"{kind.__qualname__} has a {name} of its own, which may need the whole "
                 f"collection; stream with a schema that leaves {name} as it is"
             )
-    if form not in _FORMS:
+    if form not in FORMS:
         return (
             f"{kind.__qualname__} is written by {getattr(form, '__name__', form)!s}, whose "
             "text cannot be taken apart; stream with Meta.render_module = json"

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from althaia import json as althaia_json
 from althaia import seam
-
-_FORMS = (json, althaia_json)
+from althaia.streams import FORMS
 
 
 def utf8(schema: Any, obj: Any, many: bool | None, options: dict[str, Any]) -> bytes:
@@ -32,5 +30,5 @@ def _dumps_as_json(schema: Any) -> bool:
         upstream is not None
         and isinstance(schema, upstream)
         and getattr(schema.dumps, "__func__", None) is seam.pristine[upstream]["dumps"]
-        and schema.opts.render_module in _FORMS
+        and schema.opts.render_module in FORMS
     )

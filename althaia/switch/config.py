@@ -1,4 +1,4 @@
-"""The ``ALTHAIA_…`` variables of the environment, as one frozen object.
+"""The ``ALTHAIA_…`` variables of the environment, as one object.
 
 Read at interpreter start, so without dataclasses and typing, which cost more to import
 than the rest of the package.
@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import NoReturn
 
 _YES = ("1", "true", "yes", "on")
 _NO = ("0", "false", "no", "off")
@@ -28,7 +27,7 @@ class ConfigError(ValueError):
 
 
 class Settings:
-    """What the variables of an environment ask for. Frozen; :func:`settings` has the process's.
+    """What the variables of an environment ask for; :func:`settings` has the process's.
 
     :raises ConfigError: a variable has an invalid value.
 
@@ -79,24 +78,15 @@ class Settings:
         }
         for name in self.__slots__[:-1]:
             value = read.get(name, _flag)(environ, f"ALTHAIA_{name.upper()}")
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "unknown", _unknown(environ))
+            setattr(self, name, value)
+        self.unknown = _unknown(environ)
         for variable in self.unknown if self.strict else ():
             if similar := meant(variable):
                 raise ConfigError(f"no variable is called {variable}; did you mean {similar}?")
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(
-            f"althaia's settings are read from the environment once and cannot be changed "
-            f"(tried to set {name!r}); set ALTHAIA_{name.upper()} before the process starts"
-        )
-
     def as_dict(self) -> dict[str, bool | float | str]:
         """Return the settings by name."""
         return {name: getattr(self, name) for name in sorted(self.__slots__[:-1])}
-
-    def __repr__(self) -> str:
-        return f"Settings({', '.join(f'{k}={v}' for k, v in self.as_dict().items())})"
 
 
 def settings() -> Settings:

@@ -68,13 +68,6 @@ def test_a_bad_value_is_named():
         Settings({"ALTHAIA_PLANS": "maybe"})
 
 
-def test_settings_are_frozen():
-    settings = Settings({})
-    with pytest.raises(AttributeError, match="ALTHAIA_PLANS"):
-        settings.plans = False
-    assert repr(settings).startswith("Settings(compare=0.0, compare_file=, compiled=True, ")
-
-
 @pytest.mark.parametrize("name", ["LOG", "NOTES"])
 def test_a_bad_value_of_what_only_says_something_leaves_the_redirect_on(name, tmp_path):
     env = {"ALTHAIA_PATCH": "1", f"ALTHAIA_{name}": "debug"}
