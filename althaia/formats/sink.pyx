@@ -6,15 +6,16 @@ code has run. Hence a value that user code can still change, or whose encoding m
 *deferred value*: :meth:`Sink.finished` encodes it at the end, in the order of the text.
 """
 
-cdef extern from "althaia/formats/walking.h":
-    bint ALTHAIA_ADDS_NOTES
-    object althaia_class_name(object cls)
+# From Python 3.14 on json adds a note to an error for each container around the value that could not
+# be encoded.
+cdef bint ADDS_NOTES = sys.version_info >= (3, 14)
 
 
-cdef int add_note(object error, object container, object place) except -1:
-    """Add the note that json adds for a container around the value that could not be encoded."""
-    name = althaia_class_name(container)
-    BaseException.add_note(error, f"when serializing {name} item {place!r}")
+cdef int add_note(object error, object cls, str part) except -1:
+    """Add the note about a part of a container. Like json's it has the module of the container's
+    class, unless that is builtins or __main__."""
+    name = type.__repr__(cls)[len("<class '"):-len("'>")].removeprefix("__main__.")
+    BaseException.add_note(error, f"when serializing {name} {part}")
     return 0
 
 
@@ -156,7 +157,7 @@ cdef class Sink:
         later.position = self.buffer.size
         later.level = self.depth
         later.value = value
-        if ALTHAIA_ADDS_NOTES:
+        if ADDS_NOTES:
             later.path = self.path()
         if self.deferred is None:
             self.deferred = []
@@ -220,11 +221,11 @@ cdef class Sink:
         return 0
 
     cdef int fill(self, DeferredValue later) except -1:
-        if not ALTHAIA_ADDS_NOTES:
+        if not ADDS_NOTES:
             return self.encode(later.value, later.level)
         try:
             return self.encode(later.value, later.level)
         except BaseException as error:
             for container, place in later.path:
-                add_note(error, container, place)
+                add_note(error, container, f"item {place!r}")
             raise

@@ -1,30 +1,10 @@
-/* Iterating over containers that user code may change meanwhile, and json's messages about them. */
+/* Iterating over containers that user code may change meanwhile. */
 #ifndef ALTHAIA_WALKING_H
 #define ALTHAIA_WALKING_H
 
 #include <Python.h>
 
 #include "althaia/cpython/layout.h"
-
-/* From Python 3.14 on json adds a note to an error for each container around the value that could
- * not be encoded. */
-#if PY_VERSION_HEX >= 0x030E0000
-#define ALTHAIA_ADDS_NOTES 1
-#else
-#define ALTHAIA_ADDS_NOTES 0
-#endif
-
-/* Return the name of a class as json's C code writes it: with its module, unless that is builtins
- * or __main__. */
-static PyObject *
-althaia_class_name(PyObject *cls)
-{
-#if PY_VERSION_HEX >= 0x030D0000
-    return PyType_GetFullyQualifiedName((PyTypeObject *)cls);
-#else
-    return PyType_GetQualName((PyTypeObject *)cls);
-#endif
-}
 
 /* Return an item of a list or tuple as a new reference; NULL without an error after the last. */
 static inline void *

@@ -82,12 +82,14 @@ cdef class JSONSink(Sink):
     # Long text. Encoding it as UTF-8 and decoding it again would take longer than all else. In the
     # buffer APART, and the number of the text, are in its place.
     cdef list apart
+    cdef list recent
     cdef Py_ssize_t strangers
 
     def __cinit__(self, Format format, default):
         self.form = self.format = format
         self.default = unserializable if default is None else default
         self.sorts = format.sort_keys
+        self.recent = []
 
     # ---- Any value ------------------------------------------------------------------
 
@@ -123,9 +125,8 @@ cdef class JSONSink(Sink):
         try:
             self.encode(replacement, 0)
         except BaseException as error:
-            if ALTHAIA_ADDS_NOTES:
-                name = althaia_class_name(type(value))
-                BaseException.add_note(error, f"when serializing {name} object")
+            if ADDS_NOTES:
+                add_note(error, type(value), "object")
             raise
         self.depth -= 1
         return 0
@@ -154,12 +155,12 @@ cdef class JSONSink(Sink):
 
     cdef int encode_item(self, object value, object container, object key) except -1:
         """Encode the value at a key or an index of a container."""
-        if not ALTHAIA_ADDS_NOTES:
+        if not ADDS_NOTES:
             return self.encode(value, 0)
         try:
             return self.encode(value, 0)
         except BaseException as error:
-            add_note(error, type(container), key)
+            add_note(error, type(container), f"item {key!r}")
             raise
 
     cdef int encode_list(self, object value) except -1:
@@ -202,7 +203,7 @@ cdef class JSONSink(Sink):
         # Owned: user code may change the dictionary while it is encoded.
         cdef PyObject* values[MOST_KEYS]
         cdef Py_ssize_t rank = 0, at, count
-        cdef Record record = self.format.known_record(mapping, values)
+        cdef Record record = self.format.known_record(mapping, values, self.recent)
         if record is None:
             self.strangers += 1
             return False

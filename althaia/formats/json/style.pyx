@@ -35,7 +35,6 @@ cdef class Format:
     cdef readonly bytes item_separator, key_separator
     cdef readonly dict options
     cdef dict known
-    cdef list recent
 
     def __init__(self, dict options):
         item_separator, key_separator = options["separators"]
@@ -46,7 +45,6 @@ cdef class Format:
         self.item_separator = utf8(item_separator)
         self.key_separator = utf8(key_separator)
         self.known = {}
-        self.recent = []
 
     cdef Record record(self, tuple keys):
         """Return a new record for these keys, each with the separators around it."""
@@ -56,8 +54,9 @@ cdef class Format:
         ]
         return Record(self, keys, texts, len(self.item_separator), self.sort_keys)
 
-    cdef Record known_record(self, dict mapping, PyObject** values):
-        """Return a record for the keys of a dictionary and take its values.
+    cdef Record known_record(self, dict mapping, PyObject** values, list recent):
+        """Return a record for the keys of a dictionary and take its values. ``recent`` has the
+        caller's last ones.
 
         Return None if there is none, because a key is not str, or because these keys occur for the
         first time: only if they occur again, a record saves more than making it costs.
@@ -66,7 +65,7 @@ cdef class Format:
         cdef tuple keys
         if len(mapping) > MOST_KEYS:
             return None
-        for record in self.recent:
+        for record in recent:
             if althaia_values_by_keys(mapping, record.keys, values):
                 return record
         # Not by iterating in Python: the GC may run user code that changes the dictionary.
@@ -83,7 +82,8 @@ cdef class Format:
             self.known[keys] = MET_ONCE
             return None
         self.known[keys] = record
-        self.recent = [record, *self.recent[:FEW_RECORDS - 1]]
+        recent.insert(0, record)
+        del recent[FEW_RECORDS:]
         return record
 
 
