@@ -6,8 +6,8 @@ code has run. Hence a value that user code can still change, or whose encoding m
 *deferred value*: :meth:`Sink.finished` encodes it at the end, in the order of the text.
 """
 
-# From Python 3.14 on json adds a note to an error for each container around the value that could not
-# be encoded.
+# From Python 3.14 on json adds a note to an error for each container around the value that could
+# not be encoded.
 cdef bint ADDS_NOTES = sys.version_info >= (3, 14)
 
 
