@@ -14,9 +14,9 @@ from typing import Any
 
 from althaia import seam
 
-Resolved = tuple[str, str, str, Any, Callable[..., Any]]
-"""The key in the result, the name of the field, the attribute to read, the default, and the
-function that converts."""
+Resolved = tuple[str, str, str, Any, Callable[..., Any], Callable[..., Any]]
+"""The key in the result, the name of the field, the attribute to read, the default, the function
+that reads and the one that converts."""
 
 
 FEWEST = 6
@@ -31,6 +31,7 @@ READ = (
     ("fields", "missing_"),
     ("schema", "get_value"),
     ("schema", "missing"),
+    ("utils", "get_value"),
     ("utils", "_get_value_for_key"),
 )
 """Names in upstream's modules whose values are read once for a collection."""
@@ -73,19 +74,19 @@ def dump(schema: Any, objects: Any) -> Any:
     resolved = [_resolve(name, field) for name, field in schema.dump_fields.items()]
     if not resolved or None in resolved:
         return seam.DECLINED
-    missing, read = defined["schema"]["missing"], defined["utils"]["_get_value_for_key"]
-    return _loop(len(resolved))(objects, schema.dict_class, missing, read, resolved)
+    missing = defined["schema"]["missing"]
+    return _loop(len(resolved))(objects, schema.dict_class, missing, resolved)
 
 
 _HEAD = """\
-def loop(objects, make, missing, read, resolved):
+def loop(objects, make, missing, resolved):
     {names}, = resolved
     results = []
     for obj in objects:
         result = make()
 """
 _FIELD = """\
-        value = read(obj, attribute{i}, missing)
+        value = read{i}(obj, attribute{i}, missing)
         if value is missing:
             value = default{i}() if callable(default{i}) else default{i}
         if value is not missing:
@@ -97,7 +98,7 @@ _TAIL = """\
         results.append(result)
     return results
 """
-_NAMES = "(key{i}, name{i}, attribute{i}, default{i}, convert{i})"
+_NAMES = "(key{i}, name{i}, attribute{i}, default{i}, read{i}, convert{i})"
 
 
 @cache
@@ -119,17 +120,25 @@ def _loop(count: int) -> Callable[..., list[Any]]:
 def _resolve(name: str, field: Any) -> Resolved | None:
     """Determine what a field needs for every object of a call; None if upstream's code must run."""
     base = seam.defined["fields"]["Field"]
-    methods = ("serialize", "get_value", "_CHECK_ATTRIBUTE")
-    if not isinstance(field, base) or not _is_upstreams(field, base, *methods):
+    if not isinstance(field, base) or not _is_upstreams(field, base, "serialize", "get_value"):
         return None
-    own = vars(field)
-    if any(each not in own or hasattr(type(field), each) for each in PLAIN):
+    own, reads = vars(field), type(field)._CHECK_ATTRIBUTE
+    if (
+        type(reads) is not bool
+        or "_CHECK_ATTRIBUTE" in own
+        or any(each not in own or hasattr(type(field), each) for each in PLAIN)
+    ):
         return None
     attribute = name if own["attribute"] is None else own["attribute"]
-    if type(attribute) is not str or "." in attribute:
+    if type(attribute) is not str:
         return None
+    read = seam.defined["utils"]["get_value" if "." in attribute else "_get_value_for_key"]
     key = name if own["data_key"] is None else own["data_key"]
-    return key, name, attribute, own["dump_default"], field._serialize
+    return key, name, attribute, own["dump_default"], read if reads else _unread, field._serialize
+
+
+def _unread(obj: Any, attribute: str, missing: Any) -> None:
+    """What a field that reads no attribute converts, such as ``Method``."""
 
 
 def _is_upstreams(instance: Any, owner: Any, *names: str) -> bool:
