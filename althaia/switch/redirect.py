@@ -15,7 +15,7 @@ import os
 import sys
 from _thread import RLock  # threading would cost more than this whole module
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, PathFinder
 
 from althaia import seam
 from althaia.switch import installed
@@ -27,7 +27,6 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
 
@@ -272,18 +271,24 @@ class _OwnLoader:
 
 
 class _AliasLoader(_OwnLoader):
-    """Loads a name of marshmallow: it returns the module that is loaded under our name."""
+    """Loads one name of a module: it returns the module that is loaded under the other one."""
 
-    _created = False
+    _spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(_PREFIX + spec.name)
-        self._created = True
+        is_ours = _below(spec.name, OURS)
+        name = spec.name.removeprefix(_PREFIX) if is_ours else _PREFIX + spec.name
+        module = import_module(name)
+        self._spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
+        if releases.serve().how == releases.UNTOUCHED:
+            # The import system has put a spec with our name into it.
+            module.__spec__ = self._spec
+            return
         name = self._settle(module)
-        if not self._created:  # importlib.reload() calls no create_module().
+        if self._spec is None:  # importlib.reload() calls no create_module().
             self._execute(module, name)
         _redirect.present(_PREFIX + name, module)
         # Modules of our copy may have been imported before the finder was installed.
@@ -296,11 +301,12 @@ def _below(name: str, package: str) -> bool:
 
 def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
     """Return the spec of ``althaia.marshmallow``, or of a module below it, for the served file."""
-    how = releases.serve().how
-    real_name = name.removeprefix(_PREFIX)
-    if how == releases.UNTOUCHED:
-        return releases.handed_out(name, real_name, path)
-    if how == releases.COMPILED:
+    release, real_name = releases.serve(), name.removeprefix(_PREFIX)
+    if release.how == releases.UNTOUCHED:
+        found = release.spec if real_name == REAL else releases.real_spec(real_name, path)
+        loader: Any = None if found is None else _AliasLoader(found.loader)
+        return None if found is None else ModuleSpec(name, loader, origin=found.origin)
+    if release.how == releases.COMPILED:
         spec = PathFinder.find_spec(name, path)
     else:
         spec = releases.installed_spec(name, real_name, path)

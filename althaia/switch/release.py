@@ -339,22 +339,6 @@ def searches(name: str) -> bool:
     return getattr(_search, "name", None) == name
 
 
-class _RealLoader:
-    """Loads one of our names: it returns the module of the real marshmallow."""
-
-    def __init__(self, real_name: str) -> None:
-        self._real_name = real_name
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(self._real_name)
-        self._spec = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        # The import system has just replaced the spec: restore it.
-        module.__spec__ = self._spec
-
-
 def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     """Return the spec, under this name, of a module of the installed release."""
     release = serve()
@@ -367,11 +351,3 @@ def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> Mod
     return spec_from_file_location(
         name, spec.origin, loader=spec.loader, submodule_search_locations=places
     )
-
-
-def handed_out(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    """Return the spec, under one of our names, of a module of the real marshmallow."""
-    found = serve().spec if real_name == REAL else real_spec(real_name, path)
-    if found is None:
-        return None
-    return ModuleSpec(name, _RealLoader(real_name), origin=found.origin)  # type: ignore[arg-type]
