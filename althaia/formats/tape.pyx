@@ -59,8 +59,8 @@ cdef class Tape:
     """The slots of one text.
 
     ``owner`` is the str or bytes that contains the text and keeps it alive. If that is a str beyond
-    ASCII, ``text`` is in ``marks``, where a byte stands for each character. ``has_objects`` is true
-    if a slot is an OBJECT: text beyond ASCII or with escapes becomes a str at once.
+    Latin-1, ``text`` is in ``marks``, where a byte stands for each character. ``has_objects`` is
+    true if a slot is an OBJECT: text beyond ASCII or with escapes becomes a str at once.
     ``shared`` maps a slot to the container that :meth:`share` has returned for it, so that reading
     that slot again, or a container around it, gives the same object.
     """

@@ -157,15 +157,12 @@ althaia_plain_run(const uint8_t *at, ptrdiff_t size, uint64_t *seen)
         marks[i] = (char)(((const type *)text)[i] < 0x80 ? ((const type *)text)[i] : 0x80); \
     }
 
-/* Write a byte for each character of a str of this kind: the character, or 0x80 for any beyond
- * ASCII. */
+/* Write a byte for each character of a str of two or four bytes a character: the character, or 0x80
+ * for any beyond ASCII. */
 static void
 althaia_mark(int kind, const void *text, ptrdiff_t size, char *marks)
 {
-    if (kind == 1) {
-        ALTHAIA_MARK(uint8_t)
-    }
-    else if (kind == 2) {
+    if (kind == 2) {
         ALTHAIA_MARK(uint16_t)
     }
     else {

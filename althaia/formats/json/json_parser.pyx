@@ -102,7 +102,7 @@ cdef Tape read_json(object text):
     tape = Tape.__new__(Tape)
     tape.owner = owner
     tape.text = <const uint8_t*>PyUnicode_DATA(owner)
-    if not PyUnicode_IS_ASCII(owner):
+    if PyUnicode_KIND(owner) > 1:
         tape.marks = PyBytes_FromStringAndSize(NULL, size)
         althaia_mark(PyUnicode_KIND(owner), tape.text, size, PyBytes_AS_STRING(tape.marks))
         tape.text = <const uint8_t*>PyBytes_AS_STRING(tape.marks)
