@@ -15,11 +15,6 @@ cdef extern from "datetime.h":
         PyTypeObject* TimeType
         PyTypeObject* DeltaType
         PyObject* TimeZone_UTC
-        object (*Date_FromDate)(int, int, int, PyTypeObject*)
-        object (*DateTime_FromDateAndTime)(
-            int, int, int, int, int, int, int, object, PyTypeObject*
-        )
-        object (*Time_FromTime)(int, int, int, int, object, PyTypeObject*)
 
     PyDateTime_CAPI* PyDateTimeAPI
     const char* PyDateTime_CAPSULE_NAME
@@ -29,18 +24,10 @@ cdef extern from "datetime.h":
     bint PyTime_CheckExact(object value)
     bint PyDelta_CheckExact(object value)
 
-    int PyDateTime_GET_YEAR(object value)
-    int PyDateTime_GET_MONTH(object value)
-    int PyDateTime_GET_DAY(object value)
-    int PyDateTime_DATE_GET_HOUR(object value)
-    int PyDateTime_DATE_GET_MINUTE(object value)
-    int PyDateTime_DATE_GET_SECOND(object value)
-    int PyDateTime_DATE_GET_MICROSECOND(object value)
     PyObject* PyDateTime_DATE_GET_TZINFO(object value)
-    int PyDateTime_TIME_GET_HOUR(object value)
-    int PyDateTime_TIME_GET_MINUTE(object value)
-    int PyDateTime_TIME_GET_SECOND(object value)
-    int PyDateTime_TIME_GET_MICROSECOND(object value)
+    int PyDateTime_DELTA_GET_DAYS(object value)
+    int PyDateTime_DELTA_GET_SECONDS(object value)
+    int PyDateTime_DELTA_GET_MICROSECONDS(object value)
 
 
 cdef extern from "Python.h":

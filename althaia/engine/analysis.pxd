@@ -21,7 +21,6 @@ cdef class Analysis:
     cdef readonly object members
     cdef readonly object state
     cdef readonly int slots
-    cdef readonly dict shared
     cdef tuple _members
     # Whether user code gets neither the schema nor its fields.
     cdef bint _hidden

@@ -16,6 +16,7 @@ import math
 import uuid
 from collections import OrderedDict, defaultdict
 from functools import partial
+from operator import methodcaller
 from types import BuiltinFunctionType, FunctionType, MethodType
 
 cimport cython
@@ -31,43 +32,35 @@ from althaia.engine.plan import ABSENT, NotPlannable, definers
 from althaia.engine.planner import (
     Kind, PackageKind, inner_dump_step, inner_load_step, load_conversion,
 )
-from althaia.engine.run import LengthCheck, OwnLoadStep, check_for
+from althaia.engine.run import LengthCheck, OwnDumpStep, OwnLoadStep, check_for
 
 from althaia.cpython.primitives cimport (
     althaia_count, althaia_dict_item, althaia_enter, althaia_is_simply_true, althaia_leave,
     althaia_tick,
 )
 from althaia.cpython.temporal cimport (
-    PyDateTimeAPI, PyDateTime_CheckExact, PyDateTime_DATE_GET_HOUR, PyDateTime_DATE_GET_MICROSECOND,
-    PyDateTime_DATE_GET_MINUTE, PyDateTime_DATE_GET_SECOND, PyDateTime_DATE_GET_TZINFO,
-    PyDateTime_GET_DAY, PyDateTime_GET_MONTH, PyDateTime_GET_YEAR, PyDateTime_TIME_GET_HOUR,
-    PyDateTime_TIME_GET_MICROSECOND, PyDateTime_TIME_GET_MINUTE, PyDateTime_TIME_GET_SECOND,
-    PyDate_CheckExact, PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
+    PyDateTime_CheckExact, PyDateTime_DATE_GET_TZINFO, PyDateTime_DELTA_GET_DAYS,
+    PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS, PyDate_CheckExact,
+    PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
 )
-from althaia.engine.instances cimport (
-    nested_field, nested_schema, plucked_key, real_field, times_rebound,
-)
+from althaia.engine.instances cimport nested_field, nested_schema, times_rebound
 from althaia.engine.plan cimport (
     DUMP, EXTRAORDINARY, LOAD, Counters, Plan, static, upstream,
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (
-    FAILED, INPUT, LONGEST_TEXT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
+    FAILED, INPUT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
     LoadFrame, LoadPlan, LoadStep, fail, field_deserialize, handled_error, is_of_json,
     is_plain_flag, is_unseen, left_item, left_key, load_whole_or_fail, many_of, open_frame,
     open_load_frame, partial_of, run_with_hooks, unknown_of, valid_plan, write_with_hooks,
 )
-from althaia.formats.codec cimport ARRAY, RECORD, Sink, Tape, after, expected_items
+from althaia.formats.codec cimport ARRAY, Sink, Tape, after, expected_items
 
 include "kinds/raw.pyx"
-include "kinds/inferred.pyx"
 include "kinds/identifiers.pyx"
 include "kinds/text.pyx"
 include "kinds/numbers.pyx"
 include "kinds/booleans.pyx"
-include "kinds/parsed.pyx"
-include "kinds/date_formats.pyx"
-include "kinds/own_iso.pyx"
 include "kinds/moments.pyx"
 include "kinds/periods.pyx"
 include "kinds/enums.pyx"
@@ -79,7 +72,6 @@ include "kinds/marshmallow_sqlalchemy.pyx"
 
 KINDS = (
     *RAW,
-    *INFERRED,
     *TEXT,
     *NUMBERS,
     *BOOLEANS,

@@ -1,5 +1,6 @@
 """What other floors may use of this one."""
 
+from cpython.dict cimport PyDict_Copy
 from libc.stdint cimport int64_t, uint64_t
 
 from althaia.cpython.primitives cimport (
@@ -131,7 +132,6 @@ cdef class Template:
     cdef int wait
     cdef bint fills(self) except -1
     cdef int fill(self) except -1
-    cdef dict start(self, bint full)
     cdef dict trimmed(self, dict result)
 
 
@@ -144,6 +144,25 @@ cdef class Plan:
     cdef public object schema_class, dict_class, statistics, opts
     cdef public tuple before, behind
     cdef Template template
+
+
+cdef inline bint is_filled(Plan plan) except -1:
+    """Return whether a new result has all keys from the start."""
+    return plan.template is not None and (plan.template.full or plan.template.fills())
+
+
+cdef inline object new_result(Plan plan, bint full):
+    """Return the object to fill: if ``full``, a dictionary that has all keys already."""
+    if full:
+        return PyDict_Copy(plan.template.mapping)
+    return {} if plan.dict_class is dict else plan.dict_class()
+
+
+cdef inline object trimmed(Plan plan, object result, bint full):
+    """Return the filled object; if ``full`` and most keys were deleted, in a smaller dictionary."""
+    if full and len(<dict>result) <= plan.template.smaller:
+        return plan.template.trimmed(<dict>result)
+    return result
 
 
 cdef int set_attributes(object obj, dict given) except -1
@@ -214,7 +233,7 @@ cdef class Upstream:
     cdef readonly frozenset unknown
     # Features in which releases differ; see FEATURES_BY_VARIANT in upstream.pyx, which sets them.
     cdef public bint partial_by_data_key, copies_messages, has_processors, nested_many_overrides
-    cdef public bint empty_key_is_a_key, fragment_follows_host, hooks_get_unknown, checks_unknown
+    cdef public bint fragment_follows_host, hooks_get_unknown, checks_unknown
     cdef public bint false_is_an_error, nested_has_context, is_ordered_by_option, has_context
     cdef public bint infers_fields, functions_take_context, has_serialization_type
     cdef public bint hooks_pass_many

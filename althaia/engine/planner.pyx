@@ -16,8 +16,7 @@ from althaia.engine.instances import build_at_once, materialise_if_lazy
 from althaia.engine.objects.known_code import is_known
 from althaia.engine.plan import ABSENT, NotPlannable, definers, may_be_put, published_guard
 from althaia.engine.run import (
-    DeserializeStep, DumpPlan, LoadPlan, OwnDumpStep, OwnLoadStep, SerializeStep, Source,
-    checks_for,
+    DeserializeStep, DumpPlan, LoadPlan, OwnDumpStep, OwnLoadStep, SerializeStep, check_for,
 )
 
 from althaia.cpython.primitives cimport (
@@ -32,7 +31,9 @@ from althaia.engine.plan cimport (
     DUMP, LOAD, MOST_CLASSES, Counters, InstanceDict, Plan, Upstream, counters_of, existing_dict,
     instance_dict, is_lazy, made_dict, static, upstream,
 )
-from althaia.engine.run cimport valid_plan
+from althaia.engine.run cimport (
+    ACCESSOR, KEY, NO_ATTRIBUTE, OWN_GETTER, PATH, SERIALIZE, valid_plan,
+)
 
 include "planner/steps.pyx"
 include "planner/planner.pyx"

@@ -126,6 +126,21 @@ cdef enum:
     LONGEST_TEXT = 40
 
 
+cdef enum Source:
+    # The field reads no attribute (``_CHECK_ATTRIBUTE`` is False).
+    NO_ATTRIBUTE = 0
+    # ``marshmallow.utils.get_value`` of one key.
+    KEY = 1
+    # ``get_value`` of a dotted path.
+    PATH = 2
+    # The schema's own ``get_attribute``.
+    ACCESSOR = 3
+    # The field's own ``get_value``.
+    OWN_GETTER = 4
+    # The field's own ``serialize``, for a field about which nothing is known.
+    SERIALIZE = 5
+
+
 cdef class DumpFrame:
     """One schema in one call: the schema, its plan and the frames of its nested schemas."""
     cdef readonly object schema

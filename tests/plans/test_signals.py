@@ -13,7 +13,7 @@ from althaia import seam
 
 
 @pytest.mark.parametrize("unknown", ["include", "raise"])
-def test_a_load_looks_around_while_it_collects_unknown_keys(unknown: str) -> None:
+def test_a_load_looks_around_while_it_processes_unknown_keys(unknown: str) -> None:
     schema, pauses = ma.Schema(unknown=unknown), 0
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
@@ -26,5 +26,5 @@ def test_a_load_looks_around_while_it_collects_unknown_keys(unknown: str) -> Non
         schema.validate(data)
     finally:
         sys.setprofile(None)
-    # Once for some 64 keys in each of two loops.
-    assert pauses > 3000
+    # Once for some 64 keys.
+    assert pauses > 1500

@@ -47,8 +47,6 @@ cdef class Analysis:
     :param schema: the schema instance.
     :param members: its mapping of field names to fields that the plan is for.
     :param sibling: the guard of another plan that may watch the same fields.
-
-    ``shared`` has the steps that several fields share, by the class of the field.
     """
 
     def __init__(self, Upstream upstream, schema, members, Guard sibling=None):
@@ -72,7 +70,6 @@ cdef class Analysis:
         self._entries = {}
         self._schema_names = {}
         self._helpers = 0
-        self.shared = {}
         self.watch_type(type(schema))
 
     def items(self):

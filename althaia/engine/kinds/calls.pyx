@@ -28,21 +28,14 @@ cdef class DumpMethod(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpFunction(DumpStep):
-    """Calls a function with the object and, if ``of_two``, with the schema's ``context``."""
+    """Calls a function with the object."""
 
     kind = "function"
     quiet = False
     cdef public object function
-    cdef public bint of_two
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef object context
-        if not self.of_two:
-            return self.function(obj)
-        context = frame.schema.context
-        if context is None:
-            return self.own_field(frame)._serialize(value, self.attr, obj)
-        return self.function(obj, context)
+        return self.function(obj)
 
 
 @cython.final
@@ -61,30 +54,22 @@ cdef class DumpConstant(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class LoadByCall(LoadStep):
-    """Calls a user function with the value, for a Method or Function field. If ``of_two`` is true,
-    it calls the function with the schema's ``context``, too."""
+    """Calls a user function with the value, for a Method or Function field."""
 
     kind = "function"
     quiet = False
     cdef object function, method
-    cdef public bint of_two
 
     def __init__(self, field, *, schema, function, **options):
         LoadStep.__init__(self, field, **options)
-        if type(function) is MethodType and function.__self__ is schema and not self.of_two:
+        if type(function) is MethodType and function.__self__ is schema:
             self.method = function.__func__
         self.function = function
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object context
         if self.method is not None:
             return self.method(frame.schema, value)
-        if not self.of_two:
-            return self.function(value)
-        context = frame.schema.context
-        if context is None:
-            return self.by_field(value, data, frame)
-        return self.function(value, context)
+        return self.function(value)
 
 
 @cython.final
@@ -114,14 +99,14 @@ def load_method(analysis, field, options):
 def dump_function(analysis, field, options):
     function = analysis.field_value(field, "serialize_func")
     if takes_context(analysis, field, function):
-        options = analysis.with_own_slot(options) | {"of_two": True}
+        return OwnDumpStep(field, **analysis.with_own_slot(options))
     return DumpFunction(field, function=function, **options)
 
 
 def load_function(analysis, field, options):
     function = analysis.field_value(field, "deserialize_func")
     if function is not None and takes_context(analysis, field, function):
-        options = analysis.with_own_slot(options) | {"of_two": True}
+        return OwnLoadStep(field, **analysis.with_own_slot(options))
     return load_call(analysis, field, options, function)
 
 
@@ -141,14 +126,9 @@ def takes_context(analysis, field, function):
     if type(function) not in PLAIN_FUNCTIONS:
         raise NotPlannable(f"its function is a {type(function).__qualname__}")
     try:
-        names = seam.defined["utils"]["get_func_args"](function)
+        return len(seam.defined["utils"]["get_func_args"](function)) > 1
     except Exception as error:
         raise NotPlannable(f"its function has no signature: {error}") from None
-    if len(names) < 2:
-        return False
-    if analysis.field_value(field, "parent") is not analysis.schema:
-        raise NotPlannable("it asks the field around it for the context")
-    return True
 
 
 PLAIN_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial)

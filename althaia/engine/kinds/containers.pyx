@@ -57,12 +57,8 @@ cdef class DumpList(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpTuple(DumpStep):
-    """``own_code`` is true if user code of an inner field may inspect the schema, so that a lazy
-    instance needs its own copy of the field."""
-
     kind = "tuple"
     cdef public tuple items
-    cdef public bint own_code
 
     cdef object fitting(self, object value):
         """Return the value's items as a tuple if there is one for each step, and reading them runs
@@ -83,7 +79,7 @@ cdef class DumpTuple(DumpStep):
             return None
         fitting = self.fitting(value)
         if fitting is None:
-            return left_to_field(self, self.own_code, value, obj, frame)
+            return self.own_field(frame)._serialize(value, self.attr, obj)
         converted = []
         for i in range(len(self.items)):
             converted.append(
@@ -93,21 +89,6 @@ cdef class DumpTuple(DumpStep):
             )
         return tuple(converted)
 
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
-        cdef Py_ssize_t i
-        cdef object fitting = None if value is None else self.fitting(value)
-        if fitting is None:
-            return DumpStep.write(self, value, obj, frame, sink)
-        sink.open_list(tuple, len(self.items))
-        for i in range(len(self.items)):
-            sink.item()
-            if not (<DumpStep>PyTuple_GET_ITEM(self.items, i)).write(
-                <object>PyTuple_GET_ITEM(fitting, i), obj, frame, sink
-            ):
-                sink.any(upstream.missing)
-        sink.close_list()
-        return True
-
     def inner(self):
         return {str(index): step for index, step in enumerate(self.items)}
 
@@ -115,12 +96,10 @@ cdef class DumpTuple(DumpStep):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpDict(DumpStep):
-    """``keys`` or ``values`` is None if they are not converted. For ``own_code`` see
-    :class:`DumpTuple`."""
+    """``keys`` or ``values`` is None if they are not converted."""
 
     kind = "dict"
     cdef public DumpStep keys, values
-    cdef public bint own_code
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         cdef dict keys = {}, result = {}
@@ -133,7 +112,7 @@ cdef class DumpDict(DumpStep):
             # In its own order, which a C loop over it would not see.
             value = dict(value)
         elif type(value) is not dict:
-            return left_to_field(self, self.own_code, value, obj, frame)
+            return self.own_field(frame)._serialize(value, self.attr, obj)
         # Upstream converts all keys before the first value.
         if self.keys is not None:
             for key in <dict>value:
@@ -159,15 +138,6 @@ cdef class DumpDict(DumpStep):
 def labelled(**steps):
     """Return the steps that are there, by label."""
     return {label: step for label, step in steps.items() if step is not None}
-
-
-cdef object left_to_field(
-    DumpStep step, bint own_code, object value, object obj, DumpFrame frame
-):
-    """Return what the field's own ``_serialize`` returns for a value that the step cannot
-    convert."""
-    field = real_field(step.field, frame.schema, frame.state) if own_code else step.field
-    return field._serialize(value, step.attr, obj)
 
 
 # ---- Load --------------------------------------------------------------------------
@@ -282,15 +252,9 @@ cdef class LoadDict(LoadStep):
             return self.refuse_type(value, data, frame)
         if self.keys is None and self.values is None:
             return dict(value)
-        return self.converted(<dict>value, None, frame)
+        return self.converted(<dict>value, frame)
 
-    cdef object walk(self, Tape tape, Py_ssize_t at, LoadFrame frame):
-        if tape.slots[at].kind == RECORD:
-            return self.converted(tape.entries(at), tape, frame)
-        return self.convert(tape.share(at), None, frame)
-
-    cdef object converted(self, dict value, Tape tape, LoadFrame frame):
-        """Return the loaded dictionary, or FAILED. With a tape the values are indexes of slots."""
+    cdef object converted(self, dict value, LoadFrame frame):
         cdef dict keys = {}, result = {}
         cdef object errors = None
         cdef bint done = False
@@ -308,21 +272,15 @@ cdef class LoadDict(LoadStep):
         try:
             for key, each in value.items():
                 althaia_tick()
-                if self.values is None:
-                    if tape is not None:
-                        each = tape.share(each)
-                else:
-                    if tape is None:
-                        each = self.values.load(each, None, frame)
-                    else:
-                        each = self.values.read(tape, each, frame)
-                    if each is FAILED:
-                        if errors is None:
-                            errors = defaultdict(dict)
-                        errors[key]["value"] = frame.messages
-                        if frame.valid_data is None:
-                            continue
-                        each = frame.valid_data
+                if self.values is not None:
+                    each = self.values.load(each, None, frame)
+                if each is FAILED:
+                    if errors is None:
+                        errors = defaultdict(dict)
+                    errors[key]["value"] = frame.messages
+                    if frame.valid_data is None:
+                        continue
+                    each = frame.valid_data
                 if self.keys is None:
                     result[key] = each
                 elif key in keys:
@@ -362,8 +320,7 @@ def tuple_fields(analysis, field):
 def dump_tuple(analysis, field, options):
     inner = tuple_fields(analysis, field)
     items = tuple([inner_dump_step(analysis, each, options["attr"]) for each in inner])
-    own_code = analysis.holds_own_code(field)
-    return DumpTuple(field, items=items, own_code=own_code, **options)
+    return DumpTuple(field, items=items, **options)
 
 
 def load_tuple(analysis, field, options):
@@ -372,7 +329,7 @@ def load_tuple(analysis, field, options):
     analysis.fields_helper("is_sequence_but_not_string", "is_collection")
     validator = analysis.field_value(field, "validate_length")
     analysis.watch_field(validator)
-    length = check_for(analysis, validator, field)
+    length = check_for(analysis, validator)
     if not isinstance(length, LengthCheck):
         raise NotPlannable("validate_length is not upstream's")
     if analysis.field_value(validator, "equal") != len(inner):
@@ -393,8 +350,7 @@ def dump_dict(analysis, field, options):
         None if each is None else inner_dump_step(analysis, each, None)
         for each in key_and_value_fields(analysis, field)
     ]
-    own_code = analysis.holds_own_code(field)
-    return DumpDict(field, keys=keys, values=values, own_code=own_code, **options)
+    return DumpDict(field, keys=keys, values=values, **options)
 
 
 def load_dict(analysis, field, options):
@@ -403,8 +359,7 @@ def load_dict(analysis, field, options):
         None if each is None else inner_load_step(analysis, each)
         for each in key_and_value_fields(analysis, field)
     ]
-    walks = keys is not None or values is not None
-    return LoadDict(field, keys=keys, values=values, walks=walks, **options)
+    return LoadDict(field, keys=keys, values=values, **options)
 
 
 cdef tuple CONTAINERS = (

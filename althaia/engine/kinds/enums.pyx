@@ -17,22 +17,14 @@ cdef class DumpEnum(DumpStep):
     cdef public bint by_value
     cdef public DumpStep converter
 
-    cdef object name_or_value(self, object member):
-        """Return the name or value of a member, for the inner step."""
-        if type(member) is self.enum_class:
-            return member._value_ if self.by_value else member._name_
-        return member.value if self.by_value else member.name
-
     cdef object convert(self, object value, object obj, DumpFrame frame):
         if value is None:
             return None
-        return self.converter.convert(self.name_or_value(value), obj, frame)
-
-    cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
-        if value is None:
-            sink.none()
-            return True
-        return self.converter.write(self.name_or_value(value), obj, frame, sink)
+        if type(value) is self.enum_class:
+            value = value._value_ if self.by_value else value._name_
+        else:
+            value = value.value if self.by_value else value.name
+        return self.converter.convert(value, obj, frame)
 
     def inner(self):
         return {"value" if self.by_value else "name": self.converter}

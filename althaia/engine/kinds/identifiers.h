@@ -11,39 +11,7 @@
 static int
 althaia_octets_of(PyObject *number, unsigned char *octets)
 {
-#if PY_VERSION_HEX >= 0x030E0000
-    uint64_t high = 0, low = 0;
-    PyLongExport parts;
-    if (PyLong_Export(number, &parts) < 0) {
-        PyErr_Clear();
-        return 0;
-    }
-    if (parts.digits == NULL) {
-        if (parts.value < 0) {
-            return 0;
-        }
-        low = (uint64_t)parts.value;
-    }
-    else {
-        const PyLongLayout *layout = PyLong_GetNativeLayout();
-        const int bits = layout->bits_per_digit;
-        int fits = !parts.negative && layout->digit_size == 4 && layout->digits_order == -1;
-        for (Py_ssize_t i = parts.ndigits - 1; fits && i >= 0; i--) {
-            fits = high >> (64 - bits) == 0;
-            high = high << bits | low >> (64 - bits);
-            low = low << bits | ((const uint32_t *)parts.digits)[i];
-        }
-        PyLong_FreeExport(&parts);
-        if (!fits) {
-            return 0;
-        }
-    }
-    for (int i = 0; i < 8; i++) {
-        octets[i] = (unsigned char)(high >> (56 - 8 * i));
-        octets[8 + i] = (unsigned char)(low >> (56 - 8 * i));
-    }
-    return 1;
-#elif PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030D0000
     Py_ssize_t size = PyLong_AsNativeBytes(
         number, octets, 16,
         Py_ASNATIVEBYTES_BIG_ENDIAN | Py_ASNATIVEBYTES_UNSIGNED_BUFFER
@@ -90,51 +58,29 @@ althaia_format_uuid(PyObject *number, char *at)
     return 36;
 }
 
-static int
-althaia_hex_digit(Py_UCS1 c)
+/* Return the integer of a UUID text (an exact str) of 32 digits with its four hyphens; None for any
+ * other form. */
+static PyObject *
+althaia_uuid_number(PyObject *text)
 {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return -1;
-}
-
-/* Store the 16 octets of a UUID text (an exact str) with its four hyphens; return 0 for any other
- * form. */
-static int
-althaia_uuid_octets(PyObject *text, unsigned char *octets)
-{
+    unsigned char octets[16] = {0};
     const Py_UCS1 *at;
+    int digits = 0;
     if (PyUnicode_GET_LENGTH(text) != 36 || !PyUnicode_IS_ASCII(text)) {
-        return 0;
+        return Py_NewRef(Py_None);
     }
     at = PyUnicode_1BYTE_DATA(text);
-    for (int i = 0; i < 16; i++) {
-        int high, low;
-        if ((i == 4 || i == 6 || i == 8 || i == 10) && *at++ != '-') {
-            return 0;
+    for (int i = 0; i < 36; i++) {
+        int hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+        if (hyphen ? at[i] != '-' : !Py_ISXDIGIT(at[i])) {
+            return Py_NewRef(Py_None);
         }
-        high = althaia_hex_digit(at[0]);
-        low = althaia_hex_digit(at[1]);
-        if (high < 0 || low < 0) {
-            return 0;
+        if (!hyphen) {
+            int value = (at[i] & 15) + (at[i] > '9') * 9;
+            octets[digits / 2] = (unsigned char)(octets[digits / 2] << 4 | value);
+            digits++;
         }
-        octets[i] = (unsigned char)(high << 4 | low);
-        at += 2;
     }
-    return 1;
-}
-
-/* Return the integer of 16 octets. */
-static PyObject *
-althaia_uuid_number(const unsigned char *octets)
-{
 #if PY_VERSION_HEX < 0x030D0000
     return _PyLong_FromByteArray(octets, 16, 0, 0);
 #else

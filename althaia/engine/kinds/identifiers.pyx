@@ -5,8 +5,7 @@ cdef extern from "Python.h":
 
 cdef extern from "althaia/engine/kinds/identifiers.h":
     Py_ssize_t althaia_format_uuid(object number, char* at)
-    bint althaia_uuid_octets(object text, unsigned char* octets)
-    object althaia_uuid_number(const unsigned char* octets)
+    object althaia_uuid_number(object text)
 
 # Taken from an instance, because a test may have replaced the class in its module by now.
 cdef object UUID = type(uuid.NAMESPACE_DNS)
@@ -53,11 +52,13 @@ cdef class LoadUUID(LoadStep):
     kind = "UUID"
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef unsigned char octets[16]
+        cdef object number
         if type(value) is UUID:
             return value
-        if type(value) is str and althaia_uuid_octets(value, octets):
-            return new_uuid(althaia_uuid_number(octets))
+        if type(value) is str:
+            number = althaia_uuid_number(value)
+            if number is not None:
+                return new_uuid(number)
         # uuid.UUID takes 32 digits and whatever is around them.
         if is_of_json(value) and (type(value) is not str or len(<str>value) < 32):
             return self.refuse("invalid_uuid", NOTHING, value, data, frame)

@@ -1,5 +1,5 @@
-"""marshmallow-sqlalchemy: the keys of related objects, ``Related``, lists of them,
-``RelatedList``, and ``Nested``, which gives its schema the session.
+"""marshmallow-sqlalchemy: the keys of related objects, ``Related``, and ``Nested``, which gives its
+schema the session.
 
 ``Related`` asks SQLAlchemy for each value which columns are the keys. They follow from the model
 and do not change, so that the step asks once. Loading is left to the field: it queries a session.
@@ -21,9 +21,6 @@ PROPERTIES = {
 
 PRIMARY_KEYS = frozenset({"dc2182d2d1cf7089", "6f1437856e880c4b"})
 """``get_primary_keys`` of the same releases."""
-
-RELATED_LIST = frozenset({"1169665f97750533"})
-"""``RelatedList.get_value`` of 0.29 to 1.6."""
 
 NESTED_OF = frozenset({"a1f713f9c55be97e"})
 """``Nested._deserialize`` of 0.29 to 1.6."""
@@ -146,5 +143,4 @@ cdef tuple MARSHMALLOW_SQLALCHEMY = (
     ),
     PackageKind("marshmallow_sqlalchemy.fields.Nested", NESTED_OF, load=load_nested_in_session),
     PackageKind("marshmallow_sqlalchemy.fields.Related", RELATED, dump=dump_related),
-    PackageKind("marshmallow_sqlalchemy.fields.RelatedList", RELATED_LIST, get_value=True),
 )

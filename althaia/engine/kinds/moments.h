@@ -1,4 +1,4 @@
-/* Formats dates and times in ISO form without calling Python code.
+/* Formats dates and times in ISO form without calling Python code, and recognises that form.
  *
  * The functions return the length. They return 0 without an error for values that must be left to
  * Python code.
@@ -92,6 +92,53 @@ althaia_format_time(PyObject *value, char *at)
                             PyDateTime_TIME_GET_MINUTE(value), PyDateTime_TIME_GET_SECOND(value),
                             PyDateTime_TIME_GET_MICROSECOND(value))
         - at;
+}
+
+/* Return 1 if the text begins with the pattern, in which 0 stands for any digit. */
+static int
+althaia_follows(const char *at, const char *pattern)
+{
+    for (; *pattern != 0; pattern++, at++) {
+        if (*pattern == '0' ? *at < '0' || *at > '9' : *at != *pattern) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Return how many characters of a str are a date, a time or both in the form that isoformat()
+ * writes, without a time zone; 0 if it has another form. */
+static Py_ssize_t
+althaia_iso_length(PyObject *text, int has_date, int has_time)
+{
+    const char *start, *at;
+    if (!PyUnicode_IS_ASCII(text)) {
+        return 0;
+    }
+    at = start = (const char *)PyUnicode_1BYTE_DATA(text);
+    if (has_date) {
+        if (!althaia_follows(at, "0000-00-00")) {
+            return 0;
+        }
+        at += 10;
+    }
+    if (has_date && has_time && *at != 'T' && *at != ' ') {
+        return 0;
+    }
+    at += has_date && has_time;
+    if (has_time) {
+        /* CPython 3.14 reads 24:00 as the next day. */
+        if (!althaia_follows(at, "00:00:00") || memcmp(at, "24", 2) == 0) {
+            return 0;
+        }
+        at += 8;
+        if (*at == '.' && althaia_follows(at, ".0")) {
+            const char *end = at + 7;
+            for (at++; at < end && *at >= '0' && *at <= '9'; at++) {
+            }
+        }
+    }
+    return at - start;
 }
 
 #endif

@@ -4,6 +4,11 @@ cdef extern from "althaia/engine/kinds/moments.h":
     Py_ssize_t althaia_format_date(object value, char* at)
     Py_ssize_t althaia_format_datetime(object value, char* at)
     Py_ssize_t althaia_format_time(object value, char* at)
+    Py_ssize_t althaia_iso_length(object text, bint has_date, bint has_time)
+
+cdef dict TEMPORAL = import_temporal()
+cdef object timedelta = TEMPORAL["timedelta"]
+cdef object timezone = TEMPORAL["timezone"]
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -41,7 +46,7 @@ cdef class DumpIsoTime(FixedText):
 @cython.final
 @cython.no_gc_clear
 cdef class DumpByFunction(DumpStep):
-    """Formats the value by a function of ``SERIALIZATION_FUNCS``."""
+    """Formats the value by a function of ``SERIALIZATION_FUNCS``, or by ``strftime``."""
 
     kind = "formatting function"
     cdef public object function
@@ -50,39 +55,82 @@ cdef class DumpByFunction(DumpStep):
         return None if value is None else self.function(value)
 
 
-@cython.final
-@cython.no_gc_clear
-cdef class DumpStrftime(DumpStep):
-    kind = "strftime"
-    cdef public object format
-
-    cdef object convert(self, object value, object obj, DumpFrame frame):
-        return None if value is None else value.strftime(self.format)
-
-
 # ---- Load --------------------------------------------------------------------------
 
 
+cdef enum Awareness:
+    EITHER
+    NAIVE
+    AWARE
+
+
 @cython.final
 @cython.no_gc_clear
-cdef class LoadAwareness(LoadParsed):
-    """Loads a datetime that must, or must not, have a time zone."""
+cdef class LoadMoment(LoadStep):
+    """Reads a date or time by a function that upstream would call.
 
-    kind = "datetime of known awareness"
-    cdef public bint aware
+    :param parse: the function, of the standard library or of upstream.
+    :param words: what the field's messages name in braces.
+    :param awareness: whether a datetime must have a time zone, must have none, or either.
+    :param standard: the ``fromisoformat`` that reads the form that ``isoformat`` writes, if
+        ``parse`` is one of marshmallow's own functions before release 4, else None. These accept
+        other text too, and name time zones: ``timezone(timedelta(0), "+0000")``.
+    :param has_date, has_time: the parts of that text.
+    """
+
+    kind = "date or time"
+    cdef public object parse, standard
+    cdef public dict words
+    cdef public int awareness
+    cdef public bint has_date, has_time
 
     cdef object convert(self, object value, object data, LoadFrame frame):
-        cdef object parsed, zone
-        if type(value) is not str:
-            return self.by_field(value, data, frame)
-        parsed = self.parsed(value, data, frame)
-        if PyDateTime_CheckExact(parsed):
-            zone = <object>PyDateTime_DATE_GET_TZINFO(parsed)
-            if type(zone) is timezone if self.aware else zone is None:
-                return parsed
-        elif parsed is FAILED:
-            return FAILED
+        cdef object moment = None, zone
+        if type(value) is str and self.standard is not None:
+            moment = self.plain_moment(<str>value)
+        if moment is None:
+            if not is_of_json(value) or (self.awareness != EITHER and type(value) is not str):
+                return self.by_field(value, data, frame)
+            try:
+                moment = self.parse(value)
+            except (TypeError, AttributeError, ValueError):
+                moment = FAILED
+            # Outside the except block, so that errors of user code have no other __context__.
+            if moment is FAILED:
+                return self.refuse("invalid", self.words, value, data, frame)
+        if self.awareness == EITHER:
+            return moment
+        if PyDateTime_CheckExact(moment):
+            zone = <object>PyDateTime_DATE_GET_TZINFO(moment)
+            if type(zone) is timezone if self.awareness == AWARE else zone is None:
+                return moment
         return self.by_field(value, data, frame)
+
+    cdef object plain_moment(self, str text):
+        """Return what ``standard`` reads if ``parse`` reads it as well, else None."""
+        cdef Py_ssize_t size = althaia_iso_length(text, self.has_date, self.has_time)
+        cdef str zone = text[size:]
+        if size == 0 or (zone and not (self.has_date and self.has_time)):
+            return None
+        if zone and zone != "Z" and (len(zone) != 6 or zone[0] not in "+-" or zone[3] != ":"):
+            return None
+        try:
+            moment = self.standard(text)
+            return moment if zone in ("", "Z") else moment.replace(tzinfo=named_zone(zone))
+        except ValueError:
+            return None
+
+
+# The time zones that `utils.from_iso_datetime` makes, by their text. Nothing can change one.
+cdef dict ZONES = {}
+
+
+cdef object named_zone(str text):
+    zone = ZONES.get(text)
+    if zone is None:
+        parse = seam.defined["utils"]["from_iso_datetime"]
+        zone = ZONES[text] = parse(f"2000-01-01T00:00:00{text}").tzinfo
+    return zone
 
 
 # ---- Analysis ----------------------------------------------------------------------
@@ -117,8 +165,7 @@ def dump_moment(analysis, field, options):
     chosen = chosen_format(analysis, field)
     function = analysis.watch_entry(functions, chosen)
     if function is ABSENT or not function:
-        step = dump_by_format(field, options, chosen)
-        return DumpStrftime(field, format=chosen, **options) if step is None else step
+        return DumpByFunction(field, function=methodcaller("strftime", chosen), **options)
     for iso, step in (*ISO_STEPS.items(), *own_iso_steps(analysis)):
         if function is iso:
             return step(field, **options)
@@ -141,42 +188,73 @@ OWN_ISO_STEPS = {
 OWN_PARSERS = ("from_iso_datetime", "from_iso_date", "from_iso_time", "from_rfc")
 
 
-def parsing(analysis, field):
-    """Return the standard library's own function that parses the field's format, and what messages
-    name, as keyword arguments of a step."""
+def load_moment(analysis, field, options, *, awareness=EITHER):
     functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
     if type(functions) is not dict:
         raise NotPlannable("DESERIALIZATION_FUNCS is no plain dictionary")
     chosen = chosen_format(analysis, field)
-    function = analysis.watch_entry(functions, chosen)
-    utils = seam.defined["utils"]
-    own = [
-        utils[name]
-        for name in OWN_PARSERS
-        if name in utils and analysis.upstream.is_known(f"utils.{name}")
-    ]
-    if not any(function == known for known in (*PARSERS, *own)):
-        raise NotPlannable(f"the function for format {chosen!r} may do anything")
     analysis.field_function("fields", "dt")
     name = analysis.field_value(field, "OBJ_TYPE")
     if type(name) is not str or analysis.watch_entry(vars(dt), name) not in CONVERTED:
         raise NotPlannable("OBJ_TYPE is none of datetime's own classes")
-    return {"parse": function, "words": {"input": None, "obj_type": name}}
+    function = analysis.watch_entry(functions, chosen)
+    if function is ABSENT:
+        parsing = {"parse": by_format(analysis, field, OWNERS[name], chosen)}
+    else:
+        parsing = parsing_by(analysis, function, chosen)
+    return LoadMoment(
+        field,
+        words={"input": None, "obj_type": name},
+        awareness=awareness,
+        **parsing,
+        **options,
+    )
 
 
-def load_moment(analysis, field, options):
-    functions = analysis.field_value(field, "DESERIALIZATION_FUNCS")
-    chosen = chosen_format(analysis, field)
-    if type(functions) is dict and analysis.watch_entry(functions, chosen) is ABSENT:
-        step = load_by_format(analysis, field, options, chosen)
-        if step is not None:
-            return step
-    options = options | parsing(analysis, field)
-    step = load_own_iso(analysis, field, options)
-    return LoadParsed(field, **options) if step is None else step
+OWNERS = {"datetime": "DateTime", "date": "Date", "time": "Time"}
+OWN_CLASSES = ("datetime", "date", "time", "timezone", "timedelta")
+# For each of upstream's own functions: the names in its module that it looks up, and whether its
+# text has a date, and a time.
+OWN_PARSERS = {
+    "from_iso_datetime": (("_iso8601_datetime_re", "get_fixed_timezone"), True, True),
+    "from_iso_date": (("_iso8601_date_re",), True, False),
+    "from_iso_time": (("_iso8601_time_re",), False, True),
+    "from_rfc": ((), False, False),
+}
 
 
-def load_of_awareness(analysis, field, options, *, name, aware):
+def by_format(analysis, field, owner, chosen):
+    """Return a function that parses a ``strptime`` format: upstream's own."""
+    cls = analysis.upstream.fields[owner]
+    analysis.field_method(field, "_make_object_from_format", cls)
+    make = seam.pristine[cls]["_make_object_from_format"].__func__
+    return partial(make, data_format=chosen)
+
+
+def parsing_by(analysis, function, chosen):
+    """Return how a step parses what this function of a format does, as keyword arguments.
+
+    :raises NotPlannable: it is neither the standard library's nor upstream's.
+    """
+    if any(function == known for known in PARSERS):
+        return {"parse": function}
+    utils = seam.defined["utils"]
+    for name, (looked_up, has_date, has_time) in OWN_PARSERS.items():
+        if utils.get(name) is not function or not analysis.upstream.is_known(f"utils.{name}"):
+            continue
+        if not looked_up:
+            return {"parse": function}
+        analysis.field_function("utils", name, *looked_up, "dt")
+        for each in OWN_CLASSES:
+            analysis.watch_original(dt, each, TEMPORAL[each])
+        standard = TEMPORAL[name.removeprefix("from_iso_")].fromisoformat
+        return {
+            "parse": function, "standard": standard, "has_date": has_date, "has_time": has_time
+        }
+    raise NotPlannable(f"the function for format {chosen!r} may do anything")
+
+
+def load_of_awareness(analysis, field, options, *, name, awareness):
     fields = analysis.upstream.fields
     owners = definers(type(field), "_deserialize")
     # Releases of marshmallow without the former class have its methods in the latter.
@@ -186,14 +264,12 @@ def load_of_awareness(analysis, field, options, *, name, aware):
     analysis.class_method(base, "_deserialize")
     analysis.field_function("fields", "is_aware")
     analysis.fields_helper("is_aware")
-    options = options | parsing(analysis, field)
-    step = load_own_iso(analysis, field, options, aware)
-    return LoadAwareness(field, aware=aware, **options) if step is None else step
+    return load_moment(analysis, field, options, awareness=awareness)
 
 
 cdef tuple MOMENTS = (
     Kind("_TemporalField", dump=dump_moment, load=load_moment),
     Kind("DateTime", dump=dump_moment, load=load_moment),
-    Kind("NaiveDateTime", load=partial(load_of_awareness, name="NaiveDateTime", aware=False)),
-    Kind("AwareDateTime", load=partial(load_of_awareness, name="AwareDateTime", aware=True)),
+    Kind("NaiveDateTime", load=partial(load_of_awareness, name="NaiveDateTime", awareness=NAIVE)),
+    Kind("AwareDateTime", load=partial(load_of_awareness, name="AwareDateTime", awareness=AWARE)),
 )

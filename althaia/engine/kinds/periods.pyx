@@ -1,8 +1,7 @@
 """``TimeDelta``: periods of time as numbers."""
 
-cdef extern from "althaia/engine/kinds/periods.h":
-    bint althaia_timedelta(object value, int64_t unit, double* number)
-    bint althaia_timedelta_units(object value, int64_t unit, int64_t* number)
+# Up to this number of days C doubles hold the microseconds, and each unit, exactly.
+cdef int64_t MOST_DAYS = 100_000
 
 
 # ---- Dump --------------------------------------------------------------------------
@@ -11,31 +10,28 @@ cdef extern from "althaia/engine/kinds/periods.h":
 @cython.final
 @cython.no_gc_clear
 cdef class DumpTimeDelta(DumpStep):
-    """Dumps a timedelta in units of ``unit`` microseconds.
-
-    In a release whose field has a ``serialization_type``, ``whole`` is true for int, and
-    ``seconds`` is the unit in seconds for float; else it is 0.
-    """
+    """Dumps a timedelta in units of ``unit`` microseconds, which is below 2**53; if ``whole`` is
+    true, without the part of a unit."""
 
     kind = "timedelta"
     cdef public int64_t unit
-    cdef public double seconds
     cdef public bint whole
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
-        cdef double number
-        cdef int64_t units
+        cdef int64_t days, microseconds
         if value is None:
             return None
         if PyDelta_CheckExact(value):
-            if self.whole:
-                if althaia_timedelta_units(value, self.unit, &units):
-                    return units
-            elif self.seconds:
-                if althaia_timedelta(value, 1_000_000, &number):
-                    return number / self.seconds
-            elif althaia_timedelta(value, self.unit, &number):
-                return number
+            days = PyDateTime_DELTA_GET_DAYS(value)
+            if -MOST_DAYS <= days <= MOST_DAYS:
+                microseconds = (
+                    (days * 86400 + PyDateTime_DELTA_GET_SECONDS(value)) * 1_000_000
+                    + PyDateTime_DELTA_GET_MICROSECONDS(value)
+                )
+                if self.whole:
+                    return microseconds // self.unit
+                # One correctly rounded division, as Python's int / int.
+                return <double>microseconds / <double>self.unit
         return self.field._serialize(value, self.attr, obj)
 
 
@@ -71,55 +67,39 @@ cdef class LoadTimeDelta(LoadStep):
 # ---- Analysis ----------------------------------------------------------------------
 
 
-# Microseconds, as TimeDelta.__init__ allows the precision.
-UNITS = {
-    "weeks": 604_800_000_000,
-    "days": 86_400_000_000,
-    "hours": 3_600_000_000,
-    "minutes": 60_000_000,
-    "seconds": 1_000_000,
-    "milliseconds": 1_000,
-    "microseconds": 1,
-}
-
-
 def dump_timedelta(analysis, field, options):
+    analysis.fields_helper("timedelta_to_microseconds")
     if analysis.upstream.has_serialization_type:
-        return dump_by_type(analysis, field, options)
+        if analysis.field_value(field, "serialization_type") is not int:
+            raise NotPlannable("serialization_type is not int")
+        unit = unit_of(plain_precision(analysis, field))
+        return DumpTimeDelta(field, unit=unit, whole=True, **options)
     units = analysis.field_value(field, "_unit_to_microseconds_mapping")
     precision = analysis.field_value(field, "precision")
     if type(units) is not dict or type(precision) is not str:
         raise NotPlannable("its units are not upstream's")
-    analysis.fields_helper("timedelta_to_microseconds")
     unit = analysis.watch_entry(units, precision)
     if type(unit) is not int or not 0 < unit < 2**53:
         raise NotPlannable(f"the unit {precision!r} is no number of microseconds")
     return DumpTimeDelta(field, unit=unit, **options)
 
 
-def dump_by_type(analysis, field, options):
-    precision = plain_precision(analysis, field)
-    made = serialization_type(analysis, field)
-    if precision not in UNITS:
-        raise NotPlannable(f"the precision {precision!r} is none of upstream's")
-    analysis.fields_helper("timedelta_to_microseconds")
-    unit = UNITS[precision]
-    return DumpTimeDelta(field, unit=unit, seconds=unit / 10**6, whole=made is int, **options)
+def unit_of(precision):
+    """Return the number of microseconds of a unit that ``timedelta`` knows."""
+    try:
+        return timedelta(**{precision: 1}) // timedelta(microseconds=1)
+    except TypeError:
+        raise NotPlannable(f"the precision {precision!r} is none of upstream's") from None
 
 
 def load_timedelta(analysis, field, options):
     precision = plain_precision(analysis, field)
     made = float
     if analysis.upstream.has_serialization_type:
-        made = serialization_type(analysis, field)
-    return LoadTimeDelta(field, precision=precision, made=made, **options)
-
-
-def serialization_type(analysis, field):
-    made = analysis.field_value(field, "serialization_type")
+        made = analysis.field_value(field, "serialization_type")
     if made is not int and made is not float:
         raise NotPlannable("serialization_type is neither int nor float")
-    return made
+    return LoadTimeDelta(field, precision=precision, made=made, **options)
 
 
 def plain_precision(analysis, field):

@@ -1,4 +1,5 @@
-"""Fields that do not convert their values: ``Raw``, and every field that only validates."""
+"""Fields that do not convert their values: ``Raw``, and every field that only validates. And
+``Inferred``, which finds the field of another class by each value's type."""
 
 
 def dump_raw(analysis, field, options):
@@ -9,4 +10,12 @@ def load_raw(analysis, field, options):
     return LoadStep(field, **options)
 
 
-cdef tuple RAW = (Kind("Field", dump=dump_raw, load=load_raw),)
+def dump_inferred(analysis, field, options):
+    options = analysis.with_own_slot(options)
+    return OwnDumpStep(field, method_slot=analysis.new_slot(), **options)
+
+
+cdef tuple RAW = (
+    Kind("Field", dump=dump_raw, load=load_raw),
+    Kind("Inferred", dump=dump_inferred),
+)

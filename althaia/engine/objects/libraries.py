@@ -12,7 +12,6 @@ from typing import Any
 READERS = {
     "_sa_class_manager": ("sqlalchemy", "orm_readers"),
     "_key_to_index": ("sqlalchemy", "row_readers"),
-    "__sqlmodel_relationships__": ("sqlmodel", "readers"),
     "__pydantic_private__": ("pydantic", "readers"),
 }
 """By a class attribute that only a library's types have: the library, and the function that creates

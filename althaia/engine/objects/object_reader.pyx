@@ -191,8 +191,6 @@ cdef class DescriptorReader(Reader):
     :param implementations: the types of ``impl`` for which the value may be taken.
     :param permission: an entry of the descriptor's instance dictionary that must be True; ``key``
         and ``impl`` are entries too. None if these two are in slots of the descriptor.
-    :param models: a reader that says which classes it can read, and where attributes without a
-        descriptor are. Without one, it reads classes that have no ``__getattr__``.
     :raises ValueError: the slots are not where they should be.
     """
 
@@ -200,17 +198,12 @@ cdef class DescriptorReader(Reader):
     cdef tuple implementations
     cdef str permission
     cdef Py_ssize_t key_place, impl_place
-    cdef Reader models
 
-    def __init__(
-        self, Watch watch, *, descriptor, tuple implementations, str permission,
-        Reader models=None,
-    ):
+    def __init__(self, Watch watch, *, descriptor, tuple implementations, str permission):
         Reader.__init__(self, watch)
         self.descriptor = descriptor
         self.implementations = implementations
         self.permission = permission
-        self.models = models
         if permission is None:
             self.key_place = althaia_slot_place(descriptor.key)
             self.impl_place = althaia_slot_place(descriptor.impl)
@@ -218,12 +211,12 @@ cdef class DescriptorReader(Reader):
                 raise ValueError(f"{descriptor!r} keeps key and impl in no slots")
 
     cdef bint reads(self, object cls) except -1:
-        return althaia_reads_plainly(cls) if self.models is None else self.models.reads(cls)
+        return althaia_reads_plainly(cls)
 
     cdef Py_ssize_t index_of(self, object cls, str name) except -2:
         descriptor = althaia_type_lookup(cls, name)
         if type(descriptor) is not self.descriptor:
-            return NOT_READ if self.models is None else self.models.index_of(cls, name)
+            return NOT_READ
         if self.permission is None:
             key = taken(althaia_slot(descriptor, self.key_place))
             impl = taken(althaia_slot(descriptor, self.impl_place))

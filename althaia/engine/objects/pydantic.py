@@ -17,26 +17,23 @@ GETATTR = frozenset({"78b0fc3a92067ceb", "421c0d42feebf2d1"})
 """``BaseModel.__getattr__`` of 2.8 to 2.11, and of 2.12 to 2.14."""
 
 
-def readers(subclass: type | None = None) -> tuple[AttributeReader, ...]:
+def readers() -> tuple[AttributeReader, ...]:
     """Return the reader of models; none if they are not imported.
 
-    :param subclass: of ``BaseModel``; with it, the reader is for classes of its metaclass.
     :raises NoReader: pydantic's code is not known.
     """
-    main = sys.modules.get("pydantic.main")
-    base = getattr(main, "BaseModel", None)
-    model = base if subclass is None else subclass
-    if not isinstance(base, type) or not isinstance(model, type) or base not in model.__mro__:
+    base = getattr(sys.modules.get("pydantic.main"), "BaseModel", None)
+    if not isinstance(base, type):
         return ()
     getattr_ = vars(base).get("__getattr__")
     if not is_known(getattr_, GETATTR):
         raise NoReader("the code of BaseModel.__getattr__ is not known")
     try:
-        watch = Watch((base, model, type(model)))
+        watch = Watch((base, type(base)))
     except ValueError as error:
         raise NoReader(f"its classes cannot be watched: {error}") from error
     return (
         AttributeReader(
-            watch, metaclass=type(model), getattr=getattr_, without="__private_attributes__"
+            watch, metaclass=type(base), getattr=getattr_, without="__private_attributes__"
         ),
     )

@@ -16,7 +16,7 @@ from typing import Any
 
 from althaia.engine.objects.known_code import is_known, is_known_module
 from althaia.engine.objects.libraries import NoReader
-from althaia.engine.objects.object_reader import DescriptorReader, Reader, RowReader, Watch
+from althaia.engine.objects.object_reader import DescriptorReader, RowReader, Watch
 
 GET = frozenset({"68ab89968a638c04", "d5b20d91b3e64c10", "1155d6fcce2e5494"})
 """``InstrumentedAttribute.__get__`` of 1.4, of the first 2.0, of later 2.0 and 2.1."""
@@ -30,10 +30,9 @@ ROWS = frozenset({"40a2a5f674aa55e0", "7962ddc815e2072f", "c8d76b65edfacb0e"})
 IMPLEMENTATIONS = ("ScalarAttributeImpl", "ScalarObjectAttributeImpl", "CollectionAttributeImpl")
 
 
-def orm_readers(models: Reader | None = None) -> tuple[DescriptorReader, ...]:
+def orm_readers() -> tuple[DescriptorReader, ...]:
     """Return the reader of mapped objects; none if the ORM is not imported.
 
-    :param models: reads the classes that have a ``__getattr__``, and their other attributes.
     :raises NoReader: SQLAlchemy's code is not known.
     """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
@@ -59,7 +58,6 @@ def orm_readers(models: Reader | None = None) -> tuple[DescriptorReader, ...]:
             descriptor=descriptor,
             implementations=implementations,
             permission="_supports_population" if remembered else None,
-            models=models,
         )
     except (AttributeError, ValueError) as error:
         raise NoReader(f"its classes cannot be watched: {error}") from error

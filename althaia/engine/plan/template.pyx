@@ -45,6 +45,7 @@ cdef class Template:
 
     cdef int fill(self) except -1:
         cdef tuple keys = self.keys
+        cdef dict grown = {}
         cdef bint full
         shared = share_keys(keys)
         self.keys = None
@@ -52,43 +53,21 @@ cdef class Template:
         full = shared is not None or (ALTHAIA_HAS_GIL and len(keys) > FEW_KEYS)
         if full:
             self.mapping = dict.fromkeys(keys) if shared is None else shared
-            self.smaller = most_keys_below(getsizeof(self.start(True)))
+            size = getsizeof(self.mapping.copy())
+            while getsizeof(grown) < size:
+                self.smaller = len(grown)
+                grown[f"{len(grown)}"] = None
         self.full = full
         return 0
 
-    cdef dict start(self, bint full):
-        """Return a new dictionary."""
-        return <dict>PyDict_Copy(self.mapping) if full else {}
-
     cdef dict trimmed(self, dict result):
-        """Return a result of which keys were deleted in a dictionary that is no larger than one
-        that grew with its keys."""
-        cdef dict grown
-        if len(result) > self.smaller:
-            return result
-        grown = {}
+        """Return a copy of a result that is no larger than a dictionary that grew with its
+        keys."""
+        cdef dict grown = {}
         # Not PyDict_Update(), which may reserve more room.
         for key, value in result.items():
             grown[key] = value
         return grown
-
-
-# By their number of keys, the sizes of dictionaries that grew; in bytes.
-cdef dict growing = {}
-cdef list sizes = [getsizeof(growing)]
-
-
-cdef Py_ssize_t most_keys_below(Py_ssize_t size) except -2:
-    """Return the largest number of keys of a dictionary that grew and is smaller than this."""
-    cdef Py_ssize_t keys = 0
-    with cython.critical_section(sizes):
-        while True:
-            if keys == len(sizes):
-                growing[f"{keys}"] = None
-                sizes.append(getsizeof(growing))
-            if sizes[keys] >= size:
-                return keys - 1
-            keys += 1
 
 
 cdef dict share_keys(tuple keys):

@@ -6,14 +6,6 @@ For each field the narrowest step is chosen that its class and instance allow: o
 user's own field costs only itself.
 """
 
-# Where a dumped value comes from. Looking up a member of the enum takes some 900 instructions.
-cdef int NO_ATTRIBUTE = Source.NO_ATTRIBUTE
-cdef int KEY = Source.KEY
-cdef int PATH = Source.PATH
-cdef int ACCESSOR = Source.ACCESSOR
-cdef int GET_VALUE_OF_FIELD = Source.GET_VALUE
-cdef int SERIALIZE = Source.SERIALIZE
-
 # Functions that plans replace or rest on, as Analysis.watch_group() takes them.
 cdef tuple DUMPING_FUNCTIONS = ("schema", ("missing", "PRE_DUMP", "POST_DUMP"))
 cdef tuple MISSING_OF_FIELDS = ("fields", ("missing_",))
@@ -53,17 +45,16 @@ class Kind(namedtuple("Kind", ("name", "dump", "load"), defaults=(None, None))):
     __slots__ = ()
 
 
-_OF_PACKAGE = ("name", "digests", "dump", "load", "get_value", "prepare_load")
+_OF_PACKAGE = ("name", "digests", "dump", "load", "prepare_load")
 
 
-class PackageKind(namedtuple("PackageKind", _OF_PACKAGE, defaults=(None, None, False, None))):
+class PackageKind(namedtuple("PackageKind", _OF_PACKAGE, defaults=(None, None, None))):
     """A class of a well-known package, and the makers of the steps that replace its methods.
 
     :param name: the class that defines them, with its module.
     :param digests: the digests of the sources of its methods that were reviewed.
     :param dump: the maker for its ``_serialize``, if it has one.
     :param load: the maker for its ``_deserialize``, if it has one.
-    :param get_value: whether it has a ``get_value`` that only calls the one of ``Field``.
     :param prepare_load: for a schema class, what is called with its ``load`` before the first
         planned load, and a text that says what that does.
     """
@@ -110,8 +101,6 @@ def by_name(kinds):
             found[DUMP][f"{kind.name}._serialize"] = (kind.digests, kind.dump)
         if kind.load is not None:
             found[LOAD][f"{kind.name}._deserialize"] = (kind.digests, kind.load)
-        if kind.get_value:
-            found[DUMP][f"{kind.name}.get_value"] = (kind.digests, None)
         if kind.prepare_load is not None:
             found[LOAD][f"{kind.name}.load"] = (kind.digests, kind.prepare_load)
     return found
@@ -248,7 +237,7 @@ cdef object _conversion(Analysis analysis, object field, object options, int dir
         if method in analysis.state_of(field):
             raise NotPlannable(f"{method} is set on the field instance")
         maker = _maker(analysis, field, method, direction)
-        if direction == LOAD and analysis.holds_own_code(field):
+        if analysis.holds_own_code(field):
             # The field's own method runs, and calls the fields inside it.
             options = analysis.with_own_slot(options)
         return maker(analysis, field, options)
@@ -406,10 +395,10 @@ cdef object _source(Analysis analysis, str name, object field):
         raise NotPlannable("_CHECK_ATTRIBUTE is neither True nor False")
     source = {"default": analysis.field_value(field, "dump_default")}
     try:
-        _check_getter(analysis, field)
+        analysis.field_method(field, "get_value", analysis.upstream.Field)
     except NotPlannable as refusal:
         source = analysis.with_own_slot(source)
-        return source | {"source": GET_VALUE_OF_FIELD, "why": refusal.reason}
+        return source | {"source": OWN_GETTER, "why": refusal.reason}
     attribute = analysis.field_value(field, "attribute")
     target = name if attribute is None else attribute
     if type(target) is not str:
@@ -426,25 +415,6 @@ cdef object _source(Analysis analysis, str name, object field):
     if "." in target:
         return source | {"source": PATH, "path": tuple(target.split("."))}
     return source | {"source": KEY}
-
-
-cdef int _check_getter(Analysis analysis, object field) except -1:
-    """Raise NotPlannable unless the field's ``get_value`` is upstream's, or a package's that only
-    calls upstream's."""
-    base = analysis.upstream.Field
-    own = "get_value" in analysis.state_of(field)
-    if not own and analysis.upstream.defines(type(field), "get_value", base):
-        return 0
-    found = definers(type(field), "get_value")
-    if (
-        len(found) > 1
-        and found[1] is base
-        and not own
-        and _package_entry(analysis.upstream, DUMP, static(type(field), "get_value"))
-    ):
-        analysis.class_method(base, "get_value")
-        return 0
-    analysis.field_method(field, "get_value", base)
 
 
 def inner_dump_step(Analysis analysis, field, attr):
@@ -631,7 +601,7 @@ cdef object _validation(Analysis analysis, object field):
         ):
             raise NotPlannable("error_messages has no 'validator_failed'")
         watched = analysis.watch_list(validators)
-        return {"checks": tuple(checks_for(analysis, watched, field)) or None}
+        return {"checks": tuple([check_for(analysis, each) for each in watched]) or None}
     except NotPlannable as refusal:
         return {"own_validate": True, "why": refusal.reason}
 

@@ -15,21 +15,6 @@ cdef extern from "Python.h":
     void* PyUnicode_1BYTE_DATA(object text)
 
 
-cpdef enum Source:
-    # The field reads no attribute (``_CHECK_ATTRIBUTE`` is False).
-    NO_ATTRIBUTE = 0
-    # ``marshmallow.utils.get_value`` of one key.
-    KEY = 1
-    # ``get_value`` of a dotted path.
-    PATH = 2
-    # The schema's own ``get_attribute``.
-    ACCESSOR = 3
-    # The field's own ``get_value``.
-    GET_VALUE = 4
-    # The field's own ``serialize``, for a field about which nothing is known.
-    SERIALIZE = 5
-
-
 # ---- Frames -------------------------------------------------------------------------
 
 
@@ -90,12 +75,14 @@ cdef class DumpStep:
     def __dealloc__(self):
         althaia_clear_cache(&self.cache)
 
+    @cython.final
     cdef object own_field(self, DumpFrame frame):
         """Return the field of this call's schema, for user code that may inspect it."""
         return field_of_call(
             frame.children, self.own_slot, self.field, frame.schema, frame.state
         )
 
+    @cython.final
     cdef object look_up(self, Py_ssize_t i, object obj, DumpFrame frame, Reading reading):
         """Return what :func:`value_of` returns if the value is not where it was last time."""
         cdef object value
@@ -283,7 +270,7 @@ cdef object read(DumpStep step, object obj, DumpFrame frame):
     if step.source == ACCESSOR:
         return frame.schema.get_attribute(obj, step.name, upstream.missing)
     field = step.own_field(frame)
-    if step.source == GET_VALUE:
+    if step.source == OWN_GETTER:
         return field.get_value(obj, step.attr, accessor=frame.schema.get_attribute)
     return field.serialize(step.attr, obj, accessor=frame.schema.get_attribute)
 
@@ -307,56 +294,32 @@ cdef inline object serialized(
     return value if value is upstream.missing else step.convert(value, obj, frame)
 
 
-cdef dict run_template(DumpPlan plan, object obj, DumpFrame frame):
-    """Dump one object to a dictionary with the keys of the plan's template."""
+cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
+    """Return what ``Schema._serialize`` returns for one object."""
     cdef PyObject* steps = <PyObject*>plan.steps
-    cdef Py_ssize_t i, size = PyTuple_GET_SIZE(<object>steps)
-    cdef bint full = plan.template.full or plan.template.fills()
-    cdef dict result = plan.template.start(full)
+    cdef Py_ssize_t i
+    cdef bint full = is_filled(plan)
+    cdef object result = new_result(plan, full)
     cdef Reading reading = reading_of(obj, frame)
     cdef PyObject* step = NULL
-    cdef bint deleted = False, done = False
+    cdef bint done = False
     cdef object value
     try:
-        for i in range(size):
+        for i in range(PyTuple_GET_SIZE(<object>steps)):
             step = PyTuple_GET_ITEM(<object>steps, i)
             value = serialized(i, <DumpStep>step, obj, frame, reading)
-            if value is not upstream.missing:
-                althaia_put(result, i, <void*>(<DumpStep>step).key, value)
+            if value is upstream.missing:
+                if full:
+                    PyDict_DelItem(result, (<DumpStep>step).key)
             elif full:
-                PyDict_DelItem(result, (<DumpStep>step).key)
-                deleted = True
+                althaia_put(<dict>result, i, <void*>(<DumpStep>step).key, value)
+            else:
+                result[(<DumpStep>step).key] = value
         done = True
     finally:
         if not done:
             left_step((<DumpStep>step).attr)
-    return plan.template.trimmed(result) if deleted else result
-
-
-cdef object run_general(DumpPlan plan, object obj, DumpFrame frame):
-    """Dump one object to a new ``dict_class()``, or to a dictionary with fewer keys than fields."""
-    cdef object result = plan.dict_class()
-    cdef Reading reading = reading_of(obj, frame)
-    cdef Py_ssize_t i
-    cdef DumpStep step = None
-    cdef bint done = False
-    try:
-        for i in range(len(plan.steps)):
-            step = <DumpStep>PyTuple_GET_ITEM(plan.steps, i)
-            value = serialized(i, step, obj, frame, reading)
-            if value is not upstream.missing:
-                result[step.key] = value
-        done = True
-    finally:
-        if not done:
-            left_step(step.attr)
-    return result
-
-
-cdef object run_one(DumpPlan plan, object obj, DumpFrame frame):
-    if plan.template is not None:
-        return run_template(plan, obj, frame)
-    return run_general(plan, obj, frame)
+    return trimmed(plan, result, full)
 
 
 cdef object run(DumpPlan plan, object obj, bint many, DumpFrame frame):
@@ -403,10 +366,8 @@ cdef int write_one(DumpPlan plan, object obj, DumpFrame frame, Sink sink) except
     cdef PyObject* record
     cdef bint done = False
     cdef object value
-    if sink.sorts and plan.template is not None:
-        return sink.any(run_template(plan, obj, frame))
     if sink.sorts or not plan.has_record:
-        return sink.any(run_general(plan, obj, frame))
+        return sink.any(run_one(plan, obj, frame))
     reading = reading_of(obj, frame)
     if frame.record is None:
         # The frame holds the record while the sink uses it: another call may replace the plan's.

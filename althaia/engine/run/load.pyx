@@ -1,8 +1,6 @@
 """Runs a load plan: the loop over its steps, the schema's hooks, and upstream's errors."""
 
 
-# From this number of keys on, making a set of them would keep signal handlers waiting.
-cdef Py_ssize_t MANY_KEYS = 100_000
 # A marker that is no value of any input.
 cdef object ABSENT = object()
 
@@ -88,11 +86,6 @@ cdef class LoadPlan(Plan):
 # ---- Objects ------------------------------------------------------------------------
 
 
-cdef inline bint is_filled(LoadPlan plan) except -1:
-    """Return whether a new result has all keys from the start."""
-    return plan.template is not None and (plan.template.full or plan.template.fills())
-
-
 cdef object load_one(LoadPlan plan, object data, LoadFrame frame):
     """Return what ``Schema._deserialize`` returns for one object; errors go to the frame's
     store."""
@@ -158,20 +151,6 @@ cdef object read_one(LoadPlan plan, Py_ssize_t at, LoadFrame frame):
     elif others and frame.unknown != "exclude":
         load_unknown(plan, frame.tape.entries(frame.record), frame.tape, result, frame)
     return trimmed(plan, result, full)
-
-
-cdef inline object trimmed(LoadPlan plan, object result, bint full):
-    """Return the filled object; if ``full`` and most keys were deleted, in a smaller dictionary."""
-    if full and len(<dict>result) <= plan.template.smaller:
-        return plan.template.trimmed(<dict>result)
-    return result
-
-
-cdef inline object new_result(LoadPlan plan, bint full):
-    """Return the object to fill: if ``full``, a dictionary that has all keys already."""
-    if full:
-        return plan.template.start(True)
-    return {} if plan.dict_class is dict else plan.dict_class()
 
 
 cdef Py_ssize_t load_fields(
@@ -275,25 +254,12 @@ cdef bint open_record(LoadPlan plan, Py_ssize_t at, LoadFrame frame) except -1:
     return plan.text_keys.place(frame.tape, at, frame.places)
 
 
-cdef set unknown_keys(object data, set known):
-    """Return the keys that belong to no field, as upstream does, or without ignoring signals for
-    long. The order of two sets differs then."""
-    cdef set unknown = set()
-    if type(data) is not dict or len(<dict>data) < MANY_KEYS:
-        return set(data) - known
-    for key in data:
-        althaia_tick()
-        unknown.add(key)
-    unknown -= known
-    return unknown
-
-
 cdef int load_unknown(
     LoadPlan plan, object data, Tape tape, object result, LoadFrame frame
 ) except -1:
     """Process the keys that belong to no field, as ``unknown`` says. With a tape, the values of
     ``data`` are indexes of slots."""
-    for key in unknown_keys(data, plan.known_keys()):
+    for key in set(data) - plan.known_keys():
         althaia_tick()
         value = data[key]
         if frame.unknown == "include":

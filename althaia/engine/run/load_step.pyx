@@ -190,6 +190,7 @@ cdef class LoadStep:
             return None
         return message_of(self.error_messages.get(key), words, value)
 
+    @cython.final
     cdef object own_field(self, LoadFrame frame):
         """Return the field of this call's schema, for user code that may inspect it."""
         return field_of_call(
@@ -244,6 +245,7 @@ cdef class LoadStep:
         if ``walks`` is true."""
         return self.convert(tape.share(at), None, frame)
 
+    @cython.final
     cdef object validate(self, object value, LoadFrame frame):
         """Run all validators, as ``And`` does. Return the value if all pass, else FAILED."""
         cdef list errors = None

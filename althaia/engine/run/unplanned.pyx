@@ -217,7 +217,7 @@ cdef int store_unknown(
         field.data_key if field.data_key is not None else name
         for name, field in schema.load_fields.items()
     }
-    for key in unknown_keys(data, known_keys):
+    for key in set(data) - known_keys:
         althaia_tick()
         value = data[key]
         if unknown == "include":

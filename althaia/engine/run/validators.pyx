@@ -46,41 +46,6 @@ cdef class Check:
 
 @cython.final
 @cython.no_gc_clear
-cdef class FalseCheck(Check):
-    """A function or another object of the user's, in a release in which its False is an error."""
-
-    cdef public object field
-
-    cdef object failure(self, object value):
-        return refusal(self.field, value) if self.validator(value) is False else PASSED
-
-
-class Refused:
-    """Stands for a field whose only validator has returned False."""
-
-    def __init__(self, error):
-        self._validate_all = upstream.validate["And"](refuse, error=error)
-
-
-def refuse(value):
-    return False
-
-
-cdef object refusal(object field, object value):
-    """Return the messages of a validator that has returned False, and warn of it.
-
-    Upstream's own functions do both, so that the warning names their line.
-    """
-    try:
-        upstream.raw(upstream.Field, "_validate")(
-            Refused(field.error_messages["validator_failed"]), value
-        )
-    except upstream.ValidationError as error:
-        return error.messages
-
-
-@cython.final
-@cython.no_gc_clear
 cdef class LengthCheck(Check):
     kind = "length"
     cdef public Py_ssize_t least, most
@@ -136,52 +101,20 @@ cdef class SimpleCheck(Check):
 @cython.final
 @cython.no_gc_clear
 cdef class ChoiceCheck(SimpleCheck):
-    """``OneOf`` and ``NoneOf``."""
+    """``OneOf``."""
 
     kind = "choice"
     cdef public object choices
-    cdef public bint wanted
 
     cdef object failure(self, object value):
         try:
-            if (value in self.choices) == self.wanted:
+            if value in self.choices:
                 return PASSED
             return self.refusal(self.text, value)
         except TypeError:
             # Either the test or the formatting of the message raised: upstream does not distinguish
             # them.
-            return self.refusal(self.text, value) if self.wanted else PASSED
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class ChoicesCheck(SimpleCheck):
-    """``ContainsOnly`` and ``ContainsNoneOf``."""
-
-    kind = "choices"
-    cdef public object choices
-    cdef public bint wanted
-
-    cdef object failure(self, object value):
-        if type(value) is not list and type(value) is not tuple:
-            return Check.failure(self, value)
-        for each in value:
-            if (each in self.choices) != self.wanted:
-                # The message lists the values, by a str() of each.
-                return self.refusal(self.text, value)
-        return PASSED
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class EqualCheck(SimpleCheck):
-    kind = "equal"
-    cdef public object comparable
-
-    cdef object failure(self, object value):
-        if value != self.comparable:
             return self.refusal(self.text, value)
-        return PASSED
 
 
 @cython.final
@@ -236,40 +169,13 @@ cdef class UrlCheck(Check):
 # ---- Analysis ----------------------------------------------------------------------
 
 
-def checks_for(analysis, validators, field):
-    """Return the checks of several validators. Those inside an ``And`` stand in its place, because
-    their messages become its messages, one by one."""
-    found = []
-    for each in validators:
-        inner = conjuncts(analysis, each)
-        if inner is None:
-            found.append(check_for(analysis, each, field))
-        else:
-            found += checks_for(analysis, inner, field)
-    return found
-
-
-def conjuncts(analysis, validator):
-    """Return the validators inside an ``And`` of upstream's; None for any other validator.
-
-    :raises NotPlannable: in this release ``And`` warns of a False, at the line that calls it.
-    """
-    conjunction = analysis.upstream.validate["And"]
-    if type(validator) is not conjunction:
-        return None
-    if analysis.upstream.false_is_an_error:
-        raise NotPlannable("a validator inside And may return False")
-    try:
-        analysis.watch_field(validator)
-        inner = analysis.field_value(validator, "validators")
-    except NotPlannable:
-        return None
-    return inner if type(inner) is tuple else None
-
-
-def check_for(analysis, validator, field):
+def check_for(analysis, validator):
     """Return the check for one validator of a field: a compiled one for upstream's own, else one
-    that calls the validator."""
+    that calls the validator.
+
+    :raises NotPlannable: in this release a function that returns False has refused the value, and
+        ``And`` warns of it at the line that calls ``And``.
+    """
     try:
         cls = type(validator)
         upstream = analysis.upstream
@@ -284,10 +190,11 @@ def check_for(analysis, validator, field):
                 return maker(analysis, validator)
     except NotPlannable:
         pass
-    if analysis.upstream.false_is_an_error and not issubclass(
-        type(validator), analysis.upstream.validate["Validator"]
+    known = analysis.upstream.validate
+    if analysis.upstream.false_is_an_error and (
+        isinstance(validator, known["And"]) or not issubclass(type(validator), known["Validator"])
     ):
-        return FalseCheck(validator, field=field)
+        raise NotPlannable("a validator may return False")
     return Check(validator)
 
 
@@ -366,30 +273,11 @@ def range_check(analysis, validator):
 
 
 LIMITS = {"min": "min", "max": "max"}
-# What the messages of these validators name, besides the value, and the attribute for it.
-NAMED = {
-    "choices": {"choices": "choices_text", "labels": "labels_text"},
-    "iterable": {"values": "values_text"},
-}
 
 
-def choice_check(analysis, validator, name, wanted):
-    return ChoiceCheck(
-        validator,
-        choices=analysis.field_value(validator, name),
-        wanted=wanted,
-        **wording(analysis, validator, "OneOf" if wanted else "NoneOf", **NAMED[name]),
-    )
-
-
-def choices_check(analysis, validator, name, wanted):
-    return ChoicesCheck(validator, choices=analysis.field_value(validator, name), wanted=wanted)
-
-
-def equal_check(analysis, validator):
-    comparable = analysis.field_value(validator, "comparable")
-    said = wording(analysis, validator, "Equal", other="comparable")
-    return EqualCheck(validator, comparable=comparable, **said)
+def choice_check(analysis, validator):
+    said = wording(analysis, validator, "OneOf", choices="choices_text", labels="labels_text")
+    return ChoiceCheck(validator, choices=analysis.field_value(validator, "choices"), **said)
 
 
 def regexp_check(analysis, validator):
@@ -436,11 +324,7 @@ def url_check(analysis, validator):
 CHECKS = {
     "Length": length_check,
     "Range": range_check,
-    "OneOf": partial(choice_check, name="choices", wanted=True),
-    "NoneOf": partial(choice_check, name="iterable", wanted=False),
-    "ContainsOnly": partial(choices_check, name="choices", wanted=True),
-    "ContainsNoneOf": partial(choices_check, name="iterable", wanted=False),
-    "Equal": equal_check,
+    "OneOf": choice_check,
     "Regexp": regexp_check,
     "Email": email_check,
     "URL": url_check,
