@@ -36,18 +36,13 @@ from althaia.engine.run cimport (
 from althaia.engine.plan cimport (
     DUMP,
     EXTRAORDINARY,
-    GO_ON,
     LOAD,
     Counters,
     Plan,
     Upstream,
     collect_again,
     counters_of,
-    decide,
-    is_due,
-    is_upstreams_turn,
     option,
-    sample,
     stop_collecting,
     upstream,
 )
@@ -228,10 +223,6 @@ def dump(schema, obj, many):
     """``Schema.dump``: the dumped object(s), hooks included, or DECLINED."""
     cdef DumpPlan plan
     cdef DumpFrame frame
-    if is_due(sample):
-        answer = decide(sample, "dump", schema, (obj, many))
-        if answer is not GO_ON:
-            return answer
     plan = <DumpPlan>whole_plan(schema, DUMP, obj, many)
     frame = opened_dump(plan, schema, obj, many)
     return DECLINED if frame is None else run_dump(frame, obj, None, WHOLE)
@@ -239,19 +230,11 @@ def dump(schema, obj, many):
 
 def dumps(schema, obj, args, many, options):
     """``Schema.dumps``: the text, hooks included, or DECLINED."""
-    if is_due(sample):
-        answer = decide(sample, "dumps", schema, (obj, args, many, options))
-        if answer is not GO_ON:
-            return answer
     return DECLINED if args else written(schema, obj, many, options, TEXT)
 
 
 def dump_bytes(schema, obj, many, options):
     """:func:`althaia.json.dump_bytes`: the same as bytes, or DECLINED."""
-    if is_due(sample):
-        answer = decide(sample, "dump_bytes", schema, (obj, many, options))
-        if answer is not GO_ON:
-            return answer
     return written(schema, obj, many, options, BYTES)
 
 
@@ -274,10 +257,6 @@ cdef DumpPlan straight_plan(object schema, object obj, object many):
 
 def serialize(schema, obj, many):
     """``Schema._serialize``: the serialized object(s), or DECLINED."""
-    if is_due(sample):
-        answer = decide(sample, "serialize", schema, (obj, many))
-        if answer is not GO_ON:
-            return answer
     cdef DumpPlan plan = <DumpPlan>inner_plan(schema, DUMP, obj, many)
     cdef DumpFrame frame
     if plan is None or plan.declined:
@@ -331,10 +310,6 @@ def load(schema, data, many, partial, unknown, bint postprocess):
     cdef LoadPlan plan
     cdef LoadFrame frame
     cdef object result
-    if is_due(sample):
-        answer = decide(sample, "load", schema, (data, many, partial, unknown, postprocess))
-        if answer is not GO_ON:
-            return answer
     plan = <LoadPlan>whole_plan(schema, LOAD, data, many)
     frame = opened_load(plan, schema, many, partial, unknown)
     if frame is None:
@@ -359,9 +334,6 @@ def validate(schema, data, many, partial):
     """
     cdef LoadPlan plan
     cdef LoadFrame frame
-    if sample.on:
-        # Upstream's code calls `load`, which compares.
-        return DECLINED
     plan = <LoadPlan>valid_plan(schema, LOAD)
     if plan is None or not plan.whole or not plan.nestable:
         return DECLINED
@@ -388,10 +360,6 @@ def loads(schema, text, many, partial, unknown, dict options):
     cdef Counters counters
     cdef Py_ssize_t objects
     cdef object result
-    if is_due(sample):
-        answer = decide(sample, "loads", schema, (text, many, partial, unknown, options))
-        if answer is not GO_ON:
-            return answer
     tape = None if options else read(schema.opts.render_module, text)
     if tape is None:
         return DECLINED
@@ -427,8 +395,6 @@ cdef Py_ssize_t length_of(Tape tape):
 
 def deserialize(schema, data, error_store, many, partial, unknown, index):
     """``Schema._deserialize``: the deserialized object(s), or DECLINED."""
-    if is_upstreams_turn(sample):
-        return DECLINED
     cdef LoadPlan plan = <LoadPlan>inner_plan(schema, LOAD, data, many)
     cdef Counters counters
     cdef LoadFrame frame

@@ -29,8 +29,7 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.analysis cimport COPIED_AS_OBJECT
 from althaia.engine.plan cimport (
     DUMP, INNER, Guard, InstanceDict, adopt_instances, collect_again, existing_dict, fields_inside,
-    instance_dict, is_lazy, is_upstreams_turn, made_dict, put_dict, sample, snapshot, upstream,
-    stop_collecting,
+    instance_dict, is_lazy, made_dict, put_dict, snapshot, stop_collecting, upstream,
 )
 
 include "instances/clone.pyx"

@@ -273,26 +273,3 @@ cdef class Counters:
 
 
 cdef Counters counters_of(object schema, int direction)
-
-
-cdef class Sample:
-    cdef public bint on
-    cdef int64_t left, running
-    cdef public object take
-    cdef public object turn
-
-
-cdef Sample sample
-cdef object GO_ON
-
-
-cdef inline bint is_due(Sample sample) noexcept:
-    """Whether :func:`decide` must say how this call is answered."""
-    if not sample.on:
-        return False
-    althaia_count(&sample.left, -1)
-    return althaia_counted(&sample.left) < 0 or althaia_counted(&sample.running) > 0
-
-
-cdef object decide(Sample sample, str call, object schema, tuple args)
-cdef bint is_upstreams_turn(Sample sample) except -1

@@ -16,14 +16,14 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from althaia import seam
 
 from althaia.cpython.primitives cimport (
     ALTHAIA_DICT, ALTHAIA_HAS_GIL, ALTHAIA_KEYS, ALTHAIA_KNOWS_DICT_VERSIONS, ALTHAIA_KNOWS_ENTRIES,
     ALTHAIA_KNOWS_INLINE_VALUES, ALTHAIA_KNOWS_SHARED_VALUES, ALTHAIA_RECORD_SIZE, ALTHAIA_VALUES,
-    althaia_all_hold, althaia_copy_inline, althaia_count, althaia_counted, althaia_dict_item,
+    althaia_all_hold, althaia_copy_inline, althaia_counted, althaia_dict_item,
     althaia_dict_or_none, althaia_dict_version, althaia_epoch, althaia_has_noted_version,
     althaia_has_python_dict, althaia_lies_in_order, althaia_lists_hold, althaia_note_version,
     althaia_same_entries, althaia_same_entry, althaia_start_watching, althaia_type_lookup,
@@ -38,4 +38,3 @@ include "plan/template.pyx"
 include "plan/plan.pyx"
 include "plan/upstream.pyx"
 include "plan/statistics.pyx"
-include "plan/sample.pyx"

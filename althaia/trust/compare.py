@@ -29,9 +29,9 @@ from typing import Any, Final
 from althaia import seam
 from althaia.switch.config import settings
 from althaia.switch.release import has_engine
+from althaia.trust import seam_layers
 from althaia.trust.differences import Difference, first_difference
 from althaia.trust.input_copies import copy_of, is_one_shot, schema_classes
-from althaia.trust.seam_layers import run_upstream
 
 logger = logging.getLogger("althaia.compare")
 
@@ -47,6 +47,11 @@ UPSTREAM: Final = "upstream"
 _running: ContextVar[str | None] = ContextVar("althaia_compare", default=None)
 """Which of its two runs a compared call is in. A context variable, so that other threads, tasks and
 greenlets are not affected."""
+
+_CHOSEN: Final = ("dump", "dumps", "dump_bytes", "serialize", "load", "loads")
+"""The seam's functions whose calls are compared."""
+_GO_ON: Final = object()
+"""The call is not compared. Not None, which may be the result of a call."""
 
 _SAID: Final = {"serialize": "dump", "dump_bytes": "dumps"}
 
@@ -170,9 +175,11 @@ class Session:
         self.findings: dict[tuple[str, str, str], Finding] = {}
         # A generator of its own, so that the program's sequence of random numbers is unchanged.
         self.random = Random().random
+        # How many calls are not chosen before the next one that is.
+        self.left = self.gap() if rate else 0
 
     def gap(self) -> int:
-        """Return how many calls are not chosen before the next one that is.
+        """Draw how many calls are not chosen before the next one that is.
 
         With the geometric distribution each call has the same chance, as if one were drawn for it.
         """
@@ -180,26 +187,41 @@ class Session:
             return 0
         return int(log(1 - self.random()) / log1p(-self.rate))
 
+    def layer(self, name: str, inner: seam_layers.Hook) -> seam_layers.Hook:
+        """Stand around one of the seam's functions: it answers chosen calls by :meth:`take`, and
+        does nothing while upstream's own code runs again."""
+        nothing = seam._OWN[name]
+        if name == "validate":
+            # Upstream's code calls ``load``, which is compared.
+            return nothing
+
+        def hook(*args: Any) -> Any:
+            running = _running.get()
+            if running == UPSTREAM:
+                return nothing(*args)
+            if running is None and name in _CHOSEN:
+                self.left -= 1
+                if self.left < 0 and (answer := self.take(name, args[0], args[1:])) is not _GO_ON:
+                    return answer
+            return inner(*args)
+
+        return hook
+
     def take(self, name: str, schema: Any, args: tuple[Any, ...]) -> Any:
-        """Answer a chosen call, or return ``sample.go_on``."""
-        sample = _sample()
-        sample.wait(self.gap())
+        """Answer a chosen call, or return ``_GO_ON``."""
+        self.left = self.gap()
         if not self.wants(schema):
-            return sample.go_on
+            return _GO_ON
         # In a forked process the clock begins again.
         if self.rate < 1 and self.ended <= process_time() < self.next:
             self.count(f"to keep the time spent below {MOST_TIME * self.rate:.1%}")
-            return sample.go_on
+            return _GO_ON
         began = thread_time()
         try:
             if reason := _why_not(name, schema, args[0]):
                 self.count(reason)
-                return sample.go_on
-            sample.entered()
-            try:
-                return self.compare(name, schema, args)
-            finally:
-                sample.left_again()
+                return _GO_ON
+            return self.compare(name, schema, args)
         finally:
             self.ended = process_time()
             self.next = self.ended + (thread_time() - began) / (MOST_TIME * self.rate)
@@ -298,7 +320,7 @@ class Session:
 
 def _outcome(turn: str, name: str, schema: Any, args: tuple[Any, ...]) -> _Outcome:
     """Return the outcome of the plan; or of upstream's own code, while the seam declines."""
-    call: Callable[..., Any] = partial(run_upstream, name, schema, args)
+    call: Callable[..., Any] = partial(seam_layers.run_upstream, name, schema, args)
     if turn == PLANNED and name == "dump_bytes":
         # Upstream has no method for it: if the hook declines, its caller goes on.
         call = partial(seam.dump_bytes, schema, *args)
@@ -337,15 +359,6 @@ def _why_not(name: str, schema: Any, given: Any) -> str:
     return ""
 
 
-def _sample() -> Any:
-    """Return what chooses calls; None in a pure build, where there is nothing to compare."""
-    if not has_engine():
-        return None
-    from althaia.engine.plan import the_sample
-
-    return the_sample()
-
-
 _last = Session(0.0)
 
 
@@ -376,8 +389,9 @@ def compare(
         return
     _last = Session(float(rate), on_difference, schemas)
     _last.is_on = True
-    if sample := _sample():
-        sample.start(_last.take, _running, _last.gap())
+    # In a pure build there is nothing to compare. The profile stands around it.
+    if has_engine():
+        seam_layers.put(_last.layer, innermost=True)
 
 
 def compare_if_off(rate: float) -> None:
@@ -435,8 +449,8 @@ def read_file(file: Path) -> tuple[int, Report]:
 
 def stop() -> None:
     """Switch compare mode off; its report remains available."""
-    if _last.is_on and (sample := _sample()):
-        sample.stop()
+    if _last.is_on:
+        seam_layers.take(_last.layer)
     _last.is_on = False
 
 

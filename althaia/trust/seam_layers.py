@@ -44,10 +44,10 @@ _engines: dict[str, Hook] = {}
 """The engine's own functions; empty until it is connected."""
 
 
-def put(layer: Layer) -> None:
+def put(layer: Layer, *, innermost: bool = False) -> None:
     """Add a layer, now or when the engine is loaded."""
     with _lock:
-        _layers.append(layer)
+        _layers.insert(0 if innermost else len(_layers), layer)
     # Do not load the engine before marshmallow: it installs the layers when it is loaded.
     if not _engines and seam.modules:
         seam.load_engine()
@@ -95,6 +95,10 @@ def _rebuild() -> None:
         for layer in _layers:
             hook = layer(name, hook) or hook
         setattr(seam, name, hook)
+    if _engines:
+        from althaia.engine.instances import ask_the_seam
+
+        ask_the_seam(bool(_layers))
 
 
 def run_upstream(name: str, schema: Any, args: tuple[Any, ...]) -> Any:

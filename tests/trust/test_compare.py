@@ -7,7 +7,6 @@ import json
 import logging
 import random
 import threading
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from itertools import count
 
@@ -502,24 +501,25 @@ def test_the_share(monkeypatch):
     assert random.getstate() == state, "the program's random numbers are its own"
 
 
-def test_a_measured_load_without_a_plan_is_one_call():
+def test_a_measured_load_without_a_plan_is_one_call(monkeypatch):
     class Own(Line):
         def _deserialize(self, data, **options):
             return super()._deserialize(data, **options)
 
-    sampled, loaded, taken = compare._sample(), [], []
+    loaded, taken = [], []
 
-    def take(*_):
+    def take(session, *_):
         taken.append(len(loaded))
-        sampled.wait(1_000)
-        return sampled.go_on
+        session.left = 1_000
+        return compare._GO_ON
 
     own = Own()
+    monkeypatch.setattr(compare.Session, "gap", lambda session: 5)
+    monkeypatch.setattr(compare.Session, "take", take)
     with althaia.profile():
-        sampled.start(take, ContextVar("turn", default=None), 5)
+        althaia.compare(0.5)
         for _ in range(12):
             loaded.append(own.load({"price": 1.5}))
-        sampled.stop()
     assert taken == [5]
 
 

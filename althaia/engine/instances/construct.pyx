@@ -24,8 +24,6 @@ def construct(
 ):
     """Make an instance, at the beginning of ``Schema.__init__``. Return False, having changed
     nothing, if upstream's code must make it."""
-    if is_upstreams_turn(sample):
-        return False
     if upstream.has_context and not are_accepted(unknown, context):
         return False
     return construct_lazily(
@@ -53,7 +51,6 @@ def copied_fields(declared, deepcopy):
     if (
         deepcopy is not shipped_deepcopy
         or type(declared) is not dict
-        or is_upstreams_turn(sample)
         or not copies_simply(<dict>declared)
     ):
         return deepcopy(declared)

@@ -120,6 +120,16 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     return True
 
 
+# Whether something stands around the seam's ``construct``, which must then be called.
+cdef bint asks_the_seam = False
+
+
+def ask_the_seam(bint on):
+    """Make no instance past the seam's ``construct`` any more, or again."""
+    global asks_the_seam
+    asks_the_seam = on
+
+
 cdef int lazy_init(object schema, object args, PyObject* options) except -1:
     """``tp_init`` of classes with lazy instances. Make an instance without options here: calling
     ``__init__``, which has eight keyword-only parameters, takes longer than all the rest."""
@@ -144,7 +154,7 @@ cdef bint is_made_without_options(object schema) except -1:
     if (
         blueprint is None
         or blueprint.has_hook
-        or sample.on
+        or asks_the_seam
         or althaia_type_lookup(cls, INIT) is not upstream.schema_attributes[INIT]
         or althaia_type_lookup(cls, INIT_FIELDS) is not upstream.schema_attributes[INIT_FIELDS]
     ):
