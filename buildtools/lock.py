@@ -6,6 +6,7 @@ file its sha256.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -79,17 +80,16 @@ def render(lock: Lock) -> str:
         f'version = "{lock.version}"',
         f'sdist_sha256 = "{lock.sdist_sha256}"',
         f'wheel_sha256 = "{lock.wheel_sha256}"',
-        "",
-        "# The sha256 of each file.",
-        "[files]",
-        *(f'"{name}" = "{sha256}"' for name, sha256 in sorted(lock.files.items())),
-        "",
-        "# Other releases that the patch queue must fit: hash of the sdist.",
-        "[tried]",
-        *(f'"{version}" = "{sha256}"' for version, sha256 in sorted(lock.tried.items())),
-        "",
-        "# How many tests each release's own suite holds, counted on the real marshmallow.",
-        "[suites]",
-        *(f'"{version}" = {count}' for version, count in sorted(lock.suites.items())),
     ]
+    for name, says in _TABLES.items():
+        entries: Mapping[str, str | int] = getattr(lock, name)
+        lines += ["", f"# {says}", f"[{name}]"]
+        lines += [f'"{key}" = {json.dumps(value)}' for key, value in sorted(entries.items())]
     return "\n".join(lines) + "\n"
+
+
+_TABLES = {
+    "files": "The sha256 of each file.",
+    "tried": "Other releases that the patch queue must fit: hash of the sdist.",
+    "suites": "How many tests each release's own suite holds, counted on the real marshmallow.",
+}

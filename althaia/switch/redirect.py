@@ -301,15 +301,15 @@ def _below(name: str, package: str) -> bool:
 
 def own_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
     """Return the spec of ``althaia.marshmallow``, or of a module below it, for the served file."""
-    release, real_name = releases.serve(), name.removeprefix(_PREFIX)
+    release = releases.serve()
     if release.how == releases.UNTOUCHED:
+        real_name = name.removeprefix(_PREFIX)
         found = release.spec if real_name == REAL else releases.real_spec(real_name, path)
         loader: Any = None if found is None else _AliasLoader(found.loader)
         return None if found is None else ModuleSpec(name, loader, origin=found.origin)
-    if release.how == releases.COMPILED:
-        spec = PathFinder.find_spec(name, path)
-    else:
-        spec = releases.installed_spec(name, real_name, path)
+    is_compiled = release.how == releases.COMPILED
+    find = PathFinder.find_spec if is_compiled else releases.installed_spec
+    spec = find(name, path)
     if spec is not None and spec.loader is not None:
         spec.loader = _OwnLoader(spec.loader)  # type: ignore[assignment]
     return spec
@@ -319,7 +319,7 @@ def _find(name: str) -> ModuleSpec | None:
     """Return the spec, under marshmallow's name, of the file that is served for it."""
     parent = sys.modules.get((_PREFIX + name).rpartition(".")[0])
     if releases.serve().how == releases.INTERPRETED:
-        return releases.installed_spec(name, name, getattr(parent, "__path__", None))
+        return releases.installed_spec(name, getattr(parent, "__path__", None))
     return None if parent is None else PathFinder.find_spec(name, parent.__path__)
 
 

@@ -339,9 +339,9 @@ def searches(name: str) -> bool:
     return getattr(_search, "name", None) == name
 
 
-def installed_spec(name: str, real_name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    """Return the spec, under this name, of a module of the installed release."""
-    release = serve()
+def installed_spec(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """Return the spec, under one of its two names, of a module of the installed release."""
+    release, real_name = serve(), name.removeprefix(OURS.removesuffix(REAL))
     spec = release.spec if real_name == REAL else real_spec(real_name, path)
     if spec is None or spec.loader is None or not spec.origin:
         return spec
