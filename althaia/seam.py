@@ -298,7 +298,9 @@ def load_engine() -> None:
         connector()
     except EngineError as error:
         failure = error
-        globals().update(dict.fromkeys(_OWN, _refused), **_NO_INSTANCES)
+        globals().update(
+            dict.fromkeys(_OWN, _refused), construct=_not_made, copied_fields=_copied_fields
+        )
     except BaseException as error:
         failure = error
         without_engine()
@@ -344,7 +346,7 @@ def without_engine(why: str = "") -> None:
     """Let each hook return at once from now on: there is no engine, or it is switched off."""
     global no_engine
     no_engine = why
-    globals().update(dict.fromkeys(_OWN, _declined), **_NO_INSTANCES)
+    globals().update(_OWN, collection=_declined)
 
 
 def _declined(*args: Any) -> Any:
@@ -364,9 +366,6 @@ def _not_made(*args: Any) -> bool:
 
 def _copied_fields(declared: Any, deepcopy: Any) -> Any:
     return deepcopy(declared)
-
-
-_NO_INSTANCES: Final = {"construct": _not_made, "copied_fields": _copied_fields}
 
 
 # The engine replaces these functions. Its own return what the method that calls them is to return,
