@@ -61,7 +61,7 @@ def judged(name: str | None) -> Iterator[Verdict]:
         return
     if name is not None:
         target.asked(name, lambda: (target.resolve if ":" in name else target.imported)(name))
-    yield from _redirect(name)
+    yield _redirect(name)
     if redirect.is_patched():
         # The engine is loaded with the first schema class.
         with redirect_stdout(stderr):
@@ -81,19 +81,16 @@ def judged(name: str | None) -> Iterator[Verdict]:
         yield _schemas()
 
 
-def _redirect(name: str | None) -> Iterator[Verdict]:
+def _redirect(name: str | None) -> Verdict:
     """Whether marshmallow is redirected, and if not, why."""
     if redirect.is_patched():
-        yield Verdict(OK, "redirect", f"on, by {redirect.how_patched()}")
-    elif config.settings().disable:
-        yield Verdict(WRONG, "redirect", "off, because ALTHAIA_DISABLE is set")
-    elif late.is_asked() or name is not None:
-        yield Verdict(WRONG, "redirect", f"off: {_why_off()}")
-    else:
-        yield Verdict(
-            WRONG, "redirect",
-            "off: ALTHAIA_PATCH is not set. If the application calls althaia.patch(), name it",
-        )  # fmt: skip
+        return Verdict(OK, "redirect", f"on, by {redirect.how_patched()}")
+    if config.settings().disable:
+        return Verdict(WRONG, "redirect", "off, because ALTHAIA_DISABLE is set")
+    why = "ALTHAIA_PATCH is not set. If the application calls althaia.patch(), name it"
+    if late.is_asked() or name is not None:
+        why = _why_off()
+    return Verdict(WRONG, "redirect", f"off: {why}")
 
 
 def _why_off() -> str:
@@ -101,12 +98,13 @@ def _why_off() -> str:
         redirect.switch_on("ALTHAIA_PATCH" if late.is_asked() else "althaia.patch()")
     except redirect.REFUSALS as error:
         return str(error)
+    here = "call althaia.patch() in the first lines of the program"
     if late.is_asked():
         return (
             "althaia's start-up file did not run, because althaia is not in a site-packages folder "
-            "of this interpreter: call althaia.patch() in the first lines of the program"
+            f"of this interpreter: {here}"
         )
-    return "set ALTHAIA_PATCH=1, or call althaia.patch() in the first lines of the program"
+    return f"set ALTHAIA_PATCH=1, or {here}"
 
 
 def _release(info: Info) -> Verdict:
