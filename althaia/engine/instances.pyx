@@ -29,7 +29,7 @@ from althaia.cpython.primitives cimport (
 from althaia.engine.analysis cimport COPIED_AS_OBJECT
 from althaia.engine.plan cimport (
     DUMP, INNER, Guard, InstanceDict, adopt_instances, collect_again, existing_dict, fields_inside,
-    instance_dict, is_lazy, made_dict, put_dict, snapshot, stop_collecting, upstream,
+    instance_dict, is_lazy, put_dict, snapshot, stop_collecting, upstream,
 )
 
 include "instances/clone.pyx"
@@ -39,4 +39,4 @@ include "instances/hooked.pyx"
 include "instances/lazy.pyx"
 include "instances/nested_copy.pyx"
 include "instances/nested_schema.pyx"
-include "instances/construct.pyx"
+include "instances/declared_fields.pyx"

@@ -4,9 +4,8 @@ Most instances are made for one call. A lazy instance holds the settings that a 
 (``many``, ``partial``, ``unknown``, ``error_messages``) and runs the plans of a *prototype* with
 itself as ``self``. Reading any other attribute (``fields``, ``only``, ``__dict__``, …)
 *materialises* it: it gets all attributes as upstream's construction would have set them, made from
-the prototype's. *Interceptors*, functions in type slots of its class, notice that reading.
-``instances/construct`` makes lazy instances. ``planner`` and ``run/published`` ask for their
-prototype.
+the prototype's. *Interceptors*, functions in type slots of its class, notice that reading. The seam
+calls :func:`construct`. ``planner`` and ``run/published`` ask for the prototype.
 """
 
 cdef extern from "althaia/cpython/layout.h":
@@ -43,6 +42,8 @@ cdef str GET_STATE = "__getstate__"
 cdef object object_state = object.__getstate__
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
 cdef str INIT = "__init__"
+cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
+cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 cdef str INIT_FIELDS = "_init_fields"
 # What `InstanceDict.lazy` is while a user's function runs in the place of `Schema._init_fields`.
 cdef int UNBOUND = 2
@@ -83,17 +84,20 @@ def connect_lazy():
 # ---- Construction --------------------------------------------------------------------
 
 
-def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial, unknown, context):
-    """Make the instance lazy; return False if upstream's code must run.
-
-    The caller has checked that upstream would raise nothing about ``unknown`` and ``context``.
-    """
+def construct(
+    schema, only, exclude, many, load_only, dump_only, partial, unknown, context=None
+):
+    """Make an instance, at the beginning of ``Schema.__init__``. Return False, having changed
+    nothing, if upstream's code must make it."""
     cdef object cls = type(schema)
     cdef object key
     cdef dict kept
     cdef Blueprint blueprint
     cdef Prototype prototype
-    cdef InstanceDict state = existing_dict(schema)
+    cdef InstanceDict state
+    if upstream.has_context and not are_accepted(unknown, context):
+        return False
+    state = existing_dict(schema)
     if state is not None and (state.prototype is not None or state.building):
         # ``__init__`` is called again, or upstream's code is building a prototype.
         materialise_if_lazy(schema)
@@ -118,6 +122,18 @@ def construct_lazily(schema, only, exclude, many, load_only, dump_only, partial,
     if context:
         warn_of_context()
     return True
+
+
+cdef bint are_accepted(object unknown, object context):
+    """Whether upstream's code accepts these two options, and ``bool(context)`` runs no user
+    code."""
+    if context is not None and type(context) is not dict:
+        return False
+    return unknown is None or (
+        type(unknown) is str and unknown in UNKNOWN_CHOICES
+        and upstream.live["schema"].get(CHECK_UNKNOWN)
+        is seam.defined["schema"].get(CHECK_UNKNOWN, ABSENT)
+    )
 
 
 # Whether something stands around the seam's ``construct``, which must then be called.

@@ -5,9 +5,6 @@ field that a call reaches, so that the nested schema is resolved once for each p
 ``kinds/nested`` call these functions.
 """
 
-cdef extern from "althaia/cpython/layout.h":
-    PyObject* althaia_dict_there(object obj)
-
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* obj)
     object PyObject_GenericGetAttr(object obj, object name)
@@ -21,22 +18,17 @@ cdef int64_t rebound = 0
 def binding(schema):
     """Called first in ``Schema._init_fields``. Return True if the instance is lazy, so that no
     field need be bound."""
-    cdef PyObject* found = althaia_dict_there(schema)
-    cdef object state, fields
-    if found is NULL and althaia_type_lookup(type(schema), "fields") is None:
-        # Its attributes are inline values. Making a dictionary would slow its construction down.
+    cdef InstanceDict state = existing_dict(schema)
+    cdef object fields = None
+    if state is not None and state.lazy == UNBOUND:
+        return is_left_unbound(schema, state)
+    # Not a user's property. Making a dictionary would slow the construction down.
+    if althaia_type_lookup(type(schema), FIELDS) is None:
         try:
-            fields = PyObject_GenericGetAttr(schema, "fields")
+            fields = PyObject_GenericGetAttr(schema, FIELDS)
         except AttributeError:
             return False
-    else:
-        state = made_dict(schema)
-        if state is None:
-            return False
-        if type(state) is InstanceDict and (<InstanceDict>state).lazy == UNBOUND:
-            return is_left_unbound(schema, <InstanceDict>state)
-        fields = (<dict>state).get("fields")
-    if fields is not None and not (type(fields) is dict and len(<dict>fields) == 0):
+    if type(fields) is not dict or len(<dict>fields) > 0:
         althaia_count(&rebound, 1)
     return False
 

@@ -163,14 +163,8 @@ cdef class OwnFields:
     cdef int change_names(self, object number, dict state) except -1:
         """Give a field with these attributes its own sets of names, which the fields around it
         share."""
-        cdef int kind
-        for change in <list>self.prototype.changes[number]:
-            kind = change[1]
-            # They come first.
-            if kind != NAMES:
-                break
-            self.change([change], state, None)
-        return 0
+        changes = <list>self.prototype.changes[number]
+        return self.change([each for each in changes if each[1] == NAMES], state, None)
 
     cdef int bind(self, str name, object number, object schema) except -1:
         """Bind one of the fields of :func:`Prototype.unbound`: set what binding has set on the

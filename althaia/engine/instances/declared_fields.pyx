@@ -1,7 +1,6 @@
-"""The engine's part of ``Schema.__init__``.
+"""Copy the declared fields of an instance that upstream's code makes.
 
-The seam calls :func:`construct` first, which asks ``lazy``. If upstream's code must make the
-instance, it calls :func:`copied_fields` in the place of ``copy.deepcopy``.
+The seam calls :func:`copied_fields` in the place of ``copy.deepcopy``.
 """
 
 
@@ -10,40 +9,11 @@ cdef object COPY = copy
 cdef dict AS_SHIPPED = dict(seam.defined.get("copy", vars(copy)))
 cdef object shipped_deepcopy = AS_SHIPPED["deepcopy"]
 cdef object shallow_copy = AS_SHIPPED["copy"]
-cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
-cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
 # Methods that ``copy`` looks up on a field's class and ``object.__reduce_ex__`` on the field.
 cdef tuple METHODS_OF_COPYING = (
     "__new__", "__reduce_ex__", "__reduce__", "__getstate__", "__getattribute__", "__copy__",
     "__setstate__", "__getnewargs_ex__", "__getnewargs__", "__getattr__",
 )
-
-
-def construct(
-    schema, only, exclude, many, load_only, dump_only, partial, unknown, context=None
-):
-    """Make an instance, at the beginning of ``Schema.__init__``. Return False, having changed
-    nothing, if upstream's code must make it."""
-    if upstream.has_context and not are_accepted(unknown, context):
-        return False
-    return construct_lazily(
-        schema, only, exclude, many, load_only, dump_only, partial, unknown, context
-    )
-
-
-cdef bint are_accepted(object unknown, object context):
-    """Whether upstream's code accepts these two options, and ``bool(context)`` runs no user
-    code."""
-    if context is not None and type(context) is not dict:
-        return False
-    return unknown is None or (
-        type(unknown) is str and unknown in UNKNOWN_CHOICES
-        and upstream.live["schema"].get(CHECK_UNKNOWN)
-        is seam.defined["schema"].get(CHECK_UNKNOWN, ABSENT)
-    )
-
-
-# ---- Copying the declared fields ------------------------------------------------------------
 
 
 def copied_fields(declared, deepcopy):
