@@ -3,9 +3,10 @@
 ``isinstance(x, (str, bytes))`` would become a test of the C type, which does not believe
 ``__class__``; proxies (werkzeug's ``LocalProxy``, lazy strings) pretend through it. Cython knows
 the builtin by its name, so the text it is given calls another name, which a ``.pxd`` beside it
-declares to be the interpreter's own function. And the line that the interpreter notes in each class
-since 3.13 is written out. Lines stay where they are, and what ships and what tracebacks show is the
-text as it was.
+declares to be the interpreter's own function. ``{**x}`` takes pairs in Cython, so ``x`` goes
+through a function that refuses what is no mapping. And the line that the interpreter notes in each
+class since 3.13 is written out. Lines stay where they are, and what ships and what tracebacks show
+is the text as it was.
 """
 
 from __future__ import annotations
@@ -18,15 +19,31 @@ from pathlib import Path
 from buildtools.modules import CompiledModule
 
 CALLED = "_althaia_isinstance"
-DECLARATIONS = f"""\
+MAPPING = "_althaia_mapping"
+# The second has the code of the interpreter's DICT_UPDATE.
+DECLARATIONS = f'''\
 cdef extern from *:
     bint {CALLED} "PyObject_IsInstance"(object, object) except -1
-"""
+cdef extern from *:
+    """
+    CYTHON_UNUSED static PyObject *{MAPPING}(PyObject *value) {{
+        PyObject *copy = PyDict_New();
+        if (copy != NULL && PyDict_Update(copy, value) < 0) {{
+            Py_CLEAR(copy);
+            if (PyErr_ExceptionMatches(PyExc_AttributeError))
+                PyErr_Format(
+                    PyExc_TypeError, "'%.200s' object is not a mapping", Py_TYPE(value)->tp_name);
+        }}
+        return copy;
+    }}
+    """
+    object {MAPPING}(object value)
+'''
 
 
 def faithful(text: str) -> str:
     """The text that Cython is to read in place of ``text``; lines stay where they are."""
-    text = called_by_another_name(text)
+    text = with_mappings(called_by_another_name(text))
     return with_class_lines(text) if sys.version_info >= (3, 13) else text
 
 
@@ -48,6 +65,21 @@ def called_by_another_name(text: str) -> str:
         line = lines[row - 1]
         lines[row - 1] = line[:start] + CALLED.encode() + line[end:]
     return b"".join(lines).decode()
+
+
+def with_mappings(text: str) -> str:
+    """Let ``{**x}`` refuse what is no mapping, as the interpreter does.
+
+    >>> with_mappings("{**x, 1: 2}")
+    '{**_althaia_mapping(x), 1: 2}'
+    """
+    lines = text.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Dict):
+            for value in (v for k, v in zip(node.keys, node.values, strict=True) if k is None):
+                given, row = ast.get_source_segment(text, value), value.lineno - 1
+                lines[row] = lines[row].replace(f"**{given}", f"**{MAPPING}({given})", 1)
+    return "".join(lines)
 
 
 def with_class_lines(text: str) -> str:
