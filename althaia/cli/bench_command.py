@@ -17,12 +17,14 @@ import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Pair, Process, sentence
 from althaia.cli.terminal import Watch, bar, table
+from althaia.cli.worker import WHAT_FAILS
 
 ROUNDS = 9
 
@@ -126,16 +128,19 @@ def measured(
         ]
         work = [(name, direction, many) for name, direction, _, many in calls]
         different, unsteady, _ = pair.judge({"do": "measured_calls", "work": work})
+        found = different | unsteady
+
+        def differing(name: str, objects: int) -> Row:
+            steady = name in different
+            return Row(name, objects, False, "", sentence(found[name], steady=steady), steady)
+
         rows: list[Row] = []
-        for number, (name, objects) in enumerate([(call[0], call[2]) for call in calls], 1):
-            watch((number - 1) / len(calls), name)
-            if name not in {**different, **unsteady}:
-                rows.append(_timed(rounds, sides, name, objects))
-        for steady, each in ((True, different), (False, unsteady)):
-            for name, found in each.items():
-                count = next((call[2] for call in calls if call[0] == name), 1)
-                text = sentence(found, steady=steady)
-                rows.append(Row(name, count, False, "", text, steady))
+        for number, (name, _, objects, _) in enumerate(calls):
+            watch(number / len(calls), name)
+            row = differing if name in found else partial(_timed, rounds, sides)
+            rows.append(row(name, objects))
+        if WHAT_FAILS in found:
+            rows.append(differing(WHAT_FAILS, 1))
         left = pair.planned.ask("explained")["left"]
     return {
         "schema": schema,

@@ -24,6 +24,8 @@ from althaia.trust import seam_layers
 from althaia.trust.differences import written
 
 ROUND_SECONDS = 0.1
+WHAT_FAILS = "what fails"
+"""The name of the call that says which objects or records fail alone."""
 _WHOSE = "the schema's module or the schema itself"
 
 
@@ -113,7 +115,7 @@ class Side:
         :param work: by name, direction, and whether it is all of them
         """
         self.calls = {name: self._call(direction, many) for name, direction, many in work}
-        self.calls["what fails"] = lambda: self.failing
+        self.calls[WHAT_FAILS] = lambda: self.failing
         return {"names": list(self.calls)}
 
     def _call(self, direction: str, many: bool) -> Callable[[], Any]:
