@@ -41,6 +41,8 @@ cdef enum:
     # Longer numbers are left to the standard library. The interpreter may refuse integers with more
     # digits: sys.set_int_max_str_digits() accepts no limit below 640.
     MOST_DIGITS = 640
+    # Longer text with escapes is left to json's own function.
+    MOST_ESCAPED = 512
     # Any 18 digits fit into a signed integer of 64 bits, any 19 into an unsigned one.
     MOST_WHOLE_DIGITS = 18
     MOST_REAL_DIGITS = 19
@@ -52,6 +54,8 @@ cdef uint64_t WHITE_SPACE = 1 << c" " | 1 << c"\n" | 1 << c"\r" | 1 << c"\t"
 
 althaia_make_tens()
 
+cdef const char* ESCAPE_LETTERS = b'"\\/bfnrt'
+cdef const char* ESCAPED_CHARACTERS = b'"\\/\b\f\n\r\t'
 # The size in a slot has 32 bits.
 cdef Py_ssize_t MOST_TEXT = 0x7FFFFFFF
 
@@ -277,13 +281,72 @@ cdef Py_ssize_t read_odd_text(
 
 
 cdef Py_ssize_t read_escaped(Tape tape, Py_ssize_t start) except? -1:
-    """Do the same for text with escapes, by json's own function."""
+    """Do the same for text with escapes. What is long or invalid is left to json's own function."""
+    cdef uint32_t[MOST_ESCAPED] characters
+    cdef int kind = PyUnicode_KIND(tape.owner)
+    cdef const void* text = PyUnicode_DATA(tape.owner)
+    cdef Py_ssize_t at = start, count = 0
+    # A zero follows the last character of a str.
+    characters[0] = 0
+    while count < MOST_ESCAPED:
+        characters[count] = PyUnicode_READ(kind, text, at)
+        at += 1
+        if characters[count] == c'"':
+            put_object(tape, PyUnicode_FromKindAndData(sizeof(uint32_t), characters, count))
+            return at
+        if characters[count] < 0x20:
+            break
+        if characters[count] == c"\\":
+            at = unescape(kind, text, at, &characters[count])
+            if at < 0:
+                break
+        count += 1
     try:
-        value, end = find_end(tape.owner, start)
+        value, at = find_end(tape.owner, start)
     except ValueError:
         return -1
     put_object(tape, value)
-    return end
+    return at
+
+
+cdef inline Py_ssize_t unescape(
+    int kind, const void* text, Py_ssize_t at, uint32_t* character
+) noexcept:
+    """Store the character of the escape sequence whose backslash precedes ``at``, and return the
+    index after it, or -1."""
+    cdef uint32_t letter = PyUnicode_READ(kind, text, at), low
+    cdef int i
+    if letter != c"u":
+        for i in range(8):
+            if letter == <uint32_t>ESCAPE_LETTERS[i]:
+                character[0] = <uint32_t>ESCAPED_CHARACTERS[i]
+                return at + 1
+        return -1
+    character[0] = hexadecimal(kind, text, at + 1)
+    at += 5
+    if character[0] & 0xFC00 == 0xD800 and PyUnicode_READ(kind, text, at) == c"\\" and (
+        PyUnicode_READ(kind, text, at + 1) == c"u"
+    ):
+        low = hexadecimal(kind, text, at + 2)
+        if low & 0xFFFFFC00 == 0xDC00:
+            character[0] = 0x10000 + ((character[0] & 0x3FF) << 10 | low & 0x3FF)
+            at += 6
+    return at if character[0] < 0x110000 else -1
+
+
+cdef inline uint32_t hexadecimal(int kind, const void* text, Py_ssize_t at) noexcept:
+    """Return the value of four hexadecimal digits, or 0xFFFFFFFF."""
+    cdef uint32_t value = 0, digit
+    cdef Py_ssize_t i
+    for i in range(at, at + 4):
+        digit = PyUnicode_READ(kind, text, i)
+        if c"0" <= digit <= c"9":
+            value = value << 4 | digit - c"0"
+        elif c"a" <= digit | 0x20 <= c"f":
+            value = value << 4 | (digit | 0x20) - c"a" + 10
+        else:
+            return 0xFFFFFFFF
+    return value
 
 
 cdef Py_ssize_t read_number(Tape tape, const uint8_t* text, Py_ssize_t start) except? -1:

@@ -24,8 +24,6 @@ cdef extern from "althaia/formats/json/scalars.h":
     ) except -1
 
 cdef enum:
-    # The least length of text that may be kept apart. Each character takes three bytes in UTF-8.
-    LONG_TEXT = 128
     # The byte in the place of text that is kept apart. UTF-8 does not have it.
     APART = 0xFF
     # After this many dictionaries with new keys a sink looks for no further records.
@@ -136,14 +134,11 @@ cdef class JSONSink(Sink):
         return self.put_json(DUMPS(value, default=self.default, **self.format.options))
 
     cdef int put_json(self, str text) except -1:
-        """Write JSON text that the interpreter has made."""
+        """Write JSON text that the interpreter has made; keep it apart if it is not ASCII."""
         cdef Py_ssize_t number
         if PyUnicode_IS_ASCII(text):
             return althaia_put_bytes(&self.buffer, <const char*>PyUnicode_DATA(text), len(text))
         self.buffer.beyond_ascii = True
-        if len(text) < LONG_TEXT or PyUnicode_KIND(text) == 1:
-            encoded = utf8(text)
-            return althaia_put_bytes(&self.buffer, <const char*>encoded, len(encoded))
         if self.apart is None:
             self.apart = []
         number = len(self.apart)

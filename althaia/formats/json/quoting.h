@@ -176,12 +176,34 @@ althaia_quote_escaped(char *at, Py_UCS4 c)
     return althaia_quote_unit(at, 0xdc00 | (c & 0x3ff));
 }
 
+/* Write one character from 128 on in UTF-8. Surrogates are encoded like characters. */
+static inline char *
+althaia_quote_utf8(char *at, Py_UCS4 c)
+{
+    if (c < 0x800) {
+        *at++ = (char)(0xc0 | c >> 6);
+    }
+    else {
+        if (c < 0x10000) {
+            *at++ = (char)(0xe0 | c >> 12);
+        }
+        else {
+            *at++ = (char)(0xf0 | c >> 18);
+            *at++ = (char)(0x80 | (c >> 12 & 0x3f));
+        }
+        *at++ = (char)(0x80 | (c >> 6 & 0x3f));
+    }
+    *at++ = (char)(0x80 | (c & 0x3f));
+    return at;
+}
+
 /* The number of characters for which room is reserved at once. */
 #define ALTHAIA_STRETCH 64
 
-/* Write text with characters from 128 on, in quotes and ASCII. Inlined once for each kind of str. */
+/* Write text with characters from 128 on, in quotes. Inlined once for each kind of str. */
 static Py_ALWAYS_INLINE inline int
-althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssize_t length)
+althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssize_t length,
+                      int ensure_ascii)
 {
     Py_ssize_t i = 0;
     if (althaia_put_byte(buffer, '"') < 0) {
@@ -195,31 +217,40 @@ althaia_put_wide_text(althaia_buffer *buffer, int kind, const void *text, Py_ssi
         }
         for (; i < stop; i++) {
             Py_UCS4 c = PyUnicode_READ(kind, text, i);
-            at = c < 128 ? althaia_quote_ascii(at, (unsigned char)c, 1)
-                         : althaia_quote_escaped(at, c);
+            if (c < 128) {
+                at = althaia_quote_ascii(at, (unsigned char)c, ensure_ascii);
+            }
+            else {
+                at = ensure_ascii ? althaia_quote_escaped(at, c) : althaia_quote_utf8(at, c);
+            }
         }
         buffer->size = at - buffer->data;
     }
+    buffer->beyond_ascii |= !ensure_ascii;
     return althaia_put_byte(buffer, '"');
 }
 
 static Py_NO_INLINE int
-althaia_put_escaped_text(althaia_buffer *buffer, PyObject *text)
+althaia_put_other_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
 {
     const void *data = PyUnicode_DATA(text);
     Py_ssize_t length = PyUnicode_GET_LENGTH(text);
     switch (PyUnicode_KIND(text)) {
     case PyUnicode_1BYTE_KIND:
-        return althaia_put_wide_text(buffer, PyUnicode_1BYTE_KIND, data, length);
+        return althaia_put_wide_text(buffer, PyUnicode_1BYTE_KIND, data, length, ensure_ascii);
     case PyUnicode_2BYTE_KIND:
-        return althaia_put_wide_text(buffer, PyUnicode_2BYTE_KIND, data, length);
+        return althaia_put_wide_text(buffer, PyUnicode_2BYTE_KIND, data, length, ensure_ascii);
     default:
-        return althaia_put_wide_text(buffer, PyUnicode_4BYTE_KIND, data, length);
+        return althaia_put_wide_text(buffer, PyUnicode_4BYTE_KIND, data, length, ensure_ascii);
     }
 }
 
+/* Longer text that is not ASCII and stays so is kept apart: that is faster than to encode it as
+ * UTF-8 and to decode it again. */
+#define ALTHAIA_LONG_TEXT 128
+
 /* Write the characters of a str, or of an instance of a subclass, in quotes, and return 1. Return 0
- * if the result may not be ASCII; -1 on error. */
+ * if they are kept apart; -1 on error. */
 static inline int
 althaia_put_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
 {
@@ -228,11 +259,12 @@ althaia_put_text(althaia_buffer *buffer, PyObject *text, int ensure_ascii)
         done = althaia_put_ascii_text(buffer, PyUnicode_1BYTE_DATA(text),
                                       PyUnicode_GET_LENGTH(text), ensure_ascii);
     }
-    else if (ensure_ascii) {
-        done = althaia_put_escaped_text(buffer, text);
+    else if (!ensure_ascii && PyUnicode_GET_LENGTH(text) >= ALTHAIA_LONG_TEXT
+             && PyUnicode_KIND(text) > 1) {
+        return 0;
     }
     else {
-        return 0;
+        done = althaia_put_other_text(buffer, text, ensure_ascii);
     }
     return done < 0 ? -1 : 1;
 }
