@@ -47,7 +47,6 @@ cdef class Analysis:
     cdef int watch_group(self, tuple group) except -1
     cdef tuple _snapshot(self, object field, object cls, dict state)
     cdef bint _is_bound_field(self, object cls, dict state) except -1
-    cdef bint _holds_fields(self, dict state) except -1
     cdef int _check_helper(self, Helper helper) except -1
 
 

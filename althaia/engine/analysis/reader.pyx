@@ -198,36 +198,11 @@ cdef class Analysis:
         does not bind is the declared one."""
         return PyType_IsSubtype(cls, self.upstream.Field) and state.get("parent") is not None
 
-    def holds_own_code(self, field):
-        """Return whether a field inside this one runs user code that may get its schema: a nested
-        field, a field of the user's class, or a function that is given the schema's context."""
-        if not self._holds_fields(self.state_of(field)):
-            return False
-        waiting, seen = [field], set()
-        while waiting:
-            each = waiting.pop()
-            if id(each) in seen or not isinstance(each, self.upstream.Field):
-                continue
-            seen.add(id(each))
-            state = self.state_of(each)
-            if each is not field and (type(each) not in seam.pristine or "_schema" in state):
-                return True
-            if self.upstream.functions_take_context and "serialize_func" in state:
-                # Upstream's code reads the context of the fields around a Function field.
-                return True
-            inside = fields_inside(state)
-            if inside is None:
-                return True
-            waiting += inside
-        return False
-
-    cdef bint _holds_fields(self, dict state) except -1:
-        """Return whether a field with these attributes may have fields inside, or a function that
-        is given the schema's context."""
-        for name in HOLDING:
-            if state.get(name) is not None:
-                return True
-        return self.upstream.functions_take_context and "serialize_func" in state
+    def holds_fields(self, field):
+        """Return whether a field has fields inside. What its own method calls may get its
+        schema."""
+        state = self.state_of(field)
+        return any([state.get(name) is not None for name in HOLDING])
 
     @contextmanager
     def inside(self, field):

@@ -9,26 +9,26 @@ To please type checkers it reads marshmallow's version from the installed files,
 hundred times as long as the load itself. The first planned load replaces it.
 """
 
-RELATED = frozenset({"ce21b53057c57c53", "5d44a677cc8ab9c8"})
+RELATED = frozenset({"c273ac938c15ed12", "da05db81be5cf110"})
 """``Related._serialize`` of 0.29 to 1.3, and of 1.4 to 1.6."""
 
 PROPERTIES = {
-    "model": frozenset({"55c8b73b3947fe3e", "1537f93f62c4966c"}),
-    "related_model": frozenset({"c11ec12cae76db21", "88f158a8611b1f82", "155b47a87789f7b8"}),
-    "related_keys": frozenset({"fbd77ffcffa3b031"}),
+    "model": frozenset({"fc0a6f0ca16e2eba", "7d07ace7c923457f"}),
+    "related_model": frozenset({"877067faa9fd4c64", "8a56813055a9f6eb", "38a7ac2157da8f5a"}),
+    "related_keys": frozenset({"19448a7b2203e681"}),
 }
 """What ``_serialize`` reads of the field, in the same releases."""
 
-PRIMARY_KEYS = frozenset({"dc2182d2d1cf7089", "6f1437856e880c4b"})
+PRIMARY_KEYS = frozenset({"4e64c24c4063f9ee"})
 """``get_primary_keys`` of the same releases."""
 
-NESTED_OF = frozenset({"a1f713f9c55be97e"})
+NESTED_OF = frozenset({"79546e0f7f51b2a9"})
 """``Nested._deserialize`` of 0.29 to 1.6."""
 
-LOADED = frozenset({"191ee2ff7cbe617b", "be32ef6aeb7ebe52"})
+LOADED = frozenset({"18f14f10db682326", "33a873d31ca69612"})
 """``LoadInstanceMixin.Schema.load`` of 1.4.1, and of 1.4.2 to 1.6: it calls ``_cast_data``."""
 
-CAST_DATA = frozenset({"aec0801f216762df", "900b17fc4e81e684"})
+CAST_DATA = frozenset({"c59f1c3e22ed0273", "cbaf62c091522825"})
 """``_cast_data`` of 1.4.1, and of 1.4.2 to 1.6: it returns what it is given."""
 
 

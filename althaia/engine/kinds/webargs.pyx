@@ -5,7 +5,7 @@ methods are recognised by the digests of their sources. If a release has other s
 own methods run.
 """
 
-DIGESTS = frozenset({"3c8b0360132b7fd6", "efd3408f9dd69222"})
+DIGESTS = frozenset({"3f9a6cdae3804d35", "61e89781272be632"})
 """``DelimitedFieldMixin._serialize`` of 8.0 to 8.7, its ``_deserialize`` of 8.4 to 8.7."""
 
 

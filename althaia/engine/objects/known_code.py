@@ -6,6 +6,7 @@ Sources are read through the modules' loaders, because a test may have replaced 
 
 from __future__ import annotations
 
+import ast
 import inspect
 import io
 import sys
@@ -13,64 +14,23 @@ import tokenize
 from functools import lru_cache
 from importlib.util import decode_source
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_LAYOUT = (
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-)
-# Two numbers that no token has, where the interpreter's tokens have none.
-_F_STRING_BEGINS: int = getattr(tokenize, "FSTRING_START", -1)
-_F_STRING_ENDS: int = getattr(tokenize, "FSTRING_END", -2)
+from typing import Any
 
 
 def digest(source: str) -> str:
-    """Return the digest of Python source without its comments and its layout.
+    """Return the digest of a function's source, as the semantic lock has them: without docstrings,
+    comments, layout and annotations.
 
-    :raises tokenize.TokenError: the source is incomplete.
+    :raises SyntaxError: it is not Python.
 
-    >>> digest("x = 1  # one") == digest("x  =  1")
+    >>> digest("def one(): return 1  # one") == digest("def one() -> int: return  1")
     True
     """
-    return _short_hash("\n".join(_words(source)).encode())
-
-
-def _words(source: str) -> Iterator[str]:
-    """The tokens that have a meaning. An f-string is one token, as before CPython 3.12."""
-    lines = source.splitlines(keepends=True)
-    begins: list[tuple[int, int]] = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == _F_STRING_BEGINS:
-            begins.append(token.start)
-        elif token.type == _F_STRING_ENDS:
-            begin = begins.pop()
-            if not begins:
-                yield _text(lines, begin, token.end)
-        elif not begins and token.type not in _LAYOUT:
-            yield token.string
-
-
-def _text(lines: list[str], begin: tuple[int, int], end: tuple[int, int]) -> str:
-    """Return what stands between two places, each a line from 1 and a column from 0."""
-    first, last = begin[0] - 1, end[0] - 1
-    inside = lines[first : last + 1]
-    inside[-1] = inside[-1][: end[1]]
-    inside[0] = inside[0][begin[1] :]
-    return "".join(inside)
-
-
-def _short_hash(content: bytes) -> str:
     # Imported here: it loads OpenSSL, 3.4 MB, and most programs never read another library's code.
-    from hashlib import sha256
+    from althaia.releases.digests import of_tree
 
-    return sha256(content).hexdigest()[:16]
+    tree: Any = ast.parse(source)
+    return of_tree("function.py", tree)[f"function.{tree.body[0].name}"]
 
 
 def is_known(function: Any, digests: frozenset[str]) -> bool:
@@ -123,5 +83,7 @@ def _function_digest(loader: Any, path: str, line: int) -> str:
 
 @lru_cache(maxsize=64)
 def _module_digest(loader: Any, path: str) -> str:
+    from hashlib import sha256
+
     source: bytes = loader.get_data(path)
-    return _short_hash(source.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+    return sha256(source.replace(b"\r\n", b"\n").replace(b"\r", b"\n")).hexdigest()[:16]

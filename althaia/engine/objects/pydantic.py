@@ -13,7 +13,7 @@ from althaia.engine.objects.known_code import is_known
 from althaia.engine.objects.libraries import NoReader
 from althaia.engine.objects.object_reader import AttributeReader, Watch
 
-GETATTR = frozenset({"78b0fc3a92067ceb", "421c0d42feebf2d1"})
+GETATTR = frozenset({"486b43edd8846933", "55ac51ace6e7f237"})
 """``BaseModel.__getattr__`` of 2.8 to 2.11, and of 2.12 to 2.14."""
 
 

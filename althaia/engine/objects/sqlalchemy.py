@@ -18,10 +18,10 @@ from althaia.engine.objects.known_code import is_known, is_known_module
 from althaia.engine.objects.libraries import NoReader
 from althaia.engine.objects.object_reader import DescriptorReader, RowReader, Watch
 
-GET = frozenset({"68ab89968a638c04", "d5b20d91b3e64c10", "1155d6fcce2e5494"})
-"""``InstrumentedAttribute.__get__`` of 1.4, of the first 2.0, of later 2.0 and 2.1."""
+GET = frozenset({"771f48c168547000", "84ccaddb75a7e39c"})
+"""``InstrumentedAttribute.__get__`` of 1.4, and of 2.0 and 2.1."""
 
-GET_WITH_PERMISSION = frozenset({"68ab89968a638c04"})
+GET_WITH_PERMISSION = frozenset({"771f48c168547000"})
 """Those that read ``_supports_population`` of the descriptor, which caches the value."""
 
 ROWS = frozenset({"40a2a5f674aa55e0", "7962ddc815e2072f", "c8d76b65edfacb0e"})
