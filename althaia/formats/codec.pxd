@@ -59,7 +59,6 @@ cdef class Record:
 cdef class DeferredValue:
     cdef Py_ssize_t position
     cdef Py_ssize_t level
-    cdef Py_ssize_t end
     cdef readonly object value
     cdef readonly tuple path
 
@@ -89,7 +88,6 @@ cdef class Sink:
     cdef Level* push(self, PyObject* record, object kind) except NULL
     cdef int defer_value(self, object value) except -1
     cdef int encode_deferred(self) except -1
-    cdef int put_in_place(self, list deferred, althaia_buffer* fillings) except -1
     cdef int fill(self, DeferredValue later) except -1
     cdef tuple path(self)
 

@@ -59,9 +59,8 @@ cdef class Record:
 cdef class DeferredValue:
     """A value that is encoded at the end, and its position in the buffer.
 
-    ``path`` lists the containers around it, the innermost first, if errors mention them. Deferred
-    values are encoded into a buffer of their own; ``end`` is where the text of this one ends there.
-    Only the sink refers to this object, so that it is in no reference cycle and needs no GC.
+    ``path`` lists the containers around it, the innermost first, if errors mention them. Only the
+    sink refers to this object, so that it is in no reference cycle and needs no GC.
     """
 
 
@@ -181,9 +180,10 @@ cdef class Sink:
         return tuple(path)
 
     cdef int encode_deferred(self) except -1:
-        """Encode the deferred values and insert each at its position."""
+        """Write the text once more, with each deferred value in its place."""
         cdef althaia_buffer text
         cdef DeferredValue later
+        cdef Py_ssize_t done = 0
         cdef list deferred = self.deferred
         if deferred is None:
             return 0
@@ -193,31 +193,14 @@ cdef class Sink:
         self.buffer.beyond_ascii = text.beyond_ascii
         try:
             for later in deferred:
+                if later.position > done:
+                    althaia_put_bytes(&self.buffer, text.data + done, later.position - done)
+                    done = later.position
                 self.fill(later)
-                later.end = self.buffer.size
-            if text.size:
-                text.beyond_ascii = self.buffer.beyond_ascii
-                self.buffer, text = text, self.buffer
-                self.put_in_place(deferred, &text)
+            if text.size > done:
+                althaia_put_bytes(&self.buffer, text.data + done, text.size - done)
         finally:
             althaia_buffer_free(&text)
-        return 0
-
-    cdef int put_in_place(self, list deferred, althaia_buffer* fillings) except -1:
-        """Move the pieces of the buffer apart, the last one first, and copy each deferred value
-        into its gap."""
-        cdef DeferredValue later
-        cdef Py_ssize_t i, before, rest = self.buffer.size
-        cdef char* data
-        althaia_reserve(&self.buffer, fillings.size)
-        data = self.buffer.data
-        self.buffer.size += fillings.size
-        for i in range(len(deferred) - 1, -1, -1):
-            later = <DeferredValue>deferred[i]
-            memmove(data + later.position + later.end, data + later.position, rest - later.position)
-            rest = later.position
-            before = (<DeferredValue>deferred[i - 1]).end if i else 0
-            memcpy(data + rest + before, fillings.data + before, later.end - before)
         return 0
 
     cdef int fill(self, DeferredValue later) except -1:

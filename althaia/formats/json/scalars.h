@@ -21,8 +21,10 @@ althaia_format_few(char *at, uint32_t number)
 {
     uint64_t digits;
     int zeros;
-    if (number < 10) {
-        *at = (char)('0' + number);
+    if (number < 100) {
+        *at = (char)('0' + number / 10);
+        at += number >= 10;
+        *at = (char)('0' + number % 10);
         return at + 1;
     }
     digits = althaia_eight_digits(number);
@@ -96,11 +98,16 @@ althaia_format_exponent(char *at, int exponent)
 static inline char *
 althaia_format_places(char *at, uint64_t number)
 {
-    uint64_t places = althaia_eight_digits((uint32_t)(number % 10000) * 10000);
+    uint64_t places = number % 10000;
     at = althaia_format_unsigned(at, number / 10000);
+    if (places == 0) {
+        memcpy(at, ".0", 2);
+        return at + 2;
+    }
+    places = althaia_eight_digits((uint32_t)places * 10000);
     *at = '.';
     althaia_store_word(at + 1, places | ALTHAIA_EACH_BYTE('0'));
-    return at + 1 + (places ? 8 - althaia_leading_zeros(places) / 8 : 1);
+    return at + 9 - althaia_leading_zeros(places) / 8;
 }
 
 /* Write a finite number.
