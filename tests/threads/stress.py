@@ -34,6 +34,7 @@ from althaia import msgpack as althaia_msgpack
 
 PLAIN = {"number": 7, "text": "x", "real": 1.5, "items": [1, 2, 3], "inner": {"a": 2}}
 ROWS = [{**PLAIN, "number": i, "text": str(i)} for i in range(12)]
+PAIRS = {**PLAIN, "pairs": [{"a": 1}, {"a": 2}]}
 WRONG = {**PLAIN, "number": "no number", "inner": {"a": "none", "b": 1}}
 MESSAGES = {
     "number": ["Not a valid integer."],
@@ -76,6 +77,7 @@ class World:
             real = ma.fields.Float()
             items = ma.fields.List(ma.fields.Integer())
             inner = ma.fields.Nested(Inner)
+            pairs = ma.fields.List(ma.fields.Nested(Inner))
 
         class Hooked(Outer):
             @ma.post_load
@@ -206,7 +208,10 @@ def new_instance(world: World, chance: random.Random) -> None:
 
 
 def new_fresh(world: World, chance: random.Random) -> None:
-    world.fresh = world.outer_class()
+    schema = world.outer_class()
+    if chance.random() < 0.5:
+        expect(schema.dump(PAIRS), PAIRS)
+    world.fresh = schema
 
 
 def use_fresh(world: World, chance: random.Random) -> None:
@@ -214,9 +219,9 @@ def use_fresh(world: World, chance: random.Random) -> None:
     schema = world.fresh
     way = chance.randrange(6)
     if way == 0:
-        expect(schema.dump(PLAIN), PLAIN)
+        expect(schema.dump(PAIRS), PAIRS)
     elif way == 1:
-        expect(schema.load(PLAIN), PLAIN)
+        expect(schema.load(PAIRS), PAIRS)
     elif way == 2:
         schema.many, schema.unknown = False, "raise"
         expect((schema.many, schema.unknown), (False, "raise"))
@@ -225,13 +230,14 @@ def use_fresh(world: World, chance: random.Random) -> None:
         expect(set(state) >= {"many", "fields", "only", "declared_fields"}, True)
     elif way == 4:
         twin = chance.choice((copy.copy, copy.deepcopy))(schema)
-        expect(list(twin.fields), list(PLAIN))
+        expect(list(twin.fields), list(PAIRS))
         expect(twin.dump(PLAIN), PLAIN)
-    for name in PLAIN:
+    for name in PAIRS:
         field = schema.declared_fields[name]
         expect(field.parent is schema and field.root is schema, True)
         expect(schema.fields[name] is field and schema.dump_fields[name] is field, True)
     expect(schema.fields["inner"].schema.fields["a"].parent.many, False)
+    expect(schema.fields["pairs"].inner.parent is schema.fields["pairs"], True)
 
 
 def copies(world: World, chance: random.Random) -> None:

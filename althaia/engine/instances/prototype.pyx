@@ -185,6 +185,9 @@ cdef class OwnFields:
             field = self.by_number[number] = clone(self.prototype.fields[number])
         elif self.is_loose(number):
             self.loose ^= 1 << number
+            if not ALTHAIA_HAS_GIL:
+                # Another thread may be binding the same one, to a field around it of its own.
+                field = self.by_number[number] = clone(field)
         else:
             return field
         self.change(<list>self.prototype.changes[number], vars_of(field), schema)
