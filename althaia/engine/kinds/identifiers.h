@@ -58,28 +58,31 @@ althaia_format_uuid(PyObject *number, char *at)
     return 36;
 }
 
+static inline int
+althaia_hex_value(Py_UCS1 digit)
+{
+    return (digit & 15) + (digit > '9') * 9;
+}
+
 /* Return the integer of a UUID text (an exact str) of 32 digits with its four hyphens; None for any
  * other form. */
 static PyObject *
 althaia_uuid_number(PyObject *text)
 {
-    unsigned char octets[16] = {0};
+    unsigned char octets[16];
     const Py_UCS1 *at;
-    int digits = 0;
     if (PyUnicode_GET_LENGTH(text) != 36 || !PyUnicode_IS_ASCII(text)) {
         return Py_NewRef(Py_None);
     }
     at = PyUnicode_1BYTE_DATA(text);
-    for (int i = 0; i < 36; i++) {
-        int hyphen = i == 8 || i == 13 || i == 18 || i == 23;
-        if (hyphen ? at[i] != '-' : !Py_ISXDIGIT(at[i])) {
+    for (int i = 0; i < 16; i++, at += 2) {
+        if ((i == 4 || i == 6 || i == 8 || i == 10) && *at++ != '-') {
             return Py_NewRef(Py_None);
         }
-        if (!hyphen) {
-            int value = (at[i] & 15) + (at[i] > '9') * 9;
-            octets[digits / 2] = (unsigned char)(octets[digits / 2] << 4 | value);
-            digits++;
+        if (!Py_ISXDIGIT(at[0]) || !Py_ISXDIGIT(at[1])) {
+            return Py_NewRef(Py_None);
         }
+        octets[i] = (unsigned char)(althaia_hex_value(at[0]) << 4 | althaia_hex_value(at[1]));
     }
 #if PY_VERSION_HEX < 0x030D0000
     return _PyLong_FromByteArray(octets, 16, 0, 0);
