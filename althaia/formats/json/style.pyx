@@ -73,15 +73,17 @@ cdef class Format:
         if not all([type(key) is str for key in keys]):
             return None
         found = self.known.get(keys)
-        record = self.record(keys) if found is MET_ONCE else found
-        # The keys may be other objects with the same text. And the GC may have run user code
-        # meanwhile, which changed the dictionary.
-        if record is None or not althaia_values_by_keys(mapping, record.keys, values):
+        if found is None:
             if len(self.known) >= MOST_KNOWN:
                 self.known.clear()
             self.known[keys] = MET_ONCE
             return None
+        record = self.record(keys) if found is MET_ONCE else found
         self.known[keys] = record
+        # The keys may be other objects with the same text. And the GC may have run user code
+        # meanwhile, which changed the dictionary.
+        if not althaia_values_by_keys(mapping, record.keys, values):
+            return None
         recent.insert(0, record)
         del recent[FEW_RECORDS:]
         return record
