@@ -41,8 +41,8 @@ cdef enum:
     # Longer numbers are left to the standard library. The interpreter may refuse integers with more
     # digits: sys.set_int_max_str_digits() accepts no limit below 640.
     MOST_DIGITS = 640
-    # Longer text with escapes is left to json's own function.
-    MOST_ESCAPED = 512
+    # Longer text with escapes needs memory from the heap.
+    FEW_ESCAPED = 512
     # Any 18 digits fit into a signed integer of 64 bits, any 19 into an unsigned one.
     MOST_WHOLE_DIGITS = 18
     MOST_REAL_DIGITS = 19
@@ -224,19 +224,20 @@ cdef inline Py_ssize_t read_scalar(
 
 
 cdef Py_ssize_t read_word(
-    Tape tape, const uint8_t* text, Py_ssize_t at, bytes word, uint8_t kind
+    Tape tape, const uint8_t* text, Py_ssize_t at, const char* word, uint8_t kind
 ) except? -1:
     """Return the index after a word, or -1 if it is not there. The kind of those that only json has
     is OBJECT."""
-    cdef Py_ssize_t i
-    for i in range(len(word)):
-        if text[at + i] != <uint8_t>word[i]:
+    cdef Py_ssize_t size = 0
+    while word[size] != 0:
+        if text[at + size] != <uint8_t>word[size]:
             return -1
+        size += 1
     if kind == OBJECT:
-        put_object(tape, find_constant(word.decode()))
+        put_object(tape, find_constant(word[:size].decode()))
     else:
         new_slot(tape, kind)
-    return at + len(word)
+    return at + size
 
 
 cdef inline Py_ssize_t read_text(
@@ -281,14 +282,24 @@ cdef Py_ssize_t read_odd_text(
 
 
 cdef Py_ssize_t read_escaped(Tape tape, Py_ssize_t start) except? -1:
-    """Do the same for text with escapes. What is long or invalid is left to json's own function."""
-    cdef uint32_t[MOST_ESCAPED] characters
+    """Do the same for text with escapes. What is invalid is left to json's own function."""
+    cdef uint32_t[FEW_ESCAPED] few
+    cdef uint32_t* characters = few
+    cdef Py_ssize_t room = FEW_ESCAPED
+    # The memory of more characters.
+    cdef bytes held, more
     cdef int kind = PyUnicode_KIND(tape.owner)
     cdef const void* text = PyUnicode_DATA(tape.owner)
     cdef Py_ssize_t at = start, count = 0
     # A zero follows the last character of a str.
     characters[0] = 0
-    while count < MOST_ESCAPED:
+    while True:
+        if count == room:
+            more = PyBytes_FromStringAndSize(NULL, 2 * room * sizeof(uint32_t))
+            memcpy(PyBytes_AS_STRING(more), characters, room * sizeof(uint32_t))
+            held = more
+            characters = <uint32_t*>PyBytes_AS_STRING(held)
+            room *= 2
         characters[count] = PyUnicode_READ(kind, text, at)
         at += 1
         if characters[count] == c'"':
