@@ -496,6 +496,11 @@ def test_from_dict(ma: Any, log: Any) -> None:
     log.attempt(ma.Schema.from_dict({}).__call__)
 
 
+def documentation(value: Any) -> str:
+    """A docstring as ``inspect`` shows it: a compiled one keeps its indentation on each Python."""
+    return inspect.cleandoc(value.__doc__ or "")
+
+
 @scenario
 def test_public_faces(ma: Any, log: Any) -> None:
     """Signatures, documentation and annotations of everything public."""
@@ -513,7 +518,7 @@ def test_public_faces(ma: Any, log: Any) -> None:
         for name, value in sorted(vars(module).items()):
             if name.startswith("_") or not getattr(value, "__module__", "").startswith(ma.__name__):
                 continue
-            log("thing", name, value.__doc__ if callable(value) else None)
+            log("thing", name, documentation(value) if callable(value) else None)
             if callable(value) and not isinstance(value, type):
                 log("signature", name, str(inspect.signature(value)))
                 log("annotations", sorted(getattr(value, "__annotations__", {})))
@@ -522,7 +527,7 @@ def test_public_faces(ma: Any, log: Any) -> None:
                 for member, function in sorted(vars(value).items()):
                     if callable(function) and not isinstance(function, type):
                         function = getattr(function, "__func__", function)
-                        log("method", name, member, function.__doc__, function.__qualname__)
+                        log("method", name, member, documentation(function), function.__qualname__)
                         log("signature", str(inspect.signature(function)))
                         log("defaults", function.__defaults__, function.__kwdefaults__)
 
