@@ -28,6 +28,7 @@ cdef inline object field_of_call(
 
 cdef object nested_field(object field, InstanceDict state)
 cdef object nested_schema(object field, object parent, InstanceDict state)
+cdef object plucked_key(object field, object schema)
 cdef int64_t times_rebound() noexcept
 
 # Run the plans of hooked prototypes although every plan is built at once; for tests.

@@ -25,6 +25,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.type cimport PyType_IsSubtype
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from althaia import seam
 from althaia.engine.objects.known_code import is_known
@@ -39,17 +40,17 @@ from althaia.cpython.primitives cimport (
     althaia_tick,
 )
 from althaia.cpython.temporal cimport (
-    PyDateTime_CheckExact, PyDateTime_DATE_GET_TZINFO, PyDateTime_DELTA_GET_DAYS,
-    PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS, PyDate_CheckExact,
-    PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
+    PyDateTime_CheckExact, PyDateTime_DATE_GET_MICROSECOND, PyDateTime_DATE_GET_TZINFO,
+    PyDateTime_DELTA_GET_DAYS, PyDateTime_DELTA_GET_MICROSECONDS, PyDateTime_DELTA_GET_SECONDS,
+    PyDate_CheckExact, PyDelta_CheckExact, PyTime_CheckExact, import_temporal,
 )
-from althaia.engine.instances cimport nested_field, nested_schema, times_rebound
+from althaia.engine.instances cimport nested_field, nested_schema, plucked_key, times_rebound
 from althaia.engine.plan cimport (
     DUMP, EXTRAORDINARY, LOAD, Counters, Plan, static, upstream,
 )
 from althaia.engine.planner cimport usable_plan
 from althaia.engine.run cimport (
-    FAILED, INPUT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
+    FAILED, INPUT, LONGEST_TEXT, NOTHING, Check, DumpFrame, DumpPlan, DumpStep, FixedText,
     LoadFrame, LoadPlan, LoadStep, fail, field_deserialize, handled_error, is_of_json,
     is_plain_flag, is_unseen, left_item, left_key, load_whole_or_fail, many_of, open_frame,
     open_load_frame, partial_of, run_with_hooks, unknown_of, valid_plan, write_with_hooks,

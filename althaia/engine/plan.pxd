@@ -233,7 +233,7 @@ cdef class Upstream:
     cdef readonly frozenset unknown
     # Features in which releases differ; see FEATURES_BY_VARIANT in upstream.pyx, which sets them.
     cdef public bint partial_by_data_key, copies_messages, has_processors, nested_many_overrides
-    cdef public bint fragment_follows_host, hooks_get_unknown, checks_unknown
+    cdef public bint empty_key_is_a_key, fragment_follows_host, hooks_get_unknown, checks_unknown
     cdef public bint false_is_an_error, nested_has_context, is_ordered_by_option, has_context
     cdef public bint infers_fields, functions_take_context, has_serialization_type
     cdef public bint hooks_pass_many

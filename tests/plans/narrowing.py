@@ -53,8 +53,7 @@ NO_PLAN_DEPENDS_ON: dict[str, tuple[str, ...]] = {
     ),
     "a format that plans leave to upstream, or a function that they call": (
         r"fields\._TemporalField\._make_object_from_format",
-        r"fields\.Pluck\._field_data_key",
-        r"utils\.(from_timestamp|from_timestamp_ms|pluck|timestamp|timestamp_ms)",
+        r"utils\.(from_timestamp|from_timestamp_ms|timestamp|timestamp_ms)",
     ),
     "called by plans, or by what they call, as it is": (
         r"class_registry\.(get_class|register)",

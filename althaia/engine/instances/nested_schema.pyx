@@ -224,3 +224,17 @@ cdef bint is_fresh(object schema) except -1:
     ):
         return False
     return prototype_to_plan(schema, state) is not None
+
+
+cdef object plucked_key(object field, object schema):
+    """Return what ``Pluck._field_data_key`` returns, without materialising the field's schema."""
+    cdef object name = field.field_name
+    cdef InstanceDict state = existing_dict(schema)
+    # A hook may have materialised it and replaced its fields.
+    materialise_if_touched(schema, state)
+    if is_lazy(state):
+        schema = (<Prototype>state.prototype).schema
+    key = schema.fields[name].data_key
+    if upstream.empty_key_is_a_key:
+        return name if key is None else key
+    return key or name

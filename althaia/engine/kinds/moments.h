@@ -1,4 +1,4 @@
-/* Formats dates and times in ISO form without calling Python code, and recognises that form.
+/* Formats dates and times without calling Python code, and recognises text that is formatted so.
  *
  * The functions return the length. They return 0 without an error for values that must be left to
  * Python code.
@@ -139,6 +139,97 @@ althaia_iso_length(PyObject *text, int has_date, int has_time)
         }
     }
     return at - start;
+}
+
+/* ---- Formats of strftime and strptime ---------------------------------------------- */
+
+/* The parts that text does not have, as strptime fills them in. A directive's digits have a place
+ * of their own in it. */
+#define ALTHAIA_MOMENT "1900-01-01T00:00:00.000000"
+#define ALTHAIA_DIRECTIVES "YmdHMSf"
+
+/* Store where a directive's digits are in a moment, and return how many. */
+static inline int
+althaia_digits_of(char directive, int *place)
+{
+    static const unsigned char places[] = {0, 5, 8, 11, 14, 17, 20};
+    *place = places[strchr(ALTHAIA_DIRECTIVES, directive) - ALTHAIA_DIRECTIVES];
+    return directive == 'Y' ? 4 : directive == 'f' ? 6 : 2;
+}
+
+/* Return 1 if the functions below give the results of Python's strftime, with any C library and
+ * locale, and strptime for this format, in at most `room` characters. It may have certain
+ * directives only, each once, and ASCII characters without a special meaning. */
+static int
+althaia_is_plain_format(PyObject *format, Py_ssize_t room)
+{
+    const char *at, *end;
+    int seen[128] = {0}, place;
+    if (!PyUnicode_IS_ASCII(format)) {
+        return 0;
+    }
+    at = (const char *)PyUnicode_1BYTE_DATA(format);
+    end = at + PyUnicode_GET_LENGTH(format);
+    for (; at < end; at++) {
+        int directive = *at == '%';
+        at += directive;
+        if (at == end || *at == 0
+            || strchr(directive ? ALTHAIA_DIRECTIVES : " -/.,:;_TZ", *at) == NULL
+            || (directive && seen[(int)*at]++)) {
+            return 0;
+        }
+        room -= directive ? althaia_digits_of(*at, &place) : 1;
+    }
+    return room >= 0;
+}
+
+/* Write a moment in a plain format, and return the length. */
+static Py_ssize_t
+althaia_write_format(const char *moment, PyObject *format, char *at)
+{
+    const char *from = (const char *)PyUnicode_1BYTE_DATA(format), *start = at;
+    int place, digits;
+    for (; *from != 0; from++) {
+        if (*from == '%') {
+            digits = althaia_digits_of(*++from, &place);
+            memcpy(at, moment + place, (size_t)digits);
+            at += digits;
+        }
+        else {
+            *at++ = *from;
+        }
+    }
+    return at - start;
+}
+
+/* Read text in a plain format with all digits present, and return 1. The regular expression of
+ * strptime matches such text in the same way first. Return 0 for other text. */
+static int
+althaia_read_format(PyObject *text, PyObject *format, char *moment)
+{
+    const char *from = (const char *)PyUnicode_1BYTE_DATA(format), *at;
+    int place, digits;
+    if (!PyUnicode_IS_ASCII(text)) {
+        return 0;
+    }
+    memcpy(moment, ALTHAIA_MOMENT, sizeof(ALTHAIA_MOMENT));
+    at = (const char *)PyUnicode_1BYTE_DATA(text);
+    for (; *from != 0; from++, at++) {
+        if (*from == '%') {
+            digits = althaia_digits_of(*++from, &place);
+            if (!althaia_follows(at, "000000" + (6 - digits))) {
+                return 0;
+            }
+            memcpy(moment + place, at, (size_t)digits);
+            at += digits - 1;
+        }
+        else if (*at != *from) {
+            return 0;
+        }
+    }
+    /* CPython 3.14 reads 24:00 as the next day. */
+    return at - (const char *)PyUnicode_1BYTE_DATA(text) == PyUnicode_GET_LENGTH(text)
+        && memcmp(moment + 11, "24", 2) != 0;
 }
 
 #endif

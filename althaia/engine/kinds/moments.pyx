@@ -5,6 +5,16 @@ cdef extern from "althaia/engine/kinds/moments.h":
     Py_ssize_t althaia_format_datetime(object value, char* at)
     Py_ssize_t althaia_format_time(object value, char* at)
     Py_ssize_t althaia_iso_length(object text, bint has_date, bint has_time)
+    const char* ALTHAIA_MOMENT
+    bint althaia_is_plain_format(object format, Py_ssize_t room)
+    Py_ssize_t althaia_write_format(const char* moment, object format, char* at)
+    bint althaia_read_format(object text, object format, char* moment)
+
+cdef enum:
+    # The length of a moment in ISO form, and where its date ends and its time begins.
+    WHOLE = 26
+    DATE_END = 10
+    TIME_START = 11
 
 cdef dict TEMPORAL = import_temporal()
 cdef object timedelta = TEMPORAL["timedelta"]
@@ -45,6 +55,32 @@ cdef class DumpIsoTime(FixedText):
 
 @cython.final
 @cython.no_gc_clear
+cdef class DumpFormat(FixedText):
+    """A ``strftime`` format with the same result on every platform, for years of four digits."""
+
+    kind = "strftime, plain"
+    cdef public str format
+
+    cdef Py_ssize_t format_into(self, object value, char* at) except -1:
+        cdef char moment[WHOLE + 8]
+        cdef Py_ssize_t size
+        memcpy(moment, ALTHAIA_MOMENT, WHOLE)
+        if PyDateTime_CheckExact(value):
+            size = althaia_format_datetime(value, moment)
+            if PyDateTime_DATE_GET_MICROSECOND(value) == 0:
+                memcpy(moment + 19, b".000000", 7)
+        elif PyTime_CheckExact(value):
+            size = althaia_format_time(value, moment + TIME_START)
+        else:
+            size = althaia_format_date(value, moment) if PyDate_CheckExact(value) else 0
+        # C libraries differ in how they format a year of fewer digits.
+        if size == 0 or moment[0] == c"0":
+            return 0
+        return althaia_write_format(moment, self.format, at)
+
+
+@cython.final
+@cython.no_gc_clear
 cdef class DumpByFunction(DumpStep):
     """Formats the value by a function of ``SERIALIZATION_FUNCS``, or by ``strftime``."""
 
@@ -73,13 +109,16 @@ cdef class LoadMoment(LoadStep):
     :param words: what the field's messages name in braces.
     :param awareness: whether a datetime must have a time zone, must have none, or either.
     :param standard: the ``fromisoformat`` that reads the form that ``isoformat`` writes, if
-        ``parse`` is one of marshmallow's own functions before release 4, else None. These accept
-        other text too, and name time zones: ``timezone(timedelta(0), "+0000")``.
+        ``parse`` is one of marshmallow's own functions before release 4, or there is a ``format``;
+        else None. Those accept other text too, and name time zones:
+        ``timezone(timedelta(0), "+0000")``.
+    :param format: a ``strptime`` format by which text is put into that form first.
     :param has_date, has_time: the parts of that text.
     """
 
     kind = "date or time"
     cdef public object parse, standard
+    cdef public str format
     cdef public dict words
     cdef public int awareness
     cdef public bint has_date, has_time
@@ -108,8 +147,15 @@ cdef class LoadMoment(LoadStep):
 
     cdef object plain_moment(self, str text):
         """Return what ``standard`` reads if ``parse`` reads it as well, else None."""
-        cdef Py_ssize_t size = althaia_iso_length(text, self.has_date, self.has_time)
-        cdef str zone = text[size:]
+        cdef char iso[WHOLE + 1]
+        cdef Py_ssize_t size
+        cdef str zone
+        if self.format is not None:
+            if not althaia_read_format(text, self.format, iso):
+                return None
+            text = iso[:(WHOLE if self.has_time else DATE_END)].decode("ascii")
+        size = althaia_iso_length(text, self.has_date, self.has_time)
+        zone = text[size:]
         if size == 0 or (zone and not (self.has_date and self.has_time)):
             return None
         if zone and zone != "Z" and (len(zone) != 6 or zone[0] not in "+-" or zone[3] != ":"):
@@ -165,6 +211,8 @@ def dump_moment(analysis, field, options):
     chosen = chosen_format(analysis, field)
     function = analysis.watch_entry(functions, chosen)
     if function is ABSENT or not function:
+        if althaia_is_plain_format(chosen, LONGEST_TEXT):
+            return DumpFormat(field, format=chosen, **options)
         return DumpByFunction(field, function=methodcaller("strftime", chosen), **options)
     for iso, step in (*ISO_STEPS.items(), *own_iso_steps(analysis)):
         if function is iso:
@@ -199,7 +247,7 @@ def load_moment(analysis, field, options, *, awareness=EITHER):
         raise NotPlannable("OBJ_TYPE is none of datetime's own classes")
     function = analysis.watch_entry(functions, chosen)
     if function is ABSENT:
-        parsing = {"parse": by_format(analysis, field, OWNERS[name], chosen)}
+        parsing = by_format(analysis, field, name, chosen)
     else:
         parsing = parsing_by(analysis, function, chosen)
     return LoadMoment(
@@ -223,12 +271,27 @@ OWN_PARSERS = {
 }
 
 
-def by_format(analysis, field, owner, chosen):
-    """Return a function that parses a ``strptime`` format: upstream's own."""
-    cls = analysis.upstream.fields[owner]
+def by_format(analysis, field, name, chosen):
+    """Return how a step parses a ``strptime`` format: by upstream's own function, and plain text by
+    ``fromisoformat``."""
+    cls = analysis.upstream.fields[OWNERS[name]]
     analysis.field_method(field, "_make_object_from_format", cls)
     make = seam.pristine[cls]["_make_object_from_format"].__func__
-    return partial(make, data_format=chosen)
+    parse = {"parse": partial(make, data_format=chosen)}
+    if (
+        name == "time"
+        # strptime would validate the time of a date, too.
+        or (name == "date" and not set(chosen).isdisjoint("HMSf"))
+        # Newer Python versions warn if a format has no year.
+        or "%Y" not in chosen
+        or not althaia_is_plain_format(chosen, LONGEST_TEXT)
+    ):
+        return parse
+    analysis.watch_original(dt, "datetime", TEMPORAL["datetime"])
+    return parse | {
+        "standard": TEMPORAL[name].fromisoformat, "format": chosen,
+        "has_date": True, "has_time": name == "datetime",
+    }
 
 
 def parsing_by(analysis, function, chosen):

@@ -1,4 +1,4 @@
-"""Schemas inside schemas: ``Nested``, and ``Pluck``, whose own methods run.
+"""Schemas inside schemas: ``Nested`` and ``Pluck``.
 
 A nested schema is resolved when the first value reaches it, as in upstream. Its plan is found and
 checked once per call if the schema has no hooks, else for each value.
@@ -29,6 +29,7 @@ cdef class DumpNested(DumpStep):
 
     kind = "nested schema"
     cdef public int slot
+    cdef public bint pluck
 
     cdef object convert(self, object value, object obj, DumpFrame frame):
         return self.converted(self.child_of(frame), value, frame)
@@ -38,12 +39,14 @@ cdef class DumpNested(DumpStep):
             return None
         if child.plan is None:
             many = child.schema.many or self.own_field(frame).many
-            return child.schema.dump(value, many=many)
-        return dumped(child, value)
+            result = child.schema.dump(value, many=many)
+        else:
+            result = dumped(child, value)
+        return self.plucked(result, child.schema) if self.pluck else result
 
     cdef bint write(self, object value, object obj, DumpFrame frame, Sink sink) except -1:
         cdef DumpFrame child = self.child_of(frame)
-        if value is None or child.plan is None:
+        if value is None or child.plan is None or self.pluck:
             value = self.converted(child, value, frame)
             if value is upstream.missing:
                 return False
@@ -66,6 +69,14 @@ cdef class DumpNested(DumpStep):
         schema = nested_schema(field, frame.schema, frame.state)
         # A callable that gives the schema may have changed the instance's own field.
         return dump_frame(schema, field.many, frame)
+
+    cdef object plucked(self, object result, object schema):
+        if result is None:
+            return None
+        key = plucked_key(self.field, schema)
+        if self.field.many:
+            return [each[key] for each in result]
+        return result[key]
 
 
 # The plan is a borrowed reference, held by the child frame. All threads share it, and changing its
@@ -159,6 +170,7 @@ cdef class LoadNested(LoadStep):
 
     kind = "nested schema"
     cdef public int slot
+    cdef public bint pluck
 
     cdef object convert(self, object value, object data, LoadFrame frame):
         return self.load_nested(value, None, -1, data, frame)
@@ -180,7 +192,7 @@ cdef class LoadNested(LoadStep):
             field = nested_field(self.field, frame.state)
             return field_deserialize(field, value, self.key, data, frame)
         many = True if child.schema.many or self.field.many else False
-        if tape is not None and many != (tape.slots[at].kind == ARRAY):
+        if tape is not None and (self.pluck or many != (tape.slots[at].kind == ARRAY)):
             value = tape.share(at)
             tape = None
         if (
@@ -195,6 +207,12 @@ cdef class LoadNested(LoadStep):
             return frame.failed(
                 self.field.make_error("type", input=value, type=value.__class__.__name__)
             )
+        if self.pluck:
+            # Read the key for each value, as upstream does. An empty list needs no key.
+            if self.field.many:
+                value = [{plucked_key(self.field, child.schema): each} for each in value]
+            else:
+                value = {plucked_key(self.field, child.schema): value}
         child.tape = tape
         child.root = at
         return load_by_plan(child, value, frame)
@@ -358,8 +376,15 @@ def seen(analysis, field, options):
 
 
 def dump_pluck(analysis, field, options):
-    options = analysis.with_own_slot(options)
-    return OwnDumpStep(field, method_slot=analysis.new_slot(), **options)
+    fields = analysis.upstream.fields
+    check_dumped(analysis, field)
+    owners = definers(type(field), "_serialize")
+    if owners[:2] != [fields["Pluck"], fields["Nested"]]:
+        raise NotPlannable(f"_serialize of Pluck goes on to {owners[1].__qualname__}")
+    analysis.class_method(fields["Nested"], "_serialize")
+    check_plucked(analysis, field)
+    analysis.fields_helper("pluck")
+    return DumpNested(field, slot=analysis.new_slot(), pluck=True, **options)
 
 
 def check_dumped(analysis, field):
@@ -382,7 +407,9 @@ def load_nested(analysis, field, options):
 
 
 def load_pluck(analysis, field, options):
-    return OwnLoadStep(field, **analysis.with_own_slot(options))
+    check_loaded(analysis, field)
+    check_plucked(analysis, field)
+    return LoadNested(field, slot=analysis.new_slot(), pluck=True, walks=True, **options)
 
 
 def check_loaded(analysis, field):
@@ -392,6 +419,11 @@ def check_loaded(analysis, field):
     analysis.field_value(field, "unknown")
     check_resolved(analysis, field)
     analysis.fields_helper("is_collection", "is_iterable_but_not_string")
+
+
+def check_plucked(analysis, field):
+    analysis.field_method(field, "_field_data_key", analysis.upstream.fields["Pluck"])
+    analysis.field_value(field, "field_name")
 
 
 def check_resolved(analysis, field):

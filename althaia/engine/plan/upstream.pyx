@@ -74,7 +74,7 @@ FEATURES_BY_VARIANT = {
     ("fields.Tuple._deserialize", "paired loosely"): (),
     ("fields.Nested.schema", "many of an instance stays"): ("nested_many_overrides",),
     ("fields.Nested.schema", "context goes on"): ("nested_has_context", "nested_many_overrides"),
-    ("fields.Pluck._field_data_key", "empty is none"): (),
+    ("fields.Pluck._field_data_key", "empty is none"): ("empty_key_is_a_key",),
     ("validate.URL.RegexMemoizer._regex_generator", "no fragment after a host"): (
         "fragment_follows_host",
     ),
@@ -94,8 +94,8 @@ FEATURES_BY_VARIANT = {
 with the release that the plans were written against. Any other variant counts as unread."""
 
 WRITTEN_AGAINST = frozenset({
-    "copies_messages", "has_processors", "nested_many_overrides", "fragment_follows_host",
-    "hooks_get_unknown",
+    "copies_messages", "has_processors", "nested_many_overrides", "empty_key_is_a_key",
+    "fragment_follows_host", "hooks_get_unknown",
 })
 """The features of that release. It lacks the others."""
 
@@ -115,6 +115,7 @@ cdef class Upstream:
     :ivar has_processors: whether fields have ``pre_load`` and ``post_load``.
     :ivar nested_many_overrides: whether ``Nested(many=…)`` is set on a copied instance; otherwise
         the copy has the instance's ``many``.
+    :ivar empty_key_is_a_key: whether ``Pluck`` uses an empty ``data_key``.
     :ivar fragment_follows_host: whether ``#`` may follow the host of a URL directly.
     :ivar hooks_get_unknown: whether the hooks of a load get ``unknown``.
     :ivar checks_unknown: whether ``load(unknown=…)`` rejects other values than the three.
