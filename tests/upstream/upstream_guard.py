@@ -31,7 +31,7 @@ def _modules_that_are_not_ours() -> list[str]:
 def _interpreted() -> list[str]:
     import althaia
 
-    return [module.name for module in althaia.info().modules if not module.compiled]
+    return [name for name, state in althaia.info().modules.items() if state == "interpreted"]
 
 
 def _another_release(wanted: str) -> list[str]:
