@@ -149,6 +149,19 @@ def test_our_copy_on_its_way_in_when_patch_is_called(program):
     )
 
 
+def test_schemas_of_a_program_are_registered_by_their_path(redirected):
+    redirected(
+        """
+        from marshmallow import Schema, class_registry
+        class Own(Schema): pass
+        assert class_registry.get_class("__main__.Own") is Own
+        assert class_registry.get_class("Schema") is Schema
+        # docs/differences.md
+        assert class_registry.get_class("althaia.marshmallow.schema.Schema") is Schema
+        """
+    )
+
+
 def test_repr_is_upstreams(redirected, program):
     code = """
         import marshmallow
