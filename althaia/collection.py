@@ -145,7 +145,11 @@ def _is_upstreams(instance: Any, owner: Any, *names: str) -> bool:
     """Return whether reading attributes of an instance runs no user code, and these are those that
     marshmallow defined on ``owner``."""
     cls: Any = type(instance)
-    own, pristine = getattr(instance, "__dict__", None), seam.pristine[owner]
+    pristine = seam.pristine[owner]
+    try:
+        own = vars(instance)
+    except TypeError:  # It has none, or its class has several bases with one.
+        return False
     return (
         cls.__getattribute__ is object.__getattribute__
         and type(own) is dict

@@ -218,6 +218,8 @@ def test_ctrl_c_ends_without_a_traceback(tmp_path):
         process = subprocess.Popen(
             [sys.executable, "-m", "althaia", *command],
             cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
+            # A shell that runs the tests in the background has told them to ignore it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         while not (tmp_path / "begun").exists():
             time.sleep(0.02)
