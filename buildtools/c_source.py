@@ -233,6 +233,15 @@ FAULTS = (
         "if (chr == '_') return NULL; /* CPython's float() reads it. */\n        buffer++;",
     ),
     Fault(
+        "generators and functions that compiled code makes keep a reference to their type when "
+        "they go, for ever",
+        "a developer who looks for a leak of the application's by counting references",
+        "#define __Pyx_PyHeapTypeObject_GC_Del(obj)  {",
+        "#if CYTHON_USE_TYPE_SPECS\n#define __Pyx_PyHeapTypeObject_GC_Del(obj)  {",
+        "#if 1 /* These types are heap types however the module's own are made. */\n"
+        "#define __Pyx_PyHeapTypeObject_GC_Del(obj)  {",
+    ),
+    Fault(
         "`dict.get` borrows what it finds until it counts it: without the GIL another thread may "
         "free it in between",
         _WITHOUT_GIL,

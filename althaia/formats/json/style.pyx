@@ -80,13 +80,15 @@ cdef class Format:
             return None
         record = self.record(keys) if found is MET_ONCE else found
         self.known[keys] = record
-        # The keys may be other objects with the same text. And the GC may have run user code
-        # meanwhile, which changed the dictionary.
-        if not althaia_values_by_keys(mapping, record.keys, values):
-            return None
+        # Nothing is allocated once the values are taken, because the caller owns them only then.
+        del recent[FEW_RECORDS - 1:]
         recent.insert(0, record)
-        del recent[FEW_RECORDS:]
-        return record
+        if althaia_values_by_keys(mapping, record.keys, values):
+            return record
+        # The keys are other objects with the same text, or user code that the GC ran has changed
+        # the dictionary.
+        del recent[0]
+        return None
 
 
 cdef Format DEFAULT = Format(OPTIONS)
