@@ -471,22 +471,6 @@ althaia_nth_value(PyObject *dict, althaia_keys *keys, Py_ssize_t at)
                                            : althaia_entries(keys)[at].value;
 }
 
-/* Return the index of the n-th key of a dictionary in insertion order; not the same as `n` in a
- * split-table dictionary, and with keys that were deleted before it. */
-static inline Py_ssize_t
-althaia_nth_index(PyObject *dict, Py_ssize_t n)
-{
-    const althaia_values *values = althaia_values_of(dict);
-    if (values == NULL) {
-        return n;
-    }
-#if ALTHAIA_VALUES_HAVE_HEAD
-    return ((const uint8_t *)&values->values[values->capacity])[n];
-#else
-    return ((const uint8_t *)values)[-3 - n];
-#endif
-}
-
 /* Return the dict keys that instances of a heap type share. */
 static inline althaia_keys *
 althaia_shared_keys(PyTypeObject *type)

@@ -4,7 +4,7 @@ from cpython.dict cimport PyDict_Copy
 from libc.stdint cimport int64_t, uint64_t
 
 from althaia.cpython.primitives cimport (
-    ALTHAIA_HAS_GIL, althaia_count, althaia_counted, althaia_read_int, althaia_watched,
+    ALTHAIA_HAS_GIL, althaia_counted, althaia_read_int, althaia_watched,
 )
 
 

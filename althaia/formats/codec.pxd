@@ -12,7 +12,6 @@ cdef extern from "althaia/formats/buffer.h":
         bint beyond_ascii
 
     void althaia_buffer_free(althaia_buffer* buffer)
-    char* althaia_reserve(althaia_buffer* buffer, Py_ssize_t more) except NULL
     int althaia_put_bytes(althaia_buffer* buffer, const char* data, Py_ssize_t count) except -1
     int ALTHAIA_PADDING
 

@@ -43,7 +43,6 @@ cdef extern from "Python.h":
     uint32_t PyUnicode_READ(int kind, const void* text, Py_ssize_t at) noexcept
     str PyUnicode_FromKindAndData(int kind, const void* text, Py_ssize_t size)
     str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
-    Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
 
 cdef extern from "althaia/cpython/stack.h":
     int althaia_check_stack() except -1

@@ -8,9 +8,6 @@ the prototype's. *Interceptors*, functions in type slots of its class, notice th
 calls :func:`construct`. ``planner`` and ``run/published`` ask for the prototype.
 """
 
-cdef extern from "althaia/cpython/layout.h":
-    PyObject* althaia_dict_there(object obj)
-
 cdef extern from "althaia/cpython/interceptors.h":
     ctypedef object (*getter)(object, void*)
     ctypedef int (*initproc)(object, object, PyObject*) except -1

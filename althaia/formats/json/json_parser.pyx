@@ -282,7 +282,7 @@ cdef Py_ssize_t read_odd_text(
 
 
 cdef Py_ssize_t read_escaped(Tape tape, Py_ssize_t start) except? -1:
-    """Do the same for text with escapes. What is invalid is left to json's own function."""
+    """Do the same for text with escapes."""
     cdef uint32_t[FEW_ESCAPED] few
     cdef uint32_t* characters = few
     cdef Py_ssize_t room = FEW_ESCAPED
@@ -306,18 +306,12 @@ cdef Py_ssize_t read_escaped(Tape tape, Py_ssize_t start) except? -1:
             put_object(tape, PyUnicode_FromKindAndData(sizeof(uint32_t), characters, count))
             return at
         if characters[count] < 0x20:
-            break
+            return -1
         if characters[count] == c"\\":
             at = unescape(kind, text, at, &characters[count])
             if at < 0:
-                break
+                return -1
         count += 1
-    try:
-        value, at = find_end(tape.owner, start)
-    except ValueError:
-        return -1
-    put_object(tape, value)
-    return at
 
 
 cdef inline Py_ssize_t unescape(

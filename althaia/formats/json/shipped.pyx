@@ -21,7 +21,7 @@ cdef bint shipped = False
 cdef tuple NAMESPACES = (), NAMES = (), VALUES = ()
 cdef Kept encoder = None, decoder = None
 # json's own functions in C: two quote text, in ASCII and not; one reads a string up to its end.
-cdef object quote_ascii = None, quote = None, find_end = None
+cdef object quote_ascii = None, quote = None
 cdef object find_constant = None
 
 
@@ -72,13 +72,12 @@ cdef bint json_is_as_shipped() except -1:
 cdef int record() except -1:
     """Record the parts of ``json``, and find out whether they are the interpreter's own."""
     global shipped, NAMESPACES, NAMES, VALUES, encoder, decoder
-    global quote_ascii, quote, find_end, find_constant
+    global quote_ascii, quote, find_constant
     import _json
     import json.decoder
     import json.encoder
     package, module = vars(json), vars(json.encoder)
     quote_ascii, quote = _json.encode_basestring_ascii, _json.encode_basestring
-    find_end = _json.scanstring
     entries = [
         (package, "JSONEncoder", json.encoder.JSONEncoder),
         (package, "_default_encoder", json._default_encoder),
