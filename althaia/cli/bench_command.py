@@ -17,16 +17,16 @@ import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from althaia.cli import Answer, CommandError
 from althaia.cli.sides import Pair, Process, sentence
-from althaia.cli.terminal import Watch, bar, table
+from althaia.cli.terminal import Watch, bar
 from althaia.cli.worker import WHAT_FAILS
 
 ROUNDS = 9
+LINE = "{:<22}{:>26}{:>9}{:>8}{:>13}  {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,44 +113,32 @@ def measured(
     :raises CommandError: it cannot be measured
     """
     with ExitStack() as stack:
-        pair = Pair(stack, schema, do="data", file=file, source=source, count=count)
+        data = {"file": file, "source": source, "count": count}
+        pair = Pair(stack, schema=schema, use="measure", directions=directions, **data)
         sides = (pair.upstream, pair.planned)
         given = pair.upstream.given
-        count = min(side.given["count"] for side in sides)
-        no_dump = next((side.given["no_dump"] for side in sides if side.given["no_dump"]), "")
-        if no_dump and directions == ["dump"]:
-            raise CommandError(no_dump)
-        directions = [d for d in directions if d == "load" or not no_dump]
-        calls = [
-            (f"{direction} {objects:,} {noun}", direction, objects, noun == "objects")
-            for direction in directions
-            for objects, noun in ((1, "object"), (count, "objects"))[: 2 if count > 1 else 1]
-        ]
-        work = [(name, direction, many) for name, direction, _, many in calls]
-        different, unsteady, _ = pair.judge({"do": "measured_calls", "work": work})
+        different, unsteady, _ = pair.judge()
         found = different | unsteady
-
-        def differing(name: str, objects: int) -> Row:
-            steady = name in different
-            return Row(name, objects, False, "", sentence(found[name], steady=steady), steady)
-
         rows: list[Row] = []
-        for number, (name, _, objects, _) in enumerate(calls):
-            watch(number / len(calls), name)
-            row = differing if name in found else partial(_timed, rounds, sides)
-            rows.append(row(name, objects))
-        if WHAT_FAILS in found:
-            rows.append(differing(WHAT_FAILS, 1))
+        for number, name in enumerate(pair.calls):
+            watch(number / len(pair.calls), name)
+            objects = given["count"] if name.endswith("objects") else 1
+            if name in found:
+                steady = name in different
+                said = sentence(found[name], steady=steady)
+                rows.append(Row(name, objects, False, "", said, steady))
+            elif name != WHAT_FAILS:
+                rows.append(_timed(rounds, sides, name, objects))
         left = pair.planned.ask("explained")["left"]
     return {
         "schema": schema,
         "data": given["about"],
         "failing": given["failing"],
         "failure": given["why"],
-        "not_measured": no_dump,
+        "not_measured": given["no_dump"],
         "made_up": not (file or source),
         "rows": rows,
-        "unplanned": [why for direction, why in left if direction in ("", *directions)],
+        "unplanned": [why for way, why in left if any(c.startswith(way) for c in pair.calls)],
     }
 
 
@@ -175,7 +163,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     rows: list[Row] = report["rows"]
     yield f"{report['schema']}, data: {report['data']}\n"
     heading = ["work", "marshmallow, µs per object", "althaia", "ratio", "middle half", "output"]
-    yield table([heading, *map(_cells, rows)])
+    yield from (LINE.format(*cells).rstrip() for cells in (heading, *map(_cells, rows)))
     yield "\nOne schema instance, its calls alone: no database, framework or JSON around them."
     if report["not_measured"]:
         yield f"dump: {report['not_measured']}"

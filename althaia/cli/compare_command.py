@@ -81,17 +81,15 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
         "count": options.count,
     }
     with ExitStack() as stack:
-        pair = Pair(stack, options.schema, plan_at_once=True, do="take", **data)
+        pair = Pair(stack, schema=options.schema, use="compare", load=options.load, **data)
         explained = pair.planned.ask("explained")
         if explained["no_plans"]:
             raise CommandError(f"there is nothing to compare: {explained['no_plans']}")
-        about, count = pair.planned.given["about"], pair.planned.given["count"]
-        if count != pair.upstream.given["count"]:
-            others = pair.upstream.given["about"]
+        about, others = pair.planned.given["about"], pair.upstream.given["about"]
+        if pair.planned.given["count"] != pair.upstream.given["count"]:
             raise CommandError(f"the two processes were given different data: {others} and {about}")
-        with bar(count * (2 if options.load else 1)) as watch:
-            calls = {"do": "compared_calls", "load": options.load}
-            different, unsteady, raised = pair.judge(calls, watch)
+        with bar(len(pair.calls)) as watch:
+            different, unsteady, raised = pair.judge(watch)
     failing = [f"{name}: {what}" for name, what in raised.items() if what]
     if len(failing) == len(raised) and not (different or unsteady or options.load):
         hint = (

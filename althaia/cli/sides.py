@@ -6,14 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from typing import Any
 
 from althaia.cli import CommandError
 from althaia.cli.terminal import Watch
 from althaia.trust.differences import Difference, first_difference_of_written
 
-SIDES = ("marshmallow", "althaia")
 _ENDED = '{"failed": "its process ended"}'
 _OURS = {f"ALTHAIA_{each}" for each in
          ("PATCH", "DISABLE", "COMPARE", "COMPARE_FILE", "STRICT", "NOTES")}  # fmt: skip
@@ -24,14 +24,15 @@ Differences = dict[str, Difference]
 class Process:
     """One library's process.
 
-    :param side: one of :data:`SIDES`
+    :param stack: what ends it
+    :param side: "marshmallow" or "althaia"
+    :param given: the schema, how it is used and on which data
     :ivar given: what it says of its data
-    :raises CommandError: the schema cannot be imported there
+    :raises CommandError: the schema or the data are not there
     """
 
-    def __init__(self, side: str, schema: str, plan_at_once: bool) -> None:
+    def __init__(self, stack: ExitStack, side: str, **given: Any) -> None:
         self.side = side
-        self.given: dict[str, Any] = {}
         environment = {k: v for k, v in os.environ.items() if k not in _OURS}
         # Both processes must iterate over sets in the same order.
         environment["PYTHONHASHSEED"] = "0"
@@ -49,81 +50,62 @@ class Process:
             # Ctrl-C on a terminal is this process's to handle: it ends the other one.
             process_group=0 if os.name == "posix" else None,
         )
-        try:
-            self.ask("start", schema=schema, patched=patched, plan_at_once=plan_at_once)
-        except KeyboardInterrupt:  # It may have come to this process alone.
-            self.close()
-            raise
+        stack.callback(self._process.communicate)
+        stack.callback(self._process.kill)
+        self.given = self.ask("start", patched=patched, **given)
 
     def ask(self, do: str, **details: Any) -> Any:
         """Return the answer to a command; CommandError if it failed."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        try:
+        with suppress(BrokenPipeError):
             stdin.write(json.dumps({"do": do, **details}) + "\n")
             stdin.flush()
-            line = stdout.readline() or _ENDED
-        except BrokenPipeError:
-            line = _ENDED
-        said = json.loads(line)
+        said = json.loads(stdout.readline() or _ENDED)
         if isinstance(said, dict) and "failed" in said:
-            self.close()
             raise CommandError(f"with {self.side}: {said['failed']}")
         return said
 
-    def close(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-
 
 class Pair:
-    """Both libraries' processes, which have the same data.
+    """Both libraries' processes, which have the same data and make the same calls.
 
     :param stack: what ends them
-    :param schema: ``package.module:Name``
-    :param data: the command that gets the data, ``do``, and its parameters
+    :param given: the parameters of :class:`althaia.cli.worker.Side`
+    :ivar calls: their names
     :raises CommandError: the schema or the data are not there
     """
 
-    def __init__(
-        self, stack: ExitStack, schema: str, *, plan_at_once: bool = False, **data: Any
-    ) -> None:
-        self._stack, self._schema, self._at_once, self._data = stack, schema, plan_at_once, data
-        self.upstream, self.planned = map(self._start, SIDES)
-
-    def _start(self, side: str) -> Process:
-        process = Process(side, self._schema, self._at_once)
-        self._stack.callback(process.close)
-        process.given = process.ask(**self._data)
-        return process
+    def __init__(self, stack: ExitStack, **given: Any) -> None:
+        self._again = partial(Process, stack, "marshmallow", **given)
+        self.upstream = self._again()
+        self.planned = Process(stack, "althaia", **given)
+        theirs = self.upstream.given["calls"]
+        self.calls = [name for name in self.planned.given["calls"] if name in theirs]
 
     def judge(
-        self, calls: dict[str, Any], watch: Watch = lambda done, name: None
+        self, watch: Watch = lambda done, name: None
     ) -> tuple[Differences, Differences, dict[str, str]]:
-        """Let both libraries make the same calls and compare their answers one by one.
+        """Let both libraries make the calls and compare their answers one by one.
 
-        :param calls: the command that says which, ``do``, and its parameters
         :param watch: called after each call
         :return: what althaia answers differently, what marshmallow answers differently in a second
             process, and what each call raised by plans, "" if nothing
         """
-        sides = (self.planned, self.upstream)
-        names, _ = (side.ask(**calls)["names"] for side in sides)
         different: Differences = {}
         unsteady: Differences = {}
         theirs, raised = {}, {}
-        for done, name in enumerate(names, 1):
-            mine, yours = (side.ask("answer", name=name) for side in sides)
+        for done, name in enumerate(self.calls, 1):
+            mine, yours = (side.ask("answer", name=name) for side in (self.planned, self.upstream))
             raised[name] = mine["raised"]
             if found := first_difference_of_written(mine["answer"], yours["answer"]):
                 different[name], theirs[name] = found, yours["answer"]
             watch(done, name)
         if different:
             # Only then, because it takes as long as the first time.
-            again = self._start("marshmallow")
-            again.ask(**calls)
-            for name in names:
+            again = self._again()
+            for name in self.calls:
                 answer = again.ask("answer", name=name)["answer"]
                 if name in theirs and (found := first_difference_of_written(theirs[name], answer)):
                     unsteady[name] = found

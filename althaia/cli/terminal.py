@@ -1,27 +1,11 @@
-"""What the commands show on a terminal: tables, and a bar while something takes long."""
+"""The bar that commands show on a terminal while something takes long."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Watch = Callable[[float, str], object]
-
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells with aligned columns. All columns but the first are right-aligned.
-
-    >>> print(table([["work", "ratio"], ["dump 1", "12.0"]]))
-    work    ratio
-    dump 1   12.0
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        f"{row[0]:<{widths[0]}}"
-        + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-        for row in rows
-    )
-    return "\n".join(map(str.rstrip, lines))
 
 
 @contextmanager

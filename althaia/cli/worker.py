@@ -6,7 +6,6 @@ It reads a line of JSON for each command on standard input and answers with one.
 from __future__ import annotations
 
 import copy
-import gc
 import inspect
 import json
 import os
@@ -16,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from time import thread_time
+from timeit import timeit
 from typing import Any
 
 import althaia
@@ -30,61 +30,71 @@ _WHOSE = "the schema's module or the schema itself"
 
 
 class Side:
-    """The user's schema on one of the two libraries.
+    """The user's schema on one of the two libraries, and the calls with it.
 
-    :param plan_at_once: whether plans are made at the first use.
+    :param use: ``measure`` or ``compare``, the method that prepares the calls
+    :param data: its parameters
+    :ivar given: what it returns, and the names of the calls
     """
 
-    def __init__(self, schema: str, patched: bool, plan_at_once: bool) -> None:
+    def __init__(self, schema: str, patched: bool, use: str, **data: Any) -> None:
         if patched:
             althaia.patch()
-            if plan_at_once:
+            if use == "compare":
                 seam_layers.plan_at_once()
         self.schema = target.schema(schema)
         import marshmallow
 
         self.invalid = marshmallow.ValidationError
-        self.sources: list[Any] = []
-        self.records: list[Any] = []
         self.failing: dict[int, str] = {}
         self.calls: dict[str, Callable[[], Any]] = {}
+        self.given = {**getattr(self, use)(**data), "calls": list(self.calls)}
 
-    def data(self, file: str | None, source: str | None, count: int) -> dict[str, Any]:
-        """Get objects to dump and records to load; say what they are.
+    def measure(
+        self, directions: list[str], file: str | None, source: str | None, count: int
+    ) -> dict[str, Any]:
+        """Prepare the calls that are measured, and one that gives what fails. Say what the data is.
 
         From a file come the records, and the objects are what loading them gives; from the
         user's code come the objects, and the records are what dumping them gives.
         """
-        no_dump = ""
-        if file is not None:
-            self.records, about = _given(file, source, count)
+        schema, no_dump = self.schema, ""
+        if file:
+            records, about = _given(file, source, count)
             # A pre_load hook may change its input.
-            self.sources = self._each(
-                self.records, lambda each: self.schema.load(copy.deepcopy(each), many=False)
-            )
-            if self.sources:
-                about += f", loaded to {kinds_of(self.sources)}"
+            objects = self._each(records, lambda each: schema.load(copy.deepcopy(each), many=False))
+            if objects:
+                about += f", loaded to {kinds_of(objects)}"
             else:
                 # Every record fails. Measure how it fails, and leave none out.
                 why = self.failing.pop(0)
                 no_dump = f"the records do not load, so there are no objects to dump: {why}"
                 self.failing.clear()
+                if directions == ["dump"]:
+                    raise CommandError(no_dump)
+                directions = ["load"]
         else:
-            if source is None:
-                self.sources = sampledata.sources(self.schema, count)
-                about = f"{count:,} plain objects made up from the schema's fields"
+            if source:
+                objects, about = _given(file, source, count)
             else:
-                self.sources, about = _given(file, source, count)
-            dumped = self._each(self.sources, lambda each: self.schema.dump(each, many=False))
+                objects = sampledata.sources(schema, count)
+                about = f"{count:,} plain objects made up from the schema's fields"
+            dumped = self._each(objects, lambda each: schema.dump(each, many=False))
             if not dumped:
                 made_up = "" if source else " (types.SimpleNamespace)"
                 raise CommandError(
                     f"{about}{made_up} cannot be dumped: {self.failing[0]}; name objects of your "
                     "own with --source MODULE:NAME, or records with --data FILE"
                 )
-            self.records = sampledata.records(self.schema, dumped)
+            records = sampledata.records(schema, dumped)
+        for name in directions:
+            call, given = (schema.dump, objects) if name == "dump" else (self._load, records)
+            self.calls[f"{name} 1 object"] = partial(call, given[0], many=False)
+            if len(given) > 1:
+                self.calls[f"{name} {len(given):,} objects"] = partial(call, given, many=True)
+        self.calls[WHAT_FAILS] = lambda: self.failing
         return {
-            "count": len(self.records),
+            "count": len(records),
             "about": about,
             "no_dump": no_dump,
             "failing": len(self.failing),
@@ -104,65 +114,32 @@ class Side:
             given[:] = [given[place] for place in results]
         return list(results.values())
 
-    def take(self, file: str | None, source: str, count: int) -> dict[str, Any]:
-        """Get the records of a file, or else the objects of ``source``; say what they are."""
-        self.records, about = _given(file, source, count)
-        return {"count": len(self.records), "about": about}
+    def _load(self, record: Any, many: bool) -> Any:
+        try:
+            return self.schema.load(record, many=many)
+        except self.invalid as error:
+            return error
 
-    def measured_calls(self, work: list[tuple[str, str, bool]]) -> dict[str, Any]:
-        """Prepare the calls that are measured, and one that gives what fails.
-
-        :param work: by name, direction, and whether it is all of them
-        """
-        self.calls = {name: self._call(direction, many) for name, direction, many in work}
-        self.calls[WHAT_FAILS] = lambda: self.failing
-        return {"names": list(self.calls)}
-
-    def _call(self, direction: str, many: bool) -> Callable[[], Any]:
-        schema, invalid = self.schema, self.invalid
-        if direction == "dump":
-            source = self.sources if many else self.sources[0]
-            return lambda: schema.dump(source, many=many)
-        record = self.records if many else self.records[0]
-
-        def load() -> Any:
-            try:
-                return schema.load(record, many=many)
-            except invalid as error:
-                return error
-
-        return load
-
-    def compared_calls(self, load: bool) -> dict[str, Any]:
+    def compare(
+        self, load: bool, file: str | None, source: str | None, count: int
+    ) -> dict[str, Any]:
         """Prepare the calls that are compared: each record alone, then all of them."""
-        schema, records = self.schema, self.records
+        schema, calls = self.schema, self.calls
+        records, about = _given(file, source, count)
         every = f"all {len(records):,}"
         if load:
             # A pre_load hook may change a record: each call gets its own copy.
             texts = [json.dumps(each) for each in records]
-            self.calls = {
-                **{
-                    f"load [{i}]": partial(_load, schema, text, False)
-                    for i, text in enumerate(texts)
-                },
-                **{
-                    f"loads [{i}]": partial(schema.loads, text, many=False)
-                    for i, text in enumerate(texts)
-                },
-                f"load {every}": partial(_load, schema, f"[{','.join(texts)}]", True),
-            }
+            for i, text in enumerate(texts):
+                calls[f"load [{i}]"] = partial(_loaded, schema, text, False)
+                calls[f"loads [{i}]"] = partial(schema.loads, text, many=False)
+            calls[f"load {every}"] = partial(_loaded, schema, f"[{','.join(texts)}]", True)
         else:
-            self.calls = {
-                **{
-                    f"dump [{i}]": partial(schema.dump, each, many=False)
-                    for i, each in enumerate(records)
-                },
-                f"dump {every}": partial(schema.dump, records, many=True),
-                # Parse the text again if it is JSON, so that a difference has a path.
-                f"dumps {every}": lambda: _read(schema.dumps(records, many=True)),
-                f"text of {every}": partial(schema.dumps, records, many=True),
-            }
-        return {"names": list(self.calls)}
+            for i, each in enumerate(records):
+                calls[f"dump [{i}]"] = partial(schema.dump, each, many=False)
+            calls[f"dump {every}"] = partial(schema.dump, records, many=True)
+            calls[f"dumps {every}"] = partial(schema.dumps, records, many=True)
+        return {"count": len(records), "about": about}
 
     def answer(self, name: str) -> dict[str, Any]:
         """Make one of the calls."""
@@ -183,13 +160,8 @@ class Side:
         return {"loops": max(1, round(loops * ROUND_SECONDS / spent)), "invalid": invalid}
 
     def time(self, name: str, loops: int) -> float:
-        """Return the seconds of so many calls."""
-        call, turns = self.calls[name], range(loops)
-        gc.collect()
-        start = thread_time()
-        for _ in turns:
-            call()
-        return thread_time() - start
+        """Return the seconds of so many calls, with the garbage collector as it is."""
+        return timeit(self.calls[name], "import gc; gc.collect(); gc.enable()", thread_time, loops)
 
     def explained(self) -> dict[str, Any]:
         """Say how much of the schema is planned, and by direction what is not, and why."""
@@ -204,15 +176,8 @@ class Side:
         return {"no_plans": explanation.no_plans, "summary": explanation.summary(), "left": left}
 
 
-def _load(schema: Any, text: str, many: bool) -> Any:
+def _loaded(schema: Any, text: str, many: bool) -> Any:
     return schema.load(json.loads(text), many=many)
-
-
-def _read(text: Any) -> Any:
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError):
-        return text
 
 
 def _short(text: str) -> str:
@@ -237,11 +202,7 @@ def objects_of(name: str, count: int) -> list[Any]:
     """
     found = target.resolve(name)
     if callable(found):
-        try:
-            takes_count = bool(inspect.signature(found).parameters)
-        except (TypeError, ValueError):
-            takes_count = False
-        found = found(count) if takes_count else found()
+        found = found(count) if inspect.signature(found).parameters else found()
     if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
         found = [found]
     objects = list(found)
@@ -263,19 +224,18 @@ def read_records(file: Path) -> list[Any]:
     """
     by_line = file.suffix in (".jsonl", ".ndjson")
     records: list[Any] = []
-    place = str(file)
+    number = 0
     try:
         text = file.read_text(encoding="utf-8")
-        for number, part in enumerate(text.splitlines() if by_line else [text], 1):
-            if by_line:
-                place = f"{file}, line {number}"
+        for part in text.splitlines() if by_line else [text]:
+            number += 1
             if part.strip():
                 records.append(json.loads(part))
     except OSError as error:
         raise CommandError(str(error)) from None
     except ValueError as error:
-        hint = "" if by_line else "; name it .jsonl if each line is a record"
-        raise CommandError(f"{place}: {error}{hint}") from None
+        place = f", line {number}" if by_line else " (name it .jsonl if each line is a record)"
+        raise CommandError(f"{file}{place}: {error}") from None
     if not by_line and records and isinstance(records[0], list):
         (records,) = records
     if not records:
@@ -293,7 +253,8 @@ def main() -> None:
         do = command.pop("do")
         try:
             if do == "start":
-                side, answer = Side(**command), {}
+                side = Side(**command)
+                answer = side.given
             else:
                 answer = getattr(side, do)(**command)
         except (Exception, SystemExit) as error:

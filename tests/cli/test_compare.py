@@ -77,7 +77,7 @@ def test_no_difference(compare):
     done = compare("shop:Order", "--objects", "shop:orders", "--count", "4")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "shop:Order, 4 dict of shop:orders: 7 calls, 0 raised, 0 different",
+        "shop:Order, 4 dict of shop:orders: 6 calls, 0 raised, 0 different",
         "  dump: 2 of 2 fields planned; load: 2 of 2 fields planned",
     ]
 
@@ -144,12 +144,13 @@ def test_each_call_has_a_name_and_an_answer(tmp_path, monkeypatch):
     (tmp_path / "rows.jsonl").write_text('{"number": 1}\n' * 3)
     (tmp_path / "shop.py").write_text(SHOP)
     monkeypatch.syspath_prepend(tmp_path)
-    side = worker.Side("shop:Order", patched=False, plan_at_once=False)
-    given = side.take(str(tmp_path / "rows.jsonl"), "", 0)
-    assert given == {"count": 3, "about": "3 records of rows.jsonl"}
-    assert side.compared_calls(load=True)["names"] == [
-        *(f"{call} [{i}]" for call in ("load", "loads") for i in range(3)), "load all 3"
-    ]  # fmt: skip
+    side = worker.Side(
+        "shop:Order", False, "compare", load=True, file=str(tmp_path / "rows.jsonl"), source="",
+        count=0,
+    )  # fmt: skip
+    calls = [f"{call} [{i}]" for i in range(3) for call in ("load", "loads")]
+    about = "3 records of rows.jsonl"
+    assert side.given == {"count": 3, "about": about, "calls": [*calls, "load all 3"]}
     assert side.answer("load [1]") == {
         "answer": ["dict", "{'number': 1}", [[".number", ["int", "1", None]]]],
         "raised": "",
