@@ -38,6 +38,8 @@ cdef str FIELDS = "fields"
 cdef str GET_STATE = "__getstate__"
 cdef object object_state = object.__getstate__
 cdef tuple OPTIONS = ("only", "exclude", "load_only", "dump_only")
+# Attributes of which one is often all that a hook, or ``Nested.schema``, reads.
+cdef tuple MADE_ALONE = (FIELDS, *OPTIONS)
 cdef str INIT = "__init__"
 cdef tuple UNKNOWN_CHOICES = ("exclude", "include", "raise")
 cdef str CHECK_UNKNOWN = "validate_unknown_parameter_value"
@@ -472,15 +474,17 @@ cdef object own_field(object field, InstanceDict state, object schema):
     try:
         while True:
             before = state.own_fields()
-            if before is not None:
-                own_fields = <OwnFields>before
-                number = own_fields.prototype.index.get(id(field))
-                if number is not None and own_fields.has(number, schema is None):
-                    return own_fields.by_number[number]
-            own_fields = own_fields_of(<Prototype>state.prototype, <OwnFields>before)
+            own_fields = <OwnFields>before
+            if before is None:
+                own_fields = own_fields_of(<Prototype>state.prototype, None)
             number = own_fields.prototype.index.get(id(field))
             if number is None:
                 return field
+            if own_fields.has(number, schema is None):
+                return own_fields.by_number[number]
+            if before is not None and (schema is not None or not ALTHAIA_HAS_GIL):
+                own_fields = own_fields_of(own_fields.prototype, own_fields)
+            # With the GIL a loose field is added in place: it is complete by then.
             if schema is None:
                 own_fields.add_loose(number)
             else:
@@ -518,10 +522,9 @@ cdef object lazy_getattr(object obj, object name):
     the attribute, or if the attribute gives the caller the whole dictionary. Return the attribute,
     or None if it is read as usual."""
     cdef InstanceDict state = existing_dict(obj)
-    # Many hooks read nothing else.
-    if name == FIELDS and is_lazy(state) and state.lazy != UNBOUND:
-        if FIELDS not in <dict>state:
-            materialise(obj, state, FIELDS)
+    if name in MADE_ALONE and is_lazy(state) and state.lazy != UNBOUND:
+        if name not in <dict>state:
+            materialise(obj, state, name)
     else:
         materialise_if_lazy(obj)
     if name == GET_STATE and althaia_type_lookup(type(obj), name) is object_state:

@@ -20,7 +20,9 @@ cdef tuple MAPPINGS = ("declared_fields", *BOUND_MAPPINGS)
 cdef tuple METHODS = ("_serialize_method", "_deserialize_method")
 cdef tuple SELECTIONS = ("only", "exclude")
 cdef object ordered_dict = OrderedDict
-cdef object ZERO = 0
+cdef object ZERO = 0, ONE = 1
+# The number of None, which marshmallow-sqlalchemy declares for a name that it leaves out.
+cdef int NO_FIELD = -1
 
 
 @cython.final
@@ -140,15 +142,15 @@ cdef class OwnFields:
     # the prototype's, apart from its sets of names. User code does not get it.
     cdef object loose
 
-    cdef bint is_loose(self, object number) except -1:
+    cdef bint is_loose(self, Py_ssize_t number) except -1:
         return self.loose is not ZERO and self.loose >> number & 1
 
-    cdef bint has(self, object number, bint loose) except -1:
+    cdef bint has(self, Py_ssize_t number, bint loose) except -1:
         """Whether there is an own field of this number; one that is as construction would have left
         it unless it may be loose."""
         return self.by_number[number] is not None and (loose or not self.is_loose(number))
 
-    cdef int add_loose(self, object number) except -1:
+    cdef int add_loose(self, Py_ssize_t number) except -1:
         """Make the own field for a nested field of the prototype, for calls that need its
         schema."""
         own = clone(self.prototype.fields[number])
@@ -156,15 +158,19 @@ cdef class OwnFields:
         PyDict_SetItem(state, "_schema", None)
         # The nested schema's own ``__init__`` is given its sets of names, and may change them.
         self.change_names(number, state)
-        self.loose |= 1 << number
+        self.loose |= ONE << number
         self.by_number[number] = own
         return 0
 
-    cdef int change_names(self, object number, dict state) except -1:
+    cdef int change_names(self, Py_ssize_t number, dict state) except -1:
         """Give a field with these attributes its own sets of names, which the fields around it
         share."""
-        changes = <list>self.prototype.changes[number]
-        return self.change([each for each in changes if each[1] == NAMES], state, None)
+        for each in <list>self.prototype.changes[number]:
+            # They come first, and most fields have none.
+            if <int>each[1] != NAMES:
+                break
+            self.change([each], state, None)
+        return 0
 
     cdef int bind(self, str name, object number, object schema) except -1:
         """Bind one of the fields of :func:`Prototype.unbound`: set what binding has set on the
@@ -174,17 +180,17 @@ cdef class OwnFields:
             PyDict_SetItem(state, key, value)
         return self.change(<list>self.prototype.changes[number], state, schema)
 
-    cdef object make(self, object number, object schema):
+    cdef object make(self, Py_ssize_t number, object schema):
         """Return the own field of this number. If there is none, make it, with those inside and
-        around it. Return None for None."""
+        around it. Return None for :data:`NO_FIELD`."""
         cdef object field
-        if number is None:
+        if number == NO_FIELD:
             return None
         field = self.by_number[number]
         if field is None:
             field = self.by_number[number] = clone(self.prototype.fields[number])
         elif self.is_loose(number):
-            self.loose ^= 1 << number
+            self.loose ^= ONE << number
             if not ALTHAIA_HAS_GIL:
                 # Another thread may be binding the same one, to a field around it of its own.
                 field = self.by_number[number] = clone(field)
@@ -245,13 +251,14 @@ cdef OwnFields own_fields_of(Prototype prototype, OwnFields before):
 
 cdef object number_of(Prototype prototype, object field, object schema):
     """Return the number of a prototype's field. If it has none, add it, with the fields inside
-    and around it. Return None for None, which marshmallow-sqlalchemy declares for a
-    name that it leaves out."""
+    and around it."""
     cdef list changes = []
     cdef dict state
     cdef object parent
+    if field is None:
+        return NO_FIELD
     number = prototype.index.get(id(field))
-    if field is None or number is not None:
+    if number is not None:
         return number
     state = vars_of(field)
     number = prototype.index[id(field)] = len(prototype.fields)
