@@ -11,6 +11,7 @@ import os
 import sys
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from io import open_code
+from runpy import _run_module_as_main  # type: ignore[attr-defined]
 
 from althaia.switch import redirect
 
@@ -18,8 +19,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, TracebackType
-    from typing import Any
+    from types import TracebackType
 
 
 def execute(words: list[str], begin: Callable[[], object] = lambda: None) -> int:
@@ -32,25 +32,16 @@ def execute(words: list[str], begin: Callable[[], object] = lambda: None) -> int
     """
     if not words:
         return _refuse("nothing to run: name a script, -m MODULE or -c CODE")
-    first, rest = words[0], words[1:]
-    option = first[:2]
-    if option in ("-m", "-c"):
-        glued = first[2:]
-        if not glued and not rest:
+    option, glued = words[0][:2], words[0][2:]
+    program, argv = PROGRAMS.get(option, _script), words
+    if option in PROGRAMS:
+        argv = [option, *words[1:]]
+        if glued:
+            argv.insert(1, glued)
+        elif not words[1:]:
             return _refuse(f"argument expected for the {option} option")
-        value, rest = (glued, rest) if glued else (rest[0], rest[1:])
-        start = _module if option == "-m" else _command
-        return _start(start, value, [option, *rest], begin)
-    if first == "-":
-        return _start(_standard_input, first, words, begin)
-    if first.startswith("-"):
-        return _refuse(f"unknown option {first}: options of Python itself go before '-m althaia'")
-    return _start(_script, first, words, begin)
-
-
-def _start(
-    program: Callable[[str], None], value: str, argv: list[str], begin: Callable[[], object]
-) -> int:
+    elif option.startswith("-") and option != "-":
+        return _refuse(f"unknown option {option}: options of Python itself go before '-m althaia'")
     try:
         redirected = redirect.switch_on("python -m althaia")
     except redirect.REFUSALS as error:
@@ -60,6 +51,7 @@ def _start(
         # Workers that the program spawns run the same library.
         os.environ.setdefault("ALTHAIA_PATCH", "1")
     begin()
+    value = argv[0] if program is _script else argv.pop(1)
     sys.argv[:] = argv
     if not sys.flags.safe_path:
         del sys.path[0]  # '-m althaia' has put it there.
@@ -72,12 +64,8 @@ def _start(
 
 
 def _module(name: str) -> None:
+    _set_main(os.getcwd())
     # 'python -m' itself calls this, so that messages and frames in a traceback are the same.
-    from runpy import _run_module_as_main  # type: ignore[attr-defined]
-
-    if not sys.flags.safe_path:
-        sys.path.insert(0, os.getcwd())
-    _clear_main(BuiltinImporter)
     _run_module_as_main(name)
 
 
@@ -86,91 +74,57 @@ def _command(code: str) -> None:
         from textwrap import dedent
 
         code = dedent(code)
-    _run_text(code, "<string>")
-
-
-def _standard_input(_: str) -> None:
-    _run_text(sys.stdin.buffer.read(), "<stdin>")
+    exec(compile(code, "<string>", "exec", dont_inherit=True), _set_main(""))
 
 
 def _script(name: str) -> None:
-    path = os.path.join(os.getcwd(), name)
-    if _is_import_root(name):
-        from runpy import _run_module_as_main  # type: ignore[attr-defined]
+    from pkgutil import get_importer
 
-        sys.path.insert(0, path)
-        _clear_main(BuiltinImporter)
+    path = os.path.join(os.getcwd(), name)
+    if name == "-":
+        source, path, namespace = sys.stdin.buffer.read(), "<stdin>", _set_main("")
+    elif get_importer(name) is not None:  # A folder or an archive.
+        _set_main(path, always=True)
         _run_module_as_main("__main__", False)
         return
-    try:
-        with open_code(path) as file:
-            source = file.read()
-    except OSError as error:
-        program = sys.orig_argv[0]
-        text = f"{program}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}"
-        print(text, file=sys.stderr)
-        raise SystemExit(2) from None
-    namespace = _clear_main(SourceFileLoader("__main__", path), path)
-    code = compile(source, path, "exec", dont_inherit=True)
-    if not sys.flags.safe_path:
-        sys.path.insert(0, os.path.dirname(os.path.realpath(name)))
-    exec(code, namespace)
-
-
-def _run_text(source: str | bytes, filename: str) -> None:
-    if not sys.flags.safe_path:
-        sys.path.insert(0, "")
-    code = compile(source, filename, "exec", dont_inherit=True)
-    if sys.version_info >= (3, 13) and isinstance(source, str):
-        # Since 3.13 a traceback shows the lines of '-c'.
-        _register_lines(code, source, filename)
-    exec(code, _clear_main(BuiltinImporter))
-
-
-def _register_lines(code: CodeType, source: str, filename: str) -> None:
-    import linecache
-
-    if hasattr(linecache, "_interactive_cache"):
-        # The lines belong to the code: tracebacks show them, warnings do not.
-        linecache._register_code(code, source, filename)  # type: ignore[attr-defined]
     else:
-        lines = [f"{line}\n" for line in source.splitlines()]
-        linecache.cache[filename] = (len(source), None, lines, filename)
+        try:
+            with open_code(path) as file:
+                source = file.read()
+        except OSError as error:
+            raise SystemExit(_refuse(f"can't open the script: {error}")) from None
+        namespace = _set_main(os.path.dirname(os.path.realpath(name)))
+        namespace |= {"__file__": path, "__loader__": SourceFileLoader("__main__", path)}
+        if sys.version_info < (3, 15):
+            namespace["__cached__"] = None
+    exec(compile(source, path, "exec", dont_inherit=True), namespace)
 
 
-def _clear_main(loader: object, path: str | None = None) -> dict[str, Any]:
-    """Return the namespace of ``__main__`` as a program finds it when it starts."""
+PROGRAMS = {"-m": _module, "-c": _command}
+
+
+def _set_main(folder: str, always: bool = False) -> dict[str, object]:
+    """Return the namespace of ``__main__`` as a program finds it when it starts.
+
+    :param folder: from which the program imports first, unless Python is told not to
+    """
+    if always or not sys.flags.safe_path:
+        sys.path.insert(0, folder)
     namespace = vars(sys.modules["__main__"])
-    # Keep the names that this CPython sets in every program: 3.15 sets no `__cached__`.
-    annotated = "__annotations__" in namespace
-    cached = "__cached__" in namespace
+    annotations: dict[str, object] = (
+        {"__annotations__": {}} if "__annotations__" in namespace else {}
+    )
     namespace.clear()
     namespace.update(
+        annotations,
         __name__="__main__",
         __doc__=None,
         __package__=None,
-        __loader__=loader,
+        __loader__=BuiltinImporter,
         __spec__=None,
         __builtins__=builtins,
     )
-    if annotated:
-        namespace["__annotations__"] = {}
-    if path is not None:
-        namespace["__file__"] = path
-        if cached:
-            namespace["__cached__"] = None
     return namespace
-
-
-def _is_import_root(path: str) -> bool:
-    """Return whether ``path`` is a folder or an archive, which runs as its ``__main__`` module."""
-    for hook in sys.path_hooks:
-        try:
-            hook(path)
-        except ImportError:
-            continue
-        return True
-    return False
 
 
 def _hide_own_frames(error: BaseException) -> None:
@@ -180,19 +134,16 @@ def _hide_own_frames(error: BaseException) -> None:
     exit code, the signal of a KeyboardInterrupt, the prompt of ``-i``.
     """
     visible = error.__traceback__
-    while visible is not None and visible.tb_frame.f_globals.get("__name__") == __name__:
+    while visible is not None and visible.tb_frame.f_globals is globals():
         visible = visible.tb_next
     hook = sys.excepthook
 
-    def excepthook(
-        kind: type[BaseException], value: BaseException, traceback: TracebackType | None
-    ) -> None:
+    def shown(kind: type[BaseException], value: BaseException, _: TracebackType | None) -> None:
         sys.excepthook = hook
-        if value is error:
-            traceback = sys.last_traceback = value.__traceback__ = visible
-        hook(kind, value, traceback)
+        sys.last_traceback = value.__traceback__ = visible
+        hook(kind, value, visible)
 
-    sys.excepthook = excepthook
+    sys.excepthook = shown
 
 
 def _refuse(text: str) -> int:
