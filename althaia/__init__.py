@@ -80,19 +80,9 @@ _MODULES = ("bulk", "json", "msgpack")
 """Modules that are imported when somebody asks for them as an attribute."""
 
 _UPSTREAMS = (
-    *(
-        "EXCLUDE",
-        "INCLUDE",
-        "RAISE",
-        "Schema",
-        "SchemaOpts",
-        "ValidationError",
-        "fields",
-        "missing",
-    ),
-    *("post_dump", "post_load", "pre_dump", "pre_load"),
-    *("validate", "validates", "validates_schema"),
-)
+    "EXCLUDE INCLUDE RAISE Schema SchemaOpts ValidationError fields missing "
+    "post_dump post_load pre_dump pre_load validate validates validates_schema"
+).split()
 """What marshmallow itself exports; here it is the compiled copy's, redirected or not. Looked up
 when somebody asks: importing althaia imports no marshmallow."""
 
@@ -216,9 +206,10 @@ def _connect_engine() -> None:
     try:
         engine.connect()
     except (AttributeError, KeyError, TypeError) as error:
-        _not_connected(error)
-    else:
-        _watch()
+        if settings().strict:
+            raise seam.EngineError("the plans do not fit the served marshmallow") from error
+        raise
+    _watch()
 
 
 def _go_without_engine() -> None:
@@ -234,28 +225,6 @@ def _go_without_engine() -> None:
 
         if collection.is_known():
             seam.collection = collection.dump
-
-
-def _not_connected(error: Exception) -> None:
-    """The engine does not know what is served.
-
-    A release that the program has installed runs on its own code then.
-
-    :raises EngineError: it is the compiled copy, or ``ALTHAIA_STRICT`` is set
-    """
-    from althaia.switch import installed, release
-
-    what = f"{type(error).__name__}: {error}"
-    if seam.release is None:
-        raise seam.EngineError(
-            f"althaia's plans do not fit the marshmallow that it was built from "
-            f"({installed.served()}): {what}. Set ALTHAIA_PLANS=0 to run without plans, or build "
-            "from the release that vendor/marshmallow/lock.toml names"
-        ) from error
-    served = release.serve()
-    served.lose(f"the plans do not fit it ({what}), so its own code runs")
-    served.say()
-    seam.without_engine(served.lost[-1])
 
 
 def _watch() -> None:

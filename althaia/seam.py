@@ -52,7 +52,7 @@ class LazyPattern:
 
 
 class EngineError(RuntimeError):
-    """The engine was written for another marshmallow than the copy that calls it."""
+    """``ALTHAIA_STRICT`` is set, and not all of the served marshmallow can be planned."""
 
 
 def pause() -> None:
@@ -143,8 +143,6 @@ def loaded(schema_namespace: Namespace) -> None:
     try:
         _keep(schema_namespace)
     except (AttributeError, KeyError) as error:
-        if release is None:
-            raise
         for kept in (modules, defined, pristine):
             kept.clear()
         without_engine(f"its modules are not those that are known ({error})")
@@ -282,9 +280,6 @@ def load_engine() -> None:
     :func:`althaia.info` give the reason. Exceptions that only a signal handler can have raised
     propagate. Calls of other threads run upstream's code meanwhile. Nothing is tried while the
     interpreter shuts down, because imports fail then.
-
-    If the engine does not fit this marshmallow, each later call raises :class:`EngineError`, so
-    that a program does not run without plans unnoticed.
     """
     global failure
     if sys.is_finalizing() or sys.meta_path is None:
@@ -296,11 +291,6 @@ def load_engine() -> None:
     failure = RuntimeError("the engine is being loaded, or was when this process was forked")
     try:
         connector()
-    except EngineError as error:
-        failure = error
-        globals().update(
-            dict.fromkeys(_OWN, _refused), construct=_not_made, copied_fields=_copied_fields
-        )
     except BaseException as error:
         failure = error
         without_engine()
@@ -330,14 +320,6 @@ def warn(text: str, category: type[Warning], stacklevel: int = 2) -> None:
 _OF_SIGNALS: Final = (KeyboardInterrupt, SystemExit, TimeoutError)
 
 
-def collection(schema: Any, objects: Any) -> Any:
-    """In ``Schema._serialize`` of a build without an engine, before its loop: return the dumped
-    list, or DECLINED."""
-    load_engine()
-    hook = globals()["collection"]
-    return DECLINED if hook is _OWN["collection"] else hook(schema, objects)
-
-
 no_engine = ""
 """The reason why this release has no engine, else ""."""
 
@@ -346,18 +328,11 @@ def without_engine(why: str = "") -> None:
     """Let each hook return at once from now on: there is no engine, or it is switched off."""
     global no_engine
     no_engine = why
-    globals().update(_OWN, collection=_declined)
+    globals().update(_OWN)
 
 
 def _declined(*args: Any) -> Any:
     return DECLINED
-
-
-def _refused(*args: Any) -> Any:
-    """Raise the :class:`EngineError` with which loading the engine has failed."""
-    assert failure is not None
-    # Remove the traceback of the last call. Otherwise it would grow with each call.
-    raise failure.with_traceback(None)
 
 
 def _not_made(*args: Any) -> bool:
@@ -396,12 +371,14 @@ validate = _declined
 # In ``Schema._deserialize``, before ``if many:``:
 # ``deserialize(schema, data, error_store, many, partial, unknown, index)``.
 deserialize = _declined
+# In ``Schema._serialize`` of a build without an engine, before its loop:
+# ``collection(schema, objects)``.
+collection = _declined
 
 _OWN: Final = {
-    "collection": collection,
     "construct": construct,
     "copied_fields": copied_fields,
     **dict.fromkeys(("dump", "dumps", "dump_bytes", "serialize"), _declined),
-    **dict.fromkeys(("load", "loads", "validate", "deserialize"), _declined),
+    **dict.fromkeys(("load", "loads", "validate", "deserialize", "collection"), _declined),
 }
 """The hooks that return a result, as they are before the engine is loaded."""

@@ -66,20 +66,17 @@ class Settings:
     __slots__ = tuple(__annotations__)
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        read: dict[str, Callable[[Mapping[str, str], str], object]] = {
-            "compare": _share,
-            "compare_file": lambda environ, variable: environ.get(variable, ""),
-            "gc": _collector,
-            # What only says something must not keep the redirect from being made.
-            "log": _unless_no,
-            "notes": _unless_no,
-            "compiled": _flag_or_yes,
-            "plans": _flag_or_yes,
-        }
-        for name in self.__slots__[:-1]:
-            value = read.get(name, _flag)(environ, f"ALTHAIA_{name.upper()}")
-            setattr(self, name, value)
-        self.unknown = _unknown(environ)
+        for name, variable in zip(self.__slots__, _names(), strict=False):
+            given = environ.get(variable, "")
+            try:
+                setattr(self, name, _READ.get(name, _flag)(given))
+            except ValueError as error:
+                raise ConfigError(
+                    f"the environment variable {variable} is {given!r}, which is {error}: change "
+                    "it or unset it"
+                ) from None
+        mine = {name for name in environ if name.startswith("ALTHAIA_")}
+        self.unknown = tuple(sorted(mine.difference(_names(), _OF_BUILDS)))
         for variable in self.unknown if self.strict else ():
             if similar := meant(variable):
                 raise ConfigError(f"no variable is called {variable}; did you mean {similar}?")
@@ -109,62 +106,57 @@ def is_no(text: str) -> bool:
     return text.strip().lower() in ("", *_NO)
 
 
-def _text(environ: Mapping[str, str], variable: str) -> str:
-    return environ.get(variable, "").strip().lower()
+def _is_yes(text: str) -> bool:
+    return text.strip().lower() in _YES
 
 
-def _unless_no(environ: Mapping[str, str], variable: str) -> bool:
-    return not is_no(_text(environ, variable))
+def _flag(text: str) -> bool:
+    if _is_yes(text) or is_no(text):
+        return _is_yes(text)
+    raise ValueError(f"neither yes ({', '.join(_YES)}) nor no ({', '.join(_NO)})")
 
 
-def _flag_or_yes(environ: Mapping[str, str], variable: str) -> bool:
-    return not _text(environ, variable) or _flag(environ, variable)
+def _flag_or_yes(text: str) -> bool:
+    return not text.strip() or _flag(text)
 
 
-def _flag(environ: Mapping[str, str], variable: str) -> bool:
-    text = _text(environ, variable)
-    if text in _YES or is_no(text):
-        return text in _YES
-    raise _bad(environ, variable, f"neither yes ({', '.join(_YES)}) nor no ({', '.join(_NO)})")
+def _unless_no(text: str) -> bool:
+    return not is_no(text)
 
 
-def _share(environ: Mapping[str, str], variable: str) -> float:
-    text = _text(environ, variable)
-    if is_no(text):
-        return 0.0
+def _share(text: str) -> float:
     try:
-        share = 1.0 if text in _YES else float(text)
+        share = 0.0 if is_no(text) else 1.0 if _is_yes(text) else float(text)
     except ValueError:
         share = -1.0
     if 0 <= share <= 1:
         return share
-    what = "no share of the calls, from 0 to 1 (0.01 is one in a hundred)"
-    raise _bad(environ, variable, what)
+    raise ValueError("no share of the calls, from 0 to 1 (0.01 is one in a hundred)")
 
 
-def _collector(environ: Mapping[str, str], variable: str) -> str:
-    text = _text(environ, variable)
+def _collector(text: str) -> str:
     if is_no(text):
         return ""
-    if text == "pause":
-        return text
-    raise _bad(environ, variable, f"neither pause nor no ({', '.join(_NO)})")
+    if text.strip().lower() == "pause":
+        return "pause"
+    raise ValueError(f"neither pause nor no ({', '.join(_NO)})")
 
 
-def _bad(environ: Mapping[str, str], variable: str, what: str) -> ConfigError:
-    return ConfigError(
-        f"the environment variable {variable} is {environ[variable]!r}, which is {what}: change it "
-        "or unset it"
-    )
+_READ: dict[str, Callable[[str], object]] = {
+    "compare": _share,
+    "compare_file": str,
+    "gc": _collector,
+    # What only says something must not keep the redirect from being made.
+    "log": _unless_no,
+    "notes": _unless_no,
+    "compiled": _flag_or_yes,
+    "plans": _flag_or_yes,
+}
+"""How the value of a variable is read, if not by :func:`_flag`."""
 
 
 def _names() -> list[str]:
     return [f"ALTHAIA_{name.upper()}" for name in Settings.__slots__[:-1]]
-
-
-def _unknown(environ: Mapping[str, str]) -> tuple[str, ...]:
-    given = {name for name in environ if name.startswith("ALTHAIA_")}
-    return tuple(sorted(given.difference(_names(), _OF_BUILDS)))
 
 
 def meant(variable: str) -> str | None:

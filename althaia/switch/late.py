@@ -6,10 +6,7 @@ Imported only when it is too late: nothing here runs in a process that is redire
 from __future__ import annotations
 
 import os
-import re
-import site
 import sys
-from pathlib import Path
 from types import ModuleType
 
 from althaia.switch.config import is_no
@@ -18,7 +15,8 @@ from althaia.switch.release import REAL
 
 
 def holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
-    """Return by module the names in it that refer to the real library or to its objects.
+    """Return by module the names in it that refer to the real library or to its objects, in the
+    order in which the imports of these modules began.
 
     :param real: the modules of the real library, by name
     """
@@ -33,7 +31,7 @@ def holders(real: dict[str, ModuleType]) -> dict[str, list[str]]:
             held = [key for key, value in contents(module).items() if _is_made_of(value, owned)]
             if held:
                 found[name] = sorted(held)
-    return dict(sorted(found.items()))
+    return found
 
 
 def _is_made_of(value: object, owned: set[int]) -> bool:
@@ -50,8 +48,6 @@ def text(held: dict[str, list[str]], how: str) -> str:
     :param how: what asked for the redirect: ``ALTHAIA_PATCH``, ``python -m althaia``, …
     """
     lines = ["marshmallow was imported before althaia was asked to redirect it."]
-    if importers := _importers(held) or _start_files():
-        lines.append(f"The first to import it was {' or '.join(importers)}.")
     if held:
         lines.append("These modules hold references to the real one and would keep them:")
         lines.extend(
@@ -86,26 +82,3 @@ def _advice(how: str) -> str:
 def is_asked() -> bool:
     """Return whether ``ALTHAIA_PATCH`` is set, so that the start-up file has tried to redirect."""
     return not is_no(os.environ.get("ALTHAIA_PATCH", ""))
-
-
-def _importers(held: dict[str, list[str]]) -> list[str]:
-    """Return the files of the modules of which one was the first to import marshmallow.
-
-    ``sys.modules`` is in the order in which imports ended: the first that ended after marshmallow's
-    own, or one that has not ended yet and holds more than what others made of it.
-    """
-    order = list(sys.modules)
-    last = order.index(REAL) if REAL in order else 0
-    running = [name for name in order[:last] if {REAL, "Schema", "fields"} & {*held.get(name, ())}]
-    ended = [name for name in order[last:] if name in held][:1]
-    files = [getattr(sys.modules[name], "__file__", None) for name in running + ended]
-    return [file for file in files if file is not None]
-
-
-def _start_files() -> list[str]:
-    """Return the ``.pth`` files that import marshmallow themselves at interpreter start."""
-    folders = [site.getusersitepackages(), *site.getsitepackages([sys.prefix, *site.PREFIXES])]
-    used = [folder for folder in dict.fromkeys(folders) if folder in sys.path]
-    files = [file for folder in used for file in sorted(Path(folder).glob("*.pth"))]
-    imports = re.compile(rf"^import\s.*\b{REAL}\b", re.MULTILINE)
-    return [str(file) for file in files if imports.search(file.read_text("utf-8", "replace"))]

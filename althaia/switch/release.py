@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from _thread import _local  # threading would cost more than this module
-from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 
 from althaia import seam
@@ -19,7 +18,7 @@ from althaia.switch.config import settings
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import CodeType, ModuleType
     from typing import Any, Final
 
@@ -32,27 +31,6 @@ UNTOUCHED: Final = "untouched"
 
 _NEEDED: Final = ("seam-import", "seam-loaded")
 """The hooks without which no plan can be made."""
-
-_KNOWN_FILES: Final = (
-    "__init__.py",
-    "base.py",
-    "class_registry.py",
-    "constants.py",
-    "decorators.py",
-    "error_store.py",
-    "exceptions.py",
-    "experimental/__init__.py",
-    "experimental/context.py",
-    "fields.py",
-    "orderedset.py",
-    "schema.py",
-    "types.py",
-    "utils.py",
-    "validate.py",
-    "warnings.py",
-)
-"""The files of the releases that our code was written for."""
-
 
 LISTED: Final = ("3.26.1", "3.26.2", "4.0.1", "4.1.2", "4.2.4", "4.3.0", "4.3.1", "4.4.0")
 """The releases that were reviewed: docs/releases.md says what of them is not planned."""
@@ -85,48 +63,32 @@ class Release:
         self._said = False
 
     def look(self) -> bool:
-        """Compile its files with our hooks, and keep the code of each until it is executed.
+        """Compile its files with our hooks, and keep the code of each.
 
         :returns: whether it has a schema module
         """
         from althaia.releases.bytecode import code_of
 
+        loader: Any = self.spec.loader if self.spec else None
         sources = {}
-        for file in _KNOWN_FILES:
+        for file in _files(self.location):
             try:
-                sources[file] = self._data(file)
-            except OSError:  # This release has it not.
+                sources[file] = loader.get_data(os.path.join(self.location, *file.split("/")))
+            except OSError:  # It has byte code only.
                 continue
         found = code_of(sources, self.location, self.version, engine=has_engine())
         self._codes, self.left_out, self.unread, self.variants = found
         return "schema.py" in found[0]
 
     def execute(self, module: ModuleType, name: str, loader: Any, path: str) -> None:
-        """Execute one of its modules with our hooks, or as it is if that fails.
+        """Execute one of its modules with our hooks, or as it is if it cannot be read.
 
         :param name: the module's own name, which is that of the loader
         """
-        code = self._code(os.path.relpath(path, self.location).replace(os.sep, "/"))
-        exec(code or loader.get_code(name), module.__dict__)
+        file = os.path.relpath(path, self.location).replace(os.sep, "/")
+        exec(self._codes.get(file) or loader.get_code(name), module.__dict__)
         if name == REAL:
             self.say()
-
-    def _code(self, file: str) -> CodeType | None:
-        if file in self._codes:
-            return self._codes.pop(file)
-        try:
-            from althaia.releases.source import hooked
-
-            sources = {file: self._data(file)}
-            return hooked(sources, self.location, self.version, engine=has_engine())[0][file]
-        except Exception as error:
-            self.lost.append(f"{file} runs as it is ({type(error).__name__}: {error})")
-            return None
-
-    def _data(self, file: str) -> bytes:
-        loader: Any = self.spec.loader if self.spec else None
-        data: bytes = loader.get_data(os.path.join(self.location, *file.split("/")))
-        return data
 
     def lose(self, what: str) -> None:
         """Record a reason why something cannot be planned, for :meth:`say` and ``info()``."""
@@ -141,24 +103,37 @@ class Release:
         """
         if seam.no_engine:
             self.lose(seam.no_engine)
-        losses = [*self.lost]
+        told = [*self.lost]
         if self.left_out and self.how != UNTOUCHED:
-            losses.append(f"hooks without a place in it: {', '.join(self.left_out)}")
-        rests = self.how == INTERPRETED and self.version not in LISTED and has_engine()
-        hint = "'python -m althaia info' names them"
-        count = len(self.unread) if rests else 0
-        unread = f"{count} functions that nobody has read ({hint})" if count else ""
-        if self._said or not (losses or unread):
+            told.append(f"hooks without a place in it: {', '.join(self.left_out)}")
+        is_warning = bool(told)
+        if self.unread and self.how == INTERPRETED and self.version not in LISTED and has_engine():
+            told.append(
+                f"{len(self.unread)} functions that nobody has read ('python -m althaia info' "
+                "names them)"
+            )
+        if self._said or not told:
             return
         self._said = True
-        what = "; ".join(filter(None, [*losses, unread]))
-        text = f"althaia does not plan all of marshmallow {self.version}: {what}"
+        text = f"althaia does not plan all of marshmallow {self.version}: {'; '.join(told)}"
         if settings().strict:
             raise seam.EngineError(text)
-        if losses:
+        if is_warning:
             seam.warn(text, AlthaiaWarning, stacklevel=3)
         elif "logging" in sys.modules:  # If nobody has imported it, there is no handler either.
             sys.modules["logging"].getLogger("althaia").info(text)
+
+
+def _files(package: str, within: str = "") -> Iterator[str]:
+    """Yield the modules of a package, which may be in an archive: ``experimental/context.py``."""
+    from pkgutil import iter_modules
+
+    yield f"{within}__init__.py"
+    for found in iter_modules([os.path.join(package, within)]):
+        if found.ispkg:
+            yield from _files(package, f"{within}{found.name}/")
+        else:
+            yield f"{within}{found.name}.py"
 
 
 def served() -> Release | None:
@@ -232,27 +207,14 @@ def _belongs_to_another_interpreter(name: str) -> bool:
     process. A module of Cython can be loaded by one of them; it refuses the others before any of
     its code runs.
     """
-    if not _is_second_interpreter():
-        return False
     from importlib.util import module_from_spec, spec_from_file_location
 
     spec = spec_from_file_location(name, compiled_file(name) or "")
-    if spec is None:
-        return False
-    try:
-        module_from_spec(spec)
-    except ImportError:
-        return True
-    return False
-
-
-def _is_second_interpreter() -> bool:
-    for name in ("_interpreters", "_xxsubinterpreters"):
+    if spec is not None:
         try:
-            interpreters: Any = import_module(name)
+            module_from_spec(spec)
         except ImportError:
-            continue
-        return bool(interpreters.get_current() != interpreters.get_main())
+            return True
     return False
 
 
@@ -296,9 +258,7 @@ def why_no_plans() -> str:
     if not has_engine():
         return why_no_engine()
     if seam.failure is not None:
-        what = f"the engine could not be loaded: {type(seam.failure).__name__}: {seam.failure}"
-        is_error = isinstance(seam.failure, seam.EngineError)
-        return f"every dump and load is an error, {what}" if is_error else what
+        return f"the engine could not be loaded: {type(seam.failure).__name__}: {seam.failure}"
     return ""
 
 

@@ -84,7 +84,7 @@ def plan_at_once(on: bool = True) -> None:
 
 def _engine_functions() -> dict[str, Hook]:
     # The seam's own functions only load the engine or decline: do not wrap them.
-    own = {*seam._OWN.values(), seam._refused, seam._not_made}
+    own = set(seam._OWN.values())
     found = {name: getattr(seam, name) for name in NAMES}
     return {name: hook for name, hook in found.items() if hook not in own}
 

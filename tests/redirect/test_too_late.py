@@ -172,7 +172,7 @@ def test_a_start_up_file_that_is_first_is_named(site, line, culprit):
     (folder / "boot.py").write_text("from marshmallow import Schema\n", "utf-8")
     (folder / "aa.pth").write_text(f"{line}\n", "utf-8")
     told = start("-m", "althaia", "-c", "")
-    assert f"The first to import it was {folder / culprit}." in told
+    assert ("boot: Schema" in told) == (culprit == "boot.py")
     assert IN_FRONT in told
     assert "python -m althaia'" not in told
     told = start("-c", "", ALTHAIA_PATCH="1")
@@ -187,7 +187,7 @@ def test_a_sitecustomize_that_is_first_is_named(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("from marshmallow import Schema\n", "utf-8")
     env = {"PYTHONPATH": str(tmp_path)}
     told = run("-m", "althaia", "-c", "", cwd=tmp_path, env=env).stderr
-    assert f"The first to import it was {tmp_path / 'sitecustomize.py'}." in told
+    assert "sitecustomize: Schema" in told
     assert "or set ALTHAIA_PATCH=1" in told
     assert "python -m althaia'" not in told
     assert run("-c", "", cwd=tmp_path, env={**env, "ALTHAIA_PATCH": "1"}).stderr == ""
@@ -197,5 +197,5 @@ def test_a_module_of_the_program_that_is_first_is_named(tmp_path):
     (tmp_path / "shop.py").write_text("import marshmallow\n", "utf-8")
     (tmp_path / "app.py").write_text("import shop\nimport althaia\nalthaia.patch()\n", "utf-8")
     told = run("app.py", cwd=tmp_path).stderr
-    assert f"The first to import it was {tmp_path / 'shop.py'}." in told
+    assert "shop: marshmallow" in told
     assert "start the program with 'python -m althaia'" in told
