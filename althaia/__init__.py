@@ -80,9 +80,10 @@ _MODULES = ("bulk", "json", "msgpack")
 """Modules that are imported when somebody asks for them as an attribute."""
 
 _UPSTREAMS = (
-    "EXCLUDE INCLUDE RAISE Schema SchemaOpts ValidationError fields missing "
-    "post_dump post_load pre_dump pre_load validate validates validates_schema"
-).split()
+    *("EXCLUDE", "INCLUDE", "RAISE", "Schema", "SchemaOpts", "ValidationError", "fields"),
+    *("missing", "post_dump", "post_load", "pre_dump", "pre_load"),
+    *("validate", "validates", "validates_schema"),
+)
 """What marshmallow itself exports; here it is the compiled copy's, redirected or not. Looked up
 when somebody asks: importing althaia imports no marshmallow."""
 

@@ -113,7 +113,7 @@ def semantics_diff(layout: Layout, options: argparse.Namespace) -> int:
     the installed release, and what of the plans rests on it."""
     source = _source_of(layout, options)
     table = semantics.read_table(layout.semantics)
-    names = table.meanings_of_all(semantics.digests(source.texts)).unread
+    names, _ = table.meanings_of_all(semantics.digests(source.texts))
     ours = {} if options.names else semantics.texts(upstream.find(os.environ).texts)
     here = {} if options.names else semantics.texts(source.texts)
     resting = {} if options.names else semantics.resting(names)

@@ -59,5 +59,5 @@ def build(layout: Layout, environ: Mapping[str, str]) -> None:
     took = time.perf_counter() - started
     how = "pure, not accelerated" if tools is None else f"{len(compiled)} compiled"
     print(f"althaia build: {source.origin}, {len(modules)} modules, {how}, {took:.1f} s")
-    for name in meanings.unread:
+    for name in meanings[0]:
         print(f"althaia build: nobody has read upstream's {name}: what rests on it is not planned")

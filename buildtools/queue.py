@@ -33,16 +33,16 @@ def read_series(folder: Path) -> list[patching.Patch]:
 
 def apply(
     patches: Iterable[patching.Patch], sources: Mapping[str, str], version: str
-) -> tuple[dict[str, str], list[patching.Placed]]:
+) -> tuple[dict[str, str], list[tuple[patching.Patch, patching.Hunk, int]]]:
     """Apply the patches for ``version``.
 
     :param sources: pristine text by file name
-    :return: the patched text of all files, and where each hunk was applied
+    :return: the patched text of all files, and the line where each hunk was applied
     :raises buildtools.errors.BuildError: a hunk does not fit, or fits twice, or the result is not
         valid Python
     """
     texts = dict(sources)
-    placed: list[patching.Placed] = []
+    placed: list[tuple[patching.Patch, patching.Hunk, int]] = []
     for patch in patches:
         if not patch.applies_to(version):
             continue
@@ -53,7 +53,8 @@ def apply(
                 "see where its target went, then move or retire the patch",
             )
         file = patching.PatchedFile(texts[patch.file])
-        placed += file.apply(patch)
+        rows = file.apply(patch)
+        placed += [(patch, hunk, row) for hunk, row in zip(patch.hunks, rows, strict=True)]
         texts[patch.file] = file.text
         try:
             ast.parse(texts[patch.file], patch.file)
@@ -76,9 +77,9 @@ def report(queue: list[patching.Patch], source: Upstream) -> Iterator[str]:
     for patch in queue:
         if not patch.applies_to(source.version):
             yield f"  {patch.name}: not for this release ({patch.header['Applies-To']})"
-    for place in placed:
-        offset = f", offset {place.offset:+d}" if place.offset else ""
-        yield f"  {place.patch}: {place.function}, line {place.line}{offset}"
+    for patch, hunk, line in placed:
+        offset = f", offset {line - hunk.start:+d}" if line != hunk.start else ""
+        yield f"  {patch.name}: {hunk.function}, line {line}{offset}"
 
 
 def write_trees(queue: list[patching.Patch], source: Upstream, target: Path) -> None:
@@ -104,9 +105,9 @@ def refresh(folder: Path, source: Upstream) -> list[str]:
         before = path.read_text("utf-8")
         lines, growth = before.split("\n"), 0
         headers = [row for row, line in enumerate(lines) if line.startswith("@@ ")]
-        for row, hunk, place in zip(headers, patch.hunks, placed, strict=False):
+        for row, (_, hunk, line) in zip(headers, placed, strict=False):
             old, new = len(hunk.old), len(hunk.new)
-            lines[row] = f"@@ -{place.line - growth},{old} +{place.line},{new} @@ {hunk.function}"
+            lines[row] = f"@@ -{line - growth},{old} +{line},{new} @@ {hunk.function}"
             growth += new - old
         after = "\n".join(lines)
         if after != before:

@@ -97,13 +97,13 @@ def page(
     """
     planned, left = [], []
     for version, present in releases.items():
-        found = table.meanings_of_all(present)
+        unread, variants = table.meanings_of_all(present)
         other = sum(present.get(name) != digest for name, digest in table.functions.items())
-        counts = (suites[version], other, len(found.variants), len(found.unread))
+        counts = (suites[version], other, len(variants), len(unread))
         planned.append([version, *map(str, counts)])
-        if found.unread:
-            names = ", ".join(f"`{name}`" for name in found.unread)
-            left.append(f"- {version}: {names if len(found.unread) <= FEW else 'most of them'}")
+        if unread:
+            names = ", ".join(f"`{name}`" for name in unread)
+            left.append(f"- {version}: {names if len(unread) <= FEW else 'most of them'}")
     figures: Mapping[str, Any] = measured["releases"]
     shown = [version for version in releases if version in figures]
     cases: Mapping[str, str] = {

@@ -9,7 +9,6 @@ from importlib import metadata
 
 from buildtools.layout import Layout
 from buildtools.modules import CompiledModule
-from buildtools.shipped import meanings
 from buildtools.upstream import Upstream
 
 
@@ -17,13 +16,13 @@ def write(
     layout: Layout,
     upstream: Upstream,
     modules: Sequence[CompiledModule],
-    found: meanings.Meanings,
+    found: tuple[list[str], dict[str, str]],
     *,
     compiled: bool,
 ) -> None:
     """Write ``_build_info.json``.
 
-    :param found: what of upstream's functions is not as the plans know it
+    :param found: upstream's functions that nobody has read, and those that behave differently
     """
     info = {
         "version": layout.version(),
@@ -38,7 +37,7 @@ def write(
             }
             for module in modules
         },
-        "semantics": {"differing": found.unread, "variants": found.variants},
+        "semantics": {"differing": found[0], "variants": found[1]},
     }
     layout.stamp.write_text(json.dumps(info, indent=2, sort_keys=True) + "\n", "utf-8")
 

@@ -57,26 +57,13 @@ class Table:
         found = self.variants.get(name, {}).get(digest)
         return None if found is None else found.partition(":")[0]
 
-    def meanings_of_all(self, present: Mapping[str, str]) -> Meanings:
-        """Compare a release with the table.
+    def meanings_of_all(self, present: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+        """Return the functions of a release that nobody has reviewed, and those that behave
+        differently, with the name of the variant.
 
         :param present: the digests of its functions; others in the table are ``GONE``.
         """
         digests = dict.fromkeys(self.names(), GONE) | dict(present)
         found = {name: self.meaning(name, digest) for name, digest in digests.items()}
-        return Meanings(
-            sorted(name for name, meaning in found.items() if meaning is None),
-            {name: meaning for name, meaning in found.items() if meaning},
-        )
-
-
-@dataclass(frozen=True)
-class Meanings:
-    """How a release differs from the one for which the plans were written.
-
-    :ivar unread: functions whose code was not reviewed.
-    :ivar variants: functions that behave differently, with the name of the variant.
-    """
-
-    unread: list[str]
-    variants: dict[str, str]
+        unread = sorted(name for name, meaning in found.items() if meaning is None)
+        return unread, {name: meaning for name, meaning in found.items() if meaning}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 FIELDS = ("Description", "Reason", "Target", "Applies-To", "Remove-When")
@@ -73,16 +73,6 @@ class Patch:
         return applies(self.header["Applies-To"], version)
 
 
-@dataclass(frozen=True)
-class Placed:
-    """Where a hunk was applied."""
-
-    patch: str
-    function: str
-    line: int
-    offset: int
-
-
 def parse(name: str, text: str) -> Patch:
     """Read one patch file.
 
@@ -96,12 +86,10 @@ def parse(name: str, text: str) -> Patch:
         problem = f"the header has no {', '.join(missing)}"
     elif header["Reason"] not in REASONS:
         problem = f"Reason is {header['Reason']!r}, expected one of {', '.join(REASONS)}"
-    elif found is None or not hunks:
+    elif found is None or not bodies or any(line[:1] not in " -+" for b in bodies for line in b):
         problem = (
             "expected '--- a/<file>', '+++ b/<file>' and hunks, each of which names a function"
         )
-    elif other := [line for body in bodies for line in body if line[:1] not in {"", *" -+"}]:
-        problem = f"unexpected line {other[0]!r} (a hunk header must name its function)"
     else:
         made = [
             Hunk(function, int(start), tuple(line or " " for line in body))
@@ -132,8 +120,8 @@ class PatchedFile:
         """The present text."""
         return "\n".join(line for _, line in self.lines)
 
-    def apply(self, patch: Patch) -> list[Placed]:
-        """Apply all hunks of a patch, or none.
+    def apply(self, patch: Patch) -> list[int]:
+        """Apply all hunks of a patch, or none; return the number of the line where each begins.
 
         :raises QueueError: a hunk does not fit, or fits twice
         """
@@ -144,11 +132,21 @@ class PatchedFile:
             self.lines = before
             raise
 
-    def _apply_hunk(self, patch: Patch, hunk: Hunk) -> Placed:
-        row = self._find(patch, hunk)
-        stop = row + len(hunk.old)
-        self.lines[row:stop] = _placed(hunk, [index for index, _ in self.lines[row : stop + 1]])
-        return Placed(patch.name, hunk.function, row + 1, row + 1 - hunk.start)
+    def _apply_hunk(self, patch: Patch, hunk: Hunk) -> int:
+        row = at = self._find(patch, hunk)
+        placed: list[tuple[int, str]] = []
+        before = " "
+        for line in hunk.lines:
+            if line[0] == "+":
+                index, _ = self.lines[min(at - (before == "-"), len(self.lines) - 1)]
+                placed.append((index, line[1:]))
+                continue
+            before = line[0]
+            if before == " ":
+                placed.append(self.lines[at])
+            at += 1
+        self.lines[row:at] = placed
+        return row + 1
 
     def _find(self, patch: Patch, hunk: Hunk) -> int:
         """Return where in ``lines`` the first of the hunk's old lines is."""
@@ -189,28 +187,6 @@ class PatchedFile:
         return {index for index, _ in self.lines} - inside
 
 
-def _placed(hunk: Hunk, old: Sequence[int]) -> list[tuple[int, str]]:
-    """Return a hunk's new lines with the indices of pristine lines.
-
-    :param old: the indices of its old lines and of the following line, if any
-    """
-    placed = []
-    removed: list[int] = []
-    at = 0
-    for line in hunk.lines:
-        if line[0] == "+":
-            index = removed.pop(0) if removed else old[min(at, len(old) - 1)]
-            placed.append((index, line[1:]))
-            continue
-        if line[0] == "-":
-            removed.append(old[at])
-        else:
-            removed.clear()
-            placed.append((old[at], line[1:]))
-        at += 1
-    return placed
-
-
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -240,14 +216,10 @@ def applies(specifiers: str, version: str) -> bool:
     >>> applies(">=4, <5", "4.4.0"), applies(">=4, <5", "3.26.2")
     (True, False)
     """
-    for specifier in specifiers.split(","):
-        found = re.fullmatch(r"\s*(>=|<)\s*([\d.]+)\s*", specifier)
-        if found is None:
-            raise ValueError(f"not a version specifier: {specifier.strip()!r}")
-        is_newer = _number(version) >= _number(found[2])
-        if version[:1].isdigit() and is_newer != (found[1] == ">="):
-            return False
-    return True
+    bounds = re.findall(r"(>=|<)\s*([\d.]+)", specifiers)
+    return not version[:1].isdigit() or all(
+        (_number(version) >= _number(bound)) == (sign == ">=") for sign, bound in bounds
+    )
 
 
 def _number(version: str) -> list[int]:

@@ -53,8 +53,7 @@ def hooked(sources: Mapping[str, bytes], folder: str, version: str, *, engine: b
         _stand_where_upstream_does(patched, file, text.split("\n"))
         codes[name] = compile(_renamed(patched), path, "exec", dont_inherit=True)
     table = meanings.Table.parse(_text(data_of("semantics.toml")))
-    what = table.meanings_of_all(found)
-    return codes, left_out, what.unread, what.variants
+    return codes, left_out, *table.meanings_of_all(found)
 
 
 def _patched(file: patching.PatchedFile, name: str, version: str, engine: bool) -> list[str]:
@@ -66,11 +65,12 @@ def _patched(file: patching.PatchedFile, name: str, version: str, engine: bool) 
         for patch in queue()
         if patch.file == name and patch.header["Reason"] not in unused and patch.applies_to(version)
     ]
-    missed = [patch for patch in patches if not _fits(file, patch)]
+    # A target may have two patches. If the version is unknown, both are tried, and one fits.
+    reached = {patch.header["Target"] for patch in patches if _fits(file, patch)}
     return [
         patch.name.removesuffix(".patch")
-        for patch in missed
-        if not any(_stands_in(other, patch) for other in patches if other not in missed)
+        for patch in patches
+        if patch.header["Target"] not in reached
     ]
 
 
@@ -80,15 +80,6 @@ def _fits(file: patching.PatchedFile, patch: patching.Patch) -> bool:
     except patching.QueueError:
         return False
     return True
-
-
-def _stands_in(other: patching.Patch, patch: patching.Patch) -> bool:
-    """Return whether another patch does for other releases what this one does. If the version is
-    unknown, both are tried, and one of them does not fit."""
-    return (
-        other.header["Target"] == patch.header["Target"]
-        and other.header["Applies-To"] != patch.header["Applies-To"]
-    )
 
 
 @cache

@@ -31,11 +31,6 @@ def suggested(variable: str) -> str:
     return f"{variable} (did you mean {meant}?)" if meant else variable
 
 
-def _some(names: list[str]) -> str:
-    more = len(names) - 8
-    return ", ".join(names[:8]) + (f" and {more} more, which --json names" if more > 0 else "")
-
-
 class Served(NamedTuple):
     """The marshmallow that ``import marshmallow`` yields while it is redirected."""
 
@@ -108,62 +103,38 @@ class Info:
 
         :param verbose: all modules, and not only those that are not compiled from what is there.
         """
-        facts = [
-            ("althaia", self.version),
-            ("built from", self._built_text()),
-            ("compiled", self._compiled_text()),
-            ("Python", self.python),
-            ("patched", f"yes, by {self.how}" if self.patched else "no"),
-            ("real marshmallow", self._real_text()),
-            ("serves", self._served_text()),
-            ("hooks left out", ", ".join(self.served.left_out)),
-            ("lost", "; ".join(self.served.lost)),
-            ("not known", _some(self.served.unknown)),
-            ("plans", self.plans),
-            ("collector", self.collector),
-            ("settings", ", ".join(k for k, on in self.settings.items() if on) or "none"),
-            ("unknown variables", ", ".join(map(suggested, self.unknown_variables))),
-        ]
-        lines = [f"{name:<18}{value}" for name, value in facts if value]
+        served, count = self.served, sum(state != INTERPRETED for state in self.modules.values())
+        facts = {
+            "althaia": self.version,
+            "built from": f"marshmallow {self.upstream}" if self.upstream else "no marshmallow",
+            "compiled": f"{count} of {len(self.modules)} modules",
+            "Cython": self.cython,
+            "Python": self.python,
+            "patched": f"yes, by {self.how}" if self.patched else "no",
+            "real marshmallow": f"{self.real_version or 'unknown version'} in {self.real_location}"
+            if self.real_location
+            else "not installed",
+            "serves": f"marshmallow {served.version}, {served.how}"
+            if self.patched or self.real_location
+            else "nothing",
+            "hooks left out": ", ".join(served.left_out),
+            "lost": "; ".join(served.lost),
+            "not known": served.unknown and f"{len(served.unknown)} functions; --json names them",
+            "plans": self.plans,
+            "collector": self.collector,
+            "settings": ", ".join(k for k, on in self.settings.items() if on) or "none",
+            "unknown variables": ", ".join(map(suggested, self.unknown_variables)),
+        }
+        lines = [f"{name:<18}{value}" for name, value in facts.items() if value]
         listed = {
             name: state
             for name, state in self.modules.items()
             if verbose or (self.any_compiled and state != COMPILED)
         }
         if listed:
-            lines.append("modules")
             width = max(map(len, listed)) + 2
-            lines += [f"  {name:<{width}}{state}" for name, state in listed.items()]
+            lines += ["modules", *(f"  {name:<{width}}{listed[name]}" for name in listed)]
         return "\n".join(lines)
-
-    def _built_text(self) -> str:
-        if self.upstream:
-            return f"marshmallow {self.upstream}"
-        return (
-            "no marshmallow: a pure build serves the installed one" if self.modules else "not built"
-        )
-
-    def _compiled_text(self) -> str:
-        count = sum(state != INTERPRETED for state in self.modules.values())
-        if not count:
-            return "no: it works, dumps of collections are faster, and there are no plans"
-        total = len(self.modules)
-        text = f"all {total} modules" if self.compiled else f"{count} of {total} modules"
-        if self.cython:
-            text += f", by Cython {self.cython}"
-        if self.stale:
-            text += f"; {len(self.stale)} stale: build again"
-        return text
-
-    def _served_text(self) -> str:
-        if self.patched or self.real_location:
-            return f"marshmallow {self.served.version}, {self.served.how}"
-        return "nothing, because no marshmallow is installed"
-
-    def _real_text(self) -> str:
-        if self.real_location is None:
-            return "not installed"
-        return f"{self.real_version or 'unknown version'} in {self.real_location}"
 
 
 def info() -> Info:

@@ -74,7 +74,8 @@ def test_any_offset_is_allowed_and_reported() -> None:
     moved = "\n" * 50 + SOURCE
     texts, placed = apply([patch(hunk)], {"box.py": moved}, "1.0")
     assert "        hook()\n" in texts["box.py"]
-    assert placed == [patching.Placed("try.patch", "Box.first", 63 + 1, 64 - 900)]
+    ((_, applied_hunk, line),) = placed
+    assert (applied_hunk.function, applied_hunk.start, line) == ("Box.first", 900, 64)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_a_patch_for_another_release_is_left_out() -> None:
         (HEADER + "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,2 @@\n+x\n y\n", "names a function"),
         (
             HEADER + "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,1 @@ f\n x\n@@ -1,2 +1,2 @@\n+x\n y\n",
-            "must name its function",
+            "names a function",
         ),
     ],
 )

@@ -42,7 +42,7 @@ def test_the_queue_fits(
     pristine = source.texts
     patched, placed = apply(queue, pristine, source.version)
     wanted = [p for p in queue if p.applies_to(source.version)]
-    assert [place.patch for place in placed] == [p.name for p in wanted for _ in p.hunks]
+    assert [patch for patch, *_ in placed] == [patch for patch in wanted for _ in patch.hunks]
     for name, text in patched.items():
         compile(rename(name, text), name, "exec")
 

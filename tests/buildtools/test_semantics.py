@@ -86,8 +86,7 @@ gone = "absent: 0.7: there is none"
     ids=["as it was", "equal", "variant", "gone", "unread", "another function's"],
 )
 def test_meanings(present: dict[str, str], unread: list[str], variants: dict[str, str]) -> None:
-    found = semantics.Table.parse(TABLE).meanings_of_all(present)
-    assert (found.unread, found.variants) == (unread, variants)
+    assert semantics.Table.parse(TABLE).meanings_of_all(present) == (unread, variants)
 
 
 def test_what_is_written_is_read_again(layout: Layout) -> None:

@@ -78,7 +78,7 @@ def test_the_text_lists_only_modules_that_are_not_as_they_should_be():
         return replace(althaia.info(), modules=modules).as_text()
 
     good, stale, interpreted = status.COMPILED, status.STALE, status.INTERPRETED
-    assert "all 2 modules" in text_of(good, good)
+    assert "2 of 2 modules" in text_of(good, good)
     assert "m0" not in text_of(good, good)
     assert text_of(good, stale).splitlines()[-2:] == [
         "modules",
@@ -141,7 +141,7 @@ def test_an_edited_source_is_stale_where_it_is_compiled(run, copied):
     shown = show(run, cwd=copied)
     if shown["compiled"]:
         assert shown["stale"] == ["althaia.marshmallow.validate"]
-        assert "1 stale: build again" in run("-m", "althaia", "info", cwd=copied).stdout
+        assert "its source has changed since" in run("-m", "althaia", "info", cwd=copied).stdout
     else:
         assert shown["stale"] == []
 
@@ -175,7 +175,7 @@ def test_a_package_that_was_never_built(run, copied):
     shown = show(run, cwd=copied)
     assert shown["upstream"] is None
     assert shown["compiled"] is False
-    assert "not built" in run("-m", "althaia", "info", cwd=copied).stdout
+    assert "0 of 0 modules" in run("-m", "althaia", "info", cwd=copied).stdout
 
 
 def test_a_bad_value_in_the_environment_is_named(run):
@@ -191,7 +191,7 @@ def test_without_a_marshmallow_it_serves_none(run, tmp_path):
     )
     text = run("-S", "blocked.py").stdout
     assert "real marshmallow  not installed" in text
-    assert "serves            nothing, because no marshmallow is installed" in text
+    assert "serves            nothing" in text
 
 
 def test_unknown_variables_are_named(run):
