@@ -177,7 +177,7 @@ def test_an_interrupt_before_the_command_is_imported_is_one_line(monkeypatch, ca
     def module_of(command):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "module_of", module_of)
+    monkeypatch.setattr("althaia.cli.parser.module_of", module_of)
     assert cli.main(["check", "orders:Order", "x.ndjson"]) == 130
     assert capsys.readouterr().err == "python -m althaia check: ended by SIGINT\n"
 
